@@ -1,0 +1,115 @@
+/* The model descriptor: the one symbol that a network_<name>.o exports, and what it points to.
+ *
+ * A descriptor is constant and lives in flash. All state of an inference lives in the workspace
+ * that the caller gives to an instance, so one object serves any number of instances.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MCU_MODEL_H
+#define MCU_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcu/dlpack.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes whenever a structure in this file changes its meaning or its layout. */
+#define MCU_MODEL_ABI_VERSION 1U
+
+/* The one type code that run_func's arg_type_ids may hold: "a DLTensor *" (TVM's number for it). */
+#define MCU_TYPE_TENSOR_HANDLE 7
+
+/* One argument of run_func. Only v_handle is used: it holds a DLTensor *. */
+typedef union mcu_value {
+    int64_t v_int64;
+    double v_float64;
+    void *v_handle;
+    const char *v_str;
+} mcu_value_t;
+
+typedef struct mcu_instance mcu_instance_t;
+
+/* A stretch of an instance's workspace, in bytes. */
+typedef struct mcu_region {
+    uint32_t offset;
+    uint32_t bytes;
+} mcu_region_t;
+
+/* An input or an output of the model. */
+typedef struct mcu_tensor_info {
+    const char *name;     /* UTF-8, as the source model has it, shortened to 63 bytes */
+    const int64_t *shape; /* ndim numbers */
+    mcu_region_t place;   /* where it lives in the workspace while the model reads or writes it */
+    float scale;          /* real = scale * (q - zero_point); 0: not quantized */
+    int32_t zero_point;
+    int32_t ndim;
+    DLDataType dtype;
+} mcu_tensor_info_t;
+
+/* A layer: one operator call of the network, in the order of execution. */
+typedef struct mcu_layer_info {
+    uint32_t first_output; /* index into mcu_model_t.layer_outputs */
+    uint32_t num_outputs;
+} mcu_layer_info_t;
+
+typedef struct mcu_model {
+    /* The first three fields are those of TVM's AOT runtime. args: array of mcu_value_t, inputs
+     * then outputs, each a DLTensor *; arg_type_ids: int32_t per argument, each
+     * MCU_TYPE_TENSOR_HANDLE, or NULL; num_args: num_input_tensors + num_output_tensors;
+     * out_ret_value, out_ret_tcode: not used, may be NULL; resource_handle: the mcu_instance_t *.
+     * Returns MCU_OK or a negative code of runtime.h; every argument is checked before a byte is
+     * written. */
+    int32_t (*run_func)(void *args, void *arg_type_ids, int32_t num_args, void *out_ret_value,
+                        void *out_ret_tcode, void *resource_handle);
+    uint32_t num_input_tensors;
+    uint32_t num_output_tensors;
+
+    uint32_t abi_version; /* MCU_MODEL_ABI_VERSION of the header that the object was built with */
+    uint32_t workspace_size;
+    uint32_t workspace_alignment; /* a power of two */
+    uint32_t num_layers;
+    const char *name;
+    const mcu_tensor_info_t *inputs;
+    const mcu_tensor_info_t *outputs;
+    const mcu_layer_info_t *layers;
+    const mcu_region_t *layer_outputs;
+} mcu_model_t;
+
+/* A hook sees the network at work: it is called with the layer's index before and after each
+ * layer. In MCU_LAYER_END the layer's outputs (model->layer_outputs) are valid in the workspace. */
+typedef enum mcu_layer_event { MCU_LAYER_BEGIN = 0, MCU_LAYER_END = 1 } mcu_layer_event_t;
+typedef void (*mcu_hook_t)(mcu_instance_t *instance, uint32_t layer, mcu_layer_event_t event);
+
+/* A running copy of a model. Fill it with mcu_instance_init; the fields are read-only after that,
+ * but for hook and hook_context, which may be set between two runs. */
+struct mcu_instance {
+    const mcu_model_t *model;
+    uint8_t *workspace; /* model->workspace_size bytes, aligned to model->workspace_alignment */
+    mcu_hook_t hook;    /* NULL: none */
+    void *hook_context;
+};
+
+/* ---- What a generated network calls. Not for applications. ---- */
+
+/* Checks run_func's arguments against the descriptor and copies each input that does not already
+ * lie at its place into the workspace. Returns MCU_OK or an error code. */
+int32_t _mcu_run_begin(const mcu_model_t *model, const void *args, const void *arg_type_ids,
+                       int32_t num_args, const void *resource_handle);
+
+/* Copies each output that the caller wants elsewhere out of the workspace. */
+int32_t _mcu_run_end(const mcu_model_t *model, const void *args, const void *resource_handle);
+
+static inline void _mcu_layer_event(mcu_instance_t *instance, uint32_t layer,
+                                    mcu_layer_event_t event) {
+    if (instance->hook != NULL) {
+        instance->hook(instance, layer, event);
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MCU_MODEL_H */

@@ -1,0 +1,100 @@
+/* The C runtime's API: instances of a model, tensors, and errors.
+ *
+ *     #include "mcu/runtime.h"
+ *     #include "network_kws.h"
+ *
+ *     static uint8_t workspace[MCU_KWS_WORKSPACE_SIZE] MCU_ALIGNED(MCU_KWS_WORKSPACE_ALIGNMENT);
+ *
+ *     mcu_instance_t kws;
+ *     DLTensor input, output;
+ *     mcu_instance_init(&kws, mcu_network_kws, workspace, sizeof workspace);
+ *     mcu_instance_input(&kws, 0, &input);    // the place in the workspace: nothing is copied
+ *     mcu_instance_output(&kws, 0, &output);
+ *     ... fill input.data ...
+ *     int32_t status = mcu_instance_run(&kws, &input, 1, &output, 1);
+ *     if (status != MCU_OK) puts(mcu_error_string(status));
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MCU_RUNTIME_H
+#define MCU_RUNTIME_H
+
+#include "mcu/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most inputs and outputs, taken together, that one model may have. Sizes an array on the
+ * stack of mcu_instance_run. Build libmcu_crt.a with -DMCU_MAX_TENSORS=n for more. */
+#ifndef MCU_MAX_TENSORS
+#define MCU_MAX_TENSORS 16
+#endif
+
+#if defined(__GNUC__)
+#define MCU_ALIGNED(n) __attribute__((aligned(n)))
+#elif defined(__cplusplus)
+#define MCU_ALIGNED(n) alignas(n)
+#else
+#define MCU_ALIGNED(n) _Alignas(n)
+#endif
+
+typedef enum mcu_status {
+    MCU_OK = 0,
+    MCU_ERROR_NULL_POINTER = -1,       /* a required pointer is NULL */
+    MCU_ERROR_ABI_VERSION = -2,        /* the object was built for another runtime */
+    MCU_ERROR_ARGUMENT_COUNT = -3,     /* not as many tensors as the model has */
+    MCU_ERROR_ARGUMENT_TYPE = -4,      /* a type code that is no tensor handle */
+    MCU_ERROR_DTYPE = -5,              /* a tensor's element type is not the model's */
+    MCU_ERROR_SHAPE = -6,              /* a tensor's shape is not the model's */
+    MCU_ERROR_STRIDES = -7,            /* a tensor is not compact and row-major */
+    MCU_ERROR_BYTE_OFFSET = -8,        /* a tensor's byte_offset is not 0 */
+    MCU_ERROR_DEVICE = -9,             /* a tensor does not live in CPU memory */
+    MCU_ERROR_ALIGNMENT = -10,         /* a tensor or the workspace is not aligned */
+    MCU_ERROR_WORKSPACE_SIZE = -11,    /* the workspace is smaller than the model needs */
+    MCU_ERROR_WRONG_INSTANCE = -12,    /* the instance belongs to another model */
+    MCU_ERROR_OUT_OF_MEMORY = -13,     /* the arena or the memory manager has no room */
+    MCU_ERROR_INVALID_FREE = -14,      /* the block was not given by this memory manager */
+    MCU_ERROR_INDEX = -15,             /* no such tensor or layer */
+    MCU_ERROR_TOO_MANY_TENSORS = -16,  /* more tensors than MCU_MAX_TENSORS */
+    MCU_ERROR_OVERLAP = -17,           /* a caller's buffer overlaps the workspace, off its place */
+    MCU_ERROR_CONFIGURATION = -18      /* the arena or manager was configured with bad sizes */
+} mcu_status_t;
+
+/* A sentence for a code of mcu_status_t; a constant text, also for unknown codes. */
+const char *mcu_error_string(int32_t status);
+
+/* A compact, row-major CPU tensor over `data`. shape has ndim elements and is not copied: it must
+ * live as long as the tensor does (document 004: TVMInitializeDLTensor). */
+DLTensor mcu_tensor(void *data, DLDataType dtype, const int64_t *shape, int32_t ndim);
+
+/* The size of a tensor's elements in bytes (shape times dtype); 0 where the tensor is malformed. */
+size_t mcu_tensor_bytes(const DLTensor *tensor);
+
+/* Prepares an instance. workspace: at least model->workspace_size bytes, aligned to
+ * model->workspace_alignment; it is the instance's until mcu_instance_deinit. */
+int32_t mcu_instance_init(mcu_instance_t *instance, const mcu_model_t *model, void *workspace,
+                          size_t workspace_size);
+
+/* The tensor of input or output `index` in the instance's workspace. Using it for a run saves the
+ * copy. An input must be written anew before each run: the network reuses its place. */
+int32_t mcu_instance_input(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor);
+int32_t mcu_instance_output(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor);
+
+/* Runs one inference. inputs and outputs are arrays of num_inputs and num_outputs tensors in the
+ * model's order. Re-entrant: different instances may run at the same time. */
+int32_t mcu_instance_run(mcu_instance_t *instance, DLTensor *inputs, uint32_t num_inputs,
+                         DLTensor *outputs, uint32_t num_outputs);
+
+/* Ends the use of the workspace. */
+int32_t mcu_instance_deinit(mcu_instance_t *instance);
+
+/* One inference with a workspace from the arena (memory.h), for programs of one thread
+ * (document 004: TVMRuntime_Run). Not re-entrant. Needs crt/src/arena.c in the program. */
+int32_t mcu_run(const mcu_model_t *model, DLTensor *inputs, uint32_t num_inputs, DLTensor *outputs,
+                uint32_t num_outputs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MCU_RUNTIME_H */

@@ -1,0 +1,3 @@
+from mcu_deploy.cli import main
+
+main()

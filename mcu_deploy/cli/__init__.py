@@ -1,0 +1,58 @@
+"""The command line: one file a command.
+
+Each module of this package that has a function `register(app: typer.Typer)` is a command; adding a
+file is all that adding a command takes. Commands parse, call the Python API, and print.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+import typer
+
+from mcu_deploy import __version__
+from mcu_deploy.cli.console import fail
+from mcu_deploy.errors import McuDeployError
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"mcu-deploy {__version__}")
+        raise typer.Exit()
+
+
+def create_app() -> typer.Typer:
+    """The application with every command of this package registered."""
+    app = typer.Typer(
+        name="mcu-deploy",
+        help="Compile neural networks into one object file for Arm Cortex-M, check it, run it.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+
+    @app.callback()
+    def main_options(
+        version: bool = typer.Option(
+            False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
+    ) -> None:
+        pass
+
+    for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
+        loaded = importlib.import_module(f"{__name__}.{module.name}")
+        if hasattr(loaded, "register"):
+            loaded.register(app)
+    return app
+
+
+def main() -> None:
+    """Entry point of the `mcu-deploy` command."""
+    try:
+        create_app()()
+    except McuDeployError as error:
+        sys.exit(fail(error))
+    except KeyboardInterrupt:
+        sys.exit(130)

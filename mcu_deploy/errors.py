@@ -1,0 +1,48 @@
+"""Errors that a user meets. Each message is a sentence: the thing, the reason, the remedy.
+
+The command line prints the message and ends with `exit_code`; a traceback that reaches a user is a
+bug, so everything that can go wrong by bad input, a missing tool or a broken device ends in one of
+these.
+"""
+
+from __future__ import annotations
+
+
+class McuDeployError(Exception):
+    """The base of all errors that are the input's, the machine's or the device's fault."""
+
+    exit_code = 1
+
+
+class ModelError(McuDeployError):
+    """The model file is damaged, or says something that cannot be compiled."""
+
+
+class UnsupportedError(ModelError):
+    """The model uses operators, types or shapes that no backend can compile."""
+
+
+class BoardError(McuDeployError):
+    """A board file is missing or wrong."""
+
+
+class FitError(McuDeployError):
+    """The network does not fit the board: flash, RAM or stack."""
+
+
+class ToolError(McuDeployError):
+    """A program that is needed (compiler, emulator, flasher) is missing or failed."""
+
+
+class HygieneError(McuDeployError):
+    """An object breaks the rules of the object file."""
+
+
+class DeviceError(McuDeployError):
+    """The device did not answer, answered nonsense, or faulted."""
+
+
+class UsageError(McuDeployError):
+    """The command was called in a way that makes no sense."""
+
+    exit_code = 2

@@ -1,0 +1,32 @@
+"""Where the files lie that are not Python: crt/, boards/, cmake/, renode/.
+
+In the repository they stand at its top; in an installed package the wheel carries them in
+`mcu_deploy/_data/`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def root() -> Path:
+    """The folder that holds crt/, boards/, cmake/ and renode/."""
+    installed = _PACKAGE / "_data"
+    return installed if installed.is_dir() else _PACKAGE.parent
+
+
+def crt() -> Path:
+    """The C runtime: include/ and src/."""
+    return root() / "crt"
+
+
+def boards() -> Path:
+    """The boards that come with mcu-deploy, a folder each, and boards/common."""
+    return root() / "boards"
+
+
+def examples() -> Path:
+    """Models with labelled samples that ship with the package."""
+    return _PACKAGE / "examples"
