@@ -1,0 +1,125 @@
+"""What all tests share: the whole matrix on request, sentences for tools that are missing.
+
+Markers (see `pytest --markers`):
+
+- `matrix`: runs only with `--all` (`make test-all`); without it the test is left out.
+- `needs_renode`, `needs_qemu`, `needs_arm_gcc`, `needs_host_gcc`: the test is skipped, with the
+  sentence that says how to get the tool, where the tool is missing.
+
+At the end of a run every reason for skipping is printed once, with the number of tests.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def _on_path(program: str) -> Callable[[], bool]:
+    return lambda: shutil.which(program) is not None
+
+
+def _has_renode() -> bool:
+    """Renode as the project itself looks for it: PATH, $MCU_DEPLOY_RENODE, then renode-run."""
+    from mcu_deploy.device.renode import find_renode
+    from mcu_deploy.errors import ToolError
+
+    try:
+        return find_renode() is not None
+    except ToolError:
+        return False
+
+
+# marker: (is the tool there?, what a person reads where it is not)
+_TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
+    "needs_renode": (
+        _has_renode,
+        "Renode is not installed; `make renode` downloads it, or put `renode` on the PATH",
+    ),
+    "needs_qemu": (
+        _on_path("qemu-system-arm"),
+        "qemu-system-arm is not installed; `make setup` installs it",
+    ),
+    "needs_arm_gcc": (
+        _on_path("arm-none-eabi-gcc"),
+        "arm-none-eabi-gcc is not installed; `make setup` installs it",
+    ),
+    "needs_host_gcc": (
+        _on_path("gcc"),
+        "gcc for this machine is not installed; `make setup` installs it",
+    ),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all",
+        action="store_true",
+        default=False,
+        help="run the whole matrix, not only the fixed sample (`make test-all`)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "matrix: runs only with --all, for the whole matrix")
+    for marker, (_, sentence) in _TOOLS.items():
+        config.addinivalue_line("markers", f"{marker}: skipped where {sentence.split(';')[0]}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--all"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("matrix")]
+    if left_out:
+        items[:] = [item for item in items if not item.get_closest_marker("matrix")]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker, (is_there, sentence) in _TOOLS.items():
+        if item.get_closest_marker(marker) and not is_there():
+            pytest.skip(sentence)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints what was skipped and why, each reason once, just before the closing line."""
+    reasons: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        reasons[str(reason).removeprefix("Skipped: ")] += 1
+    if not reasons:
+        return
+    terminalreporter.section("skipped")
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.line(f"{count} test{'s' if count > 1 else ''}: {reason}")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The top folder of the repository."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def models_dir() -> Path:
+    """The pack of real models beside the repository, one folder a model (model.onnx, io.npz)."""
+    folder = Path(os.environ.get("MCU_DEPLOY_MODELS") or REPOSITORY.parent / "shared" / "models")
+    if not (folder / "mlperf_kws_int8" / "model.onnx").is_file():
+        pytest.skip(
+            "the model pack is not here; put it at ../shared/models beside the repository, "
+            "or name its folder in MCU_DEPLOY_MODELS"
+        )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def kws_dir() -> Path:
+    """The keyword-spotting example of the package: model.onnx, samples.npz, classes.txt."""
+    return REPOSITORY / "mcu_deploy" / "examples" / "kws"
