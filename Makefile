@@ -1,0 +1,36 @@
+# The commands that people type. `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all bench renode lint format clean
+
+PYTHON_TESTS := .venv/bin/python -m pytest -n 2 --dist worksteal
+
+help: ## what there is to type
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install compilers, emulator and Python packages, as far as they are missing
+	@scripts/setup.sh
+
+demo: setup ## keyword spotting on an emulated board
+	@.venv/bin/mcu-deploy demo
+
+test: setup ## the fixed sample of tests
+	@$(PYTHON_TESTS)
+
+test-all: setup ## the whole matrix of tests, as long as it takes
+	@$(PYTHON_TESTS) --all
+
+bench: setup ## flash, RAM and instructions of the benchmark models
+	@.venv/bin/python -m benchmarks
+
+renode: setup ## download the Renode emulator through renode-run
+	@scripts/renode.sh
+
+lint: setup ## formatting and types
+	@scripts/lint.sh
+
+format: setup ## format the sources
+	@scripts/lint.sh --fix
+
+clean: ## remove what builds and tests leave behind, but not .venv
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
