@@ -41,7 +41,8 @@ typedef struct mcu_region {
 typedef struct mcu_tensor_info {
     const char *name;     /* UTF-8, as the source model has it, shortened to 63 bytes */
     const int64_t *shape; /* ndim numbers */
-    mcu_region_t place;   /* where it lives in the workspace while the model reads or writes it */
+    mcu_region_t place;   /* where it lives in the workspace while the model reads or writes it;
+                           * bytes: exactly its elements, as the runtime copies so many */
     float scale;          /* real = scale * (q - zero_point); 0: not quantized */
     int32_t zero_point;
     int32_t ndim;

@@ -3,7 +3,8 @@
  *     #include "mcu/runtime.h"
  *     #include "network_kws.h"
  *
- *     static uint8_t workspace[MCU_KWS_WORKSPACE_SIZE] MCU_ALIGNED(MCU_KWS_WORKSPACE_ALIGNMENT);
+ *     MCU_ALIGNED(MCU_KWS_WORKSPACE_ALIGNMENT)
+ *     static uint8_t workspace[MCU_KWS_WORKSPACE_SIZE];
  *
  *     mcu_instance_t kws;
  *     DLTensor input, output;
@@ -30,6 +31,7 @@ extern "C" {
 #define MCU_MAX_TENSORS 16
 #endif
 
+/* Stands at the very beginning of a declaration. */
 #if defined(__GNUC__)
 #define MCU_ALIGNED(n) __attribute__((aligned(n)))
 #elif defined(__cplusplus)
@@ -40,24 +42,24 @@ extern "C" {
 
 typedef enum mcu_status {
     MCU_OK = 0,
-    MCU_ERROR_NULL_POINTER = -1,       /* a required pointer is NULL */
-    MCU_ERROR_ABI_VERSION = -2,        /* the object was built for another runtime */
-    MCU_ERROR_ARGUMENT_COUNT = -3,     /* not as many tensors as the model has */
-    MCU_ERROR_ARGUMENT_TYPE = -4,      /* a type code that is no tensor handle */
-    MCU_ERROR_DTYPE = -5,              /* a tensor's element type is not the model's */
-    MCU_ERROR_SHAPE = -6,              /* a tensor's shape is not the model's */
-    MCU_ERROR_STRIDES = -7,            /* a tensor is not compact and row-major */
-    MCU_ERROR_BYTE_OFFSET = -8,        /* a tensor's byte_offset is not 0 */
-    MCU_ERROR_DEVICE = -9,             /* a tensor does not live in CPU memory */
-    MCU_ERROR_ALIGNMENT = -10,         /* a tensor or the workspace is not aligned */
-    MCU_ERROR_WORKSPACE_SIZE = -11,    /* the workspace is smaller than the model needs */
-    MCU_ERROR_WRONG_INSTANCE = -12,    /* the instance belongs to another model */
-    MCU_ERROR_OUT_OF_MEMORY = -13,     /* the arena or the memory manager has no room */
-    MCU_ERROR_INVALID_FREE = -14,      /* the block was not given by this memory manager */
-    MCU_ERROR_INDEX = -15,             /* no such tensor or layer */
-    MCU_ERROR_TOO_MANY_TENSORS = -16,  /* more tensors than MCU_MAX_TENSORS */
-    MCU_ERROR_OVERLAP = -17,           /* a caller's buffer overlaps the workspace, off its place */
-    MCU_ERROR_CONFIGURATION = -18      /* the arena or manager was configured with bad sizes */
+    MCU_ERROR_NULL_POINTER = -1,      /* a required pointer is NULL */
+    MCU_ERROR_ABI_VERSION = -2,       /* the object was built for another runtime */
+    MCU_ERROR_ARGUMENT_COUNT = -3,    /* not as many tensors as the model has */
+    MCU_ERROR_ARGUMENT_TYPE = -4,     /* a type code that is no tensor handle */
+    MCU_ERROR_DTYPE = -5,             /* a tensor's element type is not the model's */
+    MCU_ERROR_SHAPE = -6,             /* a tensor's shape is not the model's */
+    MCU_ERROR_STRIDES = -7,           /* a tensor is not compact and row-major */
+    MCU_ERROR_BYTE_OFFSET = -8,       /* a tensor's byte_offset is not 0 */
+    MCU_ERROR_DEVICE = -9,            /* a tensor does not live in CPU memory */
+    MCU_ERROR_ALIGNMENT = -10,        /* a tensor or the workspace is not aligned */
+    MCU_ERROR_WORKSPACE_SIZE = -11,   /* the workspace is smaller than the model needs */
+    MCU_ERROR_WRONG_INSTANCE = -12,   /* the instance belongs to another model */
+    MCU_ERROR_OUT_OF_MEMORY = -13,    /* the arena or the memory manager has no room */
+    MCU_ERROR_INVALID_FREE = -14,     /* the block was not given by this memory manager */
+    MCU_ERROR_INDEX = -15,            /* no such tensor or layer */
+    MCU_ERROR_TOO_MANY_TENSORS = -16, /* more tensors than MCU_MAX_TENSORS */
+    MCU_ERROR_OVERLAP = -17,          /* a caller's buffer overlaps the workspace, off its place */
+    MCU_ERROR_CONFIGURATION = -18     /* the arena or manager was configured with bad sizes */
 } mcu_status_t;
 
 /* A sentence for a code of mcu_status_t; a constant text, also for unknown codes. */
@@ -67,7 +69,8 @@ const char *mcu_error_string(int32_t status);
  * live as long as the tensor does (document 004: TVMInitializeDLTensor). */
 DLTensor mcu_tensor(void *data, DLDataType dtype, const int64_t *shape, int32_t ndim);
 
-/* The size of a tensor's elements in bytes (shape times dtype); 0 where the tensor is malformed. */
+/* The size of a tensor's elements in bytes (shape times dtype); 0 where the tensor is malformed or
+ * has 4 GiB and more. */
 size_t mcu_tensor_bytes(const DLTensor *tensor);
 
 /* Prepares an instance. workspace: at least model->workspace_size bytes, aligned to
@@ -81,15 +84,18 @@ int32_t mcu_instance_input(const mcu_instance_t *instance, uint32_t index, DLTen
 int32_t mcu_instance_output(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor);
 
 /* Runs one inference. inputs and outputs are arrays of num_inputs and num_outputs tensors in the
- * model's order. Re-entrant: different instances may run at the same time. */
+ * model's order; each lies at its own place (mcu_instance_input, mcu_instance_output) or wholly
+ * outside of the workspace, and is then copied. Inputs may share memory with one another and with
+ * outputs. Everything is checked before a byte is written. Re-entrant: different instances may run
+ * at the same time. */
 int32_t mcu_instance_run(mcu_instance_t *instance, DLTensor *inputs, uint32_t num_inputs,
                          DLTensor *outputs, uint32_t num_outputs);
 
-/* Ends the use of the workspace. */
+/* Ends the use of the workspace; a run after that is MCU_ERROR_WRONG_INSTANCE. */
 int32_t mcu_instance_deinit(mcu_instance_t *instance);
 
 /* One inference with a workspace from the arena (memory.h), for programs of one thread
- * (document 004: TVMRuntime_Run). Not re-entrant. Needs crt/src/arena.c in the program. */
+ * (document 004: TVMRuntime_Run). Not re-entrant. Needs crt/arena/arena.c in the program. */
 int32_t mcu_run(const mcu_model_t *model, DLTensor *inputs, uint32_t num_inputs, DLTensor *outputs,
                 uint32_t num_outputs);
 
