@@ -1,0 +1,27 @@
+/* The inner doors of the host platform.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MCU_BOARDS_HOST_H
+#define MCU_BOARDS_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the firmware has to bring: its main. If it returns, the process ends with code 0. */
+void mcu_firmware_main(void);
+
+/* ---- fault_host.c ---- */
+
+/* Exit codes of the process. */
+enum {
+    MCU_HOST_EXIT_USAGE = 2,
+    MCU_HOST_EXIT_SYSTEM = 3, /* a socket or memory that the system refused */
+    MCU_HOST_EXIT_FAULT = 70  /* a fault while a fault was being reported */
+};
+
+/* Catches SIGSEGV, SIGBUS, SIGFPE and SIGILL on a stack of their own and hands them to
+ * mcu_fault_report. `guard` (guard_bytes long) is the no-access stretch below the application's
+ * stack: an access there is a stack overflow. Returns false where the system refuses. */
+bool mcu_host_catch_faults(const uint8_t *guard, size_t guard_bytes);
+
+#endif /* MCU_BOARDS_HOST_H */

@@ -1,0 +1,135 @@
+/* From reset to mcu_firmware_main: vector table, memory, FPU, MPU, stacks.
+ *
+ * The application runs in thread mode on the process stack (PSP); exceptions run on the main stack
+ * (MSP), so that a fault handler has a stack even when the application has used up its own.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "board.h"
+#include "cortexm.h"
+
+typedef void (*mcu_vector_t)(void);
+
+typedef struct mcu_vectors {
+    uint32_t *initial_sp;
+    mcu_vector_t system[15]; /* exceptions 1 .. 15 */
+    mcu_vector_t interrupts[MCU_SERIAL_IRQ + 1];
+} mcu_vectors_t;
+
+extern const mcu_vectors_t mcu_vectors;
+
+#define MCU_SYSTEM(number) system[(number) - 1]
+
+/* Interrupts that no driver of ours enables have no entry. */
+__attribute__((section(".vectors"), used)) const mcu_vectors_t mcu_vectors = {
+    .initial_sp = __handler_stack_top,
+    .MCU_SYSTEM(1) = mcu_reset_handler,
+    .MCU_SYSTEM(2) = mcu_fault_entry, /* NMI */
+    .MCU_SYSTEM(3) = mcu_fault_entry, /* HardFault */
+    .MCU_SYSTEM(4) = mcu_fault_entry, /* MemManage */
+    .MCU_SYSTEM(5) = mcu_fault_entry, /* BusFault */
+    .MCU_SYSTEM(6) = mcu_fault_entry, /* UsageFault */
+    .MCU_SYSTEM(7) = mcu_fault_entry, /* SecureFault (Armv8-M) */
+    .MCU_SYSTEM(11) = mcu_fault_entry, /* SVCall: nobody calls it */
+    .MCU_SYSTEM(12) = mcu_fault_entry, /* DebugMonitor */
+    .MCU_SYSTEM(14) = mcu_fault_entry, /* PendSV */
+    .MCU_SYSTEM(15) = mcu_counter_systick_handler,
+    .interrupts[MCU_SERIAL_IRQ] = mcu_serial_handler,
+};
+
+static void init_memory(void) {
+    const uint32_t *from = __data_load;
+    for (uint32_t *to = __data_start; to < __data_end; ++to) {
+        *to = *from++;
+    }
+    for (uint32_t *to = __bss_start; to < __bss_end; ++to) {
+        *to = 0;
+    }
+    for (uint32_t *to = __stack_limit; to < __stack_top; ++to) {
+        *to = MCU_STACK_PAINT;
+    }
+}
+
+#if !MCU_ARMV6M
+static void init_traps(void) {
+    MCU_REG32(MCU_SCB_VTOR) = (uint32_t)&mcu_vectors;
+    uint32_t enable = MCU_SCB_SHCSR_FAULTS;
+#if defined(__ARM_FEATURE_CMSE)
+    enable |= MCU_SCB_SHCSR_SECUREFAULT;
+#endif
+    MCU_REG32(MCU_SCB_SHCSR) |= enable;
+    /* A division by zero stops. Unaligned LDR, LDRH, STR and STRH are legal on these cores and
+     * stay so; LDRD, LDM and the like fault whatever this bit says. */
+    uint32_t ccr = MCU_REG32(MCU_SCB_CCR);
+    ccr |= MCU_SCB_CCR_DIV_0_TRP;
+    ccr &= ~MCU_SCB_CCR_UNALIGN_TRP;
+#if defined(__ARM_FEATURE_MVE)
+    ccr |= MCU_SCB_CCR_LOB;
+#endif
+    MCU_REG32(MCU_SCB_CCR) = ccr;
+}
+#endif
+
+#if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
+static void init_fpu(void) {
+    MCU_REG32(MCU_SCB_CPACR) |= MCU_SCB_CPACR_FPU;
+    mcu_barrier();
+    /* IEEE arithmetic: round to nearest even, subnormals kept, NaNs propagated, for this and every
+     * later context. The other bits stay: Armv8.1-M's LTPSIZE must be 4. */
+    const uint32_t modes = (1u << 26) | (1u << 25) | (1u << 24) | (3u << 22) | (1u << 19);
+    MCU_REG32(MCU_FPU_FPDSCR) &= ~modes;
+    uint32_t fpscr;
+    __asm volatile("vmrs %0, fpscr" : "=r"(fpscr));
+    fpscr &= ~modes;
+    __asm volatile("vmsr fpscr, %0" ::"r"(fpscr));
+}
+#endif
+
+/* Guards the application's stack from below. */
+static void init_stack_guard(void) {
+#if MCU_BOARD_HAS_PSPLIM
+    __asm volatile("msr psplim, %0\n\t"
+                   "msr msplim, %1" ::"r"(__stack_limit),
+                   "r"(__handler_stack_limit));
+#elif MCU_BOARD_STACK_GUARD_BYTES > 0
+    if ((MCU_REG32(MCU_MPU_TYPE) >> 8 & 0xFFu) != 0) {
+        const uint32_t bytes = MCU_BOARD_STACK_GUARD_BYTES; /* a power of two: 2^(SIZE + 1) */
+        const uint32_t size = 30u - (uint32_t)__builtin_clz(bytes);
+        MCU_REG32(MCU_MPU_RNR) = 0;
+        MCU_REG32(MCU_MPU_RBAR) = (uint32_t)__stack_limit - bytes;
+        MCU_REG32(MCU_MPU_RASR) = MCU_MPU_RASR_XN | size << 1 | MCU_MPU_RASR_ENABLE;
+        MCU_REG32(MCU_MPU_CTRL) = MCU_MPU_CTRL_PRIVDEFENA | MCU_MPU_CTRL_ENABLE;
+        mcu_barrier();
+    }
+#endif
+}
+
+static __attribute__((noreturn, used)) void application(void) {
+    mcu_firmware_main();
+    MCU_REG32(MCU_SCB_AIRCR) = MCU_SCB_AIRCR_RESET;
+    for (;;) {
+    }
+}
+
+__attribute__((noreturn, used)) void mcu_reset_handler(void) {
+    init_memory();
+#if !MCU_ARMV6M
+    init_traps();
+#endif
+#if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
+    init_fpu();
+#endif
+    init_stack_guard();
+    for (void (**init)(void) = __init_array_start; init < __init_array_end; ++init) {
+        (*init)();
+    }
+    /* Thread mode moves to PSP (CONTROL.SPSEL), and the main stack starts afresh for the
+     * handlers. Nothing of this function is needed any more. */
+    __asm volatile("msr psp, %0\n\t"
+                   "movs r0, #2\n\t"
+                   "msr control, r0\n\t"
+                   "isb\n\t"
+                   "msr msp, %1\n\t"
+                   "bl application" ::"r"(__stack_top),
+                   "r"(__handler_stack_top)
+                   : "r0", "memory");
+    __builtin_unreachable();
+}

@@ -1,0 +1,78 @@
+"""What a link for a board needs: the linker script, the start-up's sources, their -D flags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jinja2
+
+from mcu_deploy import resources
+from mcu_deploy.boards.model import Board
+from mcu_deploy.errors import BoardError
+
+
+def common() -> Path:
+    """The folder with the start-up code that all boards share; it belongs on the include path."""
+    return resources.boards() / "common"
+
+
+def startup_sources(board: Board) -> tuple[Path, ...]:
+    """The C files that implement mcu/platform.h and the start-up for a board.
+
+    They call `void mcu_firmware_main(void)`, which the program must define, and `mcu_fault_report`,
+    which it may. Include path: crt/include. Flags: board.cflags and platform_defines(board)."""
+    folder = common()
+    if board.is_host:
+        return (folder / "host" / "platform_host.c", folder / "host" / "fault_host.c")
+    return (
+        folder / "startup.c",
+        folder / "fault.c",
+        folder / "platform_cortexm.c",
+        folder / "counter.c",
+        folder / "serial" / f"{board.serial.driver}.c",
+    )
+
+
+def platform_defines(board: Board) -> tuple[str, ...]:
+    """The -D flags for startup_sources(board), as arguments of a process (no shell quoting)."""
+    serial = board.serial
+    defines = {
+        "MCU_BOARD_NAME": f'"{board.name}"',
+        "MCU_BOARD_CORE": f'"{board.core}"',
+        "MCU_BOARD_CLOCK_HZ": f"{board.clock_hz}u",
+        "MCU_BOARD_BAUD": f"{serial.baud}u",
+    }
+    if board.is_host:
+        defines["MCU_BOARD_STACK_BYTES"] = f"{board.stack_bytes}u"
+    else:
+        defines |= {
+            "MCU_BOARD_STACK_GUARD_BYTES": f"{board.stack_guard_bytes}u",
+            "MCU_BOARD_HAS_PSPLIM": str(int(board.has_psplim)),
+            "MCU_SERIAL_BASE": f"{serial.base:#x}u",
+            "MCU_SERIAL_IRQ": str(serial.irq),
+            "MCU_SERIAL_CLOCK_HZ": f"{serial.clock_hz}u",
+        }
+        gates = ",".join(f"{{{g.register:#x}u,{g.bit}u}}" for g in serial.clock_gates)
+        pins = ",".join(f"{{{p.port:#x}u,{p.pin}u,{p.function}u}}" for p in serial.pins)
+        if gates:
+            defines["MCU_SERIAL_CLOCK_GATES"] = gates
+        if pins:
+            defines["MCU_SERIAL_PINS"] = pins
+    return tuple(f"-D{key}={value}" for key, value in defines.items())
+
+
+def render_linker_script(board: Board) -> str:
+    """The linker script for a board, from boards/common/link.ld.j2.
+
+    BoardError for the host, whose own linker needs none."""
+    if board.is_host:
+        raise BoardError(f"board {board.name} is linked by the machine's own gcc without a script")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(common()),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    return environment.get_template("link.ld.j2").render(board=board)

@@ -1,0 +1,297 @@
+"""From board.toml to a Board: reading, checking, finding."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import get_args
+
+from mcu_deploy import resources
+from mcu_deploy.boards.cores import compiler_flags, core_facts, core_names
+from mcu_deploy.boards.model import (
+    HOST_CORE,
+    Board,
+    ClockGate,
+    Memory,
+    MemoryKind,
+    Pin,
+    QemuTarget,
+    RenodeTarget,
+    Role,
+    Roles,
+    Serial,
+)
+from mcu_deploy.boards.reader import Table, did_you_mean
+from mcu_deploy.errors import BoardError
+
+BOARD_FILE = "board.toml"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+_RUNNERS = ("openocd", "pyocd", "stlink", "jlink", "gdb")
+_RUNNER_KEYS = ("config", "target", "device")
+_MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
+_MAX_CLOCK = 10**10
+_VECTOR_ALIGNMENT = 1024
+_STACK_ALIGNMENT = 32  # of stack ends: an MPU region, PSPLIM and the AAPCS are content with it
+
+
+def list_boards() -> tuple[Board, ...]:
+    """The boards that come with mcu-deploy, sorted by name.
+
+    BoardError when one of their files is wrong."""
+    files = sorted(resources.boards().glob(f"*/{BOARD_FILE}"))
+    return tuple(sorted((_load_file(path) for path in files), key=lambda b: b.name))
+
+
+def load_board(name_or_path: str | Path) -> Board:
+    """A board by its name, or from a user's own file (or a folder with a board.toml in it).
+
+    BoardError, with a sentence, for an unknown name (it lists the known ones), a file that cannot
+    be read, or one that says something wrong."""
+    text = str(name_or_path)
+    path = Path(name_or_path)
+    is_path = isinstance(name_or_path, Path) or "/" in text or "\\" in text or path.suffix
+    if is_path:
+        if path.is_dir():
+            path = path / BOARD_FILE
+        return _load_file(path)
+    known = {file.parent.name: file for file in resources.boards().glob(f"*/{BOARD_FILE}")}
+    if text in known:
+        return _load_file(known[text])
+    names = sorted(known)
+    hint = did_you_mean(text, names)
+    hint = f"{hint} Known boards: {', '.join(names)}" if hint.startswith("did") else hint
+    raise BoardError(f"there is no board called {text!r}; {hint}; or give the path of a board.toml")
+
+
+def _load_file(path: Path) -> Board:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BoardError(
+            f"the board file {path} does not exist; give a board's name or an existing file"
+        ) from None
+    except OSError as error:
+        raise BoardError(
+            f"the board file {path} cannot be read ({error.strerror}); check the path and its rights"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BoardError(f"{path} is not valid TOML ({error}); correct that line") from None
+    return _board(Table(values, "", path), path)
+
+
+def _board(top: Table, path: Path) -> Board:
+    name = top.string("name")
+    if not _NAME.fullmatch(name):
+        top.fail(f"name = {name!r} must be 1 to 63 of a-z, 0-9, '-' and '_'")
+    core = top.choice("core", (*core_names(), HOST_CORE))
+    board = _host(top, name, path) if core == HOST_CORE else _microcontroller(top, name, core, path)
+    top.finish()
+    return board
+
+
+def _host(top: Table, name: str, path: Path) -> Board:
+    serial = top.table("serial", required=False)
+    baud = serial.integer("baud", 1, 10**9, 10**8)
+    serial.finish()
+    stack = top.table("stack", required=False)
+    stack_bytes = stack.size("application", "1M")
+    stack.finish()
+    return Board(
+        name=name,
+        title=top.string("title"),
+        path=path,
+        core=HOST_CORE,
+        architecture=HOST_CORE,
+        fpu="none",
+        float_abi="hard",
+        dsp=False,
+        mve=False,
+        has_mpu=False,
+        has_psplim=False,
+        clock_hz=0,
+        cflags=top.strings("cflags"),
+        memories=(),
+        roles=Roles(),
+        stack_bytes=stack_bytes,
+        handler_stack_bytes=0,
+        serial=Serial(driver="host", base=0, irq=0, clock_hz=0, baud=baud),
+    )
+
+
+def _microcontroller(top: Table, name: str, core: str, path: Path) -> Board:
+    facts = core_facts(core)
+    fpu = top.choice("fpu", ("none", "fpv4-sp-d16", "fpv5-sp-d16", "fpv5-d16", "fp-armv8-d16"))
+    if fpu not in facts.fpus:
+        top.fail(f"fpu = {fpu!r} does not exist on a {core}; it can have {', '.join(facts.fpus)}")
+    dsp = _option(top, "dsp", facts.dsp, core)
+    mve = _option(top, "mve", facts.mve, core)
+    cflags = top.strings("cflags") or compiler_flags(core, fpu, dsp, mve)
+    memories = _memories(top)
+    emulators = top.table("emulators", required=False)
+    stack = top.table("stack", required=False)
+    board = Board(
+        name=name,
+        title=top.string("title"),
+        path=path,
+        core=core,
+        architecture=facts.architecture,
+        fpu=fpu,
+        float_abi="soft" if fpu == "none" else "hard",
+        dsp=dsp,
+        mve=mve,
+        has_mpu=top.boolean("mpu"),
+        has_psplim=facts.stack_limits,
+        clock_hz=top.integer("clock_hz", 1, _MAX_CLOCK),
+        cflags=cflags,
+        memories=memories,
+        roles=_roles(top.table("roles"), memories),
+        stack_bytes=stack.size("application", "8K"),
+        handler_stack_bytes=stack.size("handler", "2K"),
+        serial=_serial(top.table("serial")),
+        qemu=_qemu(emulators),
+        renode=_renode(emulators),
+        runners=_runners(top.table("runners", required=False)),
+    )
+    emulators.finish()
+    stack.finish()
+    _check_stacks(stack, board)
+    return board
+
+
+def _option(top: Table, key: str, fact: str, core: str) -> bool:
+    """A feature that the core has, has not, or that the chip's maker chose."""
+    if fact == "option":
+        return top.boolean(key)
+    value = fact == "yes"
+    if top.boolean(key, value) != value:
+        has = "always has" if value else "never has"
+        top.fail(f"{key} cannot be {str(not value).lower()}: a {core} {has} it; leave the key out")
+    return value
+
+
+def _memories(top: Table) -> tuple[Memory, ...]:
+    table = top.table("memories")
+    memories: list[Memory] = []
+    for name in table.names():
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,30}", name, re.ASCII):
+            table.fail(f"the memory's name {name!r} must be a-z, 0-9 and '_', a letter first")
+        entry = table.table(name)
+        kind: MemoryKind = "ram"
+        if entry.choice("kind", get_args(MemoryKind)) == "flash":
+            kind = "flash"
+        memory = Memory(name, entry.address("origin", 16), entry.size("size"), kind)
+        entry.finish()
+        if memory.end > 1 << 32:
+            entry.fail(f"origin + size = {memory.end:#x} goes beyond 4 GiB")
+        for other in memories:
+            if memory.origin < other.end and other.origin < memory.end:
+                table.fail(f"the memories {other.name} and {memory.name} overlap")
+        memories.append(memory)
+    if not memories:
+        table.fail("a board needs at least one memory of kind flash and one of kind ram")
+    return tuple(memories)
+
+
+def _roles(table: Table, memories: tuple[Memory, ...]) -> Roles:
+    chosen: dict[str, str] = {}
+    for role in get_args(Role):
+        kind: MemoryKind = "ram" if role in ("data", "stack") else "flash"
+        names = [m.name for m in memories if m.kind == kind]
+        name = table.string(role)
+        if name not in names:
+            table.fail(
+                f"{role} = {name!r} is no memory of kind {kind}; {did_you_mean(name, names)}"
+            )
+        chosen[role] = name
+    table.finish()
+    vectors = next(m for m in memories if m.name == chosen["vectors"])
+    if vectors.origin % _VECTOR_ALIGNMENT:
+        table.fail(
+            f"vectors = {vectors.name!r} starts at {vectors.origin:#x}; a vector table needs a "
+            f"multiple of {_VECTOR_ALIGNMENT}"
+        )
+    return Roles(**chosen)
+
+
+def _serial(table: Table) -> Serial:
+    common = resources.boards() / "common"
+    drivers = [path.stem for path in sorted((common / "serial").glob("*.c"))]
+    serial = Serial(
+        driver=table.choice("driver", drivers),
+        base=table.address("base", 4),
+        irq=table.integer("irq", 0, _MAX_IRQ),
+        clock_hz=table.integer("clock_hz", 1, _MAX_CLOCK),
+        baud=table.integer("baud", 300, 20_000_000, 115_200),
+        clock_gates=tuple(_clock_gate(t) for t in table.tables("clock_gates")),
+        pins=tuple(_pin(t) for t in table.tables("pins")),
+    )
+    table.finish()
+    if serial.clock_hz < 16 * serial.baud:
+        table.fail(
+            f"baud = {serial.baud} is too fast for clock_hz = {serial.clock_hz}; these ports "
+            "divide their clock by 16 or more"
+        )
+    return serial
+
+
+def _clock_gate(table: Table) -> ClockGate:
+    gate = ClockGate(table.address("register", 4), table.integer("bit", 0, 32))
+    table.finish()
+    return gate
+
+
+def _pin(table: Table) -> Pin:
+    pin = Pin(
+        table.address("port", 4), table.integer("pin", 0, 16), table.integer("function", 0, 16)
+    )
+    table.finish()
+    return pin
+
+
+def _qemu(emulators: Table) -> QemuTarget | None:
+    if not emulators.has("qemu"):
+        return None
+    table = emulators.table("qemu")
+    target = QemuTarget(table.string("machine"), table.integer("serial", 0, 16, 0))
+    table.finish()
+    return target
+
+
+def _renode(emulators: Table) -> RenodeTarget | None:
+    if not emulators.has("renode"):
+        return None
+    table = emulators.table("renode")
+    target = RenodeTarget(table.string("platform"), table.string("uart"))
+    table.finish()
+    return target
+
+
+def _runners(table: Table) -> Mapping[str, Mapping[str, str]]:
+    """Data for flashing tools: config (openocd), target (pyocd), device (jlink, stlink)."""
+    runners: dict[str, Mapping[str, str]] = {}
+    for name in table.names():
+        if name not in _RUNNERS:
+            table.fail(f"unknown runner {name!r}; {did_you_mean(name, _RUNNERS)}")
+        entry = table.table(name)
+        runners[name] = MappingProxyType({k: entry.string(k) for k in _RUNNER_KEYS if entry.has(k)})
+        entry.finish()
+    return MappingProxyType(runners)
+
+
+def _check_stacks(table: Table, board: Board) -> None:
+    memory = board.memory_for("stack")
+    for key, size in (
+        ("application", board.stack_bytes),
+        ("handler", board.handler_stack_bytes),
+    ):
+        if size % _STACK_ALIGNMENT or size < 512:
+            table.fail(f"{key} = {size} must be at least 512 and a multiple of {_STACK_ALIGNMENT}")
+    if board.stack_bytes + board.handler_stack_bytes > memory.size:
+        table.fail(
+            f"both stacks need {board.stack_bytes + board.handler_stack_bytes} bytes, but "
+            f"{memory.name} has {memory.size}; make a stack smaller"
+        )

@@ -1,0 +1,165 @@
+"""What a board is: the values that a board.toml becomes.
+
+Everything here is frozen and carries no behaviour but small look-ups. Sizes and addresses are in
+bytes, clocks in hertz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from mcu_deploy.errors import BoardError
+
+HOST_CORE = "host"
+
+MemoryKind = Literal["flash", "ram"]
+Role = Literal["vectors", "code", "weights", "data", "stack"]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A stretch of addresses. `kind` "flash" holds what the image brings (also where that is an
+    SRAM which a debugger or an emulator loads), "ram" what the program writes."""
+
+    name: str
+    origin: int
+    size: int
+    kind: MemoryKind
+
+    @property
+    def end(self) -> int:
+        """The first address behind the memory."""
+        return self.origin + self.size
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which memory (by name) holds what. All empty on the host.
+
+    vectors: the vector table; code: .text; weights: .rodata and the initial values of .data;
+    data: .data, .bss with the arena (.bss.mcu_workspace), .noinit; stack: both stacks, lowest."""
+
+    vectors: str = ""
+    code: str = ""
+    weights: str = ""
+    data: str = ""
+    stack: str = ""
+
+
+@dataclass(frozen=True)
+class ClockGate:
+    """A bit to set before a peripheral answers (an RCC enable bit on STM32)."""
+
+    register: int
+    bit: int
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A pin to hand over to a peripheral: GPIO port base, pin 0..15, alternate function 0..15."""
+
+    port: int
+    pin: int
+    function: int
+
+
+@dataclass(frozen=True)
+class Serial:
+    """The serial port that the firmware speaks on.
+
+    driver: the file boards/common/<driver>.c; irq: the external interrupt number (0 is the first
+    one behind the 16 system exceptions); clock_hz: the clock that feeds the baud rate generator.
+    On the host the driver is "host" and the numbers are 0, but for baud, which sizes time-outs."""
+
+    driver: str
+    base: int
+    irq: int
+    clock_hz: int
+    baud: int
+    clock_gates: tuple[ClockGate, ...] = ()
+    pins: tuple[Pin, ...] = ()
+
+
+@dataclass(frozen=True)
+class QemuTarget:
+    """machine: for `-M`; serial: which `-serial` option (0 is the first) is the board's port."""
+
+    machine: str
+    serial: int
+
+
+@dataclass(frozen=True)
+class RenodeTarget:
+    """platform: a .repl below Renode's own folder (`@platform`); uart: its peripheral name."""
+
+    platform: str
+    uart: str
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board, as its board.toml says. See docs/boards.md for the meaning of each key."""
+
+    name: str
+    title: str
+    path: Path
+    core: str
+    architecture: str
+    fpu: str
+    float_abi: Literal["soft", "hard"]
+    dsp: bool
+    mve: bool
+    has_mpu: bool
+    has_psplim: bool
+    clock_hz: int
+    cflags: tuple[str, ...]
+    memories: tuple[Memory, ...]
+    roles: Roles
+    stack_bytes: int
+    handler_stack_bytes: int
+    serial: Serial
+    qemu: QemuTarget | None = None
+    renode: RenodeTarget | None = None
+    runners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def is_host(self) -> bool:
+        """Whether this is the machine itself, compiled for with its own gcc."""
+        return self.core == HOST_CORE
+
+    def memory(self, name: str) -> Memory:
+        """The memory called `name`. BoardError when the board has none of that name."""
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        known = ", ".join(m.name for m in self.memories) or "none"
+        raise BoardError(f"board {self.name} has no memory called {name!r}; it has {known}")
+
+    def memory_for(self, role: Role) -> Memory:
+        """The memory that has a role ("vectors", "code", "weights", "data", "stack").
+
+        BoardError on the host, which has no memory map."""
+        if self.is_host:
+            raise BoardError(
+                f"board {self.name} is the machine itself and has no memory map; "
+                f"choose a microcontroller board to place {role}"
+            )
+        return self.memory(getattr(self.roles, role))
+
+    @property
+    def stack_guard_bytes(self) -> int:
+        """The size of the MPU's no-access region directly below the application's stack; 0 where
+        the board has none (no MPU, or an Armv8-M core, which has stack limit registers).
+
+        64 KiB, or less where the stack starts at a less aligned address: a region of the Armv6-M
+        and Armv7-M MPU is a power of two in size and aligned to it (Armv7-M Architecture
+        Reference Manual, B3.5)."""
+        if self.is_host or not self.has_mpu or self.has_psplim:
+            return 0
+        origin = self.memory_for("stack").origin
+        aligned = origin & -origin if origin else 0
+        guard = min(64 * 1024, aligned)
+        return guard if guard >= 256 else 0
