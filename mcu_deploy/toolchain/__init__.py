@@ -1,0 +1,1 @@
+"""From C to bytes: compiler, archive, linker, and what can be read from the result."""

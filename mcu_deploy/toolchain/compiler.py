@@ -1,0 +1,262 @@
+"""The C compiler: where it is, its flags, and compiling one source to one object.
+
+An object depends on nothing but its source, the headers and the compiler: sources are named
+relative to the folder that gcc runs in, the folders' own names are mapped away, and the
+environment holds no include path and no date.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcu_deploy import resources
+from mcu_deploy.boards import Board
+from mcu_deploy.errors import ToolError
+
+_APT = "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
+_APT_HOST = "sudo apt install gcc libc6-dev"
+
+# What gcc reads from the environment and what could change an object by it (GCC 12 manual,
+# "Environment Variables Affecting GCC").
+_GCC_ENVIRONMENT = (
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "COMPILER_PATH",
+    "DEPENDENCIES_OUTPUT",
+    "GCC_COMPARE_DEBUG",
+    "GCC_EXEC_PREFIX",
+    "LANG",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LIBRARY_PATH",
+    "SUNPRO_DEPENDENCIES",
+)
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """gcc and its companions for one board, as full paths; `version` is gcc's own line."""
+
+    board: Board
+    gcc: str
+    ar: str
+    objdump: str
+    version: str
+
+    @classmethod
+    def for_board(cls, board: Board) -> Toolchain:
+        """Finds the compiler: arm-none-eabi-gcc, or the machine's own gcc for the host.
+
+        Raises ToolError, with the command that installs it, where one is missing."""
+        prefix = "" if board.is_host else "arm-none-eabi-"
+        gcc, ar, objdump = (_find(prefix + tool, board) for tool in ("gcc", "ar", "objdump"))
+        result = _run([gcc, "--version"], Path.cwd())
+        lines = result.stdout.splitlines()
+        if result.returncode != 0 or not lines or "clang" in result.stdout:
+            raise ToolError(
+                f"{gcc} does not answer as gcc does; install gcc with: "
+                f"{_APT_HOST if board.is_host else _APT}"
+            )
+        return cls(board, gcc, ar, objdump, lines[0])
+
+    def file(self, name: str) -> Path | None:
+        """A file of the compiler's libraries for the board's core (nano.specs, libc.a), if any."""
+        result = _run([self.gcc, *self.board.cflags, f"-print-file-name={name}"], Path.cwd())
+        path = Path(result.stdout.strip())
+        return path if path.is_absolute() and path.is_file() else None
+
+    def compile_object(
+        self,
+        source: str,
+        output: str | Path,
+        *,
+        cwd: Path,
+        flags: Sequence[str],
+        include: Sequence[Path] = (),
+        callgraph: str | Path | None = None,
+    ) -> Path:
+        """Compiles `source` (relative to cwd) to the object `output` (relative to cwd or absolute).
+
+        include: folders besides crt/include. callgraph: where gcc's call graph with the frames goes
+        (the `.ci` file); by default beside the object. Each file appears under its name only when
+        it is complete. Raises ToolError with the compiler's first messages."""
+        cwd = cwd.resolve()
+        target = cwd / output
+        graph = cwd / callgraph if callgraph is not None else target.with_suffix(".ci")
+        crt_include = (resources.crt() / "include").resolve()
+        folders = {cwd: ".", crt_include: "crt/include"}
+        for folder in include:
+            folders.setdefault(folder.resolve(), folder.name)
+        command = [self.gcc, *flags, "-fcallgraph-info=su"]
+        command += [f"-I{folder}" for folder in folders if folder != cwd]
+        # gcc applies the last map that fits: the inner folders' ones come last.
+        ordered = sorted(folders.items(), key=lambda item: len(item[0].parts))
+        command += [f"-ffile-prefix-map={folder}={name}" for folder, name in ordered]
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            graph.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".compile-", dir=target.parent) as scratch:
+                made = Path(scratch) / target.name
+                result = _run([*command, "-c", source, "-o", str(made)], cwd)
+                if result.returncode != 0:
+                    raise ToolError(_compile_message(source, result.stderr, self.board))
+                made.with_suffix(".ci").replace(graph)
+                made.replace(target)
+        except OSError as error:
+            raise ToolError(
+                f"{target} cannot be written ({error.strerror}); choose another output folder."
+            ) from error
+        return target
+
+    def compile_many(
+        self,
+        sources: Sequence[str],
+        folder: Path,
+        *,
+        cwd: Path,
+        flags: Sequence[str],
+        include: Sequence[Path] = (),
+    ) -> tuple[Path, ...]:
+        """Compiles several sources to `folder`/<stem>.o, a few at a time, in the order given."""
+
+        def compile_one(source: str) -> Path:
+            stem = Path(source).stem
+            seeded = [*flags, f"-frandom-seed={stem}"]
+            output = folder.resolve() / f"{stem}.o"
+            return self.compile_object(source, output, cwd=cwd, flags=seeded, include=include)
+
+        with ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 1)) as pool:
+            return tuple(pool.map(compile_one, sources))
+
+
+def network_flags(board: Board, name: str, debug: bool = False) -> tuple[str, ...]:
+    """The flags that a network's object is compiled with; the one place that says them.
+
+    name: the network's, for gcc's internal names. -ffp-contract=off: no fused multiply-add that the
+    arithmetic contract does not name. -fno-math-errno: sqrtf is the FPU's instruction alone."""
+    flags = [*_common_flags(board), "-O2", "-ffp-contract=off", "-fno-math-errno"]
+    flags.append(f"-frandom-seed={name}")
+    if debug:
+        flags.append("-g")
+    return tuple(flags)
+
+
+def compile_network(board: Board, directory: Path, name: str, debug: bool = False) -> Path:
+    """Compiles `directory`/network_<name>.c to network_<name>.o; its call graph goes to obj/.
+
+    Raises ToolError with the compiler's first messages."""
+    return Toolchain.for_board(board).compile_object(
+        f"network_{name}.c",
+        f"network_{name}.o",
+        cwd=directory,
+        flags=network_flags(board, name, debug),
+        callgraph=f"obj/network_{name}.ci",
+    )
+
+
+def runtime_flags(board: Board, debug: bool = False) -> tuple[str, ...]:
+    """The flags of the runtime and of the firmware, which are made small rather than fast."""
+    return (*_common_flags(board), "-Os", *(("-g",) if debug else ()))
+
+
+def _common_flags(board: Board) -> list[str]:
+    flags = [*board.cflags, "-std=c99", "-ffunction-sections", "-fdata-sections", "-fno-common"]
+    if board.is_host:
+        # Distributions switch these on in their own gcc; each would add calls to the objects.
+        flags += ["-fno-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE"]
+    return flags
+
+
+def gcc_command_line(board: Board, name: str, include: str = "path/to/crt/include") -> str:
+    """The command that compiles network_<name>.c by hand, in its folder, to the same bytes.
+
+    The call graph and the maps of folder names are left out: they change nothing in the object."""
+    gcc = "gcc" if board.is_host else "arm-none-eabi-gcc"
+    source = f"network_{name}"
+    return shlex.join(
+        [gcc, *network_flags(board, name), "-I", include, "-c", f"{source}.c", "-o", f"{source}.o"]
+    )
+
+
+def build_crt(board: Board, directory: Path) -> Path:
+    """Compiles crt/src/*.c for the board into `directory`/libmcu_crt.a; objects go to obj/crt/.
+
+    The archive holds no dates and no owners. Raises ToolError where gcc or ar is missing or
+    fails."""
+    toolchain = Toolchain.for_board(board)
+    root = resources.root()
+    sources = sorted(path.relative_to(root).as_posix() for path in (root / "crt/src").glob("*.c"))
+    if not sources:
+        raise ToolError(f"{root / 'crt/src'} holds no C sources; install mcu-deploy again.")
+    objects = toolchain.compile_many(
+        sources, directory / "obj" / "crt", cwd=root, flags=runtime_flags(board)
+    )
+    archive = directory / "libmcu_crt.a"
+    made = directory / "obj" / f".{archive.name}"
+    made.unlink(missing_ok=True)
+    result = _run([toolchain.ar, "rcsD", str(made), *map(str, objects)], directory)
+    if result.returncode != 0:
+        raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
+    made.replace(archive)
+    return archive
+
+
+def environment(cwd: Path) -> Mapping[str, str]:
+    """The environment that the tools run in: ours, without what could change their output."""
+    kept = {key: value for key, value in os.environ.items() if key not in _GCC_ENVIRONMENT}
+    # gcc takes its working directory from PWD where that fits, be it through a symbolic link.
+    return kept | {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0", "PWD": str(cwd)}
+
+
+def run_tool(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs a tool of the compiler; its text is decoded, its exit code is the caller's to check."""
+    return _run(command, cwd)
+
+
+def first_lines(messages: str, count: int = 3) -> str:
+    """The first messages that say `error`, or the first ones at all, in one line."""
+    lines = [line.strip() for line in messages.splitlines() if line.strip()]
+    errors = [line for line in lines if "error:" in line or "undefined reference" in line]
+    return "; ".join((errors or lines)[:count]) or "it gave no reason"
+
+
+def _find(tool: str, board: Board) -> str:
+    path = shutil.which(tool)
+    if path is None:
+        raise ToolError(
+            f"{tool} was not found, and board {board.name} is compiled with it; install it with: "
+            f"{_APT_HOST if board.is_host else _APT}"
+        )
+    return path
+
+
+def _run(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            list(command),
+            cwd=cwd,
+            env=dict(environment(cwd)),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise ToolError(f"{command[0]} cannot be run ({error.strerror}).") from error
+
+
+def _compile_message(source: str, messages: str, board: Board) -> str:
+    text = f"{source} does not compile for board {board.name}: {first_lines(messages)}"
+    for header in ("string.h", "math.h", "stdint.h"):
+        if f"fatal error: {header}: No such file" in messages:
+            apt = _APT_HOST if board.is_host else _APT
+            return f"{text}; the C library is missing, install it with: {apt}"
+    return text

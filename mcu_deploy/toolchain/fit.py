@@ -1,0 +1,92 @@
+"""Whether an image fits its board, and the sentence for when it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mcu_deploy.boards import Board, list_boards
+from mcu_deploy.boards.model import Role
+from mcu_deploy.errors import BoardError, FitError
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """A memory of the board: `used` bytes of `size`; kind "flash" or "ram"."""
+
+    name: str
+    kind: str
+    used: int
+    size: int
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.used - self.size)
+
+
+def check_fit(
+    board: Board,
+    uses: Sequence[MemoryUse],
+    *,
+    what: str = "the firmware",
+    stack_bytes: int = 0,
+    weights_bytes: int = 0,
+    arena_bytes: int = 0,
+    float_weights: bool = False,
+) -> None:
+    """Raises FitError where a memory or the stack of the board is too small.
+
+    what: how the message calls the program. stack_bytes: the bound of the application's stack,
+    compared with board.stack_bytes. weights_bytes, arena_bytes: of the networks in it, named in
+    the message as the large parts. float_weights: int8 would make them about a quarter."""
+    problems: list[str] = []
+    remedies: list[str] = []
+    for use in uses:
+        if not use.missing:
+            continue
+        part, size = ("weights", weights_bytes) if use.kind == "flash" else ("arena", arena_bytes)
+        largest = f" ({part} {size:,})" if size else ""
+        problems.append(
+            f"{use.kind} {use.name} needs {use.used:,} bytes and has {use.size:,}: "
+            f"{use.missing:,} bytes are missing{largest}"
+        )
+        remedies += _remedies(board, use, float_weights)
+    if stack_bytes > board.stack_bytes and not board.is_host:
+        problems.append(
+            f"the stack needs {stack_bytes:,} bytes and has {board.stack_bytes:,}: "
+            f"{stack_bytes - board.stack_bytes:,} bytes are missing"
+        )
+        size = -(-stack_bytes // 1024)
+        remedies.append(f'a copy of {board.path.name} with application = "{size}K" in [stack]')
+    if problems:
+        raise FitError(
+            f"{what} does not fit board {board.name}: {'; '.join(problems)}. "
+            f"What would help: {', or '.join(dict.fromkeys(remedies))}."
+        )
+
+
+def _remedies(board: Board, use: MemoryUse, float_weights: bool) -> list[str]:
+    remedies = []
+    if float_weights:
+        remedies.append("int8 quantisation (about a quarter of the weights and of the arena)")
+    if use.kind == "ram":
+        remedies.append("a smaller input of the model (--shape)")
+    larger = _larger_boards(board, use)
+    kind = "flash" if use.kind == "flash" else "RAM"
+    if larger:
+        names = ", ".join(f"{name} ({size:,})" for name, size in larger)
+        remedies.append(f"a board with more {kind}, such as {names}")
+    else:
+        remedies.append(f"a board with at least {use.used:,} bytes of {kind}")
+    return remedies
+
+
+def _larger_boards(board: Board, use: MemoryUse) -> list[tuple[str, int]]:
+    """Up to three boards whose memory for the same purpose is large enough, the smallest first."""
+    role: Role = "weights" if use.kind == "flash" else "data"
+    try:
+        others = [item for item in list_boards() if not item.is_host and item.name != board.name]
+    except BoardError:  # a broken file of another board is not this message's business
+        return []
+    sizes = sorted((item.memory_for(role).size, item.name) for item in others)
+    return [(name, size) for size, name in sizes if size >= use.used][:3]

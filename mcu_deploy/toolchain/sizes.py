@@ -1,0 +1,240 @@
+"""How many bytes of flash and RAM a network and an image take, read from the linked ELF.
+
+A network's own size is measured on an image of nothing but it: the linker is told that
+`mcu_instance_run` is the entry and that the descriptor is needed, and `--gc-sections` drops all
+that these do not reach. What remains is the object, the members of the runtime, and the parts of
+libc and libgcc that a run of this network needs; the start-up, the serial port and main() are not
+there to be subtracted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from mcu_deploy.boards import Board
+from mcu_deploy.errors import ToolError
+from mcu_deploy.toolchain.compiler import Toolchain, first_lines, run_tool
+from mcu_deploy.toolchain.fit import MemoryUse
+
+_WRITE, _ALLOC, _EXECINSTR = 0x1, 0x2, 0x4
+
+# Everything at address 0, section kinds apart; no board, so that a large network links too.
+_SCRIPT = """\
+SECTIONS
+{
+    .text : { *(.text .text.*) *(.glue_7 .glue_7t .vfp11_veneer .v4_bx) }
+    .rodata : { *(.rodata .rodata.*) }
+    .ARM.extab : { *(.ARM.extab*) }
+    .ARM.exidx : { *(.ARM.exidx*) }
+    .data : { *(.data .data.*) }
+    .bss (NOLOAD) : { *(.bss .bss.*) *(COMMON) }
+}
+"""
+
+# A line of the map: section, address, size, file; a long section name stands on its own line.
+_MAPPED = re.compile(
+    r"^ (?P<section>\.[\w.$@-]+)?\s+0x[0-9a-f]+\s+0x(?P<size>[0-9a-f]+)\s(?P<file>\S.*)$"
+)
+_LONG = re.compile(r"^ (?P<section>\.[\w.$@-]+)$")
+
+
+@dataclass(frozen=True)
+class SectionSizes:
+    """Bytes of an ELF's sections that are loaded: code, constants, data (both memories), bss."""
+
+    code: int
+    constants: int
+    data: int
+    bss: int
+
+    @property
+    def flash(self) -> int:
+        return self.code + self.constants + self.data
+
+    @property
+    def ram(self) -> int:
+        return self.data + self.bss
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of a network's bytes: "constants" (the weights), "code", "runtime", "C library"."""
+
+    name: str
+    flash: int
+    ram: int
+
+
+@dataclass(frozen=True)
+class NetworkSizes:
+    """A network and the runtime that it needs, in bytes: the report's flash_bytes and ram_bytes.
+
+    ram_bytes = arena_bytes + .data + .bss + stack_bytes. parts add up to flash_bytes, and to the
+    .data and .bss; "alignment" is what the linker filled in."""
+
+    flash_bytes: int
+    ram_bytes: int
+    arena_bytes: int
+    stack_bytes: int
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class FirmwareSizes:
+    """An image: flash_bytes and ram_bytes (both stacks included), and each memory of the board."""
+
+    flash_bytes: int
+    ram_bytes: int
+    memories: tuple[MemoryUse, ...]
+
+
+def object_sizes(file: Path) -> SectionSizes:
+    """The bytes of an object's or an image's sections. Raises ToolError for what is no ELF."""
+    code = constants = data = bss = 0
+    try:
+        with file.open("rb") as stream:
+            for section in ELFFile(stream).iter_sections():
+                flags, size = section["sh_flags"], section["sh_size"]
+                if not flags & _ALLOC:
+                    continue
+                if section["sh_type"] == "SHT_NOBITS":
+                    bss += size
+                elif flags & _EXECINSTR:
+                    code += size
+                elif flags & _WRITE:
+                    data += size
+                else:
+                    constants += size
+    except (ELFError, OSError) as error:
+        raise ToolError(
+            f"{file} cannot be read as an ELF file ({error}); build it again."
+        ) from error
+    return SectionSizes(code, constants, data, bss)
+
+
+def measure_network(
+    board: Board,
+    directory: Path,
+    network: Path,
+    symbol: str,
+    *,
+    arena_bytes: int,
+    stack_bytes: int,
+) -> NetworkSizes:
+    """Measures one network on an image of its own, obj/<network>.elf.
+
+    directory: the build folder with libmcu_crt.a. network: its object. symbol: its descriptor.
+    arena_bytes: its workspace; stack_bytes: its stack bound. On the host the C library is shared
+    and not counted. Raises ToolError where the link fails."""
+    directory = directory.resolve()
+    toolchain = Toolchain.for_board(board)
+    elf = directory / "obj" / f"{network.stem}.elf"
+    map_file = elf.with_suffix(".map")
+    command = [toolchain.gcc, *board.cflags, "-nostartfiles", "-Wl,--gc-sections"]
+    command += ["-Wl,--build-id=none", "-Wl,--entry=mcu_instance_run", f"-Wl,--undefined={symbol}"]
+    if board.is_host:
+        command += ["-no-pie", "-static", "-nostdlib", "-Wl,--unresolved-symbols=ignore-all"]
+    else:
+        script = directory / "obj" / "network.ld"
+        script.write_text(_SCRIPT, encoding="utf-8")
+        command += ["-T", str(script)]
+        if toolchain.file("nano.specs"):
+            command.append("--specs=nano.specs")
+    command += [f"-Wl,-Map={map_file}", str(network), str(directory / "libmcu_crt.a")]
+    command += [] if board.is_host else ["-lm"]
+    result = run_tool([*command, "-o", str(elf)], directory)
+    if result.returncode != 0:
+        raise ToolError(
+            f"{network.name} does not link with the runtime: {first_lines(result.stderr)}"
+        )
+    total = object_sizes(elf)
+    parts = _parts(map_file, network, total)
+    ram = arena_bytes + total.ram + stack_bytes
+    return NetworkSizes(total.flash, ram, arena_bytes, stack_bytes, parts)
+
+
+def _parts(map_file: Path, network: Path, total: SectionSizes) -> tuple[Part, ...]:
+    flash = dict.fromkeys(("constants", "code", "runtime", "C library"), 0)
+    ram = dict.fromkeys(flash, 0)
+    for section, size, file in _contributions(map_file):
+        if file == str(network):
+            part = "code" if section.startswith(".text") else "constants"
+        else:
+            part = "runtime" if "libmcu_crt.a(" in file else "C library"
+        if not section.startswith((".bss", "COMMON")):
+            flash[part] += size
+        if section.startswith((".bss", ".data", "COMMON")):
+            ram[part] += size
+    parts = [Part(name, flash[name], ram[name]) for name in flash]
+    fill = Part("alignment", total.flash - sum(flash.values()), total.ram - sum(ram.values()))
+    return (*parts, fill)
+
+
+def _contributions(map_file: Path) -> list[tuple[str, int, str]]:
+    """(section, size, file) of each input section that the linker kept and that is loaded."""
+    text = map_file.read_text(encoding="utf-8", errors="replace")
+    _, _, text = text.partition("Linker script and memory map")
+    found = []
+    pending = ""
+    for line in text.splitlines():
+        if name := _LONG.match(line):
+            pending = name["section"]
+            continue
+        if mapped := _MAPPED.match(line):
+            section = mapped["section"] or pending
+            loaded = section.startswith(
+                (".text", ".rodata", ".data", ".bss", ".ARM.ex", ".eh_frame")
+            )
+            if loaded and int(mapped["size"], 16):
+                found.append((section, int(mapped["size"], 16), mapped["file"]))
+        pending = ""
+    return found
+
+
+def measure_firmware(board: Board, elf: Path) -> FirmwareSizes:
+    """What an image takes of each memory of its board, from the ELF's sections.
+
+    A memory's use reaches from its start to the last byte in it, gaps for alignment included. On
+    the host there are no memories, and the sizes are the sections'."""
+    if board.is_host:
+        sizes = object_sizes(elf)
+        return FirmwareSizes(sizes.flash, sizes.ram, ())
+    ends = {memory.name: memory.origin for memory in board.memories}
+    for address, size in _extents(elf):
+        for memory in board.memories:
+            if memory.origin <= address < memory.end:
+                ends[memory.name] = max(ends[memory.name], address + size)
+    uses = tuple(
+        MemoryUse(memory.name, memory.kind, ends[memory.name] - memory.origin, memory.size)
+        for memory in board.memories
+    )
+    return FirmwareSizes(_sum(uses, "flash"), _sum(uses, "ram"), uses)
+
+
+def _sum(uses: Sequence[MemoryUse], kind: str) -> int:
+    return sum(use.used for use in uses if use.kind == kind)
+
+
+def _extents(elf: Path) -> list[tuple[int, int]]:
+    """(address, size) of each loaded section, where it runs and where it is loaded from."""
+    extents = []
+    try:
+        with elf.open("rb") as stream:
+            file = ELFFile(stream)
+            for section in file.iter_sections():
+                if section["sh_flags"] & _ALLOC and section["sh_size"]:
+                    extents.append((section["sh_addr"], section["sh_size"]))
+            for segment in file.iter_segments():
+                if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]:
+                    extents.append((segment["p_paddr"], segment["p_filesz"]))
+    except (ELFError, OSError) as error:
+        raise ToolError(
+            f"{elf} cannot be read as an ELF file ({error}); build it again."
+        ) from error
+    return extents

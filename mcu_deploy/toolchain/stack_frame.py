@@ -1,0 +1,180 @@
+"""Follows SP through the instructions of one function: its frame, and how deep it is at each call.
+
+Both ways of a branch are followed, and where two ways meet with different depths the deeper one
+holds. A jump into the middle of another function is followed there, as part of this one: libgcc's
+assembly shares code like that, and gcc splits cold parts off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mcu_deploy.toolchain.disassembly import (
+    Instruction,
+    UnknownEffect,
+    flow,
+    is_conditional,
+    stack_effect,
+)
+from mcu_deploy.toolchain.image import Function, Image
+
+# More than any embedded stack: a depth beyond it comes from a loop that pushes.
+_ABSURD = 1 << 24
+# Functions that do not return, so that what follows a call of them is no code of the caller.
+_NO_RETURN = frozenset({"abort", "exit", "_exit", "__assert_func", "__stack_chk_fail"})
+# Called with a switch's table behind the call; they return into the case (Thumb-1 only).
+_SWITCH_HELPER = "__gnu_thumb1_case_"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One function: `peak` bytes at most; calls as (bytes on the stack at the call, address).
+
+    indirect: the depth at the deepest call through a pointer, None where there is none.
+    problem: why SP could not be followed; then peak and depths are 0 until `at_least` sets them.
+    """
+
+    peak: int
+    calls: tuple[tuple[int, int], ...]
+    indirect: int | None
+    problem: str = ""
+
+    def at_least(self, size: int) -> Frame:
+        """The frame where another source says that it has `size` bytes."""
+        if not self.problem:
+            # Calls keep their depths: these are exact, also where a tail call has freed the frame.
+            # A source that knows of more (it never should) is believed for all of them.
+            if size <= self.peak:
+                return self
+            extra = size - self.peak
+            return Frame(
+                size,
+                tuple((depth + extra, address) for depth, address in self.calls),
+                None if self.indirect is None else self.indirect + extra,
+            )
+        return replace(
+            self,
+            peak=size,
+            calls=tuple((size, address) for _, address in self.calls),
+            indirect=None if self.indirect is None else size,
+        )
+
+
+class _Walk:
+    def __init__(self, image: Image, function: Function, compiled: bool) -> None:
+        self.image = image
+        self.function = function
+        self.compiled = compiled
+        self.depths: dict[int, int] = {}
+        self.work: list[tuple[int, int]] = []
+        self.calls: dict[int, int] = {}
+        self.indirect: int | None = None
+        self.peak = 0
+        self.table: int | None = None
+
+    def run(self) -> Frame:
+        self.work.append((self.function.address, 0))
+        self._drain()
+        # What no branch reaches is reached through a switch's table; without one it is dead.
+        if self.table is not None:
+            for address in self._own():
+                if address not in self.depths:
+                    self.work.append((address, self.table))
+                    self._drain()
+        calls = tuple((depth, address) for address, depth in sorted(self.calls.items()))
+        return Frame(self.peak, calls, self.indirect)
+
+    def _own(self) -> list[int]:
+        return [
+            address
+            for address in range(self.function.address, self.function.end, 2)
+            if address in self.image.instructions
+        ]
+
+    def _drain(self) -> None:
+        while self.work:
+            address, depth = self.work.pop()
+            if depth <= self.depths.get(address, -_ABSURD):
+                continue
+            if abs(depth) > _ABSURD:
+                raise UnknownEffect("its stack grows in a loop")
+            self.depths[address] = depth
+            instruction = self.image.instructions.get(address)
+            if instruction is None:
+                raise UnknownEffect(f"there is no code at {address:#x}")
+            self._step(instruction, depth)
+
+    def _step(self, instruction: Instruction, before: int) -> None:
+        after = before + stack_effect(instruction)
+        self.peak = max(self.peak, after)
+        way = flow(instruction)
+        falls = way.falls and not self._ends(instruction, way.calls)
+        if way.calls is not None:
+            callee = self.image.entry_at(way.calls)
+            if callee is None:  # a subroutine inside of an assembly function
+                self.work.append((way.calls, after))
+            else:
+                self.calls[way.calls] = max(self.calls.get(way.calls, 0), after)
+                if callee.name.startswith(_SWITCH_HELPER):
+                    self.table, falls = max(self.table or 0, after), False
+        if way.indirect_call or way.indirect_jump:
+            self.indirect = max(self.indirect or 0, after)
+        if way.table:
+            self.table = max(self.table or 0, after)
+        if way.literal is not None:
+            target = self.image.word(way.literal)
+            if target is None:
+                raise UnknownEffect(f"`{instruction}` reads its target from nowhere")
+            self._go(target & ~1, after)
+        if way.jumps is not None:
+            self._go(way.jumps, after)
+        if falls:
+            # An instruction that may be skipped leaves the deeper of both depths.
+            self._go(instruction.next, max(before, after) if is_conditional(instruction) else after)
+
+    def _ends(self, instruction: Instruction, called: int | None) -> bool:
+        """Whether control cannot reach the next address: the code after a call ends there."""
+        if instruction.next in self.image.instructions and instruction.next != self.function.end:
+            return False
+        if self.compiled:  # gcc's functions never run on into the next one
+            return True
+        callee = None if called is None else self.image.function_at(called)
+        return callee is not None and not _NO_RETURN.isdisjoint(callee.names)
+
+    def _go(self, address: int, depth: int) -> None:
+        entry = self.image.entry_at(address)
+        if entry is None or entry is self.function or entry.name.endswith(".cold"):
+            self.work.append((address, depth))
+        else:  # a tail call
+            self.calls[address] = max(self.calls.get(address, 0), depth)
+
+
+def walk(image: Image, function: Function, *, compiled: bool) -> Frame:
+    """The frame of `function` by its instructions.
+
+    compiled: gcc's call graph knows the function, so it has no fall-through into the next one.
+    """
+    try:
+        return _Walk(image, function, compiled).run()
+    except UnknownEffect as problem:
+        return _scan(image, function, str(problem))
+
+
+def _scan(image: Image, function: Function, problem: str) -> Frame:
+    """All calls of a function whose SP cannot be followed."""
+    calls: dict[int, int] = {}
+    indirect: int | None = None
+    for address in range(function.address, function.end, 2):
+        instruction = image.instructions.get(address)
+        if instruction is None:
+            continue
+        way = flow(instruction)
+        if way.calls is not None:
+            calls[way.calls] = 0
+        if way.jumps is not None and not function.address <= way.jumps < function.end:
+            calls[way.jumps] = 0
+        if way.literal is not None and (target := image.word(way.literal)) is not None:
+            calls[target & ~1] = 0
+        if way.indirect_call or way.indirect_jump:
+            indirect = 0
+    return Frame(0, tuple((0, address) for address in sorted(calls)), indirect, problem)
