@@ -144,7 +144,7 @@ install_packages() {
     fi
     if log_says 'could not get lock|unable to acquire the dpkg'; then
         stop "another program holds apt-get's lock: wait until it has ended and run make setup again."
-    elif log_says 'no space left|not enough free'; then
+    elif log_says 'no space left|enough free space'; then
         stop "the disk is full, so ${missing[*]} could not be installed: make room and run make" \
             "setup again."
     elif log_says 'resolv|failed to fetch|connect|unable to locate package|no installation cand'; then
@@ -176,6 +176,7 @@ make_venv() {
 install_package() {
     say "installing mcu-deploy and its tests' needs into .venv (output: $log)"
     make_venv
+    export PIP_RETRIES=${PIP_RETRIES:-2} # pip's own 5 take minutes where there is no network
     if logged .venv/bin/python -m pip install --disable-pip-version-check -e '.[dev]'; then
         rm -f "$unfinished"
         return

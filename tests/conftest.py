@@ -26,25 +26,31 @@ def _on_path(program: str) -> Callable[[], bool]:
     return lambda: shutil.which(program) is not None
 
 
-def _has_renode() -> bool:
-    """Renode as the project itself looks for it: PATH, $MCU_DEPLOY_RENODE, then renode-run."""
-    from mcu_deploy.device.renode import find_renode
-    from mcu_deploy.errors import ToolError
+def _emulator(name: str) -> Callable[[], bool]:
+    """Whether the project itself finds the emulator: it looks in more places than the PATH."""
 
-    try:
-        return find_renode() is not None
-    except ToolError:
-        return False
+    def is_there() -> bool:
+        # not at the top: pytest must start, and say what is missing, where the package is broken
+        from mcu_deploy.device.emulator import launcher_named
+        from mcu_deploy.errors import ToolError
+
+        try:
+            launcher_named(name).find()
+        except ToolError:
+            return False
+        return True
+
+    return is_there
 
 
 # marker: (is the tool there?, what a person reads where it is not)
 _TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
     "needs_renode": (
-        _has_renode,
+        _emulator("renode"),
         "Renode is not installed; `make renode` downloads it, or put `renode` on the PATH",
     ),
     "needs_qemu": (
-        _on_path("qemu-system-arm"),
+        _emulator("qemu"),
         "qemu-system-arm is not installed; `make setup` installs it",
     ),
     "needs_arm_gcc": (
