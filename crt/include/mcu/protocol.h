@@ -23,9 +23,14 @@
 #error "MCU_PROTOCOL_MTU must be 256 ... 32768"
 #endif
 
-/* Bytes that the platform's receive buffer holds while a request is handled; 0: stop and wait. */
+/* Bytes that the platform's receive buffer holds while a request is handled; 0: stop and wait. The
+ * default is the size of the ring in boards/common/platform_cortexm.c. */
 #ifndef MCU_RECEIVE_WINDOW
-#define MCU_RECEIVE_WINDOW 0U
+#ifdef MCU_SERIAL_RING_BYTES
+#define MCU_RECEIVE_WINDOW MCU_SERIAL_RING_BYTES
+#else
+#define MCU_RECEIVE_WINDOW 4096U
+#endif
 #endif
 
 /* Requests that provoke faults, for the tests of the fault handler. */

@@ -1,0 +1,29 @@
+"""Devices that run the test firmware: real boards, emulated ones, and the serial protocol.
+
+from mcu_deploy.device import connect
+with connect("/dev/ttyACM0") as device:
+    print(device.hello.board, [model.name for model in device.models])
+"""
+
+from __future__ import annotations
+
+from mcu_deploy.device.client import Device, Profile, connect
+from mcu_deploy.device.fault import DeviceFault, FaultCause, FaultReport, describe_fault
+from mcu_deploy.device.models import ExpectedModel, ModelInfo
+from mcu_deploy.device.protocol import LayerCrc, ProtocolError, RunResult, TensorInfo
+
+__all__ = [
+    "Device",
+    "DeviceFault",
+    "ExpectedModel",
+    "FaultCause",
+    "FaultReport",
+    "LayerCrc",
+    "ModelInfo",
+    "Profile",
+    "ProtocolError",
+    "RunResult",
+    "TensorInfo",
+    "connect",
+    "describe_fault",
+]

@@ -1,0 +1,382 @@
+"""A device that runs the test firmware, as an object: models, tensors, runs.
+
+with connect("socket://127.0.0.1:5000", expect=[expected]) as device:
+    (scores,) = device.infer("kws", [sample])
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcu_deploy.device import protocol
+from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame
+from mcu_deploy.device.link import EventHandler, Link
+from mcu_deploy.device.models import ExpectedModel, ModelInfo, refuse_other_models
+from mcu_deploy.device.protocol import (
+    Capability,
+    CounterKind,
+    Hello,
+    LayerCrc,
+    Provoke,
+    RunFlag,
+    RunResult,
+    TensorInfo,
+    TensorKind,
+    Type,
+)
+from mcu_deploy.device.transport import DEFAULT_BAUD, LineClosed, Transport
+from mcu_deploy.errors import DeviceError, UsageError
+
+Array = NDArray[np.generic]
+
+_RUN_ATTEMPTS = 20
+"""Runs until every layer's event has arrived once, on a line that loses some."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What each layer cost: the least of the repetitions, in units of `counter_kind`."""
+
+    counter_kind: CounterKind
+    layers: tuple[int, ...]
+    run: RunResult
+
+
+class Device:
+    """An open device; made by `connect`, a context manager, used by one thread.
+
+    A model is named by its index or its name. Inputs and outputs are numpy arrays with the very
+    dtype and shape that `models[i].inputs[j]` say. Every method may raise DeviceError: no answer,
+    with a diagnosis; DeviceFault: the processor stopped; ProtocolError: the device refused.
+    """
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._crcs: dict[int, dict[int, int]] = {}
+        self.hello: Hello
+        self.models: tuple[ModelInfo, ...]
+        self._greet()
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the line."""
+        self._link.transport.close()
+
+    @property
+    def resent(self) -> int:
+        """How many requests had to be repeated so far: 0 on a good line."""
+        return self._link.resent
+
+    def model(self, model: int | str) -> ModelInfo:
+        """The model of that index or name; UsageError where the device has none."""
+        for info in self.models:
+            if model in (info.index, info.name):
+                return info
+        names = ", ".join(info.name for info in self.models) or "none at all"
+        raise UsageError(f"The device has no model {model!r}; it has {names}.")
+
+    def write_input(self, model: int | str, index: int, data: bytes) -> None:
+        """Writes a whole input. UsageError where the size is not the tensor's."""
+        info = self.model(model)
+        tensor = _tensor(info.inputs, index, f"model {info.name} has no input {index}")
+        if len(data) != tensor.bytes:
+            raise UsageError(
+                f"Input {tensor.name!r} of model {info.name} has {tensor.bytes} bytes, "
+                f"{len(data)} were given; give {tensor.dtype} of shape {tensor.shape}."
+            )
+        reference = protocol.pack_tensor(info.index, TensorKind.INPUT, index)
+        step = self.hello.mtu - len(reference) - 4
+        chunks = [
+            protocol.pack_write(reference, at, data[at : at + step])
+            for at in range(0, len(data), step)
+        ]
+        self._link.exchange(Type.WRITE, chunks)
+        self._crcs.setdefault(info.index, {})[index] = zlib.crc32(data)
+
+    def read_output(self, model: int | str, index: int) -> bytes:
+        """Reads a whole output of the last run."""
+        info = self.model(model)
+        _tensor(info.outputs, index, f"model {info.name} has no output {index}")
+        return self._read(protocol.pack_tensor(info.index, TensorKind.OUTPUT, index))
+
+    def tensor_crc(self, model: int | str, kind: TensorKind, index: int, output: int = 0) -> int:
+        """The CRC-32 of a tensor as it is in the device's memory now."""
+        reference = protocol.pack_tensor(self.model(model).index, kind, index, output)
+        return protocol.unpack_crc(self._link.request(Type.TENSOR_CRC, reference))[0]
+
+    def run(self, model: int | str, *, repeat: int = 1, stop_after: int | None = None) -> RunResult:
+        """Runs the network on the inputs that are written; they are gone afterwards.
+
+        repeat: so many times, to measure; the outputs are of use only if `outputs_valid`.
+        stop_after: ends after that layer, so that its outputs can be read.
+        """
+        flags = RunFlag(0) if stop_after is None else RunFlag.STOP_AFTER
+        return self._run(self.model(model), flags, repeat, stop_after or 0)
+
+    def infer(self, model: int | str, inputs: Sequence[Array]) -> list[Array]:
+        """Writes the inputs, runs, reads the outputs: arrays as the descriptor has them."""
+        self._write_inputs(model, inputs)
+        self.run(model)
+        return self.outputs(model)
+
+    def outputs(self, model: int | str) -> list[Array]:
+        """Every output of the last run."""
+        info = self.model(model)
+        return [
+            np.frombuffer(self.read_output(info.index, i), tensor.dtype).reshape(tensor.shape)
+            for i, tensor in enumerate(info.outputs)
+        ]
+
+    def layer_crcs(self, model: int | str, inputs: Sequence[Array]) -> tuple[LayerCrc, ...]:
+        """Runs the network and returns the CRC-32 of each output of each layer, in order.
+
+        The outputs of the run can be read afterwards.
+        """
+        info = self.model(model)
+        found: dict[tuple[int, int], LayerCrc] = {}
+        counts: dict[int, int] = {}
+
+        def note(event: Frame) -> None:
+            if event.type == Type.LAYER_CRC:
+                crc = protocol.unpack_layer_crc(event.payload)
+                found[crc.layer, crc.output] = crc
+                counts[crc.layer] = crc.num_outputs
+
+        def is_complete() -> bool:
+            return len(counts) == info.num_layers and len(found) == sum(counts.values())
+
+        self._run_until(info, inputs, RunFlag.LAYER_CRC, 1, note, is_complete)
+        return tuple(found[key] for key in sorted(found))
+
+    def read_layer_output(
+        self, model: int | str, inputs: Sequence[Array], layer: int, output: int = 0
+    ) -> bytes:
+        """Runs the network up to the end of `layer` and reads output number `output` of it."""
+        info = self.model(model)
+        self._write_inputs(model, inputs)
+        self.run(model, stop_after=layer)
+        return self._read(protocol.pack_tensor(info.index, TensorKind.LAYER, layer, output))
+
+    def profile(self, model: int | str, inputs: Sequence[Array], *, repeat: int = 1) -> Profile:
+        """Runs the network and returns the counter's difference over each layer.
+
+        DeviceError where the board has no counter.
+        """
+        if Capability.LAYER_TIME not in self.hello.capabilities:
+            raise DeviceError(
+                f"Board {self.hello.board} has no counter to profile with; use an emulator's."
+            )
+        info = self.model(model)
+        least: dict[int, int] = {}
+
+        def note(event: Frame) -> None:
+            if event.type == Type.LAYER_TIME:
+                time_ = protocol.unpack_layer_time(event.payload)
+                least[time_.layer] = min(time_.counter, least.get(time_.layer, time_.counter))
+
+        result = self._run_until(
+            info, inputs, RunFlag.LAYER_TIME, repeat, note, lambda: len(least) == info.num_layers
+        )
+        return Profile(
+            self.hello.counter_kind, tuple(least[layer] for layer in sorted(least)), result
+        )
+
+    def echo(self, data: bytes) -> bytes:
+        """Sends up to an MTU of bytes there and back."""
+        return self._link.request(Type.ECHO, data, reply_bytes=len(data))
+
+    def self_test(self) -> int:
+        """Tests the device's CRC, models and workspaces: 0 when all is well (docs/protocol.md)."""
+        self._crcs.clear()
+        return protocol.unpack_self_test(self._link.request(Type.SELF_TEST, patient=True))
+
+    def provoke(self, what: Provoke, *, model: int = 0, layer: int | None = None) -> None:
+        """Causes a fault, at once or in that layer of the next run (test commands only)."""
+        self._link.request(Type.PROVOKE, protocol.pack_provoke(what, model=model, layer=layer))
+
+    def reset(self, patience: float = 10.0) -> None:
+        """Restarts the device and waits until it answers again."""
+        self._link.request(Type.RESET)
+        self.await_restart(patience)
+
+    def await_restart(self, patience: float = 10.0) -> None:
+        """After a DeviceFault: waits up to `patience` seconds until the device answers again."""
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                self._greet()
+                return
+            except LineClosed:
+                self._link.transport.reopen(max(deadline - time.monotonic(), 0.0))
+            except DeviceError:
+                if time.monotonic() > deadline:
+                    raise
+
+    def _greet(self) -> None:
+        self._crcs.clear()
+        self._link.forget()
+        self.hello = protocol.unpack_hello(self._link.request(Type.HELLO, reply_bytes=160))
+        if self.hello.protocol_version != PROTOCOL_VERSION:
+            raise DeviceError(
+                f"The firmware speaks version {self.hello.protocol_version} of the protocol, this "
+                f"mcu-deploy version {PROTOCOL_VERSION}; build and load the firmware anew."
+            )
+        self._link.window = self.hello.receive_window
+        self.models = tuple(self._describe(i) for i in range(self.hello.num_models))
+
+    def _describe(self, model: int) -> ModelInfo:
+        payload = model.to_bytes(2, "little")
+        head = protocol.unpack_describe(self._link.request(Type.DESCRIBE, payload, reply_bytes=256))
+
+        def tensors(kind: TensorKind, count: int) -> tuple[TensorInfo, ...]:
+            return tuple(
+                protocol.unpack_tensor(
+                    self._link.request(
+                        Type.DESCRIBE_TENSOR,
+                        protocol.pack_tensor(model, kind, index),
+                        reply_bytes=256,
+                    )
+                )
+                for index in range(count)
+            )
+
+        return ModelInfo(
+            index=model,
+            name=head.name,
+            source_sha256=head.source_sha256,
+            object_sha256=head.object_sha256,
+            inputs=tensors(TensorKind.INPUT, head.num_inputs),
+            outputs=tensors(TensorKind.OUTPUT, head.num_outputs),
+            num_layers=head.num_layers,
+            workspace_bytes=head.workspace_bytes,
+            stack_bytes=head.stack_bytes,
+            abi_version=head.abi_version,
+        )
+
+    def _write_inputs(self, model: int | str, inputs: Sequence[Array]) -> None:
+        info = self.model(model)
+        if len(inputs) != len(info.inputs):
+            raise UsageError(
+                f"Model {info.name} takes {len(info.inputs)} inputs, {len(inputs)} were given."
+            )
+        for index, (array, tensor) in enumerate(zip(inputs, info.inputs, strict=True)):
+            if array.dtype.newbyteorder("<") != tensor.dtype or array.shape != tensor.shape:
+                raise UsageError(
+                    f"Input {tensor.name!r} of model {info.name} is {tensor.dtype} of shape "
+                    f"{tensor.shape}; {array.dtype} of shape {array.shape} was given."
+                )
+            data = np.ascontiguousarray(array, dtype=tensor.dtype).tobytes()
+            self.write_input(info.index, index, data)
+
+    def _run(
+        self,
+        info: ModelInfo,
+        flags: RunFlag,
+        repeat: int,
+        stop_after: int,
+        on_event: EventHandler | None = None,
+    ) -> RunResult:
+        written = self._crcs.pop(info.index, {})
+        crcs = [written[i] for i in range(len(info.inputs)) if i in written]
+        if len(crcs) != len(info.inputs):
+            missing = [t.name for i, t in enumerate(info.inputs) if i not in written]
+            raise UsageError(
+                f"Write input {missing[0]!r} of model {info.name} before running it: a run uses "
+                "its inputs up."
+            )
+        payload = protocol.pack_run(info.index, flags, repeat, stop_after, crcs)
+        reply = self._link.request(Type.RUN, payload, on_event=on_event, patient=True)
+        return protocol.unpack_run(reply)
+
+    def _run_until(
+        self,
+        info: ModelInfo,
+        inputs: Sequence[Array],
+        flags: RunFlag,
+        repeat: int,
+        note: EventHandler,
+        is_complete: Callable[[], bool],
+    ) -> RunResult:
+        """Runs until no event is missing: events are not repeated, but runs can be."""
+        for _ in range(_RUN_ATTEMPTS):
+            self._write_inputs(info.index, inputs)
+            result = self._run(info, flags, repeat, 0, note)
+            if is_complete():
+                return result
+        raise DeviceError(
+            f"In {_RUN_ATTEMPTS} runs of model {info.name} not every layer's report arrived: the "
+            "line is too bad; use a lower baud rate or a shorter cable."
+        )
+
+    def _read(self, reference: bytes) -> bytes:
+        """A whole tensor, in chunks; its size comes with the first."""
+        step = self.hello.mtu - 8
+        size = protocol.unpack_read(
+            self._link.request(Type.READ, protocol.pack_read(reference, 0, 0))
+        )[1]
+        requests = [
+            protocol.pack_read(reference, at, min(step, size - at)) for at in range(0, size, step)
+        ]
+        replies = self._link.exchange(Type.READ, requests, reply_bytes=self.hello.mtu)
+        parts = [protocol.unpack_read(reply) for reply in replies]
+        expected = range(0, size, step)
+        if any(part[0] != at for part, at in zip(parts, expected, strict=True)):
+            raise DeviceError("The device sent another part of the tensor than was asked for.")
+        data = b"".join(itertools.chain(part[2] for part in parts))
+        if len(data) != size:
+            raise DeviceError(f"The device sent {len(data)} bytes of a tensor of {size}.")
+        return data
+
+
+def connect(
+    url: str,
+    *,
+    baud: int | None = None,
+    expect: Sequence[ExpectedModel] = (),
+    latency: float = 1.0,
+    retries: int = 3,
+    run_timeout: float = 60.0,
+    log: Callable[[str], None] = lambda text: None,
+) -> Device:
+    """Opens a device and greets it.
+
+    url: a device node or a URL of pyserial (`socket://host:port`); baud: None: 115200. expect: the
+    models that were just built; another firmware is refused. latency: seconds that the operating
+    system and an emulator may add to each exchange; retries: attempts of a request without an
+    answer; run_timeout: seconds between two signs of life of a run; log: gets the device's log.
+
+    DeviceError: cannot open, no answer (with a diagnosis), or another firmware.
+    """
+    transport = Transport(url, baud or DEFAULT_BAUD)
+    try:
+        link = Link(transport, latency=latency, retries=retries, run_timeout=run_timeout, log=log)
+        device = Device(link)
+        refuse_other_models(device.hello.board, device.models, expect)
+    except BaseException:
+        transport.close()
+        raise
+    return device
+
+
+def _tensor(tensors: Sequence[TensorInfo], index: int, message: str) -> TensorInfo:
+    if not 0 <= index < len(tensors):
+        raise UsageError(f"{message}; it has {len(tensors)}.")
+    return tensors[index]

@@ -1,0 +1,365 @@
+"""Messages of the serial protocol as values, and their bytes (docs/protocol.md, 3 to 5).
+
+Every `unpack_*` is total: bytes that are no such message raise DeviceError, nothing else.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcu_deploy.errors import DeviceError
+
+
+class Type(enum.IntEnum):
+    """Types of requests (a reply's is the request's + 0x80) and of events."""
+
+    HELLO = 0x01
+    PING = 0x02
+    ECHO = 0x03
+    DESCRIBE = 0x04
+    DESCRIBE_TENSOR = 0x05
+    WRITE = 0x06
+    READ = 0x07
+    TENSOR_CRC = 0x08
+    RUN = 0x09
+    SELF_TEST = 0x0A
+    RESET = 0x0B
+    PROVOKE = 0x0C
+    LOG = 0x40
+    FAULT = 0x41
+    BUSY = 0x42
+    LAYER_CRC = 0x43
+    LAYER_TIME = 0x44
+    READY = 0x45
+    ERROR = 0xFF
+
+
+REPLY = 0x80
+
+
+class Code(enum.IntEnum):
+    """What an ERROR reply is about."""
+
+    BAD_VERSION = 1
+    UNKNOWN_TYPE = 2
+    BAD_LENGTH = 3
+    NO_SUCH_MODEL = 4
+    NO_SUCH_TENSOR = 5
+    OUT_OF_RANGE = 6
+    BAD_VALUE = 7
+    NO_SUCH_LAYER = 8
+    INPUT_CRC = 9
+    RUN_FAILED = 10
+    NOT_THERE = 11
+
+
+class Capability(enum.IntFlag):
+    """What a firmware can do."""
+
+    LAYER_CRC = 1
+    LAYER_TIME = 2
+    STOP_AFTER = 4
+    SELF_TEST = 8
+    TEST_COMMANDS = 16
+    FAULT_FRAMES = 32
+
+
+class CounterKind(enum.IntEnum):
+    """What the device's counter counts."""
+
+    NONE = 0
+    CYCLES = 1
+    NANOSECONDS = 2
+    TICKS = 3
+
+
+class TensorKind(enum.IntEnum):
+    """Which of a model's tensors a reference means."""
+
+    INPUT = 0
+    OUTPUT = 1
+    LAYER = 2
+
+
+class RunFlag(enum.IntFlag):
+    """Options of a RUN."""
+
+    LAYER_CRC = 1
+    LAYER_TIME = 2
+    STOP_AFTER = 4
+
+
+class Provoke(enum.IntEnum):
+    """Faults that the test commands cause."""
+
+    LOG = 0
+    UNDEFINED_INSTRUCTION = 1
+    BAD_READ = 2
+    BAD_WRITE = 3
+    BAD_JUMP = 4
+    UNALIGNED = 5
+    DIVIDE_BY_ZERO = 6
+    STACK_OVERFLOW = 7
+    INVALID_STATE = 8
+
+
+def _name(kind: type[enum.IntEnum], value: int) -> str:
+    try:
+        return kind(value).name
+    except ValueError:
+        return f"number {value}"
+
+
+class ProtocolError(DeviceError):
+    """The device refused a request: `code`, `detail` and `text` as it sent them."""
+
+    def __init__(self, request: int, code: int, detail: int, text: str) -> None:
+        self.request, self.code, self.detail, self.text = request, code, detail, text
+        what = _name(Type, request)
+        name = _name(Code, code)
+        super().__init__(f"The device refused the request {what}: {text} ({name}, {detail}).")
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What the device is."""
+
+    protocol_version: int
+    counter_kind: CounterKind
+    mtu: int
+    receive_window: int
+    capabilities: Capability
+    model_abi: int
+    clock_hz: int
+    baud: int
+    stack_bytes: int
+    num_models: int
+    board: str
+    core: str
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """An input or an output: little-endian dtype, shape, quantization (scale 0: none)."""
+
+    name: str
+    dtype: np.dtype[np.generic]
+    shape: tuple[int, ...]
+    scale: float
+    zero_point: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ModelHeader:
+    """A model's description without its tensors. The SHA-256 are in lower-case hex."""
+
+    index: int
+    name: str
+    source_sha256: str
+    object_sha256: str
+    num_inputs: int
+    num_outputs: int
+    num_layers: int
+    workspace_bytes: int
+    stack_bytes: int
+    abi_version: int
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run says. The counters are in units of the hello's counter kind, over the
+    repetitions; 0 where there is none."""
+
+    model: int
+    stopped: bool
+    outputs_valid: bool
+    repetitions: int
+    layers: int
+    counter_total: int
+    counter_least: int
+    counter_most: int
+    stack_used: int
+    stack_size: int
+
+
+@dataclass(frozen=True)
+class LayerCrc:
+    """The CRC-32 of one output of one layer, right after the layer ran."""
+
+    layer: int
+    output: int
+    num_outputs: int
+    bytes: int
+    crc: int
+
+
+@dataclass(frozen=True)
+class LayerTime:
+    """The counter's difference over one layer in one repetition."""
+
+    layer: int
+    repetition: int
+    counter: int
+
+
+class _Payload:
+    """Reads a payload field by field."""
+
+    def __init__(self, data: bytes, what: str) -> None:
+        self._data, self._what, self._at = data, what, 0
+
+    def fields(self, layout: str) -> tuple[int, ...]:
+        try:
+            values = struct.unpack_from("<" + layout, self._data, self._at)
+        except struct.error:
+            raise self.broken(f"ends after {len(self._data)} bytes") from None
+        self._at += struct.calcsize("<" + layout)
+        return values
+
+    def take(self, size: int) -> bytes:
+        if self._at + size > len(self._data):
+            raise self.broken(f"ends after {len(self._data)} bytes")
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def text(self) -> str:
+        (size,) = self.fields("B")
+        return self.take(size).decode("utf-8", errors="replace")
+
+    def rest(self) -> bytes:
+        return self.take(len(self._data) - self._at)
+
+    def broken(self, reason: str) -> DeviceError:
+        return DeviceError(
+            f"The device's {self._what} makes no sense: it {reason}. The firmware is damaged or "
+            "of another version of mcu-deploy: build and load it anew."
+        )
+
+
+def unpack_error(payload: bytes) -> ProtocolError:
+    """The error in an ERROR reply."""
+    data = _Payload(payload, "ERROR reply")
+    code, request, detail = data.fields("HHi")
+    return ProtocolError(request, code, detail, data.rest().decode("utf-8", errors="replace"))
+
+
+def unpack_hello(payload: bytes) -> Hello:
+    """The reply to HELLO; fields that a newer firmware appends are ignored."""
+    data = _Payload(payload, "HELLO reply")
+    version, kind, mtu, window, can, abi, clock, baud, stack, models = data.fields("BBHIIIIIIH")
+    board, core = data.text(), data.text()
+    if not 256 <= mtu <= 32768:
+        raise data.broken(f"has an MTU of {mtu} bytes")
+    try:
+        counter = CounterKind(kind)
+    except ValueError:
+        raise data.broken(f"has a counter of unknown kind {kind}") from None
+    known = Capability(can & sum(Capability))
+    return Hello(version, counter, mtu, window, known, abi, clock, baud, stack, models, board, core)
+
+
+def unpack_describe(payload: bytes) -> ModelHeader:
+    """The reply to DESCRIBE."""
+    data = _Payload(payload, "DESCRIBE reply")
+    index, inputs, outputs, layers, workspace, stack, abi = data.fields("HHHHIII")
+    source, binary = data.take(32).hex(), data.take(32).hex()
+    name = data.text()
+    return ModelHeader(index, name, source, binary, inputs, outputs, layers, workspace, stack, abi)
+
+
+_DTYPE_LETTERS = {0: "i", 1: "u", 2: "f"}
+
+
+def unpack_tensor(payload: bytes) -> TensorInfo:
+    """The reply to DESCRIBE_TENSOR."""
+    data = _Payload(payload, "DESCRIBE_TENSOR reply")
+    code, bits, ndim, size = data.fields("BBHI")
+    (scale,) = struct.unpack("<f", data.take(4))
+    (zero_point,) = data.fields("i")
+    shape = data.fields(f"{ndim}I")
+    name = data.text()
+    if code == 6 and bits == 8:
+        dtype = np.dtype("?")
+    elif code in _DTYPE_LETTERS and bits in ((16, 32, 64) if code == 2 else (8, 16, 32, 64)):
+        dtype = np.dtype(f"<{_DTYPE_LETTERS[code]}{bits // 8}")
+    else:
+        raise data.broken(f"has the element type {code} of {bits} bits")
+    if math.prod(shape) * dtype.itemsize != size:
+        raise data.broken(f"has the shape {shape} of {dtype} in {size} bytes")
+    return TensorInfo(name, dtype, shape, scale, zero_point, size)
+
+
+def unpack_read(payload: bytes) -> tuple[int, int, bytes]:
+    """The reply to READ: offset, bytes of the whole tensor, data."""
+    data = _Payload(payload, "READ reply")
+    offset, total = data.fields("II")
+    return offset, total, data.rest()
+
+
+def unpack_crc(payload: bytes) -> tuple[int, int]:
+    """The reply to TENSOR_CRC: CRC-32 and bytes of the tensor."""
+    crc, size = _Payload(payload, "TENSOR_CRC reply").fields("II")
+    return crc, size
+
+
+def unpack_run(payload: bytes) -> RunResult:
+    """The reply to RUN."""
+    values = _Payload(payload, "RUN reply").fields("HHHHQQQII")
+    model, flags, repetitions, layers, *counters, used, size = values
+    intact = repetitions == 1 or bool(flags & 4)
+    stopped = bool(flags & 1)
+    total, least, most = counters
+    return RunResult(
+        model, stopped, intact and not stopped, repetitions, layers, total, least, most, used, size
+    )
+
+
+def unpack_self_test(payload: bytes) -> int:
+    """The reply to SELF_TEST: a bit for each test that failed."""
+    return _Payload(payload, "SELF_TEST reply").fields("I")[0]
+
+
+def unpack_layer_crc(payload: bytes) -> LayerCrc:
+    """A LAYER_CRC event."""
+    _, *values = _Payload(payload, "LAYER_CRC event").fields("HHHHII")
+    return LayerCrc(*values)
+
+
+def unpack_layer_time(payload: bytes) -> LayerTime:
+    """A LAYER_TIME event."""
+    _, layer, repetition, _, counter = _Payload(payload, "LAYER_TIME event").fields("HHHHQ")
+    return LayerTime(layer, repetition, counter)
+
+
+def pack_tensor(model: int, kind: TensorKind, index: int, output: int = 0) -> bytes:
+    """A tensor reference: output `output` of layer `index` for kind LAYER, else output is 0."""
+    return struct.pack("<HHHH", model, kind, index, output)
+
+
+def pack_write(tensor: bytes, offset: int, data: bytes) -> bytes:
+    """The payload of WRITE."""
+    return tensor + struct.pack("<I", offset) + data
+
+
+def pack_read(tensor: bytes, offset: int, count: int) -> bytes:
+    """The payload of READ."""
+    return tensor + struct.pack("<IH", offset, count)
+
+
+def pack_run(
+    model: int, flags: RunFlag, repeat: int, stop_after: int, crcs: Sequence[int]
+) -> bytes:
+    """The payload of RUN; one CRC-32 for each input, or none."""
+    return struct.pack(f"<HHHH{len(crcs)}I", model, flags, repeat, stop_after, *crcs)
+
+
+def pack_provoke(what: Provoke, *, model: int = 0, layer: int | None = None) -> bytes:
+    """The payload of PROVOKE: at once, or in that layer of the next run."""
+    return struct.pack("<BBHH", what, layer is not None, model, layer or 0)
