@@ -1,0 +1,119 @@
+"""mcu-deploy check: are these objects safe to link, together, for this board?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.hygiene import CoreFeatures, FileReport, Finding, Report, check_files
+from mcu_deploy.hygiene.findings import escaped
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the application."""
+    app.command("check")(check)
+
+
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Objects (.o), archives (.a), a firmware.elf."),
+    ],
+    board: Annotated[
+        str | None,
+        typer.Option(help="The board whose core must run the code: a name or a board.toml."),
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Hold every object to the rules for a network's object."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Check objects: hygiene of each, collisions and ABI clashes of all.
+
+    Exit code: 0 clean, 1 findings, 2 for a file that is no object or is damaged.
+    """
+    report = check_files(files, _load_board(board), strict=strict)
+    if as_json:
+        print_json(report.as_json())
+    else:
+        _print(report)
+    raise typer.Exit(report.exit_code)
+
+
+def _load_board(name: str | None) -> CoreFeatures | None:
+    if name is None:
+        return None
+    from mcu_deploy.boards import load_board
+
+    return load_board(name)
+
+
+def _print(report: Report) -> None:
+    by_file: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_file.setdefault(finding.file, []).append(finding)
+    for file in report.files:
+        findings = by_file.pop(file.file, [])
+        mark = f"[bold red]{_count(len(findings), 'finding')}[/]" if findings else "[green]ok[/]"
+        out.print(f"{mark}  [bold]{_safe(file.file)}[/]  {_safe(_summary(file))}")
+        for finding in findings:
+            where = f" {_safe(finding.member)}:" if finding.member else ""
+            out.print(
+                f"    [red]{finding.rule}[/]{where} {_safe(finding.message)}"
+                f" [cyan]{_safe(finding.remedy)}[/]"
+            )
+        for note in file.notes:
+            out.print(f"    [yellow]note:[/] {_safe(note)}")
+        if file.kind == "firmware" and file.models:
+            out.print(_map_table(file))
+    if len(report.files) > 1:
+        total = len(report.findings)
+        files = _count(len(report.files), "file")
+        out.print(f"{files} checked: {_count(total, 'finding') if total else 'nothing found'}.")
+
+
+def _summary(file: FileReport) -> str:
+    """What the file is and what was checked, in one line."""
+    if file.kind == "unreadable":
+        return ""
+    names = ", ".join(model.name for model in file.models)
+    words = {
+        "network": f"network {names}: symbols, sections, descriptor",
+        "object": "object without a network: ABI, collisions",
+        "archive": f"archive of {_count(file.members, 'object')}"
+        + (f" with {names}" if names else "")
+        + ": ABI, collisions",
+        "firmware": f"image with {_count(len(file.models), 'network')}: descriptors",
+    }[file.kind]
+    if file.instructions:
+        words += f", {_count(file.instructions, 'instruction')}"
+        words += f" against {file.core}" if file.core else ""
+    return f"{words} ({file.target})" if file.target else words
+
+
+def _map_table(file: FileReport) -> Table:
+    table = Table("network", "section", "bytes", "memory", "symbols", box=None, padding=(0, 2))
+    for model in file.models:
+        for position, (section, size, writable) in enumerate(model.sections):
+            table.add_row(
+                _safe(model.name) if position == 0 else "",
+                _safe(section),
+                f"{size:,}",
+                "ram" if writable else "flash",
+                f"{model.symbols}" if position == 0 else "",
+            )
+    return table
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _safe(text: str) -> str:
+    return escape(escaped(text))

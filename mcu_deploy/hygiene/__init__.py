@@ -1,0 +1,19 @@
+"""Proves that objects are safe to link: beside other code, beside other models, on their core.
+
+`check_object` is what the compiler calls after each build; `check_files` is `mcu-deploy check`.
+The rules are those of DESIGN section 3, described one by one in docs/check.md.
+"""
+
+from mcu_deploy.hygiene.checker import check_files, check_object
+from mcu_deploy.hygiene.features import CoreFeatures
+from mcu_deploy.hygiene.findings import FileReport, Finding, ModelMap, Report
+
+__all__ = [
+    "CoreFeatures",
+    "FileReport",
+    "Finding",
+    "ModelMap",
+    "Report",
+    "check_files",
+    "check_object",
+]

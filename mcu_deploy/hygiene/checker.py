@@ -1,0 +1,258 @@
+"""Puts the checks together: reads the files, checks each object, then all of them as a whole."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mcu_deploy.hygiene.attributes import Attributes, MalformedAttributes, read_attributes
+from mcu_deploy.hygiene.collisions import check_collisions
+from mcu_deploy.hygiene.core_checks import (
+    Disassembly,
+    check_attributes,
+    check_instructions,
+    check_unmapped,
+    disassemble_units,
+)
+from mcu_deploy.hygiene.features import Core, CoreFeatures, core_of_board, features_title
+from mcu_deploy.hygiene.findings import FileReport, Finding, Report, printable
+from mcu_deploy.hygiene.firmware import map_models
+from mcu_deploy.hygiene.objects import Elf, Unit, Unreadable, is_archive, read_archive, read_file
+from mcu_deploy.hygiene.objects import read_elf as _read_elf
+from mcu_deploy.hygiene.symbols import (
+    Rules,
+    check_abi_version,
+    check_network,
+    descriptors,
+    load_rules,
+)
+
+_MACHINES = {"x86_64": "EM_X86_64", "amd64": "EM_X86_64", "aarch64": "EM_AARCH64"}
+
+
+@dataclass
+class _File:
+    """A file on its way through the checks."""
+
+    name: str
+    archive: bool = False
+    units: list[Unit] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """An object with what its own checks need."""
+
+    file: _File
+    unit: Unit
+    attributes: Attributes | None
+    core: Core | None
+
+
+def check_object(
+    path: Path, *, board: CoreFeatures | None = None, expected_name: str | None = None
+) -> tuple[Finding, ...]:
+    """Checks one object against all rules for a network.
+
+    path: an object file; board: the board whose core must be able to run it (without one, the core
+    is that of the object's build attributes); expected_name: the network's name. Returns the
+    findings, none for a clean object; a file that cannot be read is a finding too. Raises ToolError
+    where arm-none-eabi-objdump is missing or fails.
+    """
+    return _check([path], board, strict=True, expected_name=expected_name).findings
+
+
+def check_files(
+    paths: Sequence[Path], board: CoreFeatures | None = None, *, strict: bool = False
+) -> Report:
+    """Checks objects, archives and linked images, each alone and all together.
+
+    Objects that define a `_mcu_network_*` descriptor are held to the rules for networks; the others
+    only to those that any object must keep (collisions, ABI, core). strict: hold every object that
+    is given as a file of its own to the rules for networks. A path that is given twice is checked
+    once. Raises ToolError where arm-none-eabi-objdump is missing or fails.
+    """
+    return _check(list(dict.fromkeys(paths)), board, strict=strict, expected_name=None)
+
+
+def _check(
+    paths: Sequence[Path], board: CoreFeatures | None, *, strict: bool, expected_name: str | None
+) -> Report:
+    rules = load_rules()
+    files = [_load(path) for path in paths]
+    core = core_of_board(board) if board is not None else None
+    jobs = [_prepare(file, unit, core) for file in files for unit in file.units]
+    code = disassemble_units([(job.unit, job.core) for job in jobs])
+    for job, disassembly in zip(jobs, code, strict=True):
+        job.file.findings += _check_machine(job.unit, board, core)
+        job.file.findings += _check_core(job, core, disassembly)
+        job.file.findings += _check_unit(job, rules, strict, expected_name, disassembly)
+    together = check_collisions(
+        [(job.unit, job.attributes) for job in jobs if not job.unit.elf.linked]
+    )
+    instructions = {id(file): 0 for file in files}
+    for job, disassembly in zip(jobs, code, strict=True):
+        instructions[id(job.file)] += disassembly.instructions
+    reports = tuple(_report(file, jobs, instructions[id(file)], core) for file in files)
+    found = [finding for file in files for finding in file.findings]
+    return Report(reports, tuple(found + together))
+
+
+def _load(path: Path) -> _File:
+    file = _File(os.fsencode(path).decode("utf-8", "backslashreplace"))
+    try:
+        data = read_file(path)
+        file.archive = is_archive(data)
+        if not file.archive:
+            _take(file, "", data)
+            return file
+        for member, body in read_archive(data):
+            _take(file, member, body)
+        if not file.units and not file.findings:
+            file.notes.append("the archive is empty")
+    except Unreadable as error:
+        file.findings.append(_unreadable(file.name, "", error))
+    return file
+
+
+def _take(file: _File, member: str, data: bytes) -> None:
+    try:
+        elf = _read_elf(data)
+    except Unreadable as error:
+        file.findings.append(_unreadable(file.name, member, error))
+        return
+    if any(section.name.startswith((".gnu.lto_", ".llvm.lto")) for section in elf.sections):
+        file.findings.append(
+            Finding(
+                "lto-object",
+                file.name,
+                "This is an object for link-time optimisation: it is not usable, since the linker"
+                " would compile it anew, and what was checked is not what runs.",
+                "Compile it without -flto.",
+                member,
+            )
+        )
+        return
+    file.units.append(Unit(file.name, member, elf))
+
+
+def _unreadable(name: str, member: str, error: Unreadable) -> Finding:
+    return Finding(error.rule, name, error.message, error.remedy, printable(member))
+
+
+def _prepare(file: _File, unit: Unit, core: Core | None) -> _Job:
+    attributes = None
+    if unit.elf.is_arm:
+        try:
+            attributes = read_attributes(unit.elf)
+        except MalformedAttributes as error:
+            file.findings.append(
+                Finding(
+                    "damaged",
+                    file.name,
+                    f"The build attributes (.ARM.attributes) are damaged: {error}.",
+                    "Build the file again.",
+                    unit.member,
+                )
+            )
+        if core is None and attributes is not None:
+            core = attributes.core()
+    return _Job(file, unit, attributes, core)
+
+
+def _check_machine(unit: Unit, board: CoreFeatures | None, core: Core | None) -> list[Finding]:
+    """Whether the object is for the board's kind of machine."""
+    if board is None:
+        return []
+    wanted = "EM_ARM" if core is not None else _MACHINES.get(platform.machine().lower(), "")
+    if (unit.elf.machine == wanted and (core is None or unit.elf.little_endian)) or not wanted:
+        return []
+    order = "" if unit.elf.little_endian else " (big-endian)"
+    return [
+        Finding(
+            "machine",
+            unit.file,
+            f"It is for the machine {unit.elf.machine.removeprefix('EM_')}{order}, and the board is"
+            f" {'a little-endian Arm' if core is not None else 'this computer'}.",
+            "Build it for this board (mcu-deploy build --board).",
+            unit.member,
+        )
+    ]
+
+
+def _check_core(job: _Job, core: Core | None, code: Disassembly) -> list[Finding]:
+    if not job.unit.elf.is_arm:
+        return []
+    found = []
+    if core is not None and job.attributes is not None:
+        found += check_attributes(job.unit, job.attributes, core, code.floating_point)
+    return found + check_instructions(job.unit, job.core, code)
+
+
+def _check_unit(
+    job: _Job, rules: Rules, strict: bool, expected_name: str | None, code: Disassembly
+) -> list[Finding]:
+    unit, found = job.unit, descriptors(job.unit.elf)
+    if unit.elf.linked:
+        if expected_name is not None:
+            return [
+                Finding(
+                    "not-an-object",
+                    unit.file,
+                    "This is a linked image, not an object.",
+                    "Give the object (.o) of the network.",
+                )
+            ]
+        if code.unmapped and unit.elf.is_arm:
+            job.file.notes.append("stripped: its instructions could not be checked")
+        findings = []
+        for name, symbol in found:
+            findings += check_abi_version(unit, symbol, printable(name), rules)
+        return findings
+    if found or expected_name is not None or (strict and not job.file.archive):
+        return check_network(unit, rules, expected_name) + check_unmapped(unit, code)
+    if code.unmapped:
+        job.file.notes.append(
+            f"{unit.member or 'the object'} is stripped: its instructions could not be checked"
+        )
+    return []
+
+
+def _report(file: _File, jobs: list[_Job], instructions: int, core: Core | None) -> FileReport:
+    units = file.units
+    models = tuple(model for unit in units for model in map_models(unit.elf))
+    if file.archive:
+        kind = "archive"
+    elif not units:
+        kind = "unreadable"
+    elif units[0].elf.linked:
+        kind = "firmware"
+    else:
+        kind = "network" if models else "object"
+    targets = dict.fromkeys(_target(job) for job in jobs if job.file is file)
+    return FileReport(
+        file=file.name,
+        kind=kind,
+        target="; ".join(targets),
+        core=core.title if core is not None and units else "",
+        members=len(units) if file.archive else 0,
+        instructions=instructions,
+        models=models,
+        notes=tuple(file.notes),
+    )
+
+
+def _target(job: _Job) -> str:
+    elf: Elf = job.unit.elf
+    attributes = job.attributes
+    if attributes is None:
+        return f"{elf.machine.removeprefix('EM_')} {elf.bits}-bit"
+    if not attributes.m_profile:
+        return attributes.architecture
+    title = features_title(attributes.architecture, attributes.features())
+    return f"{title}, hard-float" if attributes.hard_float else title

@@ -1,0 +1,361 @@
+"""Reads ELF objects and archives into plain values.
+
+The bytes come from anywhere, so nothing in them is believed: every offset and size is compared
+with the file before it is used, and whatever is wrong ends in `Unreadable`, a sentence.
+pyelftools decodes the structures; its section classes are not used, since some of them loop over
+counts that they read from the file.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from elftools.common.utils import struct_parse
+from elftools.elf.elffile import ELFFile
+
+from mcu_deploy.errors import HygieneError
+
+SHF_WRITE = 0x1
+SHF_ALLOC = 0x2
+SHF_EXECINSTR = 0x4
+SHF_GROUP = 0x200
+SHF_TLS = 0x400
+
+_ELF_HEADER_BYTES = {1: 52, 2: 64}
+_SECTION_HEADER_BYTES = {1: 40, 2: 64}
+_SYMBOL_BYTES = {1: 16, 2: 24}
+_LONGEST_SYMBOL = 1 << 16
+_MOST_NAMES = 1 << 26
+_LARGEST_FILE = 1 << 30
+
+
+class Unreadable(HygieneError):
+    """The bytes are no usable object. `rule` is the finding's rule, `remedy` its remedy."""
+
+    def __init__(self, rule: str, message: str, remedy: str) -> None:
+        super().__init__(f"{message} {remedy}")
+        self.rule = rule
+        self.message = message
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section header: type as pyelftools spells it (SHT_...), sizes and offsets in bytes."""
+
+    index: int
+    name: str
+    type: str
+    flags: int
+    address: int
+    offset: int
+    size: int
+
+    @property
+    def allocated(self) -> bool:
+        """Whether the section takes room on the target."""
+        return bool(self.flags & SHF_ALLOC) and self.size > 0
+
+    @property
+    def writable(self) -> bool:
+        """Whether the program may write to it."""
+        return bool(self.flags & SHF_WRITE)
+
+    @property
+    def code(self) -> bool:
+        """Whether it holds instructions."""
+        return bool(self.flags & SHF_EXECINSTR) and self.type != "SHT_NOBITS"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol: binding, type and section (a number, or SHN_...) as pyelftools spells them."""
+
+    name: str
+    value: int
+    size: int
+    bind: str
+    type: str
+    section: int | str
+
+    @property
+    def undefined(self) -> bool:
+        return self.section == "SHN_UNDEF"
+
+    @property
+    def common(self) -> bool:
+        return self.section == "SHN_COMMON" or self.type == "STT_COMMON"
+
+    @property
+    def exported(self) -> bool:
+        """Defined here and visible to the linker."""
+        return self.bind != "STB_LOCAL" and not self.undefined
+
+
+@dataclass(frozen=True)
+class Elf:
+    """One ELF file: `type` is "ET_REL" for an object, "ET_EXEC" or "ET_DYN" for an image."""
+
+    machine: str
+    type: str
+    bits: int
+    little_endian: bool
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+    data: bytes = field(repr=False)
+
+    @property
+    def is_arm(self) -> bool:
+        return self.machine == "EM_ARM"
+
+    @property
+    def linked(self) -> bool:
+        return self.type != "ET_REL"
+
+    @cached_property
+    def _by_index(self) -> dict[int, Section]:
+        return {section.index: section for section in self.sections}
+
+    def section_of(self, symbol: Symbol) -> Section | None:
+        """The section that a symbol lives in; None for absolute, common and undefined ones."""
+        if isinstance(symbol.section, int):
+            return self._by_index.get(symbol.section)
+        return None
+
+    def offset_in_section(self, symbol: Symbol, section: Section) -> int:
+        """Where in its section a symbol lies (images hold addresses, objects offsets)."""
+        return symbol.value - section.address if self.linked else symbol.value
+
+    def content(self, section: Section) -> bytes:
+        """The section's bytes; empty where it has none in the file."""
+        if section.type == "SHT_NOBITS":
+            return b""
+        return self.data[section.offset : section.offset + section.size]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a linker takes as one piece: an object file, or a member of an archive."""
+
+    file: str
+    member: str
+    elf: Elf
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}({self.member})" if self.member else self.file
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a regular file, or Unreadable."""
+    try:
+        if not path.is_file():
+            reason = "is a folder" if path.is_dir() else "is not there"
+            if path.exists() and not path.is_dir():
+                reason = "is no regular file"
+            raise Unreadable(
+                "not-an-object", f"{path} {reason}.", "Give object files, archives or an ELF image."
+            )
+        if path.stat().st_size > _LARGEST_FILE:
+            raise Unreadable(
+                "not-an-object",
+                f"{path} is larger than {_LARGEST_FILE >> 20} MiB.",
+                "Give object files for a microcontroller.",
+            )
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Unreadable(
+            "not-an-object", f"The file cannot be read: {reason}.", "Check its name and its rights."
+        ) from error
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether the bytes start as an ar archive."""
+    return data.startswith((b"!<arch>\n", b"!<thin>\n"))
+
+
+def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each member of an ar archive (System V/GNU and BSD names).
+
+    Symbol tables are left out. Raises Unreadable for thin and for broken archives.
+    """
+    if data.startswith(b"!<thin>\n"):
+        raise Unreadable(
+            "not-an-object",
+            "This is a thin archive: it holds the names of its members, not their bytes.",
+            "Check the member files themselves, or make the archive without `T`.",
+        )
+    position, long_names = 8, b""
+    while position < len(data):
+        header = data[position : position + 60]
+        if len(header) < 60:
+            raise _truncated("The archive ends in the middle of a member's header.")
+        if header[58:60] != b"`\n" or not header[48:58].strip().isdigit():
+            raise Unreadable(
+                "damaged",
+                f"The archive's member header at byte {position} is damaged.",
+                "Make the archive again with arm-none-eabi-ar.",
+            )
+        size = int(header[48:58])
+        start = position + 60
+        if start + size > len(data):
+            raise _truncated("The archive ends in the middle of a member.")
+        body, raw = data[start : start + size], header[:16].rstrip(b" ")
+        position = start + size + (size & 1)
+        if raw == b"//":
+            long_names = body
+        elif raw in (b"/", b"/SYM64/"):
+            continue
+        else:
+            name, body = _member_name(raw, body, long_names)
+            if not name.startswith("__.SYMDEF"):
+                yield name, body
+
+
+def _member_name(raw: bytes, body: bytes, long_names: bytes) -> tuple[str, bytes]:
+    name = raw.removesuffix(b"/")
+    if raw.startswith(b"/") and raw[1:].isdigit():
+        name = long_names[int(raw[1:]) :].split(b"/\n", 1)[0].split(b"\0", 1)[0][:1024]
+    elif raw.startswith(b"#1/") and raw[3:].isdigit():
+        length = int(raw[3:])
+        name, body = body[:length].rstrip(b"\0"), body[length:]
+    return name.decode("utf-8", "backslashreplace"), body
+
+
+def read_elf(data: bytes) -> Elf:
+    """Decodes an ELF file. Raises Unreadable for anything that is not a whole, sound one."""
+    if not data.startswith(b"\x7fELF"):
+        raise _no_elf(data)
+    elf_class = data[4] if len(data) > 4 else 1
+    if elf_class not in _ELF_HEADER_BYTES or (len(data) > 5 and data[5] not in (1, 2)):
+        raise _damaged("its identification bytes name no known class or byte order")
+    if len(data) < _ELF_HEADER_BYTES[elf_class]:
+        raise _truncated("The file ends inside of its ELF header.")
+    try:
+        return _decode(data, elf_class)
+    except Unreadable:
+        raise
+    except Exception as error:
+        # pyelftools meets damage with many kinds of exception (ELFError, construct's own,
+        # ValueError, IndexError ...); each means the same here.
+        raise _damaged(f"its structures cannot be decoded ({type(error).__name__})") from error
+
+
+def _decode(data: bytes, elf_class: int) -> Elf:
+    size = _SECTION_HEADER_BYTES[elf_class]
+    order = "little" if data[5] == 1 else "big"
+    where = 32 if elf_class == 1 else 40
+    start = int.from_bytes(data[where : where + elf_class * 4], order)  # type: ignore[arg-type]
+    # Checked before ELFFile looks for the section names there.
+    if start > len(data) - size:
+        raise _truncated("The file ends before its table of sections.")
+    stream = io.BytesIO(data)
+    elf = ELFFile(stream)
+    header = elf.header
+    if header["e_type"] not in ("ET_REL", "ET_EXEC", "ET_DYN"):
+        raise _damaged(f"its type is {header['e_type']}, not an object or an image")
+    if start == 0 or header["e_shentsize"] != size:
+        raise _damaged("it has no usable table of sections")
+    count = elf.num_sections()
+    if start + count * size > len(data):
+        raise _truncated("The file ends inside of its table of sections.")
+    raw = [struct_parse(elf.structs.Elf_Shdr, stream, start + i * size) for i in range(count)]
+    held = [entry for entry in raw if entry["sh_type"] not in ("SHT_NOBITS", "SHT_NULL")]
+    if any(entry["sh_offset"] + entry["sh_size"] > len(data) for entry in held):
+        raise _truncated("The file ends inside of a section.")
+    # Sections that share bytes could make a small file expand to any size further on.
+    if sum(entry["sh_size"] for entry in held) > len(data):
+        raise _damaged("its sections overlap")
+    strings = elf.get_shstrndx()
+    if strings >= count:
+        raise _damaged("its section names are missing")
+    sections = tuple(
+        Section(
+            index=index,
+            name=_string(data, raw[strings], entry["sh_name"]),
+            type=str(entry["sh_type"]),
+            flags=entry["sh_flags"],
+            address=entry["sh_addr"],
+            offset=entry["sh_offset"],
+            size=entry["sh_size"],
+        )
+        for index, entry in enumerate(raw)
+        if index > 0
+    )
+    return Elf(
+        machine=str(header["e_machine"]),
+        type=header["e_type"],
+        bits=elf.elfclass,
+        little_endian=elf.little_endian,
+        sections=sections,
+        symbols=_symbols(data, elf, stream, raw, _SYMBOL_BYTES[elf_class]),
+        data=data,
+    )
+
+
+def _symbols(
+    data: bytes, elf: ELFFile, stream: io.BytesIO, raw: list[dict[str, Any]], size: int
+) -> tuple[Symbol, ...]:
+    table = next((entry for entry in raw if entry["sh_type"] == "SHT_SYMTAB"), None)
+    if table is None:
+        return ()
+    if table["sh_entsize"] != size or table["sh_link"] >= len(raw):
+        raise _damaged("its symbol table is malformed")
+    names = raw[table["sh_link"]]
+    if names["sh_type"] != "SHT_STRTAB":
+        raise _damaged("its symbol table has no names")
+    symbols, characters = [], 0
+    for offset in range(size, table["sh_size"] - size + 1, size):
+        entry = struct_parse(elf.structs.Elf_Sym, stream, table["sh_offset"] + offset)
+        section, name = entry["st_shndx"], _string(data, names, entry["st_name"])
+        characters += len(name)
+        if characters > _MOST_NAMES:
+            raise _damaged("its symbols' names overlap")
+        symbols.append(
+            Symbol(
+                name=name,
+                value=entry["st_value"],
+                size=entry["st_size"],
+                bind=str(entry["st_info"]["bind"]),
+                type=str(entry["st_info"]["type"]),
+                section=section if isinstance(section, int) else str(section),
+            )
+        )
+    return tuple(symbols)
+
+
+def _string(data: bytes, table: dict[str, Any], offset: int) -> str:
+    start = table["sh_offset"] + offset
+    limit = min(table["sh_offset"] + table["sh_size"], len(data), start + _LONGEST_SYMBOL)
+    if table["sh_type"] == "SHT_NOBITS" or start >= limit:
+        return ""
+    end = data.find(b"\0", start, limit)
+    return data[start : limit if end < 0 else end].decode("utf-8", "backslashreplace")
+
+
+def _no_elf(data: bytes) -> Unreadable:
+    if data.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
+        return Unreadable(
+            "lto-object",
+            "This is LLVM bitcode, an object for link-time optimisation: it is not usable, since"
+            " it holds no machine code that could be checked.",
+            "Compile it without -flto.",
+        )
+    what = "The file is empty." if not data else "This is no ELF file."
+    return Unreadable(
+        "not-an-object", what, "Give object files (.o), archives (.a) or an ELF image."
+    )
+
+
+def _truncated(message: str) -> Unreadable:
+    return Unreadable("truncated", message, "Copy or build the file again: it is cut off.")
+
+
+def _damaged(reason: str) -> Unreadable:
+    return Unreadable("damaged", f"The ELF file is damaged: {reason}.", "Build the file again.")

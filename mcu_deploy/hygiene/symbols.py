@@ -1,0 +1,296 @@
+"""The rules for the object of a network (DESIGN section 3): symbols, sections, the descriptor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mcu_deploy import resources
+from mcu_deploy.errors import HygieneError
+from mcu_deploy.hygiene.findings import Finding, listed, printable
+from mcu_deploy.hygiene.objects import SHF_TLS, Elf, Section, Symbol, Unit
+
+DESCRIPTOR_PREFIX = "_mcu_network_"
+_DESCRIPTOR = re.compile(r"^_mcu_network_([A-Za-z0-9_]+)$")
+# mcu_model_t: a function pointer, two uint32_t, then abi_version.
+_ABI_VERSION_OFFSET = {32: 12, 64: 16}
+
+_INIT_TYPES = frozenset({"SHT_INIT_ARRAY", "SHT_FINI_ARRAY", "SHT_PREINIT_ARRAY"})
+_INIT_NAME = re.compile(r"^\.(?:init|fini|preinit|init_array|fini_array|preinit_array|[cd]tors)\b")
+
+# Local symbols that compilers and assemblers make up: mapping symbols, labels of constants, switch
+# tables, the arrays behind __func__.
+_COMPILER_MADE = re.compile(
+    r"^(?:\$[tadx](?:\..*)?|\.L.*|CSWTCH\.\d+|switch\.table\..*|C\.\d+\.\d+"
+    r"|__(?:func|FUNCTION|PRETTY_FUNCTION)__(?:\.\d+)?|__compound_literal\.\d+)$"
+)
+
+_MEMORY = frozenset({"memcpy", "memmove", "memset"})
+# The functions of <math.h> that neither keep state (as lgamma does) nor print.
+_LIBM_NAMES = """
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs
+    fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp llrint llround log log10 log1p log2 logb
+    lrint lround modf nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sincos
+    sinh sqrt tan tanh tgamma trunc
+"""
+_LIBM = frozenset(name + suffix for name in _LIBM_NAMES.split() for suffix in ("", "f"))
+_LIBGCC = re.compile(
+    r"^(?:__aeabi_\w+|__gnu_thumb1_case_(?:[su]qi|[su]hi|si)"
+    r"|__(?:clz|clrsb|ctz|ffs|parity|popcount|bswap)[sd]i2"
+    r"|__gnu_(?:h2f|f2h|d2h)_(?:ieee|alternative))$"
+)
+
+_REMEDIES = {
+    "heap": "Keep all state in the workspace: a network must not use the heap.",
+    "print": "Take the output out of the network, and print in the application.",
+    "got": "Compile with -fno-pic (-fno-pie on the host).",
+    "stack": "Compile with -fno-stack-protector.",
+    "other": "Make it static in the object, or call it from the application.",
+}
+_HEAP = frozenset({"malloc", "free", "calloc", "realloc", "aligned_alloc", "memalign", "_malloc_r"})
+_PRINT = re.compile(
+    r"^_?_?(?:v?(?:f|s|sn|d)?i?printf|puts|putchar|fputs|fputc|fwrite)(?:_chk|_r)?$"
+)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the check compares objects with, read from the runtime's headers.
+
+    abi_version: MCU_MODEL_ABI_VERSION; entry_points: the runtime's `_mcu_*` functions that a
+    network may call.
+    """
+
+    abi_version: int
+    entry_points: frozenset[str] = field(repr=False)
+
+
+def load_rules() -> Rules:
+    """Reads the rules from crt/include/mcu. Raises HygieneError where the headers are missing."""
+    folder = resources.crt() / "include" / "mcu"
+    try:
+        model = (folder / "model.h").read_text(encoding="utf-8")
+    except OSError as error:
+        raise HygieneError(
+            f"{folder / 'model.h'} cannot be read ({error.strerror}): install mcu-deploy again."
+        ) from error
+    version = re.search(r"^#define\s+MCU_MODEL_ABI_VERSION\s+(\d+)", model, re.MULTILINE)
+    if version is None:
+        raise HygieneError(
+            f"{folder / 'model.h'} does not define MCU_MODEL_ABI_VERSION: install mcu-deploy again."
+        )
+    entries = re.findall(r"^(?!static)[a-z][\w \t*]*?\b(_mcu_\w+)\(", model, re.MULTILINE)
+    return Rules(int(version[1]), frozenset(entries))
+
+
+def descriptors(elf: Elf) -> list[tuple[str, Symbol]]:
+    """The network descriptors that a file defines: (name of the network, symbol)."""
+    found = []
+    for symbol in elf.symbols:
+        match = _DESCRIPTOR.match(symbol.name)
+        if match and not symbol.undefined:
+            found.append((match[1], symbol))
+    return found
+
+
+def read_abi_version(elf: Elf, symbol: Symbol) -> int | None:
+    """The descriptor's field abi_version; None where its bytes are not in the file."""
+    section = elf.section_of(symbol)
+    if section is None:
+        return None
+    start = elf.offset_in_section(symbol, section) + _ABI_VERSION_OFFSET[elf.bits]
+    content = elf.content(section)
+    if start < 0 or start + 4 > len(content):
+        return None
+    return int.from_bytes(content[start : start + 4], "little" if elf.little_endian else "big")
+
+
+def check_network(unit: Unit, rules: Rules, expected_name: str | None) -> list[Finding]:
+    """Every rule that the object of a network breaks, apart from those about its core."""
+    return [
+        *_check_descriptor(unit, rules, expected_name),
+        *_check_symbols(unit, rules),
+        *_check_sections(unit),
+    ]
+
+
+def check_abi_version(unit: Unit, symbol: Symbol, name: str, rules: Rules) -> list[Finding]:
+    """Whether a descriptor was built for this runtime."""
+    version = read_abi_version(unit.elf, symbol)
+    if version == rules.abi_version:
+        return []
+    said = "cannot be read" if version is None else f"is {version}"
+    return [
+        _finding(
+            unit,
+            "abi-version",
+            symbol.name,
+            f"The descriptor of {name} has another ABI version: it {said}, and the runtime's is"
+            f" {rules.abi_version}.",
+            "Build the network again with this version of mcu-deploy.",
+        )
+    ]
+
+
+def _check_descriptor(unit: Unit, rules: Rules, expected: str | None) -> Iterator[Finding]:
+    found = descriptors(unit.elf)
+    names = [name for name, _ in found]
+    if not found:
+        wanted = f"{DESCRIPTOR_PREFIX}{expected or '<name>'}"
+        yield _finding(
+            unit,
+            "no-descriptor",
+            wanted,
+            f"The object defines no descriptor {wanted}.",
+            "Build it with mcu-deploy, or leave it out of the networks.",
+        )
+    if len(found) > 1:
+        yield _finding(
+            unit,
+            "extra-descriptor",
+            found[1][1].name,
+            f"The object holds {len(found)} descriptors ({listed(names)}), and a network's object"
+            " has one.",
+            "Give each network an object of its own.",
+        )
+    if expected is not None and found and expected not in names:
+        yield _finding(
+            unit,
+            "descriptor-name",
+            found[0][1].name,
+            f"The object is the network {printable(names[0])}, not {expected}.",
+            f"Build it with --name {expected}.",
+        )
+    for name, symbol in found:
+        section = unit.elf.section_of(symbol)
+        if symbol.bind != "STB_GLOBAL":
+            yield _finding(
+                unit,
+                "descriptor-not-global",
+                symbol.name,
+                f"The descriptor of {printable(name)} is not a global symbol.",
+                "Declare it without static and without weak.",
+            )
+        if section is None or section.writable or section.code or section.type == "SHT_NOBITS":
+            where = printable(section.name) if section else "no section"
+            yield _finding(
+                unit,
+                "descriptor-not-constant",
+                symbol.name,
+                f"The descriptor of {printable(name)} lies in {where}, which is not read-only"
+                " data.",
+                "Declare it const, and compile with -fno-pic (-fno-pie on the host).",
+            )
+        yield from check_abi_version(unit, symbol, printable(name), rules)
+
+
+def _check_symbols(unit: Unit, rules: Rules) -> Iterator[Finding]:
+    names = [name for name, _ in descriptors(unit.elf)]
+    prefixes = tuple(f"_mcu_{name}_" for name in names)
+    wanted = f"_mcu_{names[0]}_" if names else "_mcu_<name>_"
+    for symbol in unit.elf.symbols:
+        if _DESCRIPTOR.match(symbol.name) and not symbol.undefined:
+            continue
+        shown = printable(symbol.name)
+        if symbol.common:
+            yield _finding(
+                unit,
+                "common-symbol",
+                symbol.name,
+                f"{shown} is a common symbol: the linker silently merges it with others of its"
+                " name.",
+                "Compile with -fno-common, and make it static and const.",
+            )
+        elif symbol.bind == "STB_WEAK":
+            kind = "a weak reference" if symbol.undefined else "a weak symbol"
+            yield _finding(
+                unit,
+                "weak-symbol",
+                symbol.name,
+                f"{shown} is {kind}: another object can replace it silently.",
+                "Make it static, or remove it.",
+            )
+        elif symbol.undefined:
+            yield from _check_undefined(unit, symbol, rules)
+        elif symbol.bind != "STB_LOCAL":
+            yield _finding(
+                unit,
+                "extra-global",
+                symbol.name,
+                f"{shown} is global, and a network exports its descriptor alone.",
+                f"Make it static, and name it {wanted}...",
+            )
+        elif symbol.type not in ("STT_SECTION", "STT_FILE") and not (
+            symbol.name.startswith(prefixes) or _COMPILER_MADE.match(symbol.name)
+        ):
+            yield _finding(
+                unit,
+                "local-name",
+                symbol.name,
+                f"The local symbol {shown} does not start with {wanted}, so two models cannot be"
+                " told apart in a map file.",
+                f"Name it {wanted}...",
+            )
+
+
+def _check_undefined(unit: Unit, symbol: Symbol, rules: Rules) -> Iterator[Finding]:
+    name = symbol.name
+    if name in _MEMORY or name in _LIBM or name in rules.entry_points or _LIBGCC.match(name):
+        return
+    if name.startswith("_GLOBAL_OFFSET_TABLE_"):
+        remedy = _REMEDIES["got"]
+    elif name.startswith("__stack_chk"):
+        remedy = _REMEDIES["stack"]
+    elif name in _HEAP:
+        remedy = _REMEDIES["heap"]
+    elif _PRINT.match(name):
+        remedy = _REMEDIES["print"]
+    else:
+        remedy = _REMEDIES["other"]
+    yield _finding(
+        unit,
+        "undefined-symbol",
+        name,
+        f"The object needs {printable(name)}, which is not on the list of what a network may call"
+        " (memcpy, memset, memmove, libm, libgcc's helpers, the runtime's entry points).",
+        remedy,
+    )
+
+
+def _check_sections(unit: Unit) -> Iterator[Finding]:
+    for section in unit.elf.sections:
+        if not section.allocated:
+            continue
+        name = printable(section.name)
+        if section.type in _INIT_TYPES or _INIT_NAME.match(section.name):
+            yield _finding(
+                unit,
+                "init-array",
+                section.name,
+                f"Section {name} holds code that runs before main ({section.size} bytes).",
+                "Remove constructors: a network is ready without them.",
+            )
+        elif section.writable:
+            thread = " of each thread" if section.flags & SHF_TLS else ""
+            yield _finding(
+                unit,
+                "writable-data",
+                section.name,
+                f"Section {name} holds {section.size} bytes of writable data{thread}"
+                f"{_owners(unit.elf, section)}.",
+                "Declare constants const, and keep state in the workspace.",
+            )
+
+
+def _owners(elf: Elf, section: Section) -> str:
+    names = [
+        printable(symbol.name)
+        for symbol in elf.symbols
+        if symbol.section == section.index and symbol.type in ("STT_OBJECT", "STT_TLS")
+    ]
+    return f" ({listed(names)})" if names else ""
+
+
+def _finding(unit: Unit, rule: str, symbol: str, message: str, remedy: str) -> Finding:
+    return Finding(rule, unit.file, message, remedy, unit.member, printable(symbol))
