@@ -60,12 +60,21 @@ static void start_systick(void) {
     MCU_REG32(MCU_SYST_CSR) = MCU_SYST_CSR_CLKSOURCE | MCU_SYST_CSR_TICKINT | MCU_SYST_CSR_ENABLE;
 }
 
+/* It counts down and is 0 for one tick, before the first reload and at each wrap: waiting that
+ * tick out keeps the sum of wraps and ticks from jumping. */
+static uint32_t systick_elapsed(void) {
+    uint32_t left;
+    while ((left = MCU_REG32(MCU_SYST_CVR)) == 0) {
+    }
+    return SYSTICK_MAX - left;
+}
+
 static uint64_t systick_now(void) {
     uint32_t wraps = systick_wraps;
-    uint32_t elapsed = SYSTICK_MAX - MCU_REG32(MCU_SYST_CVR);
+    uint32_t elapsed = systick_elapsed();
     if ((MCU_REG32(MCU_SCB_ICSR) & MCU_SCB_ICSR_PENDSTSET) != 0) {
         ++wraps; /* it has wrapped and the interrupt waits: read again, on the new side of it */
-        elapsed = SYSTICK_MAX - MCU_REG32(MCU_SYST_CVR);
+        elapsed = systick_elapsed();
     }
     return ((uint64_t)wraps << SYSTICK_BITS) + elapsed;
 }

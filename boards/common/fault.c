@@ -75,7 +75,7 @@ static mcu_fault_cause_t access_at(uint32_t pc) {
         load = (code >> 9 & 7) >= 3;
     } else if ((code >> 12 >= 0x6 && code >> 12 <= 0x9) || code >> 12 == 0xC) {
         load = (code >> 11 & 1) != 0; /* immediate offset, LDM, STM */
-    } else if (code >> 9 == 0x5A) { /* PUSH */
+    } else if (code >> 9 == 0x5A) {   /* PUSH */
         load = false;
     } else if (code >> 9 == 0x5E) { /* POP */
         load = true;
@@ -179,7 +179,10 @@ __attribute__((used)) void mcu_fault_decode(uint32_t exc_return, uint32_t psp, u
     bool frame_written = frame_ok;
 #if !MCU_ARMV6M
     read_fault_registers(&fault);
-    frame_written = frame_ok && (fault.cfsr & (CFSR_MSTKERR | CFSR_STKERR | CFSR_STKOF)) == 0;
+    /* Where pushing the frame itself broke the stack limit, SP stands at the limit (Armv8-M). */
+    const bool at_limit = (fault.cfsr & CFSR_STKOF) != 0 &&
+                          fault.sp == (uint32_t)(on_psp ? __stack_limit : __handler_stack_limit);
+    frame_written = frame_ok && !at_limit && (fault.cfsr & (CFSR_MSTKERR | CFSR_STKERR)) == 0;
 #endif
     if (frame_written) {
         const uint32_t *frame = (const uint32_t *)fault.sp;

@@ -16,18 +16,18 @@ typedef struct mcu_vectors {
 
 extern const mcu_vectors_t mcu_vectors;
 
-#define MCU_SYSTEM(number) system[(number) - 1]
+#define MCU_SYSTEM(number) system[(number)-1]
 
 /* Interrupts that no driver of ours enables have no entry. */
 __attribute__((section(".vectors"), used)) const mcu_vectors_t mcu_vectors = {
     .initial_sp = __handler_stack_top,
     .MCU_SYSTEM(1) = mcu_reset_handler,
-    .MCU_SYSTEM(2) = mcu_fault_entry, /* NMI */
-    .MCU_SYSTEM(3) = mcu_fault_entry, /* HardFault */
-    .MCU_SYSTEM(4) = mcu_fault_entry, /* MemManage */
-    .MCU_SYSTEM(5) = mcu_fault_entry, /* BusFault */
-    .MCU_SYSTEM(6) = mcu_fault_entry, /* UsageFault */
-    .MCU_SYSTEM(7) = mcu_fault_entry, /* SecureFault (Armv8-M) */
+    .MCU_SYSTEM(2) = mcu_fault_entry,  /* NMI */
+    .MCU_SYSTEM(3) = mcu_fault_entry,  /* HardFault */
+    .MCU_SYSTEM(4) = mcu_fault_entry,  /* MemManage */
+    .MCU_SYSTEM(5) = mcu_fault_entry,  /* BusFault */
+    .MCU_SYSTEM(6) = mcu_fault_entry,  /* UsageFault */
+    .MCU_SYSTEM(7) = mcu_fault_entry,  /* SecureFault (Armv8-M) */
     .MCU_SYSTEM(11) = mcu_fault_entry, /* SVCall: nobody calls it */
     .MCU_SYSTEM(12) = mcu_fault_entry, /* DebugMonitor */
     .MCU_SYSTEM(14) = mcu_fault_entry, /* PendSV */

@@ -1,8 +1,8 @@
 """Boards: what boards/<name>/board.toml says, and what a link for a board needs.
 
-    board = load_board("mps2-an386")
-    board.memory_for("data").size
-    script = render_linker_script(board)
+board = load_board("mps2-an386")
+board.memory_for("data").size
+script = render_linker_script(board)
 """
 
 from __future__ import annotations

@@ -33,9 +33,9 @@ const char mcu_platform_core[] = MCU_BOARD_CORE;
 const uint32_t mcu_platform_clock_hz = MCU_BOARD_CLOCK_HZ;
 const uint32_t mcu_platform_baud = MCU_BOARD_BAUD;
 
-static const char *program;   /* argv[0], for the restart */
-static int listen_fd = -1;    /* -1: standard input and output */
-static int read_fd = -1;      /* -1: nobody is connected */
+static const char *program; /* argv[0], for the restart */
+static int listen_fd = -1;  /* -1: standard input and output */
+static int read_fd = -1;    /* -1: nobody is connected */
 static int write_fd = -1;
 static uint8_t *stack_bottom; /* MCU_BOARD_STACK_BYTES above it are the application's */
 
@@ -131,7 +131,11 @@ void mcu_platform_wait(void) {
 
 /* ---- counter, restart, stack ---- */
 
+/* Waits for the first caller, so that nothing the firmware says is lost. */
 void mcu_platform_init(void) {
+    while (read_fd < 0) {
+        line_ready(-1);
+    }
 }
 
 mcu_counter_kind_t mcu_platform_counter_kind(void) {

@@ -11,18 +11,26 @@
 #define UART_INTSTATUS (MCU_SERIAL_BASE + 0x0Cu)
 #define UART_BAUDDIV   (MCU_SERIAL_BASE + 0x10u)
 
-#define STATE_TXFULL    (1u << 0)
-#define STATE_RXFULL    (1u << 1)
-#define CTRL_TX_EN      (1u << 0)
-#define CTRL_RX_EN      (1u << 1)
-#define CTRL_RX_INTEN   (1u << 3)
-#define INTSTATUS_ALL   0xFu
+#define STATE_TXFULL  (1u << 0)
+#define STATE_RXFULL  (1u << 1)
+#define CTRL_TX_EN    (1u << 0)
+#define CTRL_RX_EN    (1u << 1)
+#define CTRL_RX_INTEN (1u << 3)
+#define INTSTATUS_RX  (1u << 1)
+#define INTSTATUS_ALL 0xFu
 
 void mcu_serial_init(void) {
     MCU_REG32(UART_CTRL) = 0;
     MCU_REG32(UART_BAUDDIV) = (MCU_SERIAL_CLOCK_HZ + MCU_BOARD_BAUD / 2) / MCU_BOARD_BAUD;
     MCU_REG32(UART_INTSTATUS) = INTSTATUS_ALL;
     MCU_REG32(UART_CTRL) = CTRL_TX_EN | CTRL_RX_EN | CTRL_RX_INTEN;
+    /* QEMU looks at its socket again when DATA is read, else up to a second later. The byte that
+     * may have come just before is kept: the request is up, and the buffer empty again. */
+    const uint8_t byte = (uint8_t)MCU_REG32(UART_DATA);
+    const uint32_t requests = MCU_REG32(UART_INTSTATUS);
+    if ((requests & INTSTATUS_RX) != 0 && (MCU_REG32(UART_STATE) & STATE_RXFULL) == 0) {
+        mcu_serial_received(byte);
+    }
 }
 
 void mcu_serial_put(uint8_t byte) {

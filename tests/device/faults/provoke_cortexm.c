@@ -1,0 +1,125 @@
+/* What a Cortex-M forbids.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "provoke.h"
+
+/* Nothing answers here on any of the boards: the vendor's part of the system space, never code. */
+#define NOWHERE 0xF0000000u
+
+CULPRIT void undefined_instruction(void) {
+    __asm volatile("udf #0");
+}
+
+CULPRIT void bad_read(void) {
+    __asm volatile("ldr r1, [%0]" ::"r"(NOWHERE) : "r1");
+}
+
+CULPRIT void bad_write(void) {
+    __asm volatile("str r1, [%0]" ::"r"(NOWHERE) : "memory");
+}
+
+CULPRIT void bad_wide_read(void) {
+    __asm volatile("ldrd r2, r3, [%0, #16]" ::"r"(NOWHERE) : "r2", "r3");
+}
+
+CULPRIT void bad_wide_write(void) {
+    __asm volatile("strb.w r1, [%0, #2000]" ::"r"(NOWHERE) : "memory");
+}
+
+CULPRIT void bad_multiple_read(void) {
+    __asm volatile("ldmia %0, {r1, r2, r3}" ::"l"(NOWHERE) : "r1", "r2", "r3");
+}
+
+CULPRIT void bad_multiple_write(void) {
+    __asm volatile("mov r4, %0\n\tstmia r4!, {r1, r2}" ::"r"(NOWHERE) : "r4", "memory");
+}
+
+CULPRIT void bad_jump(void) {
+    ((void (*)(void))(NOWHERE | 1u))();
+    __asm volatile("nop"); /* no tail call: LR must tell who jumped */
+}
+
+CULPRIT void jump_without_thumb_bit(void) {
+    __asm volatile("bx %0" ::"r"(((uint32_t)undefined_instruction) & ~1u));
+}
+
+CULPRIT void unaligned_ldrd(void) {
+    static uint32_t words[4];
+    __asm volatile("ldrd r2, r3, [%0]" ::"r"((uint32_t)words + 2u) : "r2", "r3");
+}
+
+/* Legal: must not fault. */
+CULPRIT uint32_t unaligned_ldr(void) {
+    static volatile uint32_t words[2] = {0x44332211u, 0x88776655u};
+    uint32_t value;
+    __asm volatile("ldr %0, [%1]" : "=r"(value) : "r"((uint32_t)words + 1u));
+    return value;
+}
+
+CULPRIT void divide_by_zero(volatile int32_t *number) {
+    *number = 1000 / *number;
+}
+
+CULPRIT uint32_t recurse(volatile uint32_t *depth) {
+    volatile uint32_t frame[8];
+    frame[0] = *depth;
+    *depth = frame[0] + 1u;
+    return frame[0] == UINT32_MAX ? 0 : recurse(depth) + frame[0];
+}
+
+/* One frame that reaches far below the stack, and is written from its low end. */
+CULPRIT uint32_t big_frame(void) {
+    volatile uint8_t frame[48 * 1024];
+    for (uint32_t i = 0; i < sizeof frame; i += 16) {
+        frame[i] = (uint8_t)i;
+    }
+    return frame[0];
+}
+
+uint32_t provoke(uint8_t letter) {
+    volatile uint32_t depth = 0;
+    volatile int32_t zero = 0;
+    switch (letter) {
+    case 'u':
+        undefined_instruction();
+        break;
+    case 'r':
+        bad_read();
+        break;
+    case 'w':
+        bad_write();
+        break;
+    case 'R':
+        bad_wide_read();
+        break;
+    case 'W':
+        bad_wide_write();
+        break;
+    case 'm':
+        bad_multiple_read();
+        break;
+    case 'M':
+        bad_multiple_write();
+        break;
+    case 'j':
+        bad_jump();
+        break;
+    case 't':
+        jump_without_thumb_bit();
+        break;
+    case 'a':
+        unaligned_ldrd();
+        break;
+    case 'l':
+        return unaligned_ldr();
+    case 'd':
+        divide_by_zero(&zero);
+        break;
+    case 's':
+        return recurse(&depth);
+    case 'b':
+        return big_frame();
+    default:
+        break;
+    }
+    return 0;
+}

@@ -1,0 +1,194 @@
+"""The platform of each board at work: serial line, sleep, restart, counter, stack, and faults.
+
+What the emulators do not do: QEMU reports the bus fault of every store precisely (on a chip it may
+be imprecise, and then has no address); Renode faults only for an undefined instruction and a stack
+overflow, of all that is tried here. The frame of a stack overflow is never written on Armv7-M, so
+PC and LR are absent there.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from device.faults.firmware import (
+    ECHO,
+    Line,
+    build,
+    fault_sources,
+    function_at,
+    running,
+    symbol_values,
+)
+
+from mcu_deploy.boards import list_boards, load_board
+
+pytestmark = pytest.mark.needs_arm_gcc
+
+QEMU_BOARDS = [board.name for board in list_boards() if board.qemu is not None]
+RENODE_BOARDS = [board.name for board in list_boards() if board.renode is not None]
+
+# mcu_fault_cause_t of mcu/platform.h
+UNDEFINED, INVALID_STATE, UNALIGNED, DIVISION, OVERFLOW = 1, 2, 5, 6, 7
+BAD_READ, BAD_WRITE, BAD_JUMP = 8, 9, 10
+# MCU_FAULT_HAS_*
+PC, LR, CFSR, HFSR, ADDRESS = 1, 2, 4, 8, 16
+REGISTERS = PC | LR | CFSR | HFSR
+MEM_MANAGE, BUS_FAULT, USAGE_FAULT = 4, 5, 6
+
+# letter: (cause, exception, function of the PC, address)
+PLAIN_FAULTS = {
+    "u": (UNDEFINED, USAGE_FAULT, "undefined_instruction", None),
+    "r": (BAD_READ, BUS_FAULT, "bad_read", 0xF0000000),
+    "w": (BAD_WRITE, BUS_FAULT, "bad_write", 0xF0000000),
+    "R": (BAD_READ, BUS_FAULT, "bad_wide_read", 0xF0000010),
+    "W": (BAD_WRITE, BUS_FAULT, "bad_wide_write", 0xF00007D0),
+    "m": (BAD_READ, BUS_FAULT, "bad_multiple_read", 0xF0000000),
+    "M": (BAD_WRITE, BUS_FAULT, "bad_multiple_write", 0xF0000000),
+    "t": (INVALID_STATE, USAGE_FAULT, "undefined_instruction", None),  # the target of the jump
+    "a": (UNALIGNED, USAGE_FAULT, "unaligned_ldrd", None),
+    "d": (DIVISION, USAGE_FAULT, "divide_by_zero", None),
+}
+
+
+def _fault(line: Line, letter: str) -> dict[str, int]:
+    """Provokes a fault, checks that the device restarts, and returns what it reported."""
+    words = line.ask(letter)
+    assert words, f"{letter!r} did not fault"
+    assert line.line() == "ready", f"no restart after {letter!r}"
+    fault = {name: int(word, 16) for name, word in words.items() if word != "-"}
+    bits = {"pc": PC, "lr": LR, "cfsr": CFSR, "hfsr": HFSR, "address": ADDRESS}
+    for name, bit in bits.items():
+        assert (name in fault) == bool(fault["valid"] & bit), f"{name} of {words}"
+    return fault
+
+
+def _check_faults(line: Line, elf: Path) -> None:
+    for letter, (cause, exception, function, address) in PLAIN_FAULTS.items():
+        fault = _fault(line, letter)
+        assert (fault["cause"], fault["exception"]) == (cause, exception), letter
+        assert fault["valid"] == REGISTERS | (ADDRESS if address is not None else 0), letter
+        assert function_at(elf, fault["pc"]) == function, letter
+        assert fault.get("address") == address, letter
+        assert fault["cfsr"] != 0, letter
+    jump = _fault(line, "j")
+    assert (jump["cause"], jump["exception"], jump["pc"]) == (BAD_JUMP, MEM_MANAGE, 0xF0000000)
+    assert function_at(elf, jump["lr"] & ~1) == "bad_jump"
+
+
+def _check_overflow(line: Line, elf: Path, letter: str, has_psplim: bool) -> None:
+    limit = symbol_values(elf)["__stack_limit"]
+    fault = _fault(line, letter)
+    assert fault["cause"] == OVERFLOW, letter
+    if has_psplim:
+        assert fault["exception"] == USAGE_FAULT and "address" not in fault
+        # The frame of `recurse` has no room any more; before `big_frame` took its own, it had.
+        assert ("pc" in fault) == (letter == "b")
+    else:
+        assert fault["exception"] == MEM_MANAGE
+        assert limit - 64 * 1024 <= fault["address"] < limit
+        assert "pc" not in fault and "lr" not in fault
+
+
+def _check_platform(line: Line, stack_bytes: int) -> None:
+    line.send(b"l")
+    assert line.line() == "did 55443322", "an unaligned LDR is legal"
+    line.send(b"c")
+    kind, first, second = (int(word, 16) for word in line.line().split()[1:])
+    assert kind == 3, "no emulator has a cycle counter: SysTick"
+    assert 0 < first < second < first + 10_000_000
+    line.send(b"p")
+    used, size = (int(word, 16) for word in line.line().replace(" of", "").split()[1:])
+    assert size == stack_bytes
+    assert 32 < used < 512
+    line.send(b"n")
+    starts = int(line.line().split()[1], 16)
+    line.send(b"z")
+    assert line.line() == "ready"
+    line.send(b"n")
+    assert int(line.line().split()[1], 16) == starts + 1, ".noinit lives through a restart"
+
+
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize("name", QEMU_BOARDS)
+def test_every_fault_in_qemu_is_told_apart_and_followed_by_a_restart(
+    name: str, tmp_path: Path
+) -> None:
+    board = load_board(name)
+    elf = build(board, fault_sources(board), tmp_path)
+    with running(board, elf, "qemu") as line:
+        _check_platform(line, board.stack_bytes)
+        _check_faults(line, elf)
+        _check_overflow(line, elf, "s", board.has_psplim)
+        _check_overflow(line, elf, "b", board.has_psplim)
+        _check_platform(line, board.stack_bytes)
+
+
+@pytest.mark.needs_renode
+@pytest.mark.parametrize("name", RENODE_BOARDS)
+def test_undefined_instruction_and_overflow_in_renode(name: str, tmp_path: Path) -> None:
+    board = load_board(name)
+    elf = build(board, fault_sources(board), tmp_path)
+    with running(board, elf, "renode") as line:
+        fault = _fault(line, "u")
+        assert (fault["cause"], fault["valid"]) == (UNDEFINED, REGISTERS)
+        assert function_at(elf, fault["pc"]) == "undefined_instruction"
+        assert _fault(line, "s")["cause"] == OVERFLOW
+        _check_platform(line, board.stack_bytes)
+
+
+@pytest.mark.needs_host_gcc
+def test_signals_of_the_host_are_faults_and_the_connection_survives(tmp_path: Path) -> None:
+    board = load_board("host")
+    elf = build(board, fault_sources(board), tmp_path)
+    expected = {
+        "u": (UNDEFINED, "undefined_instruction"),
+        "r": (BAD_READ, "bad_read"),
+        "w": (BAD_WRITE, "bad_write"),
+        "j": (BAD_JUMP, None),
+        "d": (DIVISION, "divide_by_zero"),
+        "s": (OVERFLOW, "recurse"),
+    }
+    with running(board, elf) as line:
+        for letter, (cause, function) in expected.items():
+            fault = _fault(line, letter)
+            assert fault["cause"] == cause, letter
+            assert not fault["valid"] & (CFSR | HFSR | LR)
+            if function is not None:
+                assert function_at(elf, fault["pc"]) == function
+        line.send(b"p")
+        used, size = (int(word, 16) for word in line.line().replace(" of", "").split()[1:])
+        assert 0 < used < size == board.stack_bytes
+
+
+def _check_echo(line: Line) -> None:
+    data = random.Random(7).randbytes(4096)
+    line.send(data)
+    assert line.read(len(data)) == data
+    for byte in range(256):  # one by one: each must wake the sleeping processor
+        line.send(bytes([byte]))
+        assert line.read(1) == bytes([byte])
+
+
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize("name", QEMU_BOARDS)
+def test_the_serial_line_in_qemu_loses_no_byte(name: str, tmp_path: Path) -> None:
+    board = load_board(name)
+    with running(board, build(board, ECHO, tmp_path), "qemu") as line:
+        _check_echo(line)
+
+
+@pytest.mark.needs_renode
+@pytest.mark.parametrize("name", RENODE_BOARDS)
+def test_the_serial_line_in_renode_loses_no_byte(name: str, tmp_path: Path) -> None:
+    board = load_board(name)
+    with running(board, build(board, ECHO, tmp_path), "renode") as line:
+        _check_echo(line)
+
+
+@pytest.mark.needs_host_gcc
+def test_the_line_of_the_host_loses_no_byte(tmp_path: Path) -> None:
+    board = load_board("host")
+    with running(board, build(board, ECHO, tmp_path)) as line:
+        _check_echo(line)
