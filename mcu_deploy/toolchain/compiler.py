@@ -171,7 +171,7 @@ def _common_flags(board: Board) -> list[str]:
     flags = [*board.cflags, "-std=c99", "-ffunction-sections", "-fdata-sections", "-fno-common"]
     if board.is_host:
         # Distributions switch these on in their own gcc; each would add calls to the objects.
-        flags += ["-fno-pie", "-fno-stack-protector", "-U_FORTIFY_SOURCE"]
+        flags += ["-fno-stack-protector", "-U_FORTIFY_SOURCE"]
     return flags
 
 

@@ -80,9 +80,12 @@ class StackAnalysis:
 
     def bound(self, entry: str) -> StackBound:
         """The bound of one function, by its name. Raises StackError where there is none."""
-        function = self._named(entry, f"the entry {entry}")
+        return self.bound_at(self._named(entry, f"the entry {entry}"))
+
+    def bound_at(self, function: Function) -> StackBound:
+        """The bound of one function of the image; names of static functions need not be unique."""
         path = self._path(function, [])
-        return StackBound(entry, sum(size for _, size in path), path)
+        return StackBound(function.name, sum(size for _, size in path), path)
 
     def frame(self, name: str) -> int:
         """The stack of one function alone, in bytes."""
