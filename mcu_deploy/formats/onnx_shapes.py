@@ -1,0 +1,163 @@
+"""Static shapes for an ONNX model: binding of symbolic dimensions, inference, constant folding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+from mcu_deploy.errors import ModelError
+
+# Folding must not turn a small model into a large one (ConstantOfShape, Expand, Tile).
+_LARGEST_FOLDED_BYTES = 16 << 20
+# Kept as nodes: a constant DequantizeLinear carries the quantization of a weight.
+_NEVER_FOLDED = {"DequantizeLinear", "QuantizeLinear"}
+_RANDOM = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli"}
+
+
+def bind_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
+    """Sets the inputs' shapes from `shapes`; a symbolic leading dimension becomes 1.
+
+    Raises ModelError where an input is unknown, or keeps a symbolic dimension elsewhere.
+    """
+    graph = model.graph
+    initializers = {i.name for i in graph.initializer}
+    inputs = {i.name: i for i in graph.input if i.name not in initializers}
+    for name in shapes:
+        if name not in inputs:
+            raise ModelError(
+                f"--shape names the input {name!r}, which the model does not have. "
+                f"Its inputs are {', '.join(repr(n) for n in inputs)}."
+            )
+    changed = False
+    for name, value_info in inputs.items():
+        tensor = value_info.type.tensor_type
+        given = shapes.get(name)
+        if given is not None:
+            dims = list(tensor.shape.dim)
+            fixed = [d.dim_value if d.HasField("dim_value") else None for d in dims]
+            if dims and (
+                len(dims) != len(given)
+                or any(f is not None and f != g for f, g in zip(fixed, given, strict=True))
+            ):
+                raise ModelError(
+                    f"--shape gives {list(given)} for input {name!r}, but the model says "
+                    f"{[d.dim_param or d.dim_value for d in dims]}. Give a shape that agrees."
+                )
+            tensor.shape.Clear()
+            for size in given:
+                tensor.shape.dim.add().dim_value = size
+            changed = True
+            continue
+        for index, dim in enumerate(tensor.shape.dim):
+            if dim.HasField("dim_value") and dim.dim_value > 0:
+                continue
+            if index == 0:
+                dim.Clear()
+                dim.dim_value = 1
+                changed = True
+                continue
+            shown = [d.dim_param or d.dim_value or "?" for d in tensor.shape.dim]
+            sample = ",".join(str(d.dim_value or "N") for d in tensor.shape.dim)
+            raise ModelError(
+                f"Input {name!r} has the symbolic shape {shown}; a microcontroller needs static "
+                f"shapes. Bind it with --shape {name}={sample}."
+            )
+    if changed:
+        del graph.value_info[:]
+        for output in graph.output:
+            output.type.tensor_type.ClearField("shape")
+
+
+def infer_and_fold(model: onnx.ModelProto) -> None:
+    """Infers all shapes and evaluates what depends on constants and shapes alone, to a fixpoint."""
+    while True:
+        try:
+            inferred = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=False)
+        except Exception as error:  # onnx raises several unrelated types here
+            raise ModelError(
+                f"The shapes of the model cannot be inferred: {error}. Export the model again."
+            ) from error
+        model.CopyFrom(inferred)
+        if not _fold(model):
+            return
+
+
+def _fold(model: onnx.ModelProto) -> bool:
+    graph = model.graph
+    constants = {t.name: t for t in graph.initializer}
+    shapes = _static_shapes(graph)
+    outputs = {o.name for o in graph.output}
+    kept = []
+    folded = False
+    for node in graph.node:
+        values = _evaluate(node, constants, shapes, model)
+        if values is None or any(name in outputs for name in node.output):
+            kept.append(node)
+            continue
+        for name, value in zip(node.output, values, strict=True):
+            tensor = numpy_helper.from_array(np.asarray(value), name)
+            constants[name] = tensor
+            graph.initializer.append(tensor)
+        folded = True
+    if folded:
+        nodes = [onnx.NodeProto.FromString(n.SerializeToString()) for n in kept]
+        del graph.node[:]
+        graph.node.extend(nodes)
+    return folded
+
+
+def _static_shapes(graph: onnx.GraphProto) -> dict[str, list[int]]:
+    found = {}
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        tensor = value.type.tensor_type
+        if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
+            found[value.name] = [d.dim_value for d in tensor.shape.dim]
+    for tensor_proto in graph.initializer:
+        found[tensor_proto.name] = list(tensor_proto.dims)
+    return found
+
+
+def _evaluate(
+    node: onnx.NodeProto,
+    constants: Mapping[str, onnx.TensorProto],
+    shapes: Mapping[str, list[int]],
+    model: onnx.ModelProto,
+) -> list[np.ndarray] | None:
+    """The values of a node that depends on nothing but constants; None where it is not such."""
+    if node.domain not in ("", "ai.onnx") or node.op_type in _NEVER_FOLDED | _RANDOM:
+        return None
+    if node.op_type == "Shape" and node.input[0] in shapes:
+        start = next((a.i for a in node.attribute if a.name == "start"), 0)
+        end = next((a.i for a in node.attribute if a.name == "end"), None)
+        return [np.array(shapes[node.input[0]][start:end], dtype=np.int64)]
+    if node.op_type == "Size" and node.input[0] in shapes:
+        return [np.array(np.prod(shapes[node.input[0]], dtype=np.int64), dtype=np.int64)]
+    if any(i and i not in constants for i in node.input) or not all(node.output):
+        return None
+    if any(a.HasField("g") or a.graphs for a in node.attribute):
+        return None
+    if any(np.prod(shapes.get(o, [0]), dtype=np.int64) > _LARGEST_FOLDED_BYTES for o in node.output):
+        return None
+    small = helper.make_model(
+        helper.make_graph(
+            [node],
+            "constant",
+            [],
+            [onnx.ValueInfoProto(name=o) for o in node.output],
+            [constants[i] for i in dict.fromkeys(node.input) if i],
+        ),
+        opset_imports=model.opset_import,
+        ir_version=min(model.ir_version or 8, 10),
+    )
+    try:
+        values = ReferenceEvaluator(small).run(None, {})
+    except Exception:  # an operator that the reference evaluator lacks stays in the graph
+        return None
+    arrays = [np.asarray(v) for v in values]
+    if sum(a.nbytes for a in arrays) > _LARGEST_FOLDED_BYTES:
+        return None
+    return arrays

@@ -1,0 +1,171 @@
+"""QOperator form to QDQ form: QLinearConv and its kin become DQ, float operator, Q.
+
+Both forms mean the same arithmetic; the rest of the compiler then knows one of them. Input lists
+follow ONNX's QLinearConv-10, QLinearMatMul-10 and onnxruntime's contrib operators (com.microsoft:
+QLinearAdd, QLinearMul, QLinearAveragePool, QLinearGlobalAveragePool, QLinearSigmoid,
+QLinearLeakyRelu, QLinearSoftmax, QLinearConcat, QGemm).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+_MICROSOFT = "com.microsoft"
+
+
+class _Rewriter:
+    """Collects the nodes that replace one quantized operator."""
+
+    def __init__(self, model: onnx.ModelProto, node: onnx.NodeProto, index: int) -> None:
+        self.model = model
+        self.node = node
+        self.prefix = f"{node.name or node.op_type}_{index}_qdq"
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants = {t.name: t for t in model.graph.initializer}
+
+    def value(self, name: str) -> np.ndarray | None:
+        tensor = self.constants.get(name)
+        return None if tensor is None else numpy_helper.to_array(tensor)
+
+    def dequantize(self, x: str, scale: str, zero_point: str, axis: int | None = None) -> str:
+        output = f"{self.prefix}_dq{len(self.nodes)}"
+        inputs = [x, scale, zero_point] if zero_point else [x, scale]
+        attributes = {} if axis is None else {"axis": axis}
+        self.nodes.append(
+            helper.make_node("DequantizeLinear", inputs, [output], name=output, **attributes)
+        )
+        return output
+
+    def constant(self, array: np.ndarray) -> str:
+        name = f"{self.prefix}_c{len(self.nodes)}_{len(self.model.graph.initializer)}"
+        self.model.graph.initializer.append(numpy_helper.from_array(array, name))
+        return name
+
+    def apply(self, op: str, inputs: list[str], scale: str, zero_point: str) -> None:
+        real = f"{self.prefix}_real"
+        skipped = {"channels_last", "opset"}
+        inner = helper.make_node(op, inputs, [real], name=self.node.name)
+        inner.attribute.extend(a for a in self.node.attribute if a.name not in skipped)
+        self.nodes.append(inner)
+        quantize = [real, scale, zero_point] if zero_point else [real, scale]
+        self.nodes.append(
+            helper.make_node("QuantizeLinear", quantize, list(self.node.output), name=f"{real}_q")
+        )
+
+    def bias(self, name: str, x_scale: str, w_scale: str) -> str | None:
+        """An int32 bias as DQ with scale x_scale * w_scale; None where the scales are computed."""
+        x, w = self.value(x_scale), self.value(w_scale)
+        if x is None or w is None:
+            return None
+        scale = (np.float32(x.reshape(-1)[0]) * w.astype(np.float32)).astype(np.float32)
+        zero = self.constant(np.zeros(scale.shape, dtype=np.int32))
+        return self.dequantize(name, self.constant(scale), zero, 0 if scale.ndim else None)
+
+
+def _per_axis(rewriter: _Rewriter, scale: str, axis: int) -> int | None:
+    value = rewriter.value(scale)
+    return axis if value is not None and value.size > 1 else None
+
+
+def _conv(r: _Rewriter) -> bool:
+    i = list(r.node.input)
+    x = r.dequantize(i[0], i[1], i[2])
+    w = r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], 0))
+    inputs = [x, w]
+    if len(i) > 8 and i[8]:
+        bias = r.bias(i[8], i[1], i[4])
+        if bias is None:
+            return False
+        inputs.append(bias)
+    r.apply("Conv", inputs, i[6], i[7])
+    return True
+
+
+def _matmul(r: _Rewriter) -> bool:
+    i = r.node.input
+    a = r.dequantize(i[0], i[1], i[2])
+    b = r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], 1))
+    r.apply("MatMul", [a, b], i[6], i[7])
+    return True
+
+
+def _gemm(r: _Rewriter) -> bool:
+    i = list(r.node.input) + [""] * 9
+    if not i[7]:
+        return False  # float output
+    transposed = any(a.name == "transB" and a.i for a in r.node.attribute)
+    inputs = [
+        r.dequantize(i[0], i[1], i[2]),
+        r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], 0 if transposed else 1)),
+    ]
+    if i[6]:
+        bias = r.bias(i[6], i[1], i[4])
+        if bias is None:
+            return False
+        inputs.append(bias)
+    r.apply("Gemm", inputs, i[7], i[8])
+    return True
+
+
+def _binary(op: str) -> Callable[[_Rewriter], bool]:
+    def rewrite(r: _Rewriter) -> bool:
+        i = list(r.node.input) + [""]
+        r.apply(op, [r.dequantize(*i[0:3]), r.dequantize(*i[3:6])], i[6], i[7])
+        return True
+
+    return rewrite
+
+
+def _unary(op: str) -> Callable[[_Rewriter], bool]:
+    def rewrite(r: _Rewriter) -> bool:
+        if any(a.name == "channels_last" and a.i for a in r.node.attribute):
+            return False
+        i = list(r.node.input) + [""]
+        r.apply(op, [r.dequantize(*i[0:3])], i[3], i[4])
+        return True
+
+    return rewrite
+
+
+def _concat(r: _Rewriter) -> bool:
+    i = r.node.input
+    parts = [r.dequantize(*i[k : k + 3]) for k in range(2, len(i), 3)]
+    r.apply("Concat", parts, i[0], i[1])
+    return True
+
+
+_REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
+    ("", "QLinearConv"): _conv,
+    ("", "QLinearMatMul"): _matmul,
+    (_MICROSOFT, "QGemm"): _gemm,
+    (_MICROSOFT, "QLinearAdd"): _binary("Add"),
+    (_MICROSOFT, "QLinearMul"): _binary("Mul"),
+    (_MICROSOFT, "QLinearAveragePool"): _unary("AveragePool"),
+    (_MICROSOFT, "QLinearGlobalAveragePool"): _unary("GlobalAveragePool"),
+    (_MICROSOFT, "QLinearSigmoid"): _unary("Sigmoid"),
+    (_MICROSOFT, "QLinearLeakyRelu"): _unary("LeakyRelu"),
+    (_MICROSOFT, "QLinearSoftmax"): _unary("Softmax"),
+    (_MICROSOFT, "QLinearConcat"): _concat,
+}
+
+
+def to_qdq(model: onnx.ModelProto) -> None:
+    """Rewrites every quantized operator of the model in place; unknown ones stay as they are."""
+    if not any((n.domain, n.op_type) in _REWRITES for n in model.graph.node):
+        return
+    nodes: list[onnx.NodeProto] = []
+    for index, node in enumerate(model.graph.node):
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        rewrite = _REWRITES.get((domain, node.op_type))
+        if rewrite is None:
+            nodes.append(node)
+            continue
+        rewriter = _Rewriter(model, node, index)
+        nodes.extend(rewriter.nodes if rewrite(rewriter) else [node])
+    copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
+    del model.graph.node[:]
+    model.graph.node.extend(copied)

@@ -1,0 +1,24 @@
+"""The graph: topology and data, as values.
+
+`Graph` is immutable; a pass makes a `GraphEditor` from it, edits, and takes the next value from
+`finish()`. Document 002 (ppl.nn) describes the split into topology and data that is kept here.
+"""
+
+from mcu_deploy.ir.edit import GraphEditor
+from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology
+from mcu_deploy.ir.types import DType, Quantization, TensorType
+from mcu_deploy.ir.verify import verify
+
+__all__ = [
+    "DType",
+    "EdgeId",
+    "Graph",
+    "GraphData",
+    "GraphEditor",
+    "Node",
+    "NodeId",
+    "Quantization",
+    "TensorType",
+    "Topology",
+    "verify",
+]

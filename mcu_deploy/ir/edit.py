@@ -1,0 +1,198 @@
+"""Editing: a mutable copy of a graph, from which the next value is taken."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy.typing as npt
+
+from mcu_deploy.errors import ModelError
+from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology, freeze
+from mcu_deploy.ir.types import TensorType
+
+
+class GraphEditor:
+    """Collects changes to a graph; `finish` gives the new graph, sorted and without dead parts."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.nodes: dict[NodeId, Node] = dict(graph.topology.nodes)
+        self.edges: dict[EdgeId, str] = dict(graph.topology.edges)
+        self.inputs = list(graph.inputs)
+        self.outputs = list(graph.outputs)
+        self.types: dict[EdgeId, TensorType] = dict(graph.data.types)
+        self.constants: dict[EdgeId, npt.NDArray[Any]] = dict(graph.data.constants)
+        self.attributes: dict[NodeId, Mapping[str, Any]] = dict(graph.data.attributes)
+        self.bodies: dict[NodeId, Graph] = dict(graph.data.bodies)
+        self._next_node = graph.topology.next_node
+        self._next_edge = graph.topology.next_edge
+
+    @classmethod
+    def empty(cls, name: str) -> GraphEditor:
+        topology = Topology({}, {}, (), (), 0, 0)
+        return cls(Graph(name, topology, GraphData({}, {}, {})))
+
+    def add_edge(self, name: str, type_: TensorType) -> EdgeId:
+        edge = self._next_edge
+        self._next_edge += 1
+        self.edges[edge] = name
+        self.types[edge] = type_
+        return edge
+
+    def add_constant(self, name: str, value: npt.NDArray[Any], type_: TensorType) -> EdgeId:
+        edge = self.add_edge(name, type_)
+        self.constants[edge] = freeze(value)
+        return edge
+
+    def add_node(
+        self,
+        op: str,
+        inputs: Sequence[EdgeId | None],
+        outputs: Sequence[EdgeId | None],
+        name: str,
+        attributes: Mapping[str, Any] | None = None,
+        domain: str = "",
+    ) -> NodeId:
+        node = self._next_node
+        self._next_node += 1
+        self.nodes[node] = Node(node, op, tuple(inputs), tuple(outputs), name, domain)
+        self.attributes[node] = dict(attributes or {})
+        return node
+
+    def remove_node(self, node: NodeId) -> None:
+        del self.nodes[node]
+        self.attributes.pop(node, None)
+        self.bodies.pop(node, None)
+
+    def set_inputs(self, node: NodeId, inputs: Sequence[EdgeId | None]) -> None:
+        self.nodes[node] = replace(self.nodes[node], inputs=tuple(inputs))
+
+    def redirect(self, old: EdgeId, new: EdgeId) -> None:
+        """Lets every reader of `old`, the graph's outputs included, read `new`."""
+        for node in list(self.nodes.values()):
+            if old in node.inputs:
+                self.set_inputs(node.id, [new if e == old else e for e in node.inputs])
+        self.outputs = [new if e == old else e for e in self.outputs]
+
+    def fuse(
+        self,
+        members: Sequence[NodeId],
+        op: str,
+        inputs: Sequence[EdgeId | None],
+        outputs: Sequence[EdgeId | None],
+        attributes: Mapping[str, Any],
+        name: str,
+    ) -> NodeId:
+        """Replaces `members` by one node that keeps them as its body."""
+        body = self._extract(members, [e for e in inputs if e is not None], outputs)
+        for member in members:
+            self.remove_node(member)
+        node = self.add_node(op, inputs, outputs, name, attributes)
+        self.bodies[node] = body
+        return node
+
+    def _extract(
+        self,
+        members: Sequence[NodeId],
+        inputs: Sequence[EdgeId],
+        outputs: Sequence[EdgeId | None],
+    ) -> Graph:
+        nodes = {n: self.nodes[n] for n in sorted(members)}
+        written = {e for n in nodes.values() for e in n.outputs if e is not None}
+        read = {e for n in nodes.values() for e in n.inputs if e is not None}
+        results = tuple(e for e in outputs if e is not None and e in written)
+        free = tuple(
+            dict.fromkeys(e for e in (*inputs, *sorted(read)) if e not in written and e in read)
+        )
+        arguments = tuple(e for e in free if e not in self.constants)
+        edges = written | read
+        topology = Topology(
+            _sort(nodes, f"the body of {nodes[min(nodes)].name!r}"),
+            {e: self.edges[e] for e in sorted(edges)},
+            arguments,
+            results,
+            self._next_node,
+            self._next_edge,
+        )
+        data = GraphData(
+            {e: self.types[e] for e in sorted(edges)},
+            {e: self.constants[e] for e in sorted(edges) if e in self.constants},
+            {n: self.attributes[n] for n in nodes},
+            {n: self.bodies[n] for n in nodes if n in self.bodies},
+        )
+        return replace(self._graph, topology=topology, data=data)
+
+    def finish(self, **changes: Any) -> Graph:
+        """The edited graph: topologically sorted, nodes and edges without effect removed.
+
+        `changes` replaces other fields of `Graph` (name, source_sha256, opset). Raises ModelError
+        where the nodes form a cycle.
+        """
+        self._drop_dead()
+        nodes = _sort(self.nodes, "the graph")
+        used = set(self.inputs) | set(self.outputs)
+        for node in nodes.values():
+            used.update(e for e in (*node.inputs, *node.outputs) if e is not None)
+        topology = Topology(
+            nodes,
+            {e: name for e, name in self.edges.items() if e in used},
+            tuple(self.inputs),
+            tuple(self.outputs),
+            self._next_node,
+            self._next_edge,
+        )
+        data = GraphData(
+            {e: t for e, t in self.types.items() if e in used},
+            {e: c for e, c in self.constants.items() if e in used},
+            {n: self.attributes.get(n, {}) for n in nodes},
+            {n: b for n, b in self.bodies.items() if n in nodes},
+        )
+        return replace(self._graph, topology=topology, data=data, **changes)
+
+    def _drop_dead(self) -> None:
+        producers = {e: n.id for n in self.nodes.values() for e in n.outputs if e is not None}
+        live: set[NodeId] = set()
+        pending = [producers[e] for e in self.outputs if e in producers]
+        while pending:
+            node = pending.pop()
+            if node in live:
+                continue
+            live.add(node)
+            pending.extend(
+                producers[e] for e in self.nodes[node].inputs if e is not None and e in producers
+            )
+        for node in [n for n in self.nodes if n not in live]:
+            self.remove_node(node)
+
+
+def _sort(nodes: Mapping[NodeId, Node], what: str) -> dict[NodeId, Node]:
+    """Kahn's algorithm; among nodes that are ready, the one that stood first stays first."""
+    position = {n: i for i, n in enumerate(nodes)}
+    producers = {e: n.id for n in nodes.values() for e in n.outputs if e is not None}
+    waiting: dict[NodeId, int] = {}
+    followers: dict[NodeId, list[NodeId]] = {n: [] for n in nodes}
+    for node in nodes.values():
+        before = {producers[e] for e in node.inputs if e is not None and e in producers}
+        waiting[node.id] = len(before)
+        for other in before:
+            followers[other].append(node.id)
+    ready = [(position[n], n) for n, count in waiting.items() if count == 0]
+    heapq.heapify(ready)
+    order: dict[NodeId, Node] = {}
+    while ready:
+        _, node_id = heapq.heappop(ready)
+        order[node_id] = nodes[node_id]
+        for follower in followers[node_id]:
+            waiting[follower] -= 1
+            if waiting[follower] == 0:
+                heapq.heappush(ready, (position[follower], follower))
+    if len(order) != len(nodes):
+        stuck = next(n.name for n in nodes.values() if n.id not in order)
+        raise ModelError(
+            f"The nodes of {what} form a cycle through {stuck!r}; a network must be acyclic. "
+            "Re-export the model."
+        )
+    return order
