@@ -19,8 +19,8 @@
 
 namespace mcu {
 
-/* The DLDataType of a C++ type: mcu::data_type<int8_t>(). A type without one does not link. */
-template <typename T> DLDataType data_type() noexcept;
+/* The DLDataType of a C++ type: mcu::data_type<int8_t>(). */
+template <typename T> DLDataType data_type() noexcept = delete;
 
 #define MCU_DATA_TYPE(type, code)                                                                  \
     template <> inline DLDataType data_type<type>() noexcept {                                     \

@@ -1,0 +1,52 @@
+"""The device's parser under AddressSanitizer and UBSan: unit tests in C, and random frames."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CRT = HERE.parents[2] / "crt"
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
+FIRMWARE = [path for path in sorted((CRT / "firmware").glob("*.c")) if "bench" not in path.name]
+
+
+@pytest.mark.needs_host_gcc
+@pytest.mark.parametrize("mtu", [256, 1024])
+def test_no_input_crashes_the_device(mtu: int, tmp_path: Path) -> None:
+    program = tmp_path / "fuzz_protocol"
+    runtime = [CRT / "src" / name for name in ("runtime.c", "instance.c", "tensor.c", "error.c")]
+    subprocess.run(
+        [
+            *("gcc", "-std=c99", "-g", "-O1", *WARNINGS),
+            *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+            *("-DMCU_TEST_COMMANDS=0", f"-DMCU_PROTOCOL_MTU={mtu}U", f"-I{CRT / 'include'}"),
+            *FIRMWARE,
+            *runtime,
+            *sorted(HERE.glob("*.c")),
+            *("-o", program),
+        ],
+        check=True,
+    )
+    done = subprocess.run(
+        [program, str(mtu), "300000"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    assert done.stdout.startswith("ok: 300000 frames")
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.parametrize("core", ["cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"])
+def test_the_firmware_compiles_without_a_warning(core: str, tmp_path: Path) -> None:
+    for source in FIRMWARE:
+        done = subprocess.run(
+            [
+                *("arm-none-eabi-gcc", f"-mcpu={core}", "-mthumb", "-std=c99", "-O2", *WARNINGS),
+                *(f"-I{CRT / 'include'}", "-c", source, "-o", tmp_path / "x.o"),
+            ],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr

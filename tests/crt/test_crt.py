@@ -1,0 +1,323 @@
+"""Builds and runs the C runtime's unit tests: on this machine under sanitizers, and on a Cortex-M4.
+
+The tests themselves are the C files beside this one; each prints a line per test and ends with an
+exit code. The networks that they run are small ones with hand-written descriptors.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[1]
+CRT = REPOSITORY / "crt"
+EXAMPLES = REPOSITORY / "examples"
+NETWORKS = HERE / "networks"
+
+LIBRARY = sorted((CRT / "src").glob("*.c"))
+WITHOUT_MCU_RUN = [source for source in LIBRARY if source.name != "mcu_run.c"]
+ARENA = CRT / "arena" / "arena.c"
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
+C_FLAGS = ["-std=c99", "-Wstrict-prototypes", "-Wmissing-prototypes", *WARNINGS]
+INCLUDES = [f"-I{CRT / 'include'}", f"-I{HERE}", f"-I{NETWORKS}"]
+SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+CORTEX_M4F = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+CORES = {
+    "cortex-m0plus": [],
+    "cortex-m3": [],
+    "cortex-m4": ["-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
+    "cortex-m7": ["-mfloat-abi=hard", "-mfpu=fpv5-d16"],
+    "cortex-m33": ["-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"],
+    "cortex-m55": ["-mfloat-abi=hard", "-mfpu=auto"],
+}
+
+
+Command = Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A test program: its sources beside check.c, how many tests it holds, and its flags."""
+
+    sources: Sequence[Path]
+    tests: int
+    flags: Sequence[str] = ()
+
+
+MINI = NETWORKS / "network_mini.c"
+PROGRAMS = {
+    "contract": Program((HERE / "test_contract.c", MINI), 8),
+    "instance": Program((HERE / "test_instance.c", MINI), 10),
+    "memory": Program((HERE / "test_memory.c",), 10),
+    "arena": Program(
+        (HERE / "test_arena.c", MINI, ARENA, CRT / "src" / "mcu_run.c"),
+        5,
+        ("-DMCU_ARENA_NUM_PAGES=4", "-DMCU_ARENA_PAGE_SIZE_LOG2=5"),
+    ),
+}
+
+
+def run(command: Command, *, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    """Runs a command; its standard output and error come back as one text."""
+    return subprocess.run(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def build(command: Command) -> None:
+    done = run(command, timeout=120)
+    assert done.returncode == 0, done.stdout
+
+
+def run_on_cortex_m4(elf: Path) -> subprocess.CompletedProcess[str]:
+    machine = ["qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none"]
+    semihosting = ["-serial", "none", "-semihosting-config", "enable=on,target=native"]
+    return run([*machine, *semihosting, "-kernel", elf])
+
+
+def link_for_cortex_m4(sources: Sequence[Path], flags: Command, elf: Path) -> None:
+    script = HERE / "target" / "mps2-an386.ld"
+    link: list[str | Path] = ["-nostartfiles", "--specs=nano.specs", "-T", script]
+    start = HERE / "target" / "startup.c"
+    gcc = ["arm-none-eabi-gcc", "-Os", *CORTEX_M4F, *C_FLAGS, *INCLUDES]
+    build([*gcc, *flags, *link, start, *sources, *WITHOUT_MCU_RUN, "-o", elf])
+
+
+def assert_all_passed(done: subprocess.CompletedProcess[str], tests: int) -> None:
+    assert done.returncode == 0, done.stdout
+    assert len(re.findall(r"^ok ", done.stdout, re.M)) == tests, done.stdout
+    assert re.search(rf"^{tests} tests, \d+ checks, 0 failed$", done.stdout, re.M), done.stdout
+
+
+@pytest.mark.needs_host_gcc
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_c_tests_on_host_under_sanitizers(name: str, tmp_path: Path) -> None:
+    program, binary = PROGRAMS[name], tmp_path / name
+    sources = [HERE / "check.c", HERE / "host" / "print.c", *program.sources, *WITHOUT_MCU_RUN]
+    build(["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES, *program.flags, *sources, "-o", binary])
+    assert_all_passed(run([binary]), program.tests)
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_c_tests_on_emulated_cortex_m4(name: str, tmp_path: Path) -> None:
+    program, elf = PROGRAMS[name], tmp_path / f"{name}.elf"
+    link_for_cortex_m4([HERE / "check.c", *program.sources], program.flags, elf)
+    assert_all_passed(run_on_cortex_m4(elf), program.tests)
+
+
+@pytest.mark.needs_host_gcc
+def test_a_failing_check_fails_the_program(tmp_path: Path) -> None:
+    """The harness itself: a check that does not hold shows its place and gives exit code 1."""
+    source = tmp_path / "failing.c"
+    source.write_text(
+        '#include "check.h"\n'
+        "static void fails(void) { CHECK(1 > 2); CHECK_INT(3 - 7, 4); }\n"
+        "static void passes(void) { CHECK(true); }\n"
+        "int main(void) { RUN_TEST(fails); RUN_TEST(passes); return check_result(); }\n"
+    )
+    binary = tmp_path / "failing"
+    harness = [HERE / "check.c", HERE / "host" / "print.c"]
+    build(["gcc", *C_FLAGS, *INCLUDES, source, *harness, "-o", binary])
+    done = run([binary])
+    assert done.returncode == 1
+    assert "failing.c:2: 1 > 2 does not hold" in done.stdout
+    assert "failing.c:2: 3 - 7 is -4, expected 4" in done.stdout
+    assert "FAILED fails\nok passes\n2 tests, 3 checks, 1 failed" in done.stdout
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.parametrize("core", CORES)
+def test_compiles_without_warnings_for_each_core(
+    core: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where gcc -c leaves the objects
+    cpu = [f"-mcpu={core}", "-mthumb", *CORES[core]]
+    build(["arm-none-eabi-gcc", "-O2", *cpu, *C_FLAGS, *INCLUDES, "-c", *LIBRARY, ARENA])
+    for example in sorted(EXAMPLES.glob("*_main.c")):
+        build(["arm-none-eabi-gcc", "-O2", *cpu, *C_FLAGS, *INCLUDES, "-c", example])
+
+
+@pytest.mark.needs_arm_gcc
+def test_the_library_exports_its_names_only_and_holds_no_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # On a core without a divider: a 64-bit or other library division would show as undefined.
+    gcc = ["arm-none-eabi-gcc", "-Os", "-mcpu=cortex-m0plus", "-mthumb", *C_FLAGS, *INCLUDES]
+    build([*gcc, "-c", *LIBRARY])
+    defined: set[str] = set()
+    undefined: set[str] = set()
+    for member in LIBRARY:
+        symbols = run(["arm-none-eabi-nm", tmp_path / f"{member.stem}.o"]).stdout
+        for line in symbols.splitlines():
+            kind, name = line.split()[-2:]
+            assert kind not in "bBdDCVWvw", f"{member.name} has writable or weak data: {name}"
+            if kind == "U":
+                undefined.add(name)
+            elif kind.isupper():
+                defined.add(name)
+    assert {"mcu_instance_run", "mcu_run", "_mcu_run_begin", "_mcu_run_end"} <= defined
+    assert all(re.match(r"_?mcu_[a-z]", name) for name in defined)
+    outside = {name for name in undefined - defined if not name.startswith("__gnu_thumb1_case_")}
+    assert outside <= {"memcpy", "memset", "mcu_arena", "__aeabi_lmul"}
+
+
+@pytest.mark.needs_arm_gcc
+def test_what_a_run_pulls_in_is_small(tmp_path: Path) -> None:
+    """The runtime's share of a network's flash: mcu_instance_run, its callees and their data."""
+    elf = tmp_path / "closure.elf"
+    flags = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-nostdlib"]
+    roots = ["-Wl,-e,mcu_instance_run", "-Wl,-u,_mcu_run_begin,-u,_mcu_run_end"]
+    kept = ["-Wl,--unresolved-symbols=ignore-all"]  # memcpy: the C library's share
+    gcc = ["arm-none-eabi-gcc", "-Os", *CORTEX_M4F, *C_FLAGS, *INCLUDES]
+    build([*gcc, *flags, *roots, *kept, *LIBRARY, "-o", elf])
+    text, data = run(["arm-none-eabi-size", elf]).stdout.splitlines()[1].split()[:2]
+    assert data == "0"
+    assert 300 < int(text) <= 720, f"{text} bytes of code"
+
+
+@pytest.mark.needs_host_gcc
+def test_the_arena_is_needed_for_mcu_run_only(tmp_path: Path) -> None:
+    objects = tmp_path / "objects"
+    objects.mkdir()
+    for source in LIBRARY:
+        build(["gcc", *C_FLAGS, *INCLUDES, "-c", source, "-o", objects / f"{source.stem}.o"])
+    library = tmp_path / "libmcu_crt.a"
+    build(["ar", "rcs", library, *sorted(objects.glob("*.o"))])
+
+    networks = [NETWORKS / "network_kws.c", NETWORKS / "network_vww.c"]
+    without: list[str | Path] = [
+        "gcc",
+        *C_FLAGS,
+        *INCLUDES,
+        EXAMPLES / "two_models_main.c",
+        *networks,
+        library,
+    ]
+    build([*without, "-o", tmp_path / "two_models"])
+    assert run([tmp_path / "two_models"]).returncode == 0
+
+    bare: list[str | Path] = ["gcc", *C_FLAGS, *INCLUDES, EXAMPLES / "bare_main.c", networks[0]]
+    refused = run([*bare, library, "-o", tmp_path / "bare"])
+    assert refused.returncode != 0
+    assert "undefined reference to `mcu_arena'" in refused.stdout
+    build([*bare, ARENA, library, "-o", tmp_path / "bare"])
+
+
+@pytest.mark.needs_host_gcc
+def test_the_arena_refuses_sizes_that_make_no_sense() -> None:
+    for flag, text in (
+        ("-DMCU_ARENA_NUM_PAGES=0", "at least one page"),
+        ("-DMCU_ARENA_PAGE_SIZE_LOG2=3", "1 << 4 to 1 << 24"),
+        ("-DMCU_ARENA_PAGE_SIZE_LOG2=25", "1 << 4 to 1 << 24"),
+    ):
+        refused = run(["gcc", *C_FLAGS, *INCLUDES, flag, "-fsyntax-only", ARENA])
+        assert refused.returncode != 0
+        assert text in refused.stdout
+
+
+@pytest.mark.needs_host_gcc
+def test_bare_main_runs_on_host(tmp_path: Path) -> None:
+    features = [(7 * i) % 256 - 128 for i in range(490)]
+    (tmp_path / "sample.inc").write_text(", ".join(map(str, features)))
+    sources = [EXAMPLES / "bare_main.c", NETWORKS / "network_kws.c", ARENA, *LIBRARY]
+    gcc: list[str | Path] = ["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES, f"-I{tmp_path}", *sources]
+
+    build([*gcc, "-o", tmp_path / "zeros"])
+    assert run([tmp_path / "zeros"]).returncode == 0
+    build([*gcc, '-DFEATURES="sample.inc"', "-o", tmp_path / "sample"])
+    assert sum(features) % 12 != 0
+    assert run([tmp_path / "sample"]).returncode == sum(features) % 12
+    build(
+        [*gcc, "-DMCU_ARENA_NUM_PAGES=1", "-DMCU_ARENA_PAGE_SIZE_LOG2=8", "-o", tmp_path / "full"]
+    )
+    assert run([tmp_path / "full"]).returncode == 100 + 13  # MCU_ERROR_OUT_OF_MEMORY
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_bare_main_runs_on_emulated_cortex_m4(tmp_path: Path) -> None:
+    (tmp_path / "sample.inc").write_text("5, -3, 7")
+    elf = tmp_path / "bare.elf"
+    sources = [
+        EXAMPLES / "bare_main.c",
+        NETWORKS / "network_kws.c",
+        ARENA,
+        CRT / "src" / "mcu_run.c",
+    ]
+    link_for_cortex_m4(sources, [f"-I{tmp_path}", '-DFEATURES="sample.inc"'], elf)
+    done = run_on_cortex_m4(elf)
+    assert (done.returncode, done.stdout) == (9, "")
+
+
+@pytest.mark.needs_host_gcc
+def test_two_models_main_classifies_with_each_instance(tmp_path: Path) -> None:
+    example = tmp_path / "two_models.o"
+    gcc = ["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES]
+    renamed = ["-Wno-missing-prototypes", "-Dmain=example_main"]
+    build([*gcc, *renamed, "-c", EXAMPLES / "two_models_main.c", "-o", example])
+    networks = [NETWORKS / "network_kws.c", NETWORKS / "network_vww.c"]
+    check = [HERE / "test_two_models.c", HERE / "check.c", HERE / "host" / "print.c"]
+    build([*gcc, *check, example, *networks, *WITHOUT_MCU_RUN, "-o", tmp_path / "two_models"])
+    assert_all_passed(run([tmp_path / "two_models"]), 1)
+
+
+@pytest.mark.needs_host_gcc
+@pytest.mark.parametrize("standard", ["c++11", "c++17"])
+def test_cpp_header_on_host(standard: str, tmp_path: Path) -> None:
+    sources = [HERE / "check.c", HERE / "host" / "print.c", MINI, *WITHOUT_MCU_RUN]
+    objects = []
+    for source in sources:
+        objects.append(tmp_path / f"{source.stem}.o")
+        build(["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES, "-c", source, "-o", objects[-1]])
+    cpp = ["g++", f"-std={standard}", "-fno-exceptions", "-fno-rtti", *SANITIZERS, *WARNINGS]
+    build([*cpp, *INCLUDES, HERE / "test_cpp.cpp", *objects, "-o", tmp_path / "cpp"])
+    assert_all_passed(run([tmp_path / "cpp"]), 5)
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.parametrize("core", ["cortex-m0plus", "cortex-m4", "cortex-m55"])
+def test_cpp_header_compiles_for_cores(core: str) -> None:
+    """In a program without the C++ standard library."""
+    flags = [f"-mcpu={core}", "-mthumb", *CORES[core], "-std=c++11", "-O2", "-nostdinc++"]
+    syntax: list[str | Path] = [
+        "-fno-exceptions",
+        "-fno-rtti",
+        "-fsyntax-only",
+        HERE / "test_cpp.cpp",
+    ]
+    build(["arm-none-eabi-g++", *flags, *WARNINGS, *INCLUDES, *syntax])
+
+
+@pytest.mark.needs_host_gcc
+def test_each_header_stands_alone(tmp_path: Path) -> None:
+    for header in ("dlpack", "model", "runtime", "memory"):
+        source = tmp_path / f"{header}.c"
+        source.write_text(f'#include "mcu/{header}.h"\n#include "mcu/{header}.h"\nint unused;\n')
+        build(["gcc", *C_FLAGS, *INCLUDES, "-fsyntax-only", source])
+        cpp: list[str | Path] = [
+            "g++",
+            "-std=c++11",
+            *WARNINGS,
+            *INCLUDES,
+            "-fsyntax-only",
+            "-x",
+            "c++",
+            source,
+        ]
+        build(cpp)
