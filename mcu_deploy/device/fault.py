@@ -80,12 +80,10 @@ class FaultReport:
 class DeviceFault(DeviceError):
     """The processor stopped with a fault; the device has restarted, what it held is lost."""
 
-    def __init__(self, report: FaultReport, details: str | None = None) -> None:
+    def __init__(self, report: FaultReport) -> None:
         self.report = report
         super().__init__(
-            details
-            or f"The device stopped: {report.sentence}. It has restarted; `describe_fault` names "
-            "the function from the ELF file."
+            f"The device stopped: {report.sentence}. It restarts; what was written to it is lost."
         )
 
 
@@ -121,11 +119,11 @@ def function_at(elf_path: Path, address: int) -> str | None:
 
     Raises DeviceError where the file cannot be read.
     """
-    address &= ~1
     try:
         with elf_path.open("rb") as file:
             elf = ELFFile(file)
-            thumb = 1 if elf["e_machine"] == "EM_ARM" else 0
+            thumb = 1 if elf["e_machine"] == "EM_ARM" else 0  # bit 0 of a code address
+            address &= ~thumb
             best: tuple[int, str] | None = None
             for section in elf.iter_sections():
                 if not isinstance(section, SymbolTableSection):
@@ -157,7 +155,7 @@ def describe_fault(fault: FaultReport, elf_path: Path) -> str:
         if value is None:
             continue
         # LR is a return address: the call is the instruction before it.
-        function = function_at(elf_path, value if name == "PC" else max((value & ~1) - 2, 0))
+        function = function_at(elf_path, value if name == "PC" else max(value - 2, 0))
         lines.append(f"  {name:<7} 0x{value:08x}  {function or 'in no function of the firmware'}")
     lines.append(f"  SP      0x{fault.sp:08x}")
     for name, value in (("CFSR", fault.cfsr), ("HFSR", fault.hfsr), ("address", fault.address)):

@@ -1,0 +1,158 @@
+"""Messages: total parsers, the texts of errors, faults and their functions."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcu_deploy.device import protocol
+from mcu_deploy.device.fault import (
+    DeviceFault,
+    FaultCause,
+    FaultReport,
+    describe_fault,
+    function_at,
+    unpack_fault,
+)
+from mcu_deploy.device.models import ExpectedModel, ModelInfo, refuse_other_models
+from mcu_deploy.errors import DeviceError
+
+UNPACKERS: list[Callable[[bytes], Any]] = [
+    protocol.unpack_error,
+    protocol.unpack_hello,
+    protocol.unpack_describe,
+    protocol.unpack_tensor,
+    protocol.unpack_read,
+    protocol.unpack_crc,
+    protocol.unpack_run,
+    protocol.unpack_self_test,
+    protocol.unpack_layer_crc,
+    protocol.unpack_layer_time,
+    unpack_fault,
+]
+
+
+@pytest.mark.parametrize("unpack", UNPACKERS)
+@given(data=st.one_of(st.binary(max_size=200), st.binary(max_size=3).map(lambda b: b * 70)))
+def test_unpackers_take_any_bytes(unpack: Callable[[bytes], Any], data: bytes) -> None:
+    try:
+        unpack(data)
+    except DeviceError as error:
+        assert str(error)
+
+
+def hello(**changes: Any) -> bytes:
+    values = {
+        "version": 1,
+        "kind": 3,
+        "mtu": 1024,
+        "window": 4096,
+        "can": 0x80000015,
+        "abi": 1,
+        "clock": 25_000_000,
+        "baud": 115200,
+        "stack": 8192,
+        "models": 2,
+    } | changes
+    return struct.pack("<BBHIIIIIIH", *values.values()) + b"\4mps2\tcortex-m4"
+
+
+def test_hello_ignores_what_a_newer_firmware_appends() -> None:
+    value = protocol.unpack_hello(hello() + b"more")
+    assert (value.board, value.core, value.num_models) == ("mps2", "cortex-m4", 2)
+    assert value.counter_kind is protocol.CounterKind.TICKS
+    assert value.capabilities == protocol.Capability(0x15)
+
+
+@pytest.mark.parametrize("changes", [{"mtu": 0}, {"mtu": 65535}, {"kind": 9}])
+def test_hello_refuses_nonsense(changes: dict[str, int]) -> None:
+    with pytest.raises(DeviceError, match="makes no sense"):
+        protocol.unpack_hello(hello(**changes))
+
+
+def test_tensor() -> None:
+    data = struct.pack("<BBHIfi2I", 0, 8, 2, 30, 0.5, -3, 1, 30) + b"\2in"
+    tensor = protocol.unpack_tensor(data)
+    assert tensor == protocol.TensorInfo("in", np.dtype("i1"), (1, 30), 0.5, -3, 30)
+    with pytest.raises(DeviceError, match="shape"):
+        protocol.unpack_tensor(data.replace(b"\x1e", b"\x1f", 1))
+    with pytest.raises(DeviceError, match="element type 3 of 8 bits"):
+        protocol.unpack_tensor(b"\3" + data[1:])
+
+
+def test_error_names_request_and_code() -> None:
+    error = protocol.unpack_error(struct.pack("<HHi", 4, 6, 2) + "fewer models é".encode())
+    assert (error.code, error.request, error.detail) == (protocol.Code.NO_SUCH_MODEL, 6, 2)
+    assert "WRITE: fewer models é (NO_SUCH_MODEL, 2)" in str(error)
+    assert "number 77: x (number 99, -1)" in str(
+        protocol.unpack_error(struct.pack("<HHi", 99, 77, -1) + b"x")
+    )
+
+
+def test_fault_has_only_the_registers_that_are_sent() -> None:
+    head = struct.pack("<4I", 0b100101, FaultCause.UNALIGNED, 6, 0x20001F00)
+    report = unpack_fault(head + struct.pack("<IIHH", 0x1234, 0x01000000, 1, 7))
+    assert report == FaultReport(
+        FaultCause.UNALIGNED, 6, 0x20001F00, pc=0x1234, cfsr=0x01000000, model=1, layer=7
+    )
+    assert report.lr is report.hfsr is report.address is None
+    assert "an unaligned access in layer 7 of model 1 at PC 0x00001234" in str(DeviceFault(report))
+    with pytest.raises(DeviceError, match="only 20 bytes"):
+        unpack_fault(head + bytes(4))
+    unknown = struct.pack("<4I", 0, 4000, 3, 0)
+    assert unpack_fault(unknown).cause is FaultCause.UNKNOWN
+
+
+@pytest.mark.needs_arm_gcc
+def test_describe_fault_names_the_functions(tmp_path: Path) -> None:
+    source = tmp_path / "two.c"
+    source.write_text(
+        "int first(int a) { return a * 3 + 1; }\n"
+        "static int second(int (*f)(int)) { return f(2) + 5; }\n"
+        "void _start(void) { for (;;) { (void)second(first); } }\n"
+    )
+    elf = tmp_path / "two.elf"
+    subprocess.run(
+        [
+            *("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O0", "-nostdlib"),
+            *("-Ttext=0x8000", source, "-o", elf),
+        ],
+        check=True,
+    )
+    names = subprocess.run(
+        ["arm-none-eabi-nm", str(elf)], capture_output=True, text=True, check=True
+    ).stdout
+    address = {line.split()[2]: int(line.split()[0], 16) for line in names.splitlines()}
+    report = FaultReport(
+        FaultCause.BAD_READ, 5, 0x20000100, address["first"] + 4, (address["second"] + 8) | 1
+    )
+    text = describe_fault(report, elf)
+    assert f"PC      0x{address['first'] + 4:08x}  first+0x4" in text
+    assert "second+0x6" in text  # the call before the return address
+    assert "CFSR" not in text and "HFSR" not in text and "address" not in text.splitlines()[-1]
+    assert function_at(elf, 0x40000000) is None
+    with pytest.raises(DeviceError, match="Cannot read the symbols"):
+        describe_fault(report, source)
+    with pytest.raises(DeviceError, match="Cannot read the symbols"):
+        describe_fault(report, tmp_path / "missing.elf")
+
+
+def test_another_firmware_is_refused_in_a_sentence() -> None:
+    on_device = [ModelInfo(0, "kws", "ab" * 32, "cd" * 32, (), (), 3, 10, 0, 1)]
+    refuse_other_models("b", on_device, [ExpectedModel("kws", "ab" * 32, "cd" * 32)])
+    for expected, reason in [
+        (ExpectedModel("vww", "ab" * 32, "cd" * 32), "has kws, not vww"),
+        (ExpectedModel("kws", "00" * 32, "cd" * 32), "another model file .SHA-256 abababababab"),
+        (ExpectedModel("kws", "ab" * 32, "00" * 32), "another build of the same model file"),
+    ]:
+        with pytest.raises(DeviceError, match=reason) as error:
+            refuse_other_models("b", on_device, [expected])
+        assert "load firmware.elf of this build" in str(error.value)
