@@ -1,0 +1,136 @@
+/* The image that is measured: start-up and one network, no protocol, no serial port.
+ *
+ * It runs model 0 of the firmware's table on inputs of zeros: once to warm up, once without a hook
+ * between mcu_bench_begin() and mcu_bench_end(), and once with a hook that calls
+ * mcu_bench_layer_begin() and mcu_bench_layer_end() around each layer. An emulator that notes the
+ * number of executed instructions at the first instruction of these functions knows what the run
+ * and each layer cost (mcu_deploy/device/counting.py reads it so):
+ *
+ *   - the run: from the return of mcu_bench_begin to the entry of mcu_bench_end, which is the call
+ *     of mcu_instance_run and the handful of instructions that pass its arguments;
+ *   - a layer: from the return of mcu_bench_layer_begin to the entry of the hook that ends in
+ *     mcu_bench_layer_end. The hook leaves for the marker by a jump, and the marker returns for it,
+ *     so nothing of the hook is counted; what is, are the two to six instructions with which the
+ *     network calls the hook at the layer's end.
+ *
+ * The markers hold no instruction but their return, and the compiler knows nothing of them: not
+ * that they do nothing, nor that they are alike.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+
+#include "mcu/firmware.h"
+#include "mcu/platform.h"
+#include "mcu/runtime.h"
+
+#define MARKER __attribute__((noipa, used))
+
+void mcu_bench_begin(void);
+void mcu_bench_end(void);
+void mcu_bench_layer_begin(void);
+void mcu_bench_layer_end(void);
+void mcu_bench_tick(void);
+void mcu_bench_done(void);
+void mcu_bench_failed(void);
+void mcu_bench_hook(mcu_instance_t *instance, uint32_t layer, mcu_layer_event_t event);
+
+MARKER void mcu_bench_begin(void) {
+    __asm volatile("" ::"i"(1) : "memory");
+}
+MARKER void mcu_bench_end(void) {
+    __asm volatile("" ::"i"(2) : "memory");
+}
+MARKER void mcu_bench_layer_begin(void) {
+    __asm volatile("" ::"i"(3) : "memory");
+}
+MARKER void mcu_bench_layer_end(void) {
+    __asm volatile("" ::"i"(4) : "memory");
+}
+/* Called n times to say the number n, to whoever watches addresses and sees no memory: before
+ * mcu_bench_done the words of stack that were used, before mcu_bench_failed the error code. */
+MARKER void mcu_bench_tick(void) {
+    __asm volatile("" ::"i"(5) : "memory");
+}
+MARKER void mcu_bench_done(void) {
+    __asm volatile("" ::"i"(6) : "memory");
+}
+MARKER void mcu_bench_failed(void) {
+    __asm volatile("" ::"i"(7) : "memory");
+}
+
+MARKER void mcu_bench_hook(mcu_instance_t *instance, uint32_t layer, mcu_layer_event_t event) {
+    (void)instance;
+    (void)layer;
+    if (event == MCU_LAYER_BEGIN) {
+        mcu_bench_layer_begin();
+    } else {
+        mcu_bench_layer_end();
+    }
+}
+
+static void say(uint32_t number) {
+    for (uint32_t i = 0; i < number; i++) {
+        mcu_bench_tick();
+    }
+}
+
+static void stop_if(int32_t status) {
+    if (status != MCU_OK) {
+        say((uint32_t)-status);
+        mcu_bench_failed();
+        for (;;) {
+        }
+    }
+}
+
+static DLTensor inputs[MCU_MAX_TENSORS];
+static DLTensor outputs[MCU_MAX_TENSORS];
+
+/* An input's place is reused by the network, so each run starts from zeros again. */
+static void clear_inputs(uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t size = mcu_tensor_bytes(&inputs[i]);
+        volatile uint8_t *data = inputs[i].data;
+        for (size_t k = 0; k < size; k++) {
+            data[k] = 0;
+        }
+    }
+}
+
+void mcu_firmware_main(void) {
+    const mcu_firmware_model_t *firmware = &mcu_firmware_models[0];
+    const mcu_model_t *model = firmware->model;
+    const uint32_t num_inputs = model->num_input_tensors;
+    const uint32_t num_outputs = model->num_output_tensors;
+    mcu_instance_t instance;
+
+    stop_if(num_inputs + num_outputs > MCU_MAX_TENSORS ? MCU_ERROR_TOO_MANY_TENSORS : MCU_OK);
+    stop_if(mcu_instance_init(&instance, model, firmware->workspace, firmware->workspace_size));
+    for (uint32_t i = 0; i < num_inputs; i++) {
+        stop_if(mcu_instance_input(&instance, i, &inputs[i]));
+    }
+    for (uint32_t i = 0; i < num_outputs; i++) {
+        stop_if(mcu_instance_output(&instance, i, &outputs[i]));
+    }
+
+    clear_inputs(num_inputs);
+    stop_if(mcu_instance_run(&instance, inputs, num_inputs, outputs, num_outputs));
+    const uint32_t stack_words = (uint32_t)(mcu_platform_stack_used() / sizeof(uint32_t));
+
+    clear_inputs(num_inputs);
+    mcu_bench_begin();
+    const int32_t status = mcu_instance_run(&instance, inputs, num_inputs, outputs, num_outputs);
+    mcu_bench_end();
+    stop_if(status);
+
+    clear_inputs(num_inputs);
+    instance.hook = mcu_bench_hook;
+    stop_if(mcu_instance_run(&instance, inputs, num_inputs, outputs, num_outputs));
+
+    say(stack_words);
+    mcu_bench_done();
+#if defined(__arm__)
+    for (;;) {
+        __asm volatile("wfi");
+    }
+#endif
+}

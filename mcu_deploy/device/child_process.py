@@ -1,0 +1,152 @@
+"""A program that runs beside us and never outlives us: an emulator, or the host's firmware."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from mcu_deploy.errors import ToolError
+
+_POLL_SECONDS = 0.005
+
+
+class ChildProcess:
+    """A started program. A context manager: leaving it kills the program with all its children.
+
+    Its output and errors go to files in `folder`, so that no pipe can fill up and stop it. It runs
+    in a session of its own (a Ctrl-C is ours, we end it then), and on Linux the kernel kills it
+    when the thread that started it dies, however that happens (`setpriv --pdeathsig`).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str | Path],
+        *,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        pass_fds: Sequence[int] = (),
+        keep_stdin: bool = False,
+    ) -> None:
+        """Starts `command`. `name` is how messages call it; `environment` is added to ours.
+
+        keep_stdin: give it a pipe as standard input that stays open, for programs that end at the
+        end of their input. ToolError: the program cannot be started.
+        """
+        self.name = name
+        self.command = tuple(str(part) for part in command)
+        self._stdout = folder / "stdout.txt"
+        self._stderr = folder / "stderr.txt"
+        wrapper: tuple[str, ...] = ()
+        if setpriv := shutil.which("setpriv"):
+            wrapper = (setpriv, "--pdeathsig", "KILL", "--")
+        with self._stdout.open("wb") as out, self._stderr.open("wb") as err:
+            try:
+                self._process = subprocess.Popen(
+                    [*wrapper, *self.command],
+                    cwd=folder,
+                    stdin=subprocess.PIPE if keep_stdin else subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    env={**os.environ, **(environment or {})},
+                    pass_fds=tuple(pass_fds),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise ToolError(f"{name} cannot be started: {error}") from error
+
+    @property
+    def pid(self) -> int:
+        """The process id; also that of its process group."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the program has not ended yet."""
+        return self._process.poll() is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; negative: the number of the signal that ended it."""
+        return self._process.poll()
+
+    def stdout(self) -> str:
+        """What it has printed so far."""
+        return self._stdout.read_text(errors="replace")
+
+    def stderr(self) -> str:
+        """What it has complained of so far."""
+        return self._stderr.read_text(errors="replace")
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Waits until `condition` holds or the program ends, at most `seconds`; tells whether the
+        condition held."""
+        deadline = time.monotonic() + seconds
+        while True:
+            running = self.is_running  # first: what it prints at its end must still be seen
+            if condition():
+                return True
+            if not running or time.monotonic() > deadline:
+                return False
+            time.sleep(_POLL_SECONDS)
+
+    def wait(self, seconds: float) -> bool:
+        """Waits at most `seconds` for the program's own end; tells whether it has ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return not self.is_running
+
+    def failure(self) -> str:
+        """The end of a sentence: how the program ended, and what it said."""
+        code = self.exit_code
+        if code is None:
+            end = "is still running"
+        elif code < 0:
+            end = f"was ended by {_signal_name(-code)}"
+        else:
+            end = f"ended with exit code {code}"
+        said = _essence(self.stderr()) or _essence(self.stdout())
+        return f"{end} and said: {said}" if said else f"{end} and said nothing"
+
+    def stop(self) -> None:
+        """Kills the program and its children. Harmless when it has already ended."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        self._process.wait()
+
+    def __enter__(self) -> ChildProcess:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _essence(text: str) -> str:
+    """The first lines of what a program said, and its last one: the cause comes first, what it
+    led to last, and between may stand pages of registers."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and ": info: " not in line]
+    if len(lines) > 4:
+        lines = [*lines[:2], "...", lines[-1]]
+    return " | ".join(lines)[:800]

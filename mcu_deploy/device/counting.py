@@ -1,0 +1,199 @@
+"""Counts the instructions of one inference, and of each layer, on `bench.elf`.
+
+crt/firmware/bench_main.c says where its marks are and what lies between them. Instructions are not
+cycles: `Counts.unit` says so wherever they are printed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from mcu_deploy.boards import Board
+from mcu_deploy.device.emulator import choose_emulator, launcher_named
+from mcu_deploy.device.tracing import Marks, Trace
+from mcu_deploy.errors import DeviceError, UsageError
+
+
+class _Mark(StrEnum):
+    """The functions of bench.elf that are watched."""
+
+    MAIN = "mcu_firmware_main"
+    BEGIN = "mcu_bench_begin"
+    END = "mcu_bench_end"
+    HOOK = "mcu_bench_hook"
+    LAYER_BEGIN = "mcu_bench_layer_begin"
+    LAYER_END = "mcu_bench_layer_end"
+    TICK = "mcu_bench_tick"
+    DONE = "mcu_bench_done"
+    FAILED = "mcu_bench_failed"
+    FAULT = "mcu_fault_entry"  # where all faults of boards/common's vector table go
+
+
+_WORD_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What one inference costs on a board.
+
+    total: instructions of one run without a hook; layers: of each layer in the order of execution;
+    stack_bytes: the deepest use of the stack in a run, from the start-up's paint; emulator,
+    version: what counted; exact: whether every instruction was counted once; histogram: address to
+    executions in the run without a hook, where it was asked for.
+    """
+
+    total: int
+    layers: tuple[int, ...]
+    stack_bytes: int
+    emulator: str
+    version: str
+    exact: bool
+    unit: str = "instructions"
+    histogram: Mapping[int, int] | None = None
+
+
+def count_instructions(
+    board: Board,
+    bench_elf: Path,
+    *,
+    emulator: str | None = None,
+    extra_args: Sequence[str] = (),
+    histogram: bool = False,
+    timeout: float = 300.0,
+) -> Counts:
+    """Runs bench.elf in an emulator and counts the instructions of one inference.
+
+    emulator: as for `open_emulator`; timeout: seconds of real time. The emulator has ended when
+    this returns. Errors: UsageError (no emulator has the board or can count on it, the file is no
+    bench.elf), ToolError (the emulator is missing or fails), DeviceError (the network fails, faults
+    or does not end in time).
+    """
+    launcher = launcher_named(choose_emulator(board, emulator).name)
+    bench_elf = bench_elf.resolve()
+    places = _places(bench_elf)
+    once = (places[_Mark.MAIN],)
+    stop = tuple(places[m] for m in (_Mark.DONE, _Mark.FAILED, _Mark.FAULT) if m in places)
+    marks = Marks(
+        mark=tuple(place for place in places.values() if place not in once + stop),
+        once=once,
+        stop=stop,
+        histogram=(places[_Mark.BEGIN], places[_Mark.END]) if histogram else None,
+    )
+    program = launcher.find()
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder:
+        trace = launcher.trace(
+            board, bench_elf, program, marks, tuple(extra_args), Path(folder), timeout
+        )
+    names = {place: name for name, place in places.items()}
+    run = _Run(f"{bench_elf.name} on {board.name} in {launcher.title}")
+    for event in trace.events:
+        run.see(names[event.address], event.count)
+    run.finish(trace, timeout)
+    return Counts(
+        total=run.total,
+        layers=tuple(run.layers),
+        stack_bytes=run.ticks * _WORD_BYTES,
+        emulator=launcher.name,
+        version=trace.version,
+        exact=True,
+        histogram=trace.histogram,
+    )
+
+
+class _Run:
+    """Follows the events of one bench.elf, in their order."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.total = 0
+        self.layers: list[int] = []
+        self.ticks = 0
+        self._done = False
+        self._starts = 0
+        self._begin: int | None = None
+        self._hook = 0
+        self._layer = 0
+
+    def see(self, mark: _Mark, count: int) -> None:
+        """A marked function is entered after `count` instructions."""
+        match mark:
+            case _Mark.MAIN:
+                self._starts += 1
+                if self._starts > 1:
+                    raise DeviceError(f"{self.what} restarted {self._where()}")
+            case _Mark.FAULT:
+                raise DeviceError(
+                    f"{self.what} faulted {self._where()}; "
+                    "`mcu-deploy run` on the same board prints the cause"
+                )
+            case _Mark.FAILED:
+                raise DeviceError(
+                    f"{self.what} failed {self._where()}: the runtime returned the error code "
+                    f"{-self.ticks} (see mcu_status_t in mcu/runtime.h)"
+                )
+            case _Mark.BEGIN:
+                self._begin = count
+            case _Mark.END:
+                assert self._begin is not None
+                self.total = count - self._begin
+            case _Mark.HOOK:
+                self._hook = count
+            case _Mark.LAYER_BEGIN:
+                self._layer = count
+            case _Mark.LAYER_END:
+                self.layers.append(self._hook - self._layer)
+            case _Mark.TICK:
+                self.ticks += 1
+            case _Mark.DONE:
+                self._done = True
+
+    def finish(self, trace: Trace, timeout: float) -> None:
+        """DeviceError where the run did not come to its end."""
+        if not self._done:
+            ended = "ended" if trace.finished else f"did not end within {timeout:g} s"
+            raise DeviceError(f"{self.what} {ended}, and was stopped {self._where()}")
+
+    def _where(self) -> str:
+        if self._starts == 0:
+            return "before its start-up was through"
+        if self._begin is None:
+            return "in its first run"
+        if self.total == 0:
+            return "in its second run"
+        return f"in its third run, after {len(self.layers)} layers"
+
+
+def _places(elf: Path) -> dict[_Mark, int]:
+    """The addresses of the marked functions, without the Thumb bit.
+
+    UsageError where the file is no ELF, or not one that was linked with bench_main.c."""
+    names = {str(mark): mark for mark in _Mark}
+    places: dict[_Mark, int] = {}
+    try:
+        with elf.open("rb") as stream:
+            for section in ELFFile(stream).iter_sections():
+                if isinstance(section, SymbolTableSection):
+                    for symbol in section.iter_symbols():
+                        if symbol.name in names and symbol["st_shndx"] != "SHN_UNDEF":
+                            places[names[symbol.name]] = symbol["st_value"] & ~1
+    except OSError as error:
+        raise UsageError(f"{elf} cannot be read: {error.strerror or error}") from error
+    except ELFError as error:
+        raise UsageError(f"{elf} is no ELF file: {error}") from error
+    missing = [mark for mark in _Mark if mark not in places and mark is not _Mark.FAULT]
+    if missing:
+        raise UsageError(
+            f"{elf} is no bench.elf: it has no function {missing[0]}; "
+            "name the bench.elf that `mcu-deploy build` wrote"
+        )
+    if len(set(places.values())) != len(places):
+        raise UsageError(f"{elf} has two marks at one address; build it with its own bench_main.c")
+    return places

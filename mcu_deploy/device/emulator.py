@@ -1,0 +1,214 @@
+"""One interface for all that can run a firmware without a board.
+
+    with open_emulator(board, elf) as emulator:
+        with connect(emulator.url) as device: ...
+
+A module of this package that has a value `EMULATOR` (a `Launcher`) is an emulator; adding the file
+is all that adding one takes. Which of them runs a board is decided by `choose_emulator`, and is a
+value with its reason in words.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import pkgutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from mcu_deploy.boards import Board
+from mcu_deploy.device.child_process import ChildProcess
+from mcu_deploy.device.tracing import Marks, Trace
+from mcu_deploy.errors import DeviceError, ToolError, UsageError
+
+
+@dataclass(frozen=True)
+class Program:
+    """An emulator's program. `found` says where: "on the PATH", "through renode-run", ..."""
+
+    path: Path
+    found: str
+
+
+@dataclass(frozen=True)
+class Started:
+    """A started emulator: the URL of its serial line for pyserial, its version, its process."""
+
+    url: str
+    version: str
+    process: ChildProcess
+
+
+class Launcher(Protocol):
+    """What an emulator's module gives as EMULATOR."""
+
+    @property
+    def name(self) -> str:
+        """How the command line calls it: `qemu`."""
+
+    @property
+    def title(self) -> str:
+        """How a sentence calls it: `QEMU`."""
+
+    @property
+    def rank(self) -> int:
+        """Where several can run a board, the lowest rank is taken."""
+
+    @property
+    def merit(self) -> str:
+        """Why it is preferred to those of a higher rank: the end of a sentence."""
+
+    def machine(self, board: Board) -> str | None:
+        """What it calls the board; None where it has no such machine."""
+
+    def find(self) -> Program:
+        """The installed program. ToolError, with how to get it, where there is none."""
+
+    @contextlib.contextmanager
+    def start(
+        self, board: Board, elf: Path, program: Program, extra_args: Sequence[str], folder: Path
+    ) -> Iterator[Started]:
+        """Runs `elf` until the context ends. The serial line waits at `url` for one client; no
+        byte that the firmware sends before that is lost. `folder` is for temporary files."""
+
+    def trace(
+        self,
+        board: Board,
+        elf: Path,
+        program: Program,
+        marks: Marks,
+        extra_args: Sequence[str],
+        folder: Path,
+        seconds: float,
+    ) -> Trace:
+        """Runs `elf` until the marks end it, at most `seconds`, and counts its instructions.
+        UsageError where the emulator cannot count, or cannot make a histogram."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which emulator runs a board (its name), and why, in one sentence."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """A firmware at work in an emulator.
+
+    url: for pyserial (`socket://127.0.0.1:PORT`); takes one client. name, title, version: of the
+    emulator; reason: why this one was taken; process: what runs."""
+
+    url: str
+    name: str
+    title: str
+    version: str
+    reason: str
+    process: ChildProcess
+
+
+def launchers() -> tuple[Launcher, ...]:
+    """Every emulator that there is a module for, the preferred ones first."""
+    package = importlib.import_module("mcu_deploy.device")
+    found: list[Launcher] = []
+    for module in pkgutil.iter_modules(package.__path__):
+        loaded = importlib.import_module(f"{package.__name__}.{module.name}")
+        if hasattr(loaded, "EMULATOR"):
+            found.append(loaded.EMULATOR)
+    return tuple(sorted(found, key=lambda launcher: (launcher.rank, launcher.name)))
+
+
+def launcher_named(name: str) -> Launcher:
+    """The emulator called `name`. UsageError, with the names there are, for any other name."""
+    known = launchers()
+    for launcher in known:
+        if launcher.name == name:
+            return launcher
+    names = ", ".join(launcher.name for launcher in known)
+    raise UsageError(f"there is no emulator called {name!r}; use one of: {names}")
+
+
+def choose_emulator(board: Board, requested: str | None = None) -> Choice:
+    """Which emulator runs `board`, and why.
+
+    A requested one is taken, or UsageError says that it has no such machine. Otherwise it is the
+    best that has the board and is installed; where none is, the best that has it (open_emulator
+    then says how to get it). UsageError where no emulator has the board at all.
+    """
+    able = [launcher for launcher in launchers() if launcher.machine(board) is not None]
+    if requested is not None:
+        launcher = launcher_named(requested)
+        if launcher.machine(board) is None:
+            others = ", ".join(other.name for other in able)
+            remedy = f"use --emulator {others}" if able else "connect a board and use --port"
+            raise UsageError(f"{launcher.title} has no machine for board {board.name}; {remedy}")
+        return Choice(launcher.name, f"{launcher.title}, as asked for")
+    if not able:
+        raise UsageError(
+            f"no emulator has a machine for board {board.name}; connect a board and use --port"
+        )
+    best = able[0]
+    machine = best.machine(board)
+    if len(able) == 1:
+        return Choice(best.name, f"{best.title} ({machine}), the only one that has {board.name}")
+    for launcher in able:
+        try:
+            launcher.find()
+        except ToolError:
+            continue
+        if launcher is best:
+            others = " and ".join(other.title for other in able[1:])
+            return Choice(
+                best.name, f"{best.title} ({machine}) rather than {others}: it {best.merit}"
+            )
+        return Choice(launcher.name, f"{launcher.title}, because {best.title} is not installed")
+    return Choice(best.name, f"{best.title} ({machine}), although it is not installed")
+
+
+@contextlib.contextmanager
+def open_emulator(
+    board: Board,
+    elf: Path,
+    *,
+    emulator: str | None = None,
+    extra_args: Sequence[str] = (),
+) -> Iterator[Emulator]:
+    """Runs the firmware `elf` for `board` in an emulator (on the host: as a process).
+
+    emulator: "qemu", "renode", ...; None lets `choose_emulator` decide. extra_args: passed on to
+    the emulator's command line. When the context ends, the emulator has ended too.
+
+    Errors: UsageError (no such emulator, not for this board, the firmware is no file), ToolError
+    (not installed, does not start, ended by itself while in use).
+    """
+    choice = choose_emulator(board, emulator)
+    launcher = launcher_named(choice.name)
+    elf = elf.resolve()
+    if not elf.is_file():
+        raise UsageError(f"{elf} is no file; build the firmware with `mcu-deploy build` first")
+    program = launcher.find()
+    with (
+        tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder,
+        launcher.start(board, elf, program, tuple(extra_args), Path(folder)) as started,
+    ):
+        try:
+            yield Emulator(
+                url=started.url,
+                name=launcher.name,
+                title=launcher.title,
+                version=started.version,
+                reason=choice.reason,
+                process=started.process,
+            )
+        except DeviceError as error:
+            # The device's silence has a better explanation where the emulator is gone.
+            started.process.wait(0.05)
+            if started.process.is_running:
+                raise
+            raise ToolError(
+                f"{launcher.title} {started.process.failure()} while it ran {elf.name}"
+            ) from error

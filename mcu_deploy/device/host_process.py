@@ -1,0 +1,72 @@
+"""The host board: firmware.elf is a program of this machine that serves a loopback TCP port."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcu_deploy.boards import Board
+from mcu_deploy.device.child_process import ChildProcess
+from mcu_deploy.device.emulator import Launcher, Program, Started
+from mcu_deploy.device.tracing import Marks, Trace
+from mcu_deploy.errors import ToolError, UsageError
+
+_START_SECONDS = 10.0
+_PORT_LINE = re.compile(r"^port (\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class HostProcess:
+    """A process of this machine as a `Launcher`. The firmware is started with `--port 0` and
+    prints `port N` when it listens."""
+
+    name: str = "host"
+    title: str = "a process of this machine"
+    rank: int = 0
+    merit: str = "needs no emulator"
+
+    def machine(self, board: Board) -> str | None:
+        """Only the host board runs so."""
+        return "native" if board.is_host else None
+
+    def find(self) -> Program:
+        """There is nothing to be found: the firmware itself is the program."""
+        return Program(Path(), "built in")
+
+    @contextlib.contextmanager
+    def start(
+        self, board: Board, elf: Path, program: Program, extra_args: Sequence[str], folder: Path
+    ) -> Iterator[Started]:
+        """Starts the firmware and waits for the line with its port."""
+        with ChildProcess(
+            "the host firmware", [elf, "--port", "0", *extra_args], folder=folder
+        ) as process:
+            if not process.wait_until(
+                lambda: _PORT_LINE.search(process.stdout()) is not None, _START_SECONDS
+            ):
+                raise ToolError(f"the host firmware {elf} names no port: it {process.failure()}")
+            match = _PORT_LINE.search(process.stdout())
+            assert match is not None
+            yield Started(f"socket://127.0.0.1:{match.group(1)}", "", process)
+
+    def trace(
+        self,
+        board: Board,
+        elf: Path,
+        program: Program,
+        marks: Marks,
+        extra_args: Sequence[str],
+        folder: Path,
+        seconds: float,
+    ) -> Trace:
+        """The machine's own instructions say nothing of a microcontroller: UsageError."""
+        raise UsageError(
+            "instructions are counted for microcontrollers only; "
+            "choose an emulated board, such as --board mps2-an386, instead of host"
+        )
+
+
+EMULATOR: Launcher = HostProcess()

@@ -1,0 +1,286 @@
+/* A TCG plugin for QEMU that counts guest instructions exactly and writes, each time one of the
+ * marked addresses is executed, one line "<address in hex> <count>" to a file. What the marks mean
+ * (begin, end, layer ...) is the business of who reads the file.
+ *
+ *   qemu-system-arm ... -plugin mcu_count.so,out=FILE,mark=0x100,once=0x80,stop=0x200
+ *       [,hist=FILE,from=0x100,to=0x200]
+ *
+ *   mark=A   write a line when the instruction at A is executed
+ *   once=A   the same, and stop when it is executed a second time (main: the firmware restarted)
+ *   stop=A   the same, and stop
+ *   hist=F   write how often each address was executed between the last execution of `from` and
+ *            the first one of `to` after it, "<address> <count>" per line, to F
+ *
+ * To stop is to end QEMU's process with code 0: all that it was started for is then in the files.
+ *
+ * What is counted: every instruction, once each time it is executed, but for those at marked
+ * addresses. The number in a line is the count of the instructions executed before that one.
+ * A Thumb instruction in an IT block whose condition is false counts one; so does a predicated-off
+ * Helium instruction, and LE at the end of each turn of a low-overhead loop.
+ *
+ * One binary loads into QEMU 7.2 and into 10.0 (tried), and should into what lies between: with
+ * plugin API 1 an inline operation adds to a plain variable, from API 2 on only to a cell of a
+ * scoreboard. The prototypes below are those of QEMU's include/qemu/qemu-plugin.h with API 1 and
+ * with API 5 (QEMU 10.2); they stand here because distributions do not agree on a package for that
+ * header. What only one generation has is declared weak, and is NULL in the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define WEAK   __attribute__((weak))
+
+/* ---- QEMU's side ---- */
+
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_scoreboard;
+typedef struct {
+    struct qemu_plugin_scoreboard *score;
+    size_t offset;
+} qemu_plugin_u64;
+typedef struct qemu_info_t {
+    const char *target_name;
+    struct {
+        int min;
+        int cur;
+    } version;
+    bool system_emulation;
+    int smp_vcpus;
+    int max_vcpus;
+} qemu_info_t;
+enum { CB_NO_REGS = 0 };     /* QEMU_PLUGIN_CB_NO_REGS */
+enum { INLINE_ADD_U64 = 0 }; /* QEMU_PLUGIN_INLINE_ADD_U64 */
+typedef void (*instruction_callback_t)(unsigned int vcpu, void *userdata);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+                                           void (*callback)(qemu_plugin_id_t,
+                                                            struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction,
+                                            instruction_callback_t callback, int flags,
+                                            void *userdata);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+
+/* API 1 only. */
+WEAK void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *instruction, int op,
+                                                     void *variable, uint64_t value);
+/* API 2 and later. */
+WEAK void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *instruction,
+                                                              int op, qemu_plugin_u64 cell,
+                                                              uint64_t value);
+WEAK struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
+WEAK void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned int vcpu);
+/* Each came with an API version of its own; they tell the version and are not called. */
+WEAK void qemu_plugin_read_memory_vaddr(void); /* 4 */
+WEAK void qemu_plugin_write_register(void);    /* 5 */
+
+/* QEMU reads this after it has loaded the plugin, and refuses what is outside of its range. */
+EXPORT int qemu_plugin_version = 1;
+
+__attribute__((constructor)) static void choose_version(void) {
+    if (qemu_plugin_write_register != NULL) {
+        qemu_plugin_version = 5;
+    } else if (qemu_plugin_read_memory_vaddr != NULL) {
+        qemu_plugin_version = 4;
+    } else if (qemu_plugin_scoreboard_new != NULL) {
+        qemu_plugin_version = 2;
+    }
+}
+
+/* ---- Counters ---- */
+
+/* Cell 0 is the number of instructions; the others are the histogram, one per address. */
+enum { MAX_ADDRESSES = 1 << 18, TABLE_SIZE = MAX_ADDRESSES * 2, NUM_CELLS = MAX_ADDRESSES + 1 };
+
+static uint64_t *plain_cells;                 /* API 1 */
+static struct qemu_plugin_scoreboard *scores; /* API 2 and later */
+
+static uint64_t *cells(unsigned int vcpu) {
+    return plain_cells != NULL ? plain_cells : qemu_plugin_scoreboard_find(scores, vcpu);
+}
+
+static void add_one(struct qemu_plugin_insn *instruction, uint32_t cell) {
+    if (plain_cells != NULL) {
+        qemu_plugin_register_vcpu_insn_exec_inline(instruction, INLINE_ADD_U64, &plain_cells[cell],
+                                                   1);
+    } else {
+        const qemu_plugin_u64 place = {scores, cell * sizeof(uint64_t)};
+        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, INLINE_ADD_U64, place, 1);
+    }
+}
+
+/* Which cell counts which address: a hash table with open addressing, filled while QEMU translates.
+ * A block that is translated anew finds its cells again. */
+static struct {
+    uint64_t address;
+    uint32_t cell; /* 0: the place is free */
+} * table;
+static uint32_t num_addresses;
+
+static uint32_t cell_of(uint64_t address) {
+    uint32_t i = (uint32_t)(((address >> 1) * 0x9E3779B97F4A7C15ULL) >> 40) % TABLE_SIZE;
+    while (table[i].cell != 0 && table[i].address != address) {
+        i = (i + 1) % TABLE_SIZE;
+    }
+    if (table[i].cell == 0) {
+        if (num_addresses == MAX_ADDRESSES) {
+            fprintf(stderr, "mcu_count: more than %d different instructions\n", MAX_ADDRESSES);
+            _exit(1);
+        }
+        table[i].address = address;
+        table[i].cell = ++num_addresses;
+    }
+    return table[i].cell;
+}
+
+/* ---- Marks ---- */
+
+enum { MAX_MARKS = 64 };
+typedef struct {
+    uint64_t address;
+    bool stop;      /* end at the first execution */
+    bool stop_next; /* end at the second one */
+    bool seen;
+    bool histogram_from;
+    bool histogram_to;
+} mark_t;
+static mark_t marks[MAX_MARKS];
+static size_t num_marks;
+static FILE *out;
+static const char *histogram_name;
+
+static void fail(const char *what, const char *name) {
+    fprintf(stderr, "mcu_count: %s: %s\n", what, name);
+    _exit(1);
+}
+
+static mark_t *mark_at(uint64_t address) {
+    for (size_t i = 0; i < num_marks; i++) {
+        if (marks[i].address == address) {
+            return &marks[i];
+        }
+    }
+    if (num_marks == MAX_MARKS) {
+        fail("too many marks", "at most 64");
+    }
+    marks[num_marks].address = address;
+    return &marks[num_marks++];
+}
+
+static void write_histogram(const uint64_t *counts) {
+    FILE *file = fopen(histogram_name, "w");
+    if (file == NULL) {
+        fail("cannot write", histogram_name);
+    }
+    for (size_t i = 0; i < TABLE_SIZE; i++) {
+        const uint64_t count = table[i].cell == 0 ? 0 : counts[table[i].cell];
+        if (count != 0) {
+            fprintf(file, "%llx %llu\n", (unsigned long long)table[i].address,
+                    (unsigned long long)count);
+        }
+    }
+    fclose(file);
+}
+
+static void on_mark(unsigned int vcpu, void *userdata) {
+    mark_t *mark = userdata;
+    uint64_t *counts = cells(vcpu);
+    fprintf(out, "%llx %llu\n", (unsigned long long)mark->address, (unsigned long long)counts[0]);
+    if (table != NULL && mark->histogram_to) {
+        write_histogram(counts);
+        mark->histogram_to = false;
+    }
+    if (table != NULL && mark->histogram_from) {
+        memset(counts + 1, 0, MAX_ADDRESSES * sizeof *counts);
+    }
+    if (mark->stop || (mark->stop_next && mark->seen)) {
+        fclose(out);
+        _exit(0);
+    }
+    mark->seen = true;
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
+    (void)id;
+    const size_t size = qemu_plugin_tb_n_insns(block);
+    for (size_t i = 0; i < size; i++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
+        const uint64_t address = qemu_plugin_insn_vaddr(instruction);
+        mark_t *mark = NULL;
+        for (size_t k = 0; k < num_marks && mark == NULL; k++) {
+            mark = marks[k].address == address ? &marks[k] : NULL;
+        }
+        if (mark != NULL) {
+            /* No inline operation here: whether QEMU runs it before or after the callback differs
+             * between versions. */
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_mark, CB_NO_REGS, mark);
+            continue;
+        }
+        add_one(instruction, 0);
+        if (table != NULL) {
+            add_one(instruction, cell_of(address));
+        }
+    }
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+                               char **argv) {
+    (void)info;
+    for (int i = 0; i < argc; i++) {
+        char *value = strchr(argv[i], '=');
+        if (value == NULL) {
+            fail("an argument without a value", argv[i]);
+        }
+        *value++ = '\0';
+        if (strcmp(argv[i], "out") == 0) {
+            out = fopen(value, "w");
+            if (out == NULL) {
+                fail("cannot write", value);
+            }
+            /* A run that is cut off shall show how far it came. */
+            setvbuf(out, NULL, _IOLBF, BUFSIZ);
+        } else if (strcmp(argv[i], "hist") == 0) {
+            histogram_name = strdup(value);
+        } else {
+            mark_t *mark = mark_at(strtoull(value, NULL, 0) & ~1ULL); /* without the Thumb bit */
+            if (strcmp(argv[i], "stop") == 0) {
+                mark->stop = true;
+            } else if (strcmp(argv[i], "once") == 0) {
+                mark->stop_next = true;
+            } else if (strcmp(argv[i], "from") == 0) {
+                mark->histogram_from = true;
+            } else if (strcmp(argv[i], "to") == 0) {
+                mark->histogram_to = true;
+            } else if (strcmp(argv[i], "mark") != 0) {
+                fail("an unknown argument", argv[i]);
+            }
+        }
+    }
+    if (out == NULL) {
+        fail("an argument is missing", "out=FILE");
+    }
+    const size_t size = histogram_name != NULL ? NUM_CELLS : 1;
+    if (histogram_name != NULL) {
+        table = calloc(TABLE_SIZE, sizeof *table);
+    }
+    if (qemu_plugin_register_vcpu_insn_exec_inline != NULL) {
+        plain_cells = calloc(size, sizeof *plain_cells);
+    } else if (qemu_plugin_scoreboard_new != NULL) {
+        scores = qemu_plugin_scoreboard_new(size * sizeof(uint64_t));
+    }
+    if ((plain_cells == NULL && scores == NULL) || (histogram_name != NULL && table == NULL)) {
+        fail("this QEMU has no way to count that the plugin knows, or no memory is left", "");
+    }
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    return 0;
+}

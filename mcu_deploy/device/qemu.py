@@ -1,0 +1,161 @@
+"""QEMU (`qemu-system-arm`): MPS2, MPS3 and netduinoplus2 boards."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcu_deploy.boards import Board
+from mcu_deploy.device.child_process import ChildProcess
+from mcu_deploy.device.emulator import Launcher, Program, Started
+from mcu_deploy.device.qemu_plugin import plugin
+from mcu_deploy.device.tracing import Event, Marks, Trace, read_pairs
+from mcu_deploy.errors import ToolError
+
+_PROGRAM = "qemu-system-arm"
+_START_SECONDS = 20.0
+# QEMU prints this to stderr when it has read its arguments and waits for the serial line's client.
+_WAITING = "waiting for connection on"
+
+
+@dataclass(frozen=True)
+class Qemu:
+    """QEMU as a `Launcher`."""
+
+    name: str = "qemu"
+    title: str = "QEMU"
+    rank: int = 10
+    merit: str = "faults where the chip faults, and starts at once"
+
+    def machine(self, board: Board) -> str | None:
+        """QEMU's name of the board (`-M`), or None."""
+        return board.qemu.machine if board.qemu is not None else None
+
+    def find(self) -> Program:
+        """qemu-system-arm on the PATH. ToolError where it is missing."""
+        path = shutil.which(_PROGRAM)
+        if path is None:
+            raise ToolError(
+                f"{_PROGRAM} is not on the PATH; install it with `apt-get install qemu-system-arm` "
+                "(or `make setup` in the repository)"
+            )
+        return Program(Path(path), "on the PATH")
+
+    @contextlib.contextmanager
+    def start(
+        self, board: Board, elf: Path, program: Program, extra_args: Sequence[str], folder: Path
+    ) -> Iterator[Started]:
+        """Starts QEMU; its machine stands still until the serial line has a client.
+
+        The port is opened here and handed over as a file descriptor: nobody else can take it
+        between, and a client may connect at any time from now on.
+        """
+        assert board.qemu is not None
+        version = program_version(program)
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(1)
+            port = listener.getsockname()[1]
+            descriptor = listener.fileno()
+            # nodelay: without it small frames wait for each other's acknowledgement.
+            chardev = f"socket,id=mcu,fd={descriptor},server=on,wait=on,nodelay=on"
+            command = [
+                *base_command(board, elf, program),
+                *("-chardev", chardev),
+                *(["-serial", "null"] * board.qemu.serial),
+                *("-serial", "chardev:mcu"),
+                *extra_args,
+            ]
+            process = ChildProcess("QEMU", command, folder=folder, pass_fds=(descriptor,))
+        with process:
+            # A wrong argument ends QEMU before this point, an unreadable ELF only after it.
+            if not process.wait_until(lambda: _WAITING in process.stderr(), _START_SECONDS):
+                raise ToolError(
+                    f"QEMU did not start {elf.name} for {board.name}: it {_why(process)}"
+                )
+            yield Started(f"socket://127.0.0.1:{port}", version, process)
+
+    def trace(
+        self,
+        board: Board,
+        elf: Path,
+        program: Program,
+        marks: Marks,
+        extra_args: Sequence[str],
+        folder: Path,
+        seconds: float,
+    ) -> Trace:
+        """Runs `elf` with the counting plugin, without a serial line, until the marks end it."""
+        version = program_version(program)
+        arguments = [f"file={_escaped(plugin(folder))}", "out=events.txt"]
+        for name, addresses in (("mark", marks.mark), ("once", marks.once), ("stop", marks.stop)):
+            arguments += [f"{name}={address:#x}" for address in addresses]
+        if marks.histogram is not None:
+            first, last = marks.histogram
+            arguments += ["hist=histogram.txt", f"from={first:#x}", f"to={last:#x}"]
+        command = [
+            *base_command(board, elf, program),
+            *("-serial", "none"),
+            *("-plugin", ",".join(arguments)),
+            *extra_args,
+        ]
+        with ChildProcess("QEMU", command, folder=folder) as process:
+            finished = process.wait(seconds)
+            if finished and process.exit_code != 0:
+                raise ToolError(
+                    f"QEMU cannot count {elf.name} for {board.name}: it {_why(process)}"
+                )
+        return Trace(
+            tuple(Event(*pair) for pair in read_pairs(folder / "events.txt")),
+            finished,
+            version,
+            None if marks.histogram is None else dict(read_pairs(folder / "histogram.txt")),
+        )
+
+
+EMULATOR: Launcher = Qemu()
+
+
+def base_command(board: Board, elf: Path, program: Program) -> list[str]:
+    """QEMU's command line for a board and an ELF, without its serial ports.
+
+    A comma in the name of the ELF would be fine: -kernel takes the rest of the argument as it is.
+    """
+    assert board.qemu is not None
+    return [
+        str(program.path),
+        *("-M", board.qemu.machine),
+        *("-kernel", str(elf)),
+        *("-display", "none"),
+        *("-monitor", "none"),
+    ]
+
+
+def program_version(program: Program) -> str:
+    """QEMU's version, such as "7.2.22". ToolError where the program does not run."""
+    try:
+        done = subprocess.run(
+            [program.path, "--version"], capture_output=True, text=True, timeout=_START_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"{program.path} --version does not run: {error}") from error
+    match = re.search(r"version (\d+(?:\.\d+)+)", done.stdout)
+    if done.returncode != 0 or match is None:
+        said = (done.stderr or done.stdout).strip()[-400:]
+        raise ToolError(f"{program.path} --version gives no version but: {said or 'nothing'}")
+    return match.group(1)
+
+
+def _escaped(path: Path) -> str:
+    """A path as the value of one of QEMU's comma-separated options."""
+    return str(path).replace(",", ",,")
+
+
+def _why(process: ChildProcess) -> str:
+    return process.failure().replace(f"{process.command[0]}: ", "")

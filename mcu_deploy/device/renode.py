@@ -1,0 +1,236 @@
+"""Renode: the STM32 boards.
+
+Found as `renode` on the PATH, as the program (or its folder) that $MCU_DEPLOY_RENODE names, or
+where renode-run has put it. Renode runs without a window, with its configuration, its history and
+its temporary files in a folder of ours, and it downloads nothing: the SVD file that most of its
+platforms ask for is left out, so that a machine is the same with and without a network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcu_deploy import resources
+from mcu_deploy.boards import Board
+from mcu_deploy.device.child_process import ChildProcess
+from mcu_deploy.device.emulator import Launcher, Program, Started
+from mcu_deploy.device.tracing import Event, Marks, Trace, ends, read_pairs
+from mcu_deploy.errors import ToolError, UsageError
+
+_VARIABLE = "MCU_DEPLOY_RENODE"
+_START_SECONDS = 90.0  # 3 s on an idle machine, 7 s on a busy one
+_PORT_ATTEMPTS = 5
+_READY = "mcu-deploy: the machine is ready"
+_ERROR = "There was an error executing command"
+_ARGUMENTS = ("--disable-gui", "--plain", "--console", "--hide-log")
+
+
+@dataclass(frozen=True)
+class Renode:
+    """Renode as a `Launcher`."""
+
+    name: str = "renode"
+    title: str = "Renode"
+    rank: int = 20
+    merit: str = "knows the chip's peripherals"
+
+    def machine(self, board: Board) -> str | None:
+        """The platform description of the board, or None."""
+        return board.renode.platform if board.renode is not None else None
+
+    def find(self) -> Program:
+        """See `find_renode`."""
+        return find_renode()
+
+    @contextlib.contextmanager
+    def start(
+        self, board: Board, elf: Path, program: Program, extra_args: Sequence[str], folder: Path
+    ) -> Iterator[Started]:
+        """Starts Renode with the board. What the firmware sends before there is a client is kept.
+
+        Renode opens the port itself, so it is chosen here and may be taken by somebody else
+        before Renode has it; another one is tried then.
+        """
+        for attempt in range(_PORT_ATTEMPTS):
+            port = _free_port()
+            _write_machine(board, elf, port, folder, 'echo "' + _READY + '"\nstart\n')
+            with _process(program, extra_args, folder) as process:
+                problem = _wait_until_ready(process)
+                if problem is not None:
+                    if "in use" in problem and attempt + 1 < _PORT_ATTEMPTS:
+                        continue
+                    raise ToolError(f"Renode did not start {elf.name} for {board.name}: {problem}")
+                version = _version(process.stdout())
+                yield Started(f"socket://127.0.0.1:{port}", version, process)
+                return
+
+    def trace(
+        self,
+        board: Board,
+        elf: Path,
+        program: Program,
+        marks: Marks,
+        extra_args: Sequence[str],
+        folder: Path,
+        seconds: float,
+    ) -> Trace:
+        """Counts with hooks at the marked addresses that note the processor's own counter of
+        executed instructions (exact: it does not hold the instruction that is about to run)."""
+        if marks.histogram is not None:
+            raise UsageError("Renode counts no single addresses; use QEMU for a histogram")
+        log = folder / "events.txt"
+        note = (
+            f"f = open({str(log)!r}, 'a'); "
+            "f.write('%x %d\\n' % (pc, self.ExecutedInstructions)); f.close()"
+        )
+        hooks = "".join(
+            f'cpu AddHook {address:#x} "{note}"\n'
+            for address in (*marks.mark, *marks.once, *marks.stop)
+        )
+        # Nothing here waits for real time: virtual time may run ahead of it.
+        hooks += f'emulation SetAdvanceImmediately true\necho "{_READY}"\nstart\n'
+        _write_machine(board, elf, _free_port(), folder, hooks)
+        with _process(program, extra_args, folder) as process:
+            problem = _wait_until_ready(process)
+            if problem is not None:
+                raise ToolError(f"Renode cannot count {elf.name} for {board.name}: {problem}")
+            deadline = time.monotonic() + seconds
+            while True:
+                events = _events(log)
+                if ends(events, marks) or time.monotonic() > deadline:
+                    break
+                if not process.is_running:
+                    raise ToolError(f"Renode stopped counting {elf.name}: it {process.failure()}")
+                time.sleep(0.02)
+        return Trace(events, ends(events, marks), _version(process.stdout()))
+
+
+EMULATOR: Launcher = Renode()
+
+
+def find_renode() -> Program:
+    """The installed Renode: `renode` on the PATH, $MCU_DEPLOY_RENODE, renode-run's download.
+
+    ToolError, with how to get it, where there is none."""
+    if path := shutil.which("renode"):
+        return Program(Path(path), "on the PATH")
+    if named := os.environ.get(_VARIABLE):
+        for candidate in (Path(named), Path(named) / "renode"):
+            if _is_program(candidate):
+                return Program(candidate.resolve(), f"through ${_VARIABLE}")
+        raise ToolError(f"{_VARIABLE} names {named}, which is no program; let it name renode")
+    for folder in _renode_run_folders(Path.home() / ".config" / "renode"):
+        if _is_program(folder / "renode"):
+            return Program(folder / "renode", "through renode-run")
+    raise ToolError(
+        f"Renode is not installed: no renode is on the PATH, {_VARIABLE} is not set, and "
+        "renode-run has downloaded none; run `make renode` in the repository, or "
+        "`pip install git+https://github.com/antmicro/renode-run` and `renode-run download`"
+    )
+
+
+def _renode_run_folders(settings: Path) -> list[Path]:
+    """Where renode-run says that it has put Renode, the default installation first.
+
+    From its source (renode_run/defaults.py, utils.py): since its configuration format 2.0 a file
+    renode-run.json with "default" (variant to folder) and "installations" (folder to facts);
+    before, a file renode-run.path that holds the folder."""
+    found: list[str] = []
+    with contextlib.suppress(OSError, ValueError):
+        config = json.loads((settings / "renode-run.json").read_text())
+        if isinstance(config, dict):
+            default, others = config.get("default"), config.get("installations")
+            found += [str(v) for v in default.values()] if isinstance(default, dict) else []
+            found += [str(k) for k in others] if isinstance(others, dict) else []
+    with contextlib.suppress(OSError, ValueError):
+        found.append((settings / "renode-run.path").read_text().strip())
+    return [Path(folder) for folder in found if folder]
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _write_machine(board: Board, elf: Path, port: int, folder: Path, rest: str) -> None:
+    """Writes machine.resc and what it needs into `folder`; names in it are relative, so that no
+    path has to be quoted for Renode."""
+    assert board.renode is not None
+    own = board.path.parent / board.renode.platform
+    if own.is_file():  # a board of the user's, with its description beside it
+        platform = f'using "{own}"\n'
+    else:
+        # Setting "init" anew leaves out the platform's own, which would download an SVD file.
+        platform = (
+            f'using "{board.renode.platform}"\n\n'
+            'sysbus:\n    init:\n        Tag <0xE0001000, 0xE0001FFF> "DWT"\n'
+        )
+    (folder / "platform.repl").write_text(platform)
+    shutil.copyfile(elf, folder / "firmware.elf")
+    shutil.copyfile(resources.root() / "renode" / "firmware.resc", folder / "firmware.resc")
+    (folder / "machine.resc").write_text(
+        f'$name="{re.sub(r"[^A-Za-z0-9_-]", "_", board.name)}"\n'
+        "$platform=@platform.repl\n"
+        "$elf=@firmware.elf\n"
+        f"$vectors={board.memory_for('vectors').origin:#x}\n"
+        f'$uart="sysbus.{board.renode.uart}"\n'
+        f"$port={port}\n"
+        "include @firmware.resc\n"
+        f"{rest}"
+    )
+
+
+def _process(program: Program, extra_args: Sequence[str], folder: Path) -> ChildProcess:
+    """Renode at work on machine.resc. Its standard input stays open: it ends when that ends."""
+    return ChildProcess(
+        "Renode",
+        [program.path, *_ARGUMENTS, *extra_args, "machine.resc"],
+        folder=folder,
+        environment={"XDG_CONFIG_HOME": str(folder), "TMPDIR": str(folder)},
+        keep_stdin=True,
+    )
+
+
+def _wait_until_ready(process: ChildProcess) -> str | None:
+    """None when the machine runs; else what went wrong."""
+    process.wait_until(lambda: _READY in process.stdout() or _error(process), _START_SECONDS)
+    if _error(process):
+        said = process.stdout().split(_ERROR, 1)[1]
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        return " ".join(line for line in lines if not line.startswith("("))[:600]
+    if _READY not in process.stdout():
+        return f"it {process.failure()} ({_START_SECONDS:.0f} s were waited for it)"
+    return None
+
+
+def _error(process: ChildProcess) -> bool:
+    """Whether a command of the script failed, and its last line is there."""
+    _, found, rest = process.stdout().partition(_ERROR)
+    return bool(found) and rest.count("\n") >= 2
+
+
+def _version(text: str) -> str:
+    match = re.search(r"version (\d+(?:\.\d+)+)", text)
+    return match.group(1) if match is not None else "of unknown version"
+
+
+def _events(log: Path) -> tuple[Event, ...]:
+    """Renode's counter holds the marked instructions too; here they are left out."""
+    return tuple(
+        Event(address, count - earlier) for earlier, (address, count) in enumerate(read_pairs(log))
+    )
