@@ -76,7 +76,7 @@ def _load_file(path: Path) -> Board:
         ) from None
     except OSError as error:
         raise BoardError(
-            f"the board file {path} cannot be read ({error.strerror}); check the path and its rights"
+            f"the board file {path} cannot be read ({error.strerror}); check its rights"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BoardError(f"{path} is not valid TOML ({error}); correct that line") from None

@@ -1,0 +1,331 @@
+"""board.toml: what loads, and what the sentences say where something is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mcu_deploy import resources
+from mcu_deploy.boards import (
+    Board,
+    QemuTarget,
+    RenodeTarget,
+    list_boards,
+    load_board,
+    platform_defines,
+    render_linker_script,
+    startup_sources,
+)
+from mcu_deploy.errors import BoardError
+
+NAMES = [
+    "host",
+    "mps2-an385",
+    "mps2-an386",
+    "mps2-an500",
+    "mps3-an547",
+    "netduinoplus2",
+    "stm32f746",
+]
+
+OWN = """
+name = "mine"
+title = "A board of my own"
+core = "cortex-m4"
+fpu = "fpv4-sp-d16"
+mpu = true
+clock_hz = 8_000_000
+
+[memories.flash]
+origin = 0x0800_0000
+size = "256K"
+kind = "flash"
+
+[memories.sram]
+origin = 0x2000_0000
+size = 65536
+kind = "ram"
+
+[roles]
+vectors = "flash"
+code = "flash"
+weights = "flash"
+data = "sram"
+stack = "sram"
+
+[serial]
+driver = "stm32_usart_v1"
+base = 0x4001_1000
+irq = 37
+clock_hz = 8_000_000
+"""
+
+
+def _own(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    text = OWN
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path = tmp_path / "board.toml"
+    path.write_text(text)
+    return path
+
+
+def _message(path: Path | str) -> str:
+    with pytest.raises(BoardError) as caught:
+        load_board(path)
+    return str(caught.value)
+
+
+def test_the_boards_that_ship_all_load_under_their_folders_name() -> None:
+    boards = list_boards()
+    assert [board.name for board in boards] == NAMES
+    for board in boards:
+        assert board.path.parent.name == board.name
+        assert load_board(board.name) == board
+        assert load_board(board.path) == board
+        assert load_board(str(board.path.parent)) == board
+
+
+@pytest.mark.parametrize(
+    ("name", "core", "fpu", "dsp", "mve", "flash", "ram"),
+    [
+        ("mps2-an385", "cortex-m3", "none", False, False, 4 << 20, 4 << 20),
+        ("mps2-an386", "cortex-m4", "fpv4-sp-d16", True, False, 4 << 20, 4 << 20),
+        ("mps2-an500", "cortex-m7", "fpv5-sp-d16", True, False, 4 << 20, 4 << 20),
+        ("mps3-an547", "cortex-m55", "fp-armv8-d16", True, True, 2 << 20, 512 << 10),
+        ("netduinoplus2", "cortex-m4", "fpv4-sp-d16", True, False, 1 << 20, 128 << 10),
+        ("stm32f746", "cortex-m7", "fpv5-sp-d16", True, False, 1 << 20, 320 << 10),
+    ],
+)
+def test_cores_and_sizes_are_those_of_the_chips(
+    name: str, core: str, fpu: str, dsp: bool, mve: bool, flash: int, ram: int
+) -> None:
+    board = load_board(name)
+    assert (board.core, board.fpu, board.dsp, board.mve) == (core, fpu, dsp, mve)
+    assert board.memory_for("weights").size == flash
+    assert board.memory_for("data").size == ram
+    assert board.float_abi == ("soft" if fpu == "none" else "hard")
+    assert not board.is_host
+
+
+def test_emulators() -> None:
+    boards = {board.name: board for board in list_boards()}
+    assert boards["stm32f746"].qemu is None
+    assert boards["stm32f746"].renode == RenodeTarget("platforms/cpus/stm32f746.repl", "usart1")
+    for name in ("mps2-an385", "mps2-an386", "mps2-an500", "mps3-an547"):
+        assert boards[name].qemu == QemuTarget(name, 0)
+        assert boards[name].renode is None
+    assert boards["netduinoplus2"].qemu == QemuTarget("netduinoplus2", 0)
+    assert boards["netduinoplus2"].renode is not None
+    assert boards["stm32f746"].runners["jlink"]["device"] == "STM32F746NG"
+
+
+def test_a_board_is_a_value_that_nobody_changes() -> None:
+    board = load_board("stm32f746")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        board.name = "other"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        board.runners["jlink"]["device"] = "other"  # type: ignore[index]
+
+
+def test_the_host_has_no_memory_map() -> None:
+    host = load_board("host")
+    assert host.is_host and host.memories == () and host.qemu is None
+    assert {path.name for path in startup_sources(host)} == {"platform_host.c", "fault_host.c"}
+    with pytest.raises(BoardError, match="no memory map"):
+        host.memory_for("weights")
+    with pytest.raises(BoardError, match="without a script"):
+        render_linker_script(host)
+
+
+def test_own_board_defaults(tmp_path: Path) -> None:
+    board = load_board(_own(tmp_path))
+    assert (board.stack_bytes, board.handler_stack_bytes) == (8192, 2048)
+    assert board.serial.baud == 115_200
+    assert board.cflags == (
+        "-mcpu=cortex-m4",
+        "-mthumb",
+        "-mfpu=fpv4-sp-d16",
+        "-mfloat-abi=hard",
+    )
+    assert board.stack_guard_bytes == 64 * 1024
+    assert load_board(tmp_path) == board
+
+
+@pytest.mark.parametrize(
+    ("core", "lines", "flags"),
+    [
+        ("cortex-m0plus", 'fpu = "none"', "-mcpu=cortex-m0plus -mthumb -mfloat-abi=soft"),
+        ("cortex-m4", 'fpu = "none"', "-mcpu=cortex-m4 -mthumb -mfloat-abi=soft"),
+        (
+            "cortex-m33",
+            'fpu = "fpv5-sp-d16"\ndsp = true',
+            "-mcpu=cortex-m33 -mthumb -mfpu=fpv5-sp-d16 -mfloat-abi=hard",
+        ),
+        (
+            "cortex-m33",
+            'fpu = "none"\ndsp = false',
+            "-mcpu=cortex-m33+nodsp+nofp -mthumb -mfloat-abi=soft",
+        ),
+        (
+            "cortex-m55",
+            'fpu = "fp-armv8-d16"\nmve = false',
+            "-mcpu=cortex-m55+nomve -mthumb -mfpu=auto -mfloat-abi=hard",
+        ),
+    ],
+)
+def test_compiler_flags_follow_from_the_core(
+    tmp_path: Path, core: str, lines: str, flags: str
+) -> None:
+    path = _own(tmp_path, ("cortex-m4", core), ('fpu = "fpv4-sp-d16"', lines))
+    assert " ".join(load_board(path).cflags) == flags
+
+
+def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
+    flags = 'cflags = ["-march=armv8.1-m.main+mve.fp+fp.dp", "-mthumb", "-mfloat-abi=hard"]\n'
+    path = _own(
+        tmp_path,
+        ('"cortex-m4"', '"cortex-m85"'),
+        ('fpu = "fpv4-sp-d16"\n', 'fpu = "fp-armv8-d16"\nmve = true\n' + flags),
+    )
+    assert load_board(path).cflags[0] == "-march=armv8.1-m.main+mve.fp+fp.dp"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("clock_hz = 8_000_000\n\n", "clok_hz = 8_000_000\n\n", "did you mean 'clock_hz'?"),
+        ('kind = "ram"', 'kind = "ram"\nspeed = 1', "unknown key 'speed'"),
+        ("irq = 37", "irq = 37\nparity = 1", "[serial]: unknown key 'parity'"),
+        ('size = "256K"', 'size = "256KB"', 'size must be a size such as 8192 or "512K"'),
+        ('size = "256K"', "size = 0", "size = 0 is out of range"),
+        ('size = "256K"', "size = -1", "size = -1 is out of range"),
+        ('size = "256K"', "size = 1.5", "not 1.5"),
+        ('size = "256K"', "size = true", "not True"),
+        ("origin = 0x0800_0000", "origin = 0x0800_0001", "multiple of 16"),
+        ("origin = 0x0800_0000", "origin = 0x1_0000_0000", "out of range"),
+        ("origin = 0x0800_0000", "origin = 0xFFFF_0000", "beyond 4 GiB"),
+        ("origin = 0x2000_0000", "origin = 0x0800_0000", "flash and sram overlap"),
+        ("origin = 0x0800_0000", "origin = 0x0800_0010", "a vector table needs a multiple"),
+        ('kind = "ram"', 'kind = "rom"', "kind = 'rom' is not known; did you mean 'ram'?"),
+        ('data = "sram"', 'data = "flash"', "no memory of kind ram; known here: sram"),
+        ('code = "flash"', 'code = "flsh"', "did you mean 'flash'?"),
+        ('core = "cortex-m4"', 'core = "cortex-m44"', "did you mean 'cortex-m4'?"),
+        ('core = "cortex-m4"', 'core = "cortex-m3"', "does not exist on a cortex-m3"),
+        ('core = "cortex-m4"', 'core = "cortex-m4"\nmve = true', "a cortex-m4 never has it"),
+        ('core = "cortex-m4"', 'core = "cortex-m4"\ndsp = false', "always has it"),
+        ('driver = "stm32_usart_v1"', 'driver = "stm32_usart"', "did you mean 'stm32_usart_v"),
+        ("irq = 37", "irq = 480", "it must be 0 to 479"),
+        ("irq = 37", "irq = 37\nbaud = 1_000_000", "too fast"),
+        ("mpu = true", "mpu = 1", "mpu must be true or false"),
+        ('name = "mine"', 'name = "My Board"', "a-z, 0-9"),
+        ('name = "mine"', "name = 'a\"; rm'", "a-z, 0-9"),
+        ('title = "A board of my own"', 'title = "a\\nb"', "control characters"),
+        ("[memories.sram]", "[memories.'a b']", "must be a-z, 0-9 and '_'"),
+        ("[roles]", "[runners.jtag]\n[roles]", "unknown runner 'jtag'"),
+        ("[roles]", "[emulators.qemu]\n[roles]", "the key 'machine' is missing"),
+        ("[roles]", "[stack]\napplication = 100\n[roles]", "at least 512 and a multiple of 32"),
+        ("[roles]", '[stack]\napplication = "1M"\n[roles]', "sram has 65536"),
+        ("[roles]", "[roles", "is not valid TOML"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    message = _message(_own(tmp_path, (old, new)))
+    assert expected in message
+    assert "board.toml" in message
+
+
+def test_missing_and_unknown_boards(tmp_path: Path) -> None:
+    message = _message("stm32f764")
+    assert "did you mean 'stm32f746'?" in message
+    assert all(name in message for name in NAMES)
+    message = _message("nothing-of-the-kind")
+    assert all(name in message for name in NAMES)
+    assert "does not exist" in _message(tmp_path / "none.toml")
+    assert "does not exist" in _message(str(tmp_path / "none.toml"))
+    assert "no board called ''" in _message("")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    assert "is not valid TOML" in _message(tmp_path / "binary.toml")
+
+
+def test_the_guard_is_no_larger_than_its_alignment(tmp_path: Path) -> None:
+    path = _own(tmp_path, ("origin = 0x2000_0000", "origin = 0x1FFF_F000"))
+    assert load_board(path).stack_guard_bytes == 4096
+    path = _own(tmp_path, ("mpu = true", "mpu = false"))
+    assert load_board(path).stack_guard_bytes == 0
+    assert load_board("mps3-an547").stack_guard_bytes == 0  # PSPLIM
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_defines_and_script_say_what_the_toml_says(name: str) -> None:
+    board = load_board(name)
+    defines = platform_defines(board)
+    assert f'-DMCU_BOARD_NAME="{name}"' in defines
+    assert f"-DMCU_SERIAL_BASE={board.serial.base:#x}u" in defines
+    assert all(path.is_file() for path in startup_sources(board))
+    script = render_linker_script(board)
+    for memory in board.memories:
+        assert f"ORIGIN = {memory.origin:#010x}, LENGTH = {memory.size}" in script
+    assert "{{" not in script and "{%" not in script
+
+
+def test_every_number_of_a_board_file_has_a_source() -> None:
+    """Each table with an address in it carries a comment."""
+    for board in list_boards():
+        text = board.path.read_text()
+        assert text.startswith("#"), board.name
+        for table in text.split("\n[")[1:]:
+            if "origin" in table or "base =" in table:
+                assert "#" in table, f"{board.name}: [{table.splitlines()[0]}"
+
+
+def _renode_memories(path: Path) -> list[tuple[int, int]]:
+    memories = []
+    lines = path.read_text().splitlines()
+    for line, following in itertools.pairwise(lines):
+        if "Memory.MappedMemory @ sysbus" in line and "size:" in following:
+            memories.append((int(line.split()[-1], 16), int(following.split()[-1], 16)))
+    return memories
+
+
+@pytest.mark.needs_renode
+@pytest.mark.parametrize("name", ["netduinoplus2", "stm32f746"])
+def test_renodes_platforms_hold_the_boards_memories(name: str) -> None:
+    """An emulator may have more memory than the chip, never less."""
+    board = load_board(name)
+    assert board.renode is not None
+    platform = _renode_root() / board.renode.platform
+    memories = _renode_memories(platform)
+    for memory in board.memories:
+        assert any(
+            start <= memory.origin and memory.end <= start + size for start, size in memories
+        ), memory
+
+
+def _renode_root() -> Path:
+    """Renode's folder: above its program, or named in the script that starts it."""
+    from mcu_deploy.device.renode import find_renode
+
+    program = Path(shutil.which(str(find_renode().path)) or "").resolve()
+    candidates = [program, Path("/")]
+    with program.open("rb") as stream:
+        head = stream.read(4096).decode("utf-8", "replace")
+    if head.startswith("#!"):
+        candidates += [Path(word) for word in re.findall(r"/\S+", head)]
+    for candidate in candidates:
+        for folder in candidate.parents:
+            if (folder / "platforms" / "cpus").is_dir():
+                return folder
+    pytest.skip("Renode's platforms folder is not beside its program")
+
+
+def test_common_folder_is_no_board() -> None:
+    assert (resources.boards() / "common" / "link.ld.j2").is_file()
+    assert "common" not in [board.name for board in list_boards()]
+    assert isinstance(load_board("host"), Board)
