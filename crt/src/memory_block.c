@@ -31,7 +31,8 @@ static mcu_block_t **link_to(mcu_block_manager_t *manager, const mcu_block_t *bl
     return link;
 }
 
-/* How far behind the header of `block` the first payload with this alignment is. */
+/* How far behind the header of `block` the first payload with this alignment is: as blocks lie at
+ * multiples of HEADER, nothing or room for a header at least. */
 static size_t gap_before(const mcu_block_t *block, size_t alignment) {
     return (size_t)(0U - ((uintptr_t)block + HEADER)) & (alignment - 1U);
 }
@@ -51,9 +52,6 @@ static int32_t block_allocate(mcu_memory_manager_t *self, size_t size, size_t al
     }
     if (alignment == 0 || (alignment & (alignment - 1U)) != 0) {
         return MCU_ERROR_ALIGNMENT;
-    }
-    if (alignment < HEADER) {
-        alignment = HEADER; /* so that a gap always holds a header */
     }
     if (size > SIZE_MAX - HEADER) {
         return MCU_ERROR_OUT_OF_MEMORY; /* before rounding up could wrap */

@@ -107,6 +107,8 @@ static void tensor_bytes_do_not_overflow(void) {
         {{65535, 65537}, 2, {kDLInt, 8, 1}, UINT32_MAX},
         {{65536, 65536}, 2, {kDLInt, 8, 1}, 0},
         {{INT64_C(1) << 32}, 1, {kDLInt, 8, 1}, 0},
+        {{(INT64_C(1) << 32) + 5}, 1, {kDLInt, 8, 1}, 0},
+        {{65536, 65537}, 2, {kDLInt, 8, 1}, 0},
         {{INT64_C(1) << 31}, 1, {kDLInt, 16, 1}, 0},
         {{INT64_C(1) << 62, 4}, 2, {kDLInt, 32, 1}, 0},
         {{-1}, 1, {kDLInt, 8, 1}, 0},
