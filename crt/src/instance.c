@@ -1,5 +1,7 @@
 /* The life of an instance, and the tensors in its workspace.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+
 #include "mcu/runtime.h"
 
 int32_t mcu_instance_init(mcu_instance_t *instance, const mcu_model_t *model, void *workspace,
@@ -33,38 +35,28 @@ int32_t mcu_instance_deinit(mcu_instance_t *instance) {
     return MCU_OK;
 }
 
-static int32_t place_tensor(const mcu_instance_t *instance, uint32_t index, uint32_t count,
-                            const mcu_tensor_info_t *infos, DLTensor *tensor) {
-    if (index >= count) {
-        return MCU_ERROR_INDEX;
-    }
-    const mcu_tensor_info_t *info = &infos[index];
-    *tensor =
-        mcu_tensor(instance->workspace + info->place.offset, info->dtype, info->shape, info->ndim);
-    return MCU_OK;
-}
-
-static int32_t check_instance(const mcu_instance_t *instance, const DLTensor *tensor) {
+static int32_t place_tensor(const mcu_instance_t *instance, bool is_output, uint32_t index,
+                            DLTensor *tensor) {
     if (instance == NULL || tensor == NULL) {
         return MCU_ERROR_NULL_POINTER;
     }
-    return instance->model == NULL ? MCU_ERROR_WRONG_INSTANCE : MCU_OK;
+    const mcu_model_t *model = instance->model;
+    if (model == NULL) {
+        return MCU_ERROR_WRONG_INSTANCE;
+    }
+    if (index >= (is_output ? model->num_output_tensors : model->num_input_tensors)) {
+        return MCU_ERROR_INDEX;
+    }
+    const mcu_tensor_info_t *info = &(is_output ? model->outputs : model->inputs)[index];
+    *tensor = mcu_tensor(instance->workspace + info->place.offset, info->dtype, info->shape,
+                         info->ndim);
+    return MCU_OK;
 }
 
 int32_t mcu_instance_input(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor) {
-    int32_t status = check_instance(instance, tensor);
-    if (status != MCU_OK) {
-        return status;
-    }
-    const mcu_model_t *model = instance->model;
-    return place_tensor(instance, index, model->num_input_tensors, model->inputs, tensor);
+    return place_tensor(instance, false, index, tensor);
 }
 
 int32_t mcu_instance_output(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor) {
-    int32_t status = check_instance(instance, tensor);
-    if (status != MCU_OK) {
-        return status;
-    }
-    const mcu_model_t *model = instance->model;
-    return place_tensor(instance, index, model->num_output_tensors, model->outputs, tensor);
+    return place_tensor(instance, true, index, tensor);
 }
