@@ -183,12 +183,22 @@ install_package() {
     fi
     if log_says 'no space left on device'; then
         stop "the disk is full, so .venv could not be filled: make room and run make setup again."
+    elif log_says 'certificate_verify_failed'; then
+        stop "pip does not trust the package index's certificate: name your network's own in PIP_CERT" \
+            "(or pip's configuration) and run make setup again."
     elif log_says 'connection|resolv|timed out|no matching distribution|could not find a version'; then
         stop "pip could not download the Python packages: check the network and pip's index" \
             "('pip config list'; pip's output is in $root/$log) and run make setup again."
     fi
     stop "pip could not install mcu-deploy into .venv: see $root/$log, mend what it names, and run" \
         "make setup again."
+}
+
+# mcu-deploy compiles it on its first use too; here a compiler that cannot do it is told early.
+compile_plugin() {
+    logged .venv/bin/python -m mcu_deploy.device.qemu_plugin ||
+        stop "gcc could not compile the counting plugin for QEMU: see $root/$log, mend what it names," \
+            "and run make setup again."
 }
 
 # ---- The way of things ----
@@ -215,5 +225,6 @@ trap 'exit 130' INT TERM HUP
 find_missing
 [[ ${#missing[@]} == 0 ]] || install_packages
 install_package
+compile_plugin
 key >"$stamp"
 say "ready"

@@ -112,6 +112,9 @@ def machine(tmp_path: Path, repository: Path) -> Machine:
     shutil.copy(repository / "scripts" / "setup.sh", root / "scripts")
     (root / "pyproject.toml").write_text(_PYPROJECT)
     (root / "backend.py").write_text(_BACKEND)
+    plugin = root / "mcu_deploy" / "device" / "qemu_plugin.py"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text('open("plugin-was-compiled", "w")')
     made = Machine(root, tmp_path / "bin")
     made.bin.mkdir()
     for name in _NEEDED.split():
@@ -130,6 +133,7 @@ def test_a_second_run_does_nothing_until_the_needs_change(machine: Machine) -> N
     first = machine.setup()
     assert first.returncode == 0, first
     assert "ready" in first.stdout
+    assert (machine.root / "plugin-was-compiled").exists()
     # now only the stamp is read: neither apt-get nor sudo nor any Python but .venv's is touched
     for name in ("apt-get", "sudo", "python3"):
         machine.program(name, "exit 99")

@@ -1,0 +1,86 @@
+"""mcu-deploy boards: what can be compiled for, and what runs it here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from mcu_deploy.boards import Board, list_boards
+from mcu_deploy.boards.model import MemoryKind
+from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.device.emulator import launchers
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the application."""
+    app.command("boards")(boards)
+
+
+def boards(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the boards that come with mcu-deploy: core, memories, and what runs them here.
+
+    A board of your own is a board.toml: --board path/to/board.toml.
+    """
+    known = list_boards()
+    if as_json:
+        print_json([_as_json(board) for board in known])
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("board", "core", "FPU", "flash", "RAM"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("runs in")
+    for board in known:
+        table.add_row(
+            board.name,
+            board.core,
+            "-" if board.is_host else board.fpu,
+            _sizes(board, "flash"),
+            _sizes(board, "ram"),
+            ", ".join(escape(title) for _, title in _emulators(board)) or "a real board only",
+        )
+    out.print(table)
+
+
+def _emulators(board: Board) -> list[tuple[str, str]]:
+    """(name, title) of each emulator that has a machine for the board, the preferred one first."""
+    return [(known.name, known.title) for known in launchers() if known.machine(board)]
+
+
+def _sizes(board: Board, kind: MemoryKind) -> str:
+    return " + ".join(_size(m.size) for m in board.memories if m.kind == kind) or "-"
+
+
+def _size(size: int) -> str:
+    if size % (1 << 20) == 0:
+        return f"{size >> 20} MiB"
+    return f"{size >> 10} KiB" if size % (1 << 10) == 0 else f"{size} bytes"
+
+
+def _as_json(board: Board) -> dict[str, Any]:
+    return {
+        "name": board.name,
+        "title": board.title,
+        "core": board.core,
+        "architecture": board.architecture,
+        "fpu": board.fpu,
+        "float_abi": board.float_abi,
+        "dsp": board.dsp,
+        "mve": board.mve,
+        "clock_hz": board.clock_hz,
+        "memories": [
+            {
+                "name": memory.name,
+                "kind": memory.kind,
+                "origin": memory.origin,
+                "size_bytes": memory.size,
+            }
+            for memory in board.memories
+        ],
+        "stack_bytes": board.stack_bytes,
+        "emulators": [name for name, _ in _emulators(board)],
+    }

@@ -1,0 +1,34 @@
+"""mcu-deploy boards."""
+
+from __future__ import annotations
+
+import json
+
+from typer.testing import CliRunner
+
+from mcu_deploy.boards import list_boards
+from mcu_deploy.cli import create_app
+
+
+def test_every_board_has_a_row_with_what_runs_it() -> None:
+    result = CliRunner().invoke(create_app(), ["boards"])
+    assert result.exit_code == 0
+    rows = {line.split()[0]: line for line in result.stdout.splitlines() if line.strip()}
+    assert {board.name for board in list_boards()} <= set(rows)
+    assert rows["netduinoplus2"].split()[3:7] == ["1", "MiB", "128", "KiB"]
+    assert "QEMU" in rows["mps2-an386"] and "Renode" not in rows["mps2-an386"]
+    assert "Renode" in rows["stm32f746"] and "QEMU" not in rows["stm32f746"]
+
+
+def test_json_has_sizes_in_bytes() -> None:
+    result = CliRunner().invoke(create_app(), ["boards", "--json"])
+    assert result.exit_code == 0
+    by_name = {board["name"]: board for board in json.loads(result.stdout)}
+    assert by_name["host"]["memories"] == []
+    assert by_name["netduinoplus2"]["memories"][1] == {
+        "name": "sram",
+        "kind": "ram",
+        "origin": 0x20000000,
+        "size_bytes": 128 << 10,
+    }
+    assert by_name["mps2-an500"]["emulators"] == ["qemu"]
