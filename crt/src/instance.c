@@ -48,8 +48,8 @@ static int32_t place_tensor(const mcu_instance_t *instance, bool is_output, uint
         return MCU_ERROR_INDEX;
     }
     const mcu_tensor_info_t *info = &(is_output ? model->outputs : model->inputs)[index];
-    *tensor = mcu_tensor(instance->workspace + info->place.offset, info->dtype, info->shape,
-                         info->ndim);
+    *tensor =
+        mcu_tensor(instance->workspace + info->place.offset, info->dtype, info->shape, info->ndim);
     return MCU_OK;
 }
 
