@@ -12,8 +12,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,9 @@ _GCC_ENVIRONMENT = (
     "SUNPRO_DEPENDENCIES",
 )
 
+# What tells an error from the notes around it, in the messages of gcc and ld.
+_ERRORS = ("error:", "undefined reference", "multiple definition", "cannot find -l")
+
 
 @dataclass(frozen=True)
 class Toolchain:
@@ -58,7 +62,7 @@ class Toolchain:
         Raises ToolError, with the command that installs it, where one is missing."""
         prefix = "" if board.is_host else "arm-none-eabi-"
         gcc, ar, objdump = (_find(prefix + tool, board) for tool in ("gcc", "ar", "objdump"))
-        result = _run([gcc, "--version"], Path.cwd())
+        result = _run([gcc, "--version"], resources.root())
         lines = result.stdout.splitlines()
         if result.returncode != 0 or not lines or "clang" in result.stdout:
             raise ToolError(
@@ -69,7 +73,7 @@ class Toolchain:
 
     def file(self, name: str) -> Path | None:
         """A file of the compiler's libraries for the board's core (nano.specs, libc.a), if any."""
-        result = _run([self.gcc, *self.board.cflags, f"-print-file-name={name}"], Path.cwd())
+        result = _run([self.gcc, *self.board.cflags, f"-print-file-name={name}"], resources.root())
         path = Path(result.stdout.strip())
         return path if path.is_absolute() and path.is_file() else None
 
@@ -100,7 +104,7 @@ class Toolchain:
         # gcc applies the last map that fits: the inner folders' ones come last.
         ordered = sorted(folders.items(), key=lambda item: len(item[0].parts))
         command += [f"-ffile-prefix-map={folder}={name}" for folder, name in ordered]
-        try:
+        with writing(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             graph.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".compile-", dir=target.parent) as scratch:
@@ -110,10 +114,6 @@ class Toolchain:
                     raise ToolError(_compile_message(source, result.stderr, self.board))
                 made.with_suffix(".ci").replace(graph)
                 made.replace(target)
-        except OSError as error:
-            raise ToolError(
-                f"{target} cannot be written ({error.strerror}); choose another output folder."
-            ) from error
         return target
 
     def compile_many(
@@ -201,12 +201,24 @@ def build_crt(board: Board, directory: Path) -> Path:
     )
     archive = directory / "libmcu_crt.a"
     made = directory / "obj" / f".{archive.name}"
-    made.unlink(missing_ok=True)
-    result = _run([toolchain.ar, "rcsD", str(made), *map(str, objects)], directory)
-    if result.returncode != 0:
-        raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
-    made.replace(archive)
+    with writing(archive):
+        made.unlink(missing_ok=True)  # ar would add to what is there
+        result = _run([toolchain.ar, "rcsD", str(made), *map(str, objects)], directory)
+        if result.returncode != 0:
+            raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
+        made.replace(archive)
     return archive
+
+
+@contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """Turns what the file system refuses into a ToolError that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise ToolError(
+            f"{target} cannot be written ({error.strerror}); choose another output folder."
+        ) from error
 
 
 def environment(cwd: Path) -> Mapping[str, str]:
@@ -221,11 +233,20 @@ def run_tool(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[s
     return _run(command, cwd)
 
 
+def relative_to(path: Path, directory: Path) -> str:
+    """`path` as the linker gets it: relative where it can be, so that equal builds have equal map
+    files, and since gcc's -Wl, takes no path with a comma in it."""
+    path = path.resolve()
+    return path.relative_to(directory).as_posix() if path.is_relative_to(directory) else str(path)
+
+
 def first_lines(messages: str, count: int = 3) -> str:
-    """The first messages that say `error`, or the first ones at all, in one line."""
+    """The first messages that tell what is wrong, in one line."""
     lines = [line.strip() for line in messages.splitlines() if line.strip()]
-    errors = [line for line in lines if "error:" in line or "undefined reference" in line]
-    return "; ".join((errors or lines)[:count]) or "it gave no reason"
+    lines = [line for line in lines if not line.startswith("collect2:")]
+    errors = [line for line in lines if any(sign in line for sign in _ERRORS)]
+    plain = [line for line in lines if "warning:" not in line]
+    return "; ".join((errors or plain or lines)[:count]) or "it gave no reason"
 
 
 def _find(tool: str, board: Board) -> str:

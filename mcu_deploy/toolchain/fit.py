@@ -48,13 +48,13 @@ def check_fit(
         largest = f" ({part} {size:,})" if size else ""
         problems.append(
             f"{use.kind} {use.name} needs {use.used:,} bytes and has {use.size:,}: "
-            f"{use.missing:,} bytes are missing{largest}"
+            f"{_missing(use.missing)}{largest}"
         )
         remedies += _remedies(board, use, float_weights)
     if stack_bytes > board.stack_bytes and not board.is_host:
         problems.append(
             f"the stack needs {stack_bytes:,} bytes and has {board.stack_bytes:,}: "
-            f"{stack_bytes - board.stack_bytes:,} bytes are missing"
+            f"{_missing(stack_bytes - board.stack_bytes)}"
         )
         size = -(-stack_bytes // 1024)
         remedies.append(f'a copy of {board.path.name} with application = "{size}K" in [stack]')
@@ -63,6 +63,10 @@ def check_fit(
             f"{what} does not fit board {board.name}: {'; '.join(problems)}. "
             f"What would help: {', or '.join(dict.fromkeys(remedies))}."
         )
+
+
+def _missing(count: int) -> str:
+    return "1 byte is missing" if count == 1 else f"{count:,} bytes are missing"
 
 
 def _remedies(board: Board, use: MemoryUse, float_weights: bool) -> list[str]:

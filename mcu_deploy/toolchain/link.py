@@ -13,7 +13,14 @@ from elftools.elf.sections import SymbolTableSection
 from mcu_deploy import resources
 from mcu_deploy.boards import Board, platform_defines, render_linker_script, startup_sources
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.compiler import Toolchain, first_lines, run_tool, runtime_flags
+from mcu_deploy.toolchain.compiler import (
+    Toolchain,
+    first_lines,
+    relative_to,
+    run_tool,
+    runtime_flags,
+    writing,
+)
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.sizes import object_sizes
 
@@ -21,7 +28,7 @@ Image = Literal["firmware", "bench"]
 
 _BENCH = "bench_main.c"
 _MODELS = "firmware_models.c"
-_OVERFLOW = re.compile(r"region `(?P<name>\w+)' overflowed by (?P<bytes>\d+) bytes")
+_OVERFLOW = re.compile(r"region `(?P<name>\w+)' overflowed by (?P<bytes>\d+) bytes?")
 _HEAP = frozenset(
     {"malloc", "calloc", "realloc", "free", "_malloc_r", "_free_r", "_sbrk", "_sbrk_r"}
 )
@@ -77,11 +84,10 @@ def link_firmware(
     inputs = [*platform, *program, models, *objects, directory / "libmcu_crt.a"]
     elf = directory / f"{main}.elf"
     made = directory / "obj" / f"{main}.elf"
-    made.unlink(missing_ok=True)
-    result = run_tool(
-        _link_command(toolchain, directory, inputs, made, directory / "obj" / f"{main}.map"),
-        directory,
-    )
+    with writing(elf):
+        made.unlink(missing_ok=True)
+        command = _link_command(toolchain, directory, inputs, made)
+        result = run_tool(command, directory)
     if overflows := {
         found["name"]: int(found["bytes"]) for found in _OVERFLOW.finditer(result.stderr)
     }:
@@ -92,12 +98,13 @@ def link_firmware(
         )
     if not board.is_host:
         refuse_heap(made)
-    made.replace(elf)
+    with writing(elf):
+        made.replace(elf)
     return elf
 
 
 def _link_command(
-    toolchain: Toolchain, directory: Path, inputs: Sequence[Path], output: Path, map_file: Path
+    toolchain: Toolchain, directory: Path, inputs: Sequence[Path], output: Path
 ) -> list[str]:
     board = toolchain.board
     command = [toolchain.gcc, *board.cflags, "-Wl,--gc-sections", "-Wl,--build-id=none"]
@@ -106,18 +113,12 @@ def _link_command(
     else:
         script = directory / "obj" / f"{board.name}.ld"
         script.write_text(render_linker_script(board), encoding="utf-8")
-        command += ["-nostartfiles", "-T", _relative(script, directory)]
+        command += ["-nostartfiles", "-T", relative_to(script, directory)]
         if toolchain.file("nano.specs"):
             command.append("--specs=nano.specs")
-    command.append(f"-Wl,-Map={_relative(map_file, directory)}")
-    command += [_relative(path, directory) for path in inputs]
-    return [*command, "-lm", "-o", _relative(output, directory)]
-
-
-def _relative(path: Path, directory: Path) -> str:
-    """Relative where it can be: the map file of two equal builds is then equal too."""
-    path = path.resolve()
-    return path.relative_to(directory).as_posix() if path.is_relative_to(directory) else str(path)
+    command.append(f"-Wl,-Map={relative_to(output.with_suffix('.map'), directory)}")
+    command += [relative_to(path, directory) for path in inputs]
+    return [*command, "-lm", "-o", relative_to(output, directory)]
 
 
 def _raise_overflow(

@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.compiler import Toolchain, first_lines, run_tool
+from mcu_deploy.toolchain.compiler import Toolchain, first_lines, relative_to, run_tool, writing
 from mcu_deploy.toolchain.fit import MemoryUse
 
 _WRITE, _ALLOC, _EXECINSTR = 0x1, 0x2, 0x4
@@ -137,33 +137,39 @@ def measure_network(
     elf = directory / "obj" / f"{network.stem}.elf"
     map_file = elf.with_suffix(".map")
     command = [toolchain.gcc, *board.cflags, "-nostartfiles", "-Wl,--gc-sections"]
-    command += ["-Wl,--build-id=none", "-Wl,--entry=mcu_instance_run", f"-Wl,--undefined={symbol}"]
+    command += [
+        "-Wl,--build-id=none",
+        "-Wl,--entry=mcu_instance_run",
+        f"-Wl,--require-defined={symbol}",
+    ]
     if board.is_host:
         command += ["-no-pie", "-static", "-nostdlib", "-Wl,--unresolved-symbols=ignore-all"]
     else:
         script = directory / "obj" / "network.ld"
-        script.write_text(_SCRIPT, encoding="utf-8")
-        command += ["-T", str(script)]
+        with writing(script):
+            script.write_text(_SCRIPT, encoding="utf-8")
+        command += ["-T", relative_to(script, directory)]
         if toolchain.file("nano.specs"):
             command.append("--specs=nano.specs")
-    command += [f"-Wl,-Map={map_file}", str(network), str(directory / "libmcu_crt.a")]
+    command.append(f"-Wl,-Map={relative_to(map_file, directory)}")
+    command += [relative_to(network, directory), "libmcu_crt.a"]
     command += [] if board.is_host else ["-lm"]
-    result = run_tool([*command, "-o", str(elf)], directory)
+    result = run_tool([*command, "-o", relative_to(elf, directory)], directory)
     if result.returncode != 0:
         raise ToolError(
             f"{network.name} does not link with the runtime: {first_lines(result.stderr)}"
         )
     total = object_sizes(elf)
-    parts = _parts(map_file, network, total)
+    parts = _parts(map_file, relative_to(network, directory), total)
     ram = arena_bytes + total.ram + stack_bytes
     return NetworkSizes(total.flash, ram, arena_bytes, stack_bytes, parts)
 
 
-def _parts(map_file: Path, network: Path, total: SectionSizes) -> tuple[Part, ...]:
+def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[Part, ...]:
     flash = dict.fromkeys(("constants", "code", "runtime", "C library"), 0)
     ram = dict.fromkeys(flash, 0)
     for section, size, file in _contributions(map_file):
-        if file == str(network):
+        if file == network:
             part = "code" if section.startswith(".text") else "constants"
         else:
             part = "runtime" if "libmcu_crt.a(" in file else "C library"

@@ -30,9 +30,10 @@ _OVERFLOWING = ("overflow",)
 def exception_frame_bytes(board: Board) -> int:
     """What an exception pushes on the application's stack before the handler runs on its own.
 
-    8 words; with an FPU 26 (Armv7-M Architecture Reference Manual, B1.5.6 and B1.5.7; the same on
-    Armv8-M without a Non-secure state in use). SP is aligned to 8 bytes before, which may cost a
-    word, so that the sum is a multiple of 8 again. Once: handlers interrupt each other on MSP."""
+    8 words; with an FPU 26 (its registers are reserved at once, written lazily). SP is aligned to
+    8 bytes before, which may cost a word; the sum is rounded up to a multiple of 8. It comes once:
+    handlers interrupt each other on their own stack. tests/unit/test_stack_measured.py measures
+    it."""
     if board.is_host:
         return 0
     return 40 if board.fpu == "none" else 112

@@ -12,8 +12,8 @@ static volatile int64_t l, m;
 static volatile int32_t i;
 static char to[64], from[64];
 
-static const float values[] = {0.5F,  -0.5F, 1.0F,   2.0F,     -3.0F,    100.0F,    -100.0F,
-                               1e30F, 1e-30F, 1e-42F, INFINITY, -INFINITY, NAN,      12345.6F};
+static const float values[] = {0.5F,  -0.5F,  1.0F,   2.0F,     -3.0F,     100.0F, -100.0F,
+                               1e30F, 1e-30F, 1e-42F, INFINITY, -INFINITY, NAN,    12345.6F};
 const uint32_t num_values = sizeof values / sizeof values[0];
 
 void choose_value(uint32_t index) {
@@ -34,7 +34,7 @@ void choose_value(uint32_t index) {
 #define ALL(X)                                                                                     \
     X(memcpy, memcpy(to, from, (size_t)i))                                                         \
     X(memset, memset(to, 1, (size_t)i))                                                            \
-    X(memmove, memmove(to + i % 2, to + 1 - i % 2, (size_t)i))                                                \
+    X(memmove, memmove(to + i % 2, to + 1 - i % 2, (size_t)i))                                     \
     X(expf, f = expf(f))                                                                           \
     X(logf, f = logf(f))                                                                           \
     X(sinf, f = sinf(f))                                                                           \

@@ -115,6 +115,16 @@ __attribute__((noreturn)) static void start(void) {
 
 #define HANDLER(function) (uint32_t *)(void (*)(void))(function)
 __attribute__((section(".vectors"), used)) uint32_t *const vectors[16] = {
-    stack_top,     HANDLER(start), HANDLER(lost), HANDLER(lost), HANDLER(lost), HANDLER(lost),
-    HANDLER(lost), 0,              0,             0,             0,             HANDLER(note_psp),
+    stack_top,
+    HANDLER(start),
+    HANDLER(lost),
+    HANDLER(lost),
+    HANDLER(lost),
+    HANDLER(lost),
+    HANDLER(lost),
+    0,
+    0,
+    0,
+    0,
+    HANDLER(note_psp),
 };

@@ -1,0 +1,122 @@
+"""The bytes of a network and of an image, against what the ELF files say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from toolchain_programs import write_network
+
+from mcu_deploy.boards import load_board
+from mcu_deploy.errors import ToolError
+from mcu_deploy.toolchain.compiler import build_crt, compile_network
+from mcu_deploy.toolchain.link import link_firmware
+from mcu_deploy.toolchain.sizes import (
+    NetworkSizes,
+    measure_firmware,
+    measure_network,
+    object_sizes,
+)
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
+
+ARENA, STACK = 128, 300
+
+
+def measure(name: str, folder: Path, weights: int = 1024) -> tuple[Path, NetworkSizes]:
+    board = load_board(name)
+    write_network(folder, weights=weights)
+    build_crt(board, folder)
+    network = compile_network(board, folder, "toy")
+    sizes = measure_network(
+        board, folder, network, "_mcu_network_toy", arena_bytes=ARENA, stack_bytes=STACK
+    )
+    return network, sizes
+
+
+def functions(elf: Path) -> dict[str, int]:
+    with elf.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        return {
+            symbol.name: symbol["st_size"]
+            for symbol in table.iter_symbols()
+            if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+        }
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", "mps2-an386", "mps3-an547", "host"])
+def test_the_parts_of_a_network_add_up(tmp_path: Path, board: str) -> None:
+    network, sizes = measure(board, tmp_path)
+    parts = {part.name: part for part in sizes.parts}
+    assert sum(part.flash for part in sizes.parts) == sizes.flash_bytes
+    ram = sum(part.ram for part in sizes.parts)
+    assert sizes.ram_bytes == ARENA + STACK + ram
+    own = object_sizes(network)
+    # the strings of an object may be merged by the linker; nothing else shrinks
+    assert own.constants - 32 <= parts["constants"].flash <= own.constants
+    assert parts["code"].flash == own.code
+    assert parts["runtime"].flash > 200
+    assert parts["runtime"].ram == parts["code"].ram == parts["constants"].ram == 0
+    assert 0 <= parts["alignment"].flash < 128
+    assert (parts["C library"].flash > 0) == (board != "host")
+
+
+def test_weights_cost_their_bytes_and_no_more(tmp_path: Path) -> None:
+    small = measure("mps2-an386", tmp_path / "a", weights=1000)[1]
+    large = measure("mps2-an386", tmp_path / "b", weights=3000)[1]
+    assert large.flash_bytes - small.flash_bytes == 8000
+    assert large.ram_bytes == small.ram_bytes
+
+
+def test_nothing_of_the_start_up_counts_and_nothing_that_runs_is_left_out(tmp_path: Path) -> None:
+    board = load_board("mps2-an386")
+    network, _ = measure("mps2-an386", tmp_path)
+    bench = functions(link_firmware(board, tmp_path, [network], "bench"))
+    alone = functions(tmp_path / "obj" / "network_toy.elf")
+    # the same functions, of the same sizes, as in the image that really runs
+    assert alone.items() <= bench.items()
+    assert {"mcu_instance_run", "_mcu_run_begin", "_mcu_run_end", "_mcu_toy_run"} <= alone.keys()
+    assert "expf" in alone
+    started = bench.keys() - alone.keys()
+    assert {"mcu_firmware_main", "mcu_instance_init", "mcu_reset_handler"} <= started
+
+
+def test_a_firmwares_memories_are_those_of_its_elf(tmp_path: Path) -> None:
+    board = load_board("mps3-an547")
+    network, _ = measure("mps3-an547", tmp_path, weights=50_000)
+    elf = link_firmware(board, tmp_path, [network], "firmware")
+    sizes = measure_firmware(board, elf)
+    uses = {use.name: use for use in sizes.memories}
+    assert uses.keys() == {"itcm", "sram", "dtcm"}
+    assert 200_000 < uses["sram"].used < 220_000  # the weights
+    assert 2_000 < uses["itcm"].used < 40_000  # vectors and code
+    assert sizes.flash_bytes == uses["sram"].used + uses["itcm"].used
+    assert sizes.ram_bytes == uses["dtcm"].used
+    with elf.open("rb") as stream:
+        image = ELFFile(stream)
+        table = image.get_section_by_name(".symtab")
+        end = next(s["st_value"] for s in table.iter_symbols() if s.name == "_end")
+    assert abs(uses["dtcm"].used - (end - board.memory("dtcm").origin)) < 8
+
+
+def test_what_is_no_elf_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "text.o").write_text("no object\n")
+    for call in (object_sizes, lambda file: measure_firmware(load_board("mps2-an386"), file)):
+        with pytest.raises(ToolError, match=r"text\.o cannot be read as an ELF file"):
+            call(tmp_path / "text.o")
+        with pytest.raises(ToolError, match=r"none\.o cannot be read as an ELF file"):
+            call(tmp_path / "none.o")
+
+
+def test_a_network_that_does_not_link_is_a_sentence(tmp_path: Path) -> None:
+    network, _ = measure("mps2-an386", tmp_path)
+    with pytest.raises(ToolError, match=r"network_toy\.o does not link with the runtime"):
+        measure_network(
+            load_board("mps2-an386"),
+            tmp_path,
+            network,
+            "_mcu_network_none",
+            arena_bytes=0,
+            stack_bytes=0,
+        )

@@ -1,0 +1,168 @@
+"""Linking a hand-written network to both images, on every kind of board, and what does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from toolchain_programs import link_program, write_network
+
+from mcu_deploy.boards import Board, load_board
+from mcu_deploy.errors import FitError, ToolError
+from mcu_deploy.toolchain.compiler import build_crt, compile_network
+from mcu_deploy.toolchain.fit import MemoryUse, check_fit
+from mcu_deploy.toolchain.link import build_platform, link_firmware, refuse_heap
+from mcu_deploy.toolchain.sizes import measure_firmware, measure_network
+from mcu_deploy.toolchain.stack_programs import (
+    exception_frame_bytes,
+    firmware_stack,
+    network_stack,
+)
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
+
+
+def build(board: Board, folder: Path, **options: int) -> Path:
+    """A build folder with the toy network's object and libmcu_crt.a; returns the object."""
+    write_network(folder, **options)
+    build_crt(board, folder)
+    return compile_network(board, folder, "toy")
+
+
+def symbols(elf: Path) -> set[str]:
+    with elf.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        return {symbol.name for symbol in table.iter_symbols()}
+
+
+@pytest.mark.parametrize("name", ["mps2-an385", "mps2-an386", "mps3-an547", "stm32f746"])
+def test_both_images_link_fit_and_have_a_stack_bound(tmp_path: Path, name: str) -> None:
+    board = load_board(name)
+    toy = build(board, tmp_path)
+    platform = build_platform(board, tmp_path)
+    firmware = link_firmware(board, tmp_path, [toy], "firmware", platform=platform)
+    bench = link_firmware(board, tmp_path, [toy], "bench", platform=platform)
+    assert (firmware, bench) == (tmp_path / "firmware.elf", tmp_path / "bench.elf")
+    assert "mcu_bench_begin" in symbols(bench) - symbols(firmware)
+    assert "mcu_protocol_receive" in symbols(firmware) - symbols(bench)
+
+    run = network_stack(board, tmp_path, "toy")
+    assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run"]
+    assert run.bytes == sum(size for _, size in run.path) < 500
+    whole = firmware_stack(board, tmp_path, ["toy"])
+    assert whole.path[0][0] == "mcu_firmware_main"
+    assert whole.path[-1] == ("exception frame", exception_frame_bytes(board))
+    assert run.bytes < whole.bytes < board.stack_bytes
+
+    sizes = measure_firmware(board, firmware)
+    assert sizes.ram_bytes > board.stack_bytes + board.handler_stack_bytes
+    assert measure_firmware(board, bench).flash_bytes < sizes.flash_bytes
+    check_fit(board, sizes.memories, stack_bytes=whole.bytes)
+
+
+def test_the_hosts_images_link(tmp_path: Path) -> None:
+    board = load_board("host")
+    toy = build(board, tmp_path)
+    for main in ("firmware", "bench"):
+        assert link_firmware(board, tmp_path, [toy], main).is_file()  # type: ignore[arg-type]
+    run = network_stack(board, tmp_path, "toy")
+    assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run"]
+    assert "expf" in run.unknown
+    with pytest.raises(ToolError, match="needs no bound"):
+        firmware_stack(board, tmp_path, ["toy"])
+
+
+def test_an_image_is_the_same_from_another_folder(tmp_path: Path) -> None:
+    board = load_board("mps2-an386")
+    images = []
+    for folder in (tmp_path / "a", tmp_path / "an, odd" / "deeper one"):
+        toy = build(board, folder)
+        images.append(link_firmware(board, folder, [toy], "firmware").read_bytes())
+        images.append((folder / "obj" / "firmware.map").read_bytes())
+        measure_network(board, folder, toy, "_mcu_network_toy", arena_bytes=0, stack_bytes=0)
+    assert images[0] == images[2]
+    assert images[1] == images[3]
+
+
+def test_flash_that_overflows_is_counted_in_bytes(tmp_path: Path) -> None:
+    board = load_board("netduinoplus2")
+    flash = board.memory_for("weights")
+    toy = build(board, tmp_path, weights=flash.size // 4)
+    with pytest.raises(FitError) as caught:
+        link_firmware(board, tmp_path, [toy], "bench", float_weights=True)
+    message = str(caught.value)
+    assert message.startswith(f"network_toy does not fit board {board.name}: flash {flash.name} ")
+    assert f"has {flash.size:,}:" in message
+    assert "int8 quantisation" in message
+    assert "a board with more flash, such as " in message
+    assert "mps2-an386 (4,194,304)" in message
+    assert not (tmp_path / "bench.elf").exists()
+
+    # exact: with as much more flash, the image fits to the last byte
+    missing = int(message.split(" bytes are missing")[0].split(": ")[-1].replace(",", ""))
+    for more, fits in ((missing, True), (missing - 1, False)):
+        memories = tuple(
+            replace(item, size=item.size + more) if item is flash else item
+            for item in board.memories
+        )
+        larger = replace(board, memories=memories)
+        if fits:
+            elf = link_firmware(larger, tmp_path, [toy], "bench")
+            uses = {use.name: use for use in measure_firmware(larger, elf).memories}
+            assert uses[flash.name].used == uses[flash.name].size
+        else:
+            with pytest.raises(FitError, match="1 byte is missing"):
+                link_firmware(larger, tmp_path, [toy], "bench")
+
+
+def test_ram_that_overflows_names_the_arena(tmp_path: Path) -> None:
+    board = load_board("netduinoplus2")
+    ram = board.memory_for("data")
+    toy = build(board, tmp_path, arena=ram.size)
+    with pytest.raises(FitError) as caught:
+        link_firmware(board, tmp_path, [toy], "firmware")
+    message = str(caught.value)
+    assert f"ram {ram.name} needs" in message
+    assert f"(arena {ram.size:,})" in message
+    assert "a smaller input of the model (--shape)" in message
+    assert "a board with more RAM, such as stm32f746" in message
+    assert "int8" not in message
+
+
+def test_the_stack_is_checked_against_the_board() -> None:
+    board = load_board("stm32f746")
+    check_fit(board, (), stack_bytes=board.stack_bytes)
+    with pytest.raises(FitError) as caught:
+        check_fit(board, (), what="kws", stack_bytes=board.stack_bytes + 40)
+    assert (
+        "kws does not fit board stm32f746: the stack needs 8,232 bytes and has 8,192: 40 bytes"
+        in str(caught.value)
+    )
+    assert 'application = "9K"' in str(caught.value)
+
+
+def test_a_size_that_no_board_has_names_the_size() -> None:
+    board = load_board("stm32f746")
+    use = MemoryUse("flash", "flash", 10**9, 1 << 20)
+    with pytest.raises(FitError, match="a board with at least 1,000,000,000 bytes of flash"):
+        check_fit(board, [use], weights_bytes=10**9)
+    check_fit(board, [MemoryUse("flash", "flash", 1 << 20, 1 << 20)])
+
+
+def test_a_program_with_a_heap_is_refused(tmp_path: Path) -> None:
+    source = "#include <stdlib.h>\nvoid *_sbrk(int n) { return (void *)n; }\n"
+    heap = link_program(tmp_path, source + "void *entry(int n) { return malloc(n); }\n")
+    with pytest.raises(ToolError, match=r"would use the heap \(.*malloc"):
+        refuse_heap(heap)
+    refuse_heap(link_program(tmp_path, "int entry(int n) { return n; }\n", name="none"))
+
+
+def test_an_undefined_function_is_named(tmp_path: Path) -> None:
+    board = load_board("mps2-an386")
+    toy = build(board, tmp_path)
+    models = tmp_path / "firmware_models.c"
+    models.write_text(models.read_text().replace("_mcu_network_toy", "_mcu_network_other"))
+    with pytest.raises(ToolError, match=r"bench\.elf does not link.*_mcu_network_other"):
+        link_firmware(board, tmp_path, [toy], "bench")
