@@ -1,9 +1,9 @@
 """The platform of each board at work: serial line, sleep, restart, counter, stack, and faults.
 
 What the emulators do not do: QEMU reports the bus fault of every store precisely (on a chip it may
-be imprecise, and then has no address). Renode has no fault for an unaligned LDRD, a division by zero
-and most addresses where nothing answers, so only two faults are tried there. The frame of a stack overflow is never written on Armv7-M, so
-PC and LR are absent there.
+be imprecise, and then has no address). Renode has no fault for an unaligned LDRD, a division by
+zero and most addresses where nothing answers, so only two faults are tried there. The frame of a
+stack overflow is never written on Armv7-M, so PC and LR are absent there.
 """
 
 from __future__ import annotations
