@@ -85,9 +85,14 @@ class GraphEditor:
         outputs: Sequence[EdgeId | None],
         attributes: Mapping[str, Any],
         name: str,
+        shared: Sequence[NodeId] = (),
     ) -> NodeId:
-        """Replaces `members` by one node that keeps them as its body."""
-        body = self._extract(members, [e for e in inputs if e is not None], outputs)
+        """Replaces `members` by one node that keeps them as its body.
+
+        `shared` nodes belong to the body too, but stay where they are: others read them as well.
+        """
+        everything = (*members, *shared)
+        body = self._extract(everything, [e for e in inputs if e is not None], outputs)
         for member in members:
             self.remove_node(member)
         node = self.add_node(op, inputs, outputs, name, attributes)

@@ -1,0 +1,111 @@
+"""The arithmetic contract of docs/arithmetic.md, in numpy, shared by the interpreter (the oracle)
+and by the backends where they compute constants.
+
+Everything that reaches an integer result is float32 arithmetic in a fixed order, rounded half to
+even; no float32 transcendental of numpy is used here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mcu_deploy.ir import DType, Quantization, TensorType
+
+Array = npt.NDArray[Any]
+UNBOUNDED = (float("-inf"), float("inf"))
+
+
+def saturate(value: Array, dtype: DType) -> Array:
+    """Clamps an integer-valued array to the range of `dtype` and converts it."""
+    low, high = dtype.range
+    return np.clip(value, low, high).astype(dtype.numpy)
+
+
+def quantize(real: Array, type_: TensorType) -> Array:
+    """QuantizeLinear-13: saturate(round_half_even(real / scale) + zero_point), in float32."""
+    assert type_.quantization is not None
+    scale, zero_point = type_.quantization.broadcast(type_.rank)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        quotient = real.astype(np.float32) / scale
+    low, high = type_.dtype.range
+    # Clamped before the rounding: the bounds are integers, so the order does not matter, and the
+    # float never leaves the range that an integer holds.
+    clamped = np.clip(np.nan_to_num(quotient, nan=0.0), low - zero_point, high - zero_point)
+    return (np.rint(clamped).astype(np.int64) + zero_point).astype(type_.dtype.numpy)
+
+
+def dequantize(value: Array, type_: TensorType) -> npt.NDArray[np.float32]:
+    """DequantizeLinear-13: float32(q - zero_point) * scale."""
+    assert type_.quantization is not None
+    scale, zero_point = type_.quantization.broadcast(type_.rank)
+    result = (value.astype(np.int64) - zero_point).astype(np.float32) * scale
+    return np.asarray(result, dtype=np.float32)
+
+
+def multiplier(x: Quantization, w: Quantization, y: Quantization) -> npt.NDArray[np.float32]:
+    """float32(float32(sx * sw) / sy): one number, or one an output channel."""
+    product = (x.scales * w.scales).astype(np.float32)
+    return (product / y.scales).astype(np.float32)
+
+
+def requantize(
+    accumulator: Array, factor: Array, zero_point: int, bounds: tuple[int, int], dtype: DType
+) -> Array:
+    """int32 accumulators to the output type: float32 product, half to even, plus zero point.
+
+    `factor` broadcasts against the accumulator; `bounds` are the quantized bounds of the
+    activation, inside of the type's range.
+    """
+    product = accumulator.astype(np.float32) * factor.astype(np.float32)
+    low, high = np.float32(bounds[0] - zero_point), np.float32(bounds[1] - zero_point)
+    return (np.rint(np.clip(product, low, high)).astype(np.int32) + zero_point).astype(dtype.numpy)
+
+
+def activation_bounds(activation: tuple[float, float], type_: TensorType) -> tuple[int, int]:
+    """The quantized bounds of a clamp: Q(clip(x)) = clip(Q(x)), since quantizing is monotone."""
+    assert type_.quantization is not None and type_.quantization.per_tensor
+    low, high = type_.dtype.range
+    scalar = TensorType(type_.dtype, (), type_.quantization)
+    if np.isfinite(activation[0]):
+        low = int(quantize(np.float32(activation[0]), scalar))
+    if np.isfinite(activation[1]):
+        high = int(quantize(np.float32(activation[1]), scalar))
+    return low, high
+
+
+def clip(value: Array, activation: tuple[float, float]) -> Array:
+    """A float32 activation clamp; bounds that are infinite do nothing, NaN stays NaN."""
+    low, high = activation
+    if np.isfinite(low):
+        value = np.where(value < np.float32(low), np.float32(low), value)
+    if np.isfinite(high):
+        value = np.where(value > np.float32(high), np.float32(high), value)
+    return value
+
+
+def exponential_table(scale: float, elements: int) -> tuple[npt.NDArray[np.uint32], int]:
+    """round(exp(-d * scale) * 2**bits) for d = 0..255, and bits.
+
+    Computed in float64 and rounded once. bits is 24, or fewer where the sum over `elements`
+    entries would not fit into 32 bits.
+    """
+    import math
+
+    bits = min(24, 31 - max(0, math.ceil(math.log2(max(elements, 1)))))
+    table = [round(math.exp(-d * float(np.float32(scale))) * 2**bits) for d in range(256)]
+    return np.array(table, dtype=np.uint32), bits
+
+
+def softmax_quantized(x: Array, x_type: TensorType, y_type: TensorType, axis: int) -> Array:
+    """Softmax over `axis` of a tensor quantized per tensor; integer sums of a table of exp."""
+    assert x_type.quantization is not None
+    assert y_type.quantization is not None
+    table, _ = exponential_table(x_type.quantization.scale[0], x.shape[axis])
+    distance = x.max(axis=axis, keepdims=True).astype(np.int32) - x.astype(np.int32)
+    terms = table[distance]
+    total = terms.astype(np.uint64).sum(axis=axis, keepdims=True).astype(np.uint32)
+    share = terms.astype(np.float32) / total.astype(np.float32)
+    return quantize(share, y_type)

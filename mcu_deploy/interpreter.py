@@ -1,0 +1,65 @@
+"""The oracle: runs a graph in numpy, tensor by tensor, by the arithmetic of docs/arithmetic.md.
+
+For tensors of integer type every kernel of every backend gives these bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.errors import UsageError
+from mcu_deploy.ir import EdgeId, Graph, Node
+from mcu_deploy.operators import Call, lookup
+from mcu_deploy.operators.base import evaluate
+
+
+def node_call(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Call:
+    """The call of a node, with the values known so far; unknown ones are None."""
+    return Call(
+        node.op,
+        graph.attributes(node.id),
+        tuple(None if e is None else values.get(e) for e in node.inputs),
+        tuple(None if e is None else graph.type(e) for e in node.inputs),
+        tuple(graph.type(e) for e in node.outputs if e is not None),
+        graph.opset,
+    )
+
+
+def run_node(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> tuple[Array, ...]:
+    """The outputs of one node (absent outputs left out)."""
+    return evaluate(lookup(node.domain, node.op), node_call(graph, node, values))
+
+
+def run_all(graph: Graph, inputs: Sequence[Array]) -> dict[EdgeId, Array]:
+    """Runs a graph and returns the value of every edge, constants and inputs included.
+
+    `inputs` are logical arrays in the graph's order. Raises UsageError where their number, type
+    or shape is not the graph's.
+    """
+    if len(inputs) != len(graph.inputs):
+        raise UsageError(
+            f"The model has {len(graph.inputs)} inputs, but {len(inputs)} were given."
+        )
+    values: dict[EdgeId, Array] = dict(graph.data.constants)
+    for edge, value in zip(graph.inputs, inputs, strict=True):
+        type_ = graph.type(edge)
+        if tuple(value.shape) != type_.shape or value.dtype != type_.dtype.numpy:
+            raise UsageError(
+                f"Input {graph.edge_name(edge)!r} must be {type_.dtype.value}{list(type_.shape)}, "
+                f"but {value.dtype}{list(value.shape)} was given."
+            )
+        values[edge] = np.asarray(value)
+    for node in graph.nodes:
+        results = run_node(graph, node, values)
+        written = [e for e in node.outputs if e is not None]
+        values.update(zip(written, results, strict=True))
+    return values
+
+
+def run(graph: Graph, inputs: Sequence[Array]) -> list[Array]:
+    """Runs a graph and returns its outputs as logical arrays."""
+    values = run_all(graph, inputs)
+    return [values[edge] for edge in graph.outputs]

@@ -1,0 +1,115 @@
+"""The words an operator is written in: a call, and the operator itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mcu_deploy.arithmetic import UNBOUNDED, Array, dequantize, quantize
+from mcu_deploy.ir import DType, TensorType
+
+
+@dataclass(frozen=True)
+class Call:
+    """One evaluation of an operator: logical arrays (ONNX's order of axes) and their types.
+
+    An absent optional input has the value and the type None.
+    """
+
+    op: str
+    attributes: Mapping[str, Any]
+    values: tuple[Array | None, ...]
+    types: tuple[TensorType | None, ...]
+    results: tuple[TensorType, ...]
+    opset: int = 17
+
+    def value(self, index: int) -> Array:
+        """The value of an input that must be there."""
+        value = self.values[index]
+        assert value is not None, f"{self.op} needs input {index}"
+        return value
+
+    def optional(self, index: int) -> Array | None:
+        return self.values[index] if index < len(self.values) else None
+
+    def type(self, index: int) -> TensorType:
+        type_ = self.types[index]
+        assert type_ is not None, f"{self.op} needs input {index}"
+        return type_
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether the first result lies on a quantized edge."""
+        return self.results[0].is_quantized
+
+    @property
+    def activation(self) -> tuple[float, float]:
+        """The clamp that an optimisation fused into the operator, as real numbers."""
+        bounds = self.attributes.get("activation", UNBOUNDED)
+        return float(bounds[0]), float(bounds[1])
+
+    def dequantized(self) -> Call:
+        """The same call on real numbers: quantized inputs dequantized in float32."""
+        values: list[Array | None] = []
+        types: list[TensorType | None] = []
+        for value, type_ in zip(self.values, self.types, strict=True):
+            if value is None or type_ is None or not type_.is_quantized:
+                values.append(value)
+                types.append(type_)
+            else:
+                values.append(dequantize(value, type_))
+                types.append(TensorType(DType.FLOAT32, type_.shape))
+        results = tuple(
+            TensorType(DType.FLOAT32, r.shape) if r.is_quantized else r for r in self.results
+        )
+        return replace(self, values=tuple(values), types=tuple(types), results=results)
+
+
+Evaluate = Callable[[Call], Sequence[Array]]
+Macs = Callable[[Sequence[TensorType | None], Sequence[TensorType], Mapping[str, Any]], int]
+
+
+def no_macs(
+    inputs: Sequence[TensorType | None],
+    outputs: Sequence[TensorType],
+    attributes: Mapping[str, Any],
+) -> int:
+    """For operators that multiply and accumulate nothing."""
+    return 0
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator's meaning.
+
+    `evaluate` computes real tensors and whatever integer forms it knows itself. `quantized` says
+    how a QDQ sandwich around the operator becomes one integer node: "native" (evaluate knows the
+    integer form), "real" (dequantize, compute in float32, quantize), "same" (the operator moves
+    elements and changes none, so it is lowered where input and output are quantized alike), or
+    None (it stays a float operator).
+    """
+
+    name: str
+    evaluate: Evaluate
+    macs: Macs = no_macs
+    quantized: str | None = None
+    domain: str = ""
+
+
+def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
+    """Runs an operator, through float32 where its integer form is defined that way."""
+    if call.is_quantized and operator.quantized == "real":
+        reals = operator.evaluate(call.dequantized())
+        results = [
+            quantize(np.asarray(real), type_)
+            for real, type_ in zip(reals, call.results, strict=True)
+        ]
+    else:
+        results = list(operator.evaluate(call))
+    return tuple(
+        np.asarray(r, dtype=t.dtype.numpy).reshape(t.shape)
+        for r, t in zip(results, call.results, strict=True)
+    )

@@ -1,0 +1,180 @@
+"""Element by element: binary arithmetic with broadcasting, and unary functions.
+
+Quantized binary operators dequantize in float32, compute one float32 operation, apply the fused
+clamp, and quantize. Quantized unary operators are tables: the function of each of the 256 values is
+computed in float64 at compile time and quantized once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array, clip
+from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.operators.base import Call, Operator
+
+Real = Callable[[float, Mapping[str, Any]], float]
+
+
+def _add(a: Array, b: Array) -> Array:
+    return np.asarray(a + b)
+
+
+def _sub(a: Array, b: Array) -> Array:
+    return np.asarray(a - b)
+
+
+def _mul(a: Array, b: Array) -> Array:
+    return np.asarray(a * b)
+
+
+def _div(a: Array, b: Array) -> Array:
+    if a.dtype.kind in "iu":
+        quotient = np.trunc(a.astype(np.float64) / b.astype(np.float64))
+        return np.asarray(quotient.astype(a.dtype))
+    return np.asarray(a / b)
+
+
+def binary(name: str, function: Callable[[Array, Array], Array]) -> Operator:
+    """Add-14, Sub-14, Mul-14, Div-14 with multidirectional broadcasting."""
+
+    def evaluate(call: Call) -> list[Array]:
+        with np.errstate(all="ignore"):
+            result = function(call.value(0), call.value(1))
+        return [clip(result, call.activation) if call.results[0].dtype.is_float else result]
+
+    return Operator(name, evaluate, quantized="real")
+
+
+def _sigmoid(x: float, _: Mapping[str, Any]) -> float:
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
+
+
+def _hard_sigmoid(x: float, a: Mapping[str, Any]) -> float:
+    return max(0.0, min(1.0, a.get("alpha", 0.2) * x + a.get("beta", 0.5)))
+
+
+def _softplus(x: float, _: Mapping[str, Any]) -> float:
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+def _gelu(x: float, a: Mapping[str, Any]) -> float:
+    if a.get("approximate", "none") == "tanh":
+        return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + math.erf(x / math.sqrt(2)))
+
+
+UNARY: Mapping[str, Real] = {
+    "Relu": lambda x, a: max(x, 0.0),
+    "LeakyRelu": lambda x, a: x if x >= 0 else a.get("alpha", 0.01) * x,
+    "Sigmoid": _sigmoid,
+    "Tanh": lambda x, a: math.tanh(x),
+    "HardSigmoid": _hard_sigmoid,
+    "HardSwish": lambda x, a: x * max(0.0, min(1.0, x / 6 + 0.5)),
+    "Elu": lambda x, a: x if x >= 0 else a.get("alpha", 1.0) * math.expm1(x),
+    "Softplus": _softplus,
+    "Softsign": lambda x, a: x / (1 + abs(x)),
+    "Gelu": _gelu,
+    "Erf": lambda x, a: math.erf(x),
+    "Exp": lambda x, a: math.exp(min(x, 700.0)),
+    "Abs": lambda x, a: abs(x),
+    "Neg": lambda x, a: -x,
+    "Floor": lambda x, a: float(math.floor(x)),
+    "Ceil": lambda x, a: float(math.ceil(x)),
+    "Sqrt": lambda x, a: math.sqrt(x) if x >= 0 else math.nan,
+    "Reciprocal": lambda x, a: 1.0 / x if x != 0 else math.copysign(math.inf, x),
+}
+
+
+def unary(name: str) -> Operator:
+    """A unary operator; its function on real numbers stands in `UNARY`."""
+    real = UNARY[name]
+
+    def evaluate(call: Call) -> list[Array]:
+        x = call.value(0)
+        function = np.vectorize(lambda v: real(float(v), call.attributes), otypes=[np.float64])
+        if call.is_quantized:
+            return [apply_table(x, call.types[0], unary_table(call))]
+        result = function(x) if x.size else x
+        return [clip(result.astype(call.results[0].dtype.numpy), call.activation)]
+
+    return Operator(name, evaluate, quantized="native")
+
+
+def unary_table(call: Call) -> Array:
+    """The quantized output for each of the 256 input bit patterns, indexed by the byte."""
+    x_type, y_type = call.types[0], call.results[0]
+    assert x_type is not None
+    xq, yq = x_type.quantization, y_type.quantization
+    assert xq is not None
+    assert yq is not None
+    low, high = y_type.dtype.range
+    table = np.zeros(256, dtype=y_type.dtype.numpy)
+    for q in range(x_type.dtype.range[0], x_type.dtype.range[1] + 1):
+        real = real_function(call, float(np.float32(q - xq.zero_point[0]) * xq.scales[0]))
+        real = min(max(real, call.activation[0]), call.activation[1])
+        quotient = 0.0 if math.isnan(real) else real / yq.scale[0]
+        bounded = min(max(quotient, low - yq.zero_point[0]), high - yq.zero_point[0])
+        table[q & 0xFF] = round(bounded) + yq.zero_point[0]
+    return table
+
+
+def real_function(call: Call, x: float) -> float:
+    """The unary operator's value at a real number, in float64."""
+    if call.op == "Clip":
+        low, high = clip_bounds(call)
+        return min(max(x, low), high)
+    if call.op == "Identity":
+        return x
+    return UNARY[call.op](x, call.attributes)
+
+
+def apply_table(x: Array, x_type: TensorType | None, table: Array) -> Array:
+    """Looks each byte of an 8-bit tensor up."""
+    return np.asarray(table[x.view(np.uint8)])
+
+
+def clip_bounds(call: Call) -> tuple[float, float]:
+    """The bounds of Clip-6 (attributes) and Clip-11 (inputs); absent ones are infinite."""
+    low, high = call.optional(1), call.optional(2)
+    return (
+        float(low) if low is not None else float(call.attributes.get("min", -math.inf)),
+        float(high) if high is not None else float(call.attributes.get("max", math.inf)),
+    )
+
+
+def _clip(call: Call) -> list[Array]:
+    if call.is_quantized:
+        return [apply_table(call.value(0), call.types[0], unary_table(call))]
+    return [clip(clip(call.value(0), clip_bounds(call)), call.activation)]
+
+
+def _identity(call: Call) -> list[Array]:
+    x_type = call.types[0]
+    if call.is_quantized and x_type is not None and x_type.quantization != call.results[0].quantization:
+        return [apply_table(call.value(0), x_type, unary_table(call))]
+    return [call.value(0)]
+
+
+def _cast(call: Call) -> list[Array]:
+    target = call.results[0].dtype
+    if target is DType.BOOL:
+        return [call.value(0) != 0]
+    return [call.value(0).astype(target.numpy)]
+
+
+OPERATORS = (
+    binary("Add", _add),
+    binary("Sub", _sub),
+    binary("Mul", _mul),
+    binary("Div", _div),
+    *(unary(name) for name in UNARY),
+    Operator("Clip", _clip, quantized="native"),
+    Operator("Identity", _identity, quantized="native"),
+    Operator("Dropout", lambda call: [call.value(0)]),
+    Operator("Cast", _cast),
+)

@@ -1,0 +1,64 @@
+"""Operators that move elements and change none: Reshape, Transpose, Concat, Pad and their kin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array, quantize
+from mcu_deploy.ir import TensorType
+from mcu_deploy.operators.base import Call, Operator
+
+
+def _reshape(call: Call) -> list[Array]:
+    return [call.value(0).reshape(call.results[0].shape)]
+
+
+def _transpose(call: Call) -> list[Array]:
+    x = call.value(0)
+    return [np.transpose(x, call.attributes.get("perm", tuple(reversed(range(x.ndim)))))]
+
+
+def _concat(call: Call) -> list[Array]:
+    parts = [v for v in call.values if v is not None]
+    return [np.concatenate(parts, axis=int(call.attributes["axis"]))]
+
+
+def pad_amounts(call: Call) -> tuple[tuple[int, int], ...]:
+    """Pad-2 (attribute), Pad-11 (input), Pad-18 (axes): (before, after) for each axis."""
+    rank = call.type(0).rank
+    given = call.optional(1)
+    flat = call.attributes.get("pads", ()) if given is None else given.reshape(-1)
+    axes_value = call.optional(3)
+    axes = range(rank) if axes_value is None else [int(a) % rank for a in axes_value.reshape(-1)]
+    pads = [(0, 0)] * rank
+    half = len(flat) // 2
+    for index, axis in enumerate(axes):
+        pads[axis] = (int(flat[index]), int(flat[index + half]))
+    return tuple(pads)
+
+
+def pad_value(call: Call) -> Array:
+    """The constant that Pad writes, in the element type of the tensor."""
+    given = call.optional(2)
+    value = np.float32(call.attributes.get("value", 0.0)) if given is None else given
+    x = call.type(0)
+    if x.quantization is not None and x.is_quantized and np.asarray(value).dtype.kind == "f":
+        return quantize(np.asarray(value), TensorType(x.dtype, (), x.quantization))
+    return np.asarray(value, dtype=x.dtype.numpy)
+
+
+def _pad(call: Call) -> list[Array]:
+    mode = call.attributes.get("mode", "constant")
+    pads = pad_amounts(call)
+    if mode != "constant":
+        return [np.pad(call.value(0), pads, mode={"reflect": "reflect", "edge": "edge"}[mode])]
+    value = pad_value(call).reshape(-1)[0]
+    return [np.pad(call.value(0), pads, constant_values=value)]
+
+
+OPERATORS = (
+    *(Operator(n, _reshape, quantized="same") for n in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")),
+    Operator("Transpose", _transpose, quantized="same"),
+    Operator("Concat", _concat, quantized="same"),
+    Operator("Pad", _pad, quantized="same"),
+)

@@ -1,0 +1,51 @@
+"""Simplification of the graph, before any backend sees it: one file a pass.
+
+A pass is a function from a graph to a graph. `run` calls them in the order in which they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mcu_deploy.ir import Graph
+from mcu_deploy.optimize import (
+    activations,
+    batch_normalization,
+    constants,
+    gemm,
+    identities,
+    qdq,
+    quantization,
+)
+
+Pass = Callable[[Graph], Graph]
+
+
+@dataclass(frozen=True)
+class Options:
+    """fuse: whether operators are merged where the model's arithmetic does not ask for it."""
+
+    fuse: bool = True
+
+
+def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
+    """The passes by name, in order."""
+    chosen = options or Options()
+    return (
+        ("annotate quantization", quantization.annotate),
+        ("remove identities", identities.remove),
+        ("fold batch normalization", batch_normalization.fold),
+        ("fuse MatMul and Add", lambda g: gemm.fuse(g, everywhere=chosen.fuse)),
+        ("fuse activations", lambda g: activations.fuse(g, everywhere=chosen.fuse)),
+        ("lower quantized operators", qdq.lower),
+        ("fold constants", constants.fold),
+        ("remove identities again", identities.remove),
+    )
+
+
+def run(graph: Graph, options: Options | None = None) -> Graph:
+    """Simplifies a graph. The result computes the same outputs, by docs/arithmetic.md."""
+    for _, function in passes(options):
+        graph = function(graph)
+    return graph

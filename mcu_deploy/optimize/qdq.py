@@ -1,0 +1,247 @@
+"""Lowers QDQ sandwiches: DequantizeLinear, operator, QuantizeLinear become one integer node
+between quantized edges.
+
+The sandwich stays as the node's body. What cannot be lowered (computed scales, 16-bit types,
+accumulators that could overflow) stays in float32, which is the ONNX meaning of it, only slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mcu_deploy import operators
+from mcu_deploy.ir import (
+    DType,
+    EdgeId,
+    Graph,
+    GraphEditor,
+    Node,
+    NodeId,
+    Quantization,
+    TensorType,
+)
+from mcu_deploy.optimize.quantization import stated
+
+_BYTES = (DType.INT8, DType.UINT8)
+_MATRIX = {"Conv": 0, "Gemm": 1, "MatMul": 1}
+
+
+def lower(graph: Graph) -> Graph:
+    """The graph with every sandwich that has an integer form replaced by it."""
+    for node in tuple(graph.nodes):
+        if node.id not in graph.topology.nodes:
+            continue
+        operator = operators.find(node.domain, node.op)
+        if operator is not None and operator.quantized is not None:
+            graph = _lower_one(graph, node, operator.quantized)
+        elif node.op == "QuantizeLinear" and not node.domain:
+            graph = _lower_pair(graph, node)
+    return graph
+
+
+def _dequantized(graph: Graph, edge: EdgeId | None) -> Node | None:
+    """The DequantizeLinear that writes an edge, if it states what its integer edge says."""
+    producer = None if edge is None else graph.producer(edge)
+    if producer is None or producer.op != "DequantizeLinear" or producer.domain:
+        return None
+    source = producer.inputs[0]
+    assert source is not None
+    if graph.type(source).quantization != stated(graph, producer):
+        return None
+    return producer
+
+
+def _quantized(graph: Graph, node: Node) -> Node | None:
+    """The one QuantizeLinear behind a node, to 8 bits, with one constant scale."""
+    if len([e for e in node.outputs if e is not None]) != 1 or node.outputs[0] is None:
+        return None
+    reader = graph.sole_consumer(node.outputs[0])
+    if reader is None or reader.op != "QuantizeLinear" or reader.domain:
+        return None
+    result = reader.outputs[0]
+    assert result is not None
+    type_ = graph.type(result)
+    stated_here = stated(graph, reader)
+    if type_.dtype not in _BYTES or stated_here is None or not stated_here.per_tensor:
+        return None
+    return reader if type_.quantization == stated_here else None
+
+
+def _lower_one(graph: Graph, node: Node, kind: str) -> Graph:
+    quantize = _quantized(graph, node)
+    if quantize is None or not node.inputs:
+        return graph
+    result = quantize.outputs[0]
+    assert result is not None
+    editor = GraphEditor(graph)
+    inputs: list[EdgeId | None] = []
+    shared: list[NodeId] = []
+    integer_inputs = 0
+    for index, edge in enumerate(node.inputs):
+        source = _dequantized(graph, edge)
+        if source is None:
+            if edge is not None and graph.constant(edge) is None:
+                return graph
+            inputs.append(edge)
+            continue
+        integer = source.inputs[0]
+        assert integer is not None
+        is_bias = index == 2 and node.op in ("Conv", "Gemm")
+        if not is_bias and graph.type(integer).dtype not in _BYTES:
+            return graph
+        integer_inputs += 0 if is_bias else 1
+        inputs.append(integer)
+        shared.append(source.id)
+    if integer_inputs == 0:
+        return graph
+    if node.op in _MATRIX:
+        if not _matrix_fits(graph, node, inputs):
+            return graph
+        bias = _bias(graph, editor, node, inputs)
+        if bias is False:
+            return graph
+        inputs = [*inputs[:2], *([bias] if bias is not None else [])]
+    elif not _moves_alike(graph, inputs, result, kind):
+        return graph
+    attributes = dict(graph.attributes(node.id))
+    members = [node.id, quantize.id]
+    editor.fuse(members, node.op, inputs, [result], attributes, node.name, shared)
+    return editor.finish()
+
+
+def _moves_alike(graph: Graph, inputs: list[EdgeId | None], result: EdgeId, kind: str) -> bool:
+    """Per-tensor activations; and for operators that move elements, one quantization throughout."""
+    target = graph.type(result)
+    for edge in inputs:
+        type_ = None if edge is None else graph.type(edge)
+        if type_ is None or type_.quantization is None:
+            continue
+        if not type_.quantization.per_tensor:
+            return False
+        if kind == "same" and (type_.quantization, type_.dtype) != (
+            target.quantization,
+            target.dtype,
+        ):
+            return False
+    return True
+
+
+def _matrix_fits(graph: Graph, node: Node, inputs: list[EdgeId | None]) -> bool:
+    """Whether both factors are quantized the way the integer form knows."""
+    x, w = inputs[0], inputs[1]
+    if x is None or w is None:
+        return False
+    xq, wq = graph.type(x).quantization, graph.type(w).quantization
+    attributes = graph.attributes(node.id)
+    if xq is None or wq is None or not xq.per_tensor:
+        return False
+    if attributes.get("alpha", 1.0) != 1.0 or attributes.get("beta", 1.0) != 1.0:
+        return False
+    if attributes.get("transA", 0):
+        return False
+    axis = 0 if node.op == "Conv" or attributes.get("transB", 0) else graph.type(w).rank - 1
+    if not wq.per_tensor and wq.axis != axis:
+        return False
+    if graph.constant(w) is None:
+        return node.op == "MatMul" and wq.per_tensor
+    return True
+
+
+def _bias(
+    graph: Graph, editor: GraphEditor, node: Node, inputs: list[EdgeId | None]
+) -> EdgeId | None | bool:
+    """The bias as int32 at the accumulator's scale; False where the accumulator could overflow."""
+    x, w = inputs[0], inputs[1]
+    assert x is not None
+    assert w is not None
+    weights, w_type = graph.constant(w), graph.type(w)
+    xq, wq = graph.type(x).quantization, w_type.quantization
+    assert xq is not None
+    assert wq is not None
+    edge = inputs[2] if len(inputs) > 2 else None
+    value: np.ndarray | None = None
+    if edge is not None:
+        value = _integer_bias(graph, edge, xq, wq)
+        if value is None:
+            return False
+    if weights is not None and _worst_sum(graph, node, inputs, value) >= 2**31:
+        return False
+    if value is None or edge is None:
+        return None
+    scale = (xq.scales * wq.scales).astype(np.float32)
+    quantization = Quantization.from_arrays(scale, [0] * scale.size, 0)
+    type_ = TensorType(DType.INT32, value.shape, quantization)
+    return editor.add_constant(graph.edge_name(edge), value.astype(np.int32), type_)
+
+
+def _integer_bias(
+    graph: Graph, edge: EdgeId, xq: Quantization, wq: Quantization
+) -> np.ndarray | None:
+    value = graph.constant(edge)
+    if value is None or value.ndim != 1:
+        return None
+    scale = xq.scales.astype(np.float64) * wq.scales.astype(np.float64)
+    type_ = graph.type(edge)
+    if type_.dtype is DType.FLOAT32:
+        real = value.astype(np.float64)
+    else:
+        own = type_.quantization
+        if own is None or any(own.zero_point):
+            return None
+        # Converters store float32(sx * sw): the integers are then the accumulator's own.
+        if np.allclose(own.scales, scale, rtol=1e-5, atol=0):
+            return value.astype(np.int64)
+        real = value.astype(np.float64) * own.scales.astype(np.float64)
+    rounded = np.rint(real / scale)
+    if not np.all(np.abs(rounded) < 2**31):
+        return None
+    return np.asarray(rounded.astype(np.int64))
+
+
+def _worst_sum(
+    graph: Graph, node: Node, inputs: list[EdgeId | None], bias: np.ndarray | None
+) -> int:
+    """The largest magnitude that an accumulator can reach, over all inputs and channels."""
+    x, w = inputs[0], inputs[1]
+    assert x is not None
+    assert w is not None
+    x_type, w_type = graph.type(x), graph.type(w)
+    weights = graph.constant(w)
+    assert weights is not None
+    assert x_type.quantization is not None
+    assert w_type.quantization is not None
+    low, high = x_type.dtype.range
+    zero = x_type.quantization.zero_point[0]
+    largest = max(abs(low - zero), abs(high - zero))
+    _, w_zero = w_type.quantization.broadcast(w_type.rank)
+    magnitude = np.abs(weights.astype(np.int64) - w_zero)
+    transposed = bool(graph.attributes(node.id).get("transB", 0))
+    channel = 0 if node.op == "Conv" or transposed else w_type.rank - 1
+    sums = magnitude.sum(axis=tuple(a for a in range(w_type.rank) if a != channel))
+    total = sums * largest + (0 if bias is None else np.abs(bias))
+    return int(total.max()) if total.size else 0
+
+
+def _lower_pair(graph: Graph, quantize: Node) -> Graph:
+    """DequantizeLinear directly before QuantizeLinear: a change of scale, or nothing at all."""
+    source = _dequantized(graph, quantize.inputs[0])
+    result = quantize.outputs[0]
+    assert result is not None
+    if source is None or stated(graph, quantize) != graph.type(result).quantization:
+        return graph
+    integer = source.inputs[0]
+    assert integer is not None
+    x, y = graph.type(integer), graph.type(result)
+    if x.dtype not in _BYTES or y.dtype not in _BYTES:
+        return graph
+    if x.quantization is None or y.quantization is None:
+        return graph
+    if not x.quantization.per_tensor or not y.quantization.per_tensor:
+        return graph
+    editor = GraphEditor(graph)
+    empty: Mapping[str, object] = {}
+    editor.fuse([quantize.id], "Identity", [integer], [result], empty, quantize.name, [source.id])
+    return editor.finish()
+
