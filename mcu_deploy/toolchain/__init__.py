@@ -1,1 +1,56 @@
-"""From C to bytes: compiler, archive, linker, and what can be read from the result."""
+"""From C to bytes: compiler, archive, linker, and what can be read from the result.
+
+In the order of a build: compile_network, build_crt, build_platform, link_firmware("bench"),
+network_stack, measure_network, link_firmware("firmware"), firmware_stack, measure_firmware,
+check_fit.
+"""
+
+from __future__ import annotations
+
+from mcu_deploy.toolchain.compiler import (
+    Toolchain,
+    build_crt,
+    compile_network,
+    gcc_command_line,
+    network_flags,
+    runtime_flags,
+)
+from mcu_deploy.toolchain.fit import MemoryUse, check_fit
+from mcu_deploy.toolchain.link import build_platform, link_firmware
+from mcu_deploy.toolchain.sizes import (
+    FirmwareSizes,
+    NetworkSizes,
+    Part,
+    measure_firmware,
+    measure_network,
+)
+from mcu_deploy.toolchain.stack import StackBound, StackError, stack_bound
+from mcu_deploy.toolchain.stack_programs import (
+    exception_frame_bytes,
+    firmware_stack,
+    network_stack,
+)
+
+__all__ = [
+    "FirmwareSizes",
+    "MemoryUse",
+    "NetworkSizes",
+    "Part",
+    "StackBound",
+    "StackError",
+    "Toolchain",
+    "build_crt",
+    "build_platform",
+    "check_fit",
+    "compile_network",
+    "exception_frame_bytes",
+    "firmware_stack",
+    "gcc_command_line",
+    "link_firmware",
+    "measure_firmware",
+    "measure_network",
+    "network_flags",
+    "network_stack",
+    "runtime_flags",
+    "stack_bound",
+]
