@@ -31,6 +31,9 @@ _START_SECONDS = 90.0  # 3 s on an idle machine, 7 s on a busy one
 _PORT_ATTEMPTS = 5
 _READY = "mcu-deploy: the machine is ready"
 _ERROR = "There was an error executing command"
+# A little virtual time first, for the start-up: bytes that come before the firmware has switched its
+# receiver on are lost, as on a chip.
+_SERVE = f'emulation RunFor "0.02"\necho "{_READY}"\nstart\n'
 _ARGUMENTS = ("--disable-gui", "--plain", "--console", "--hide-log")
 
 
@@ -62,7 +65,7 @@ class Renode:
         """
         for attempt in range(_PORT_ATTEMPTS):
             port = _free_port()
-            _write_machine(board, elf, port, folder, 'echo "' + _READY + '"\nstart\n')
+            _write_machine(board, elf, port, folder, _SERVE)
             with _process(program, extra_args, folder) as process:
                 problem = _wait_until_ready(process)
                 if problem is not None:
@@ -171,9 +174,13 @@ def _write_machine(board: Board, elf: Path, port: int, folder: Path, rest: str) 
     """Writes machine.resc and what it needs into `folder`; names in it are relative, so that no
     path has to be quoted for Renode."""
     assert board.renode is not None
+    shipped = resources.root() / "renode"
+    adapted = shipped / f"{board.name}.repl"
     own = board.path.parent / board.renode.platform
     if own.is_file():  # a board of the user's, with its description beside it
         platform = f'using "{own}"\n'
+    elif adapted.is_file() and f'using "{board.renode.platform}"' in adapted.read_text():
+        platform = adapted.read_text()
     else:
         # Setting "init" anew leaves out the platform's own, which would download an SVD file.
         platform = (
@@ -182,7 +189,7 @@ def _write_machine(board: Board, elf: Path, port: int, folder: Path, rest: str) 
         )
     (folder / "platform.repl").write_text(platform)
     shutil.copyfile(elf, folder / "firmware.elf")
-    shutil.copyfile(resources.root() / "renode" / "firmware.resc", folder / "firmware.resc")
+    shutil.copyfile(shipped / "firmware.resc", folder / "firmware.resc")
     (folder / "machine.resc").write_text(
         f'$name="{re.sub(r"[^A-Za-z0-9_-]", "_", board.name)}"\n'
         "$platform=@platform.repl\n"
