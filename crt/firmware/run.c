@@ -194,19 +194,22 @@ static int32_t run_once(const mcu_model_t *model) {
                             tensors + model->num_input_tensors, model->num_output_tensors);
 }
 
-/* 0, or the code of what is wrong with the request. */
-static uint32_t check(const mcu_model_t *model, uint32_t repeat, size_t crcs) {
+/* 0, or the code of what is wrong with the request; `detail` is what the error says. */
+static uint32_t check(const mcu_model_t *model, uint32_t repeat, size_t crcs, uint32_t *detail) {
     uint32_t known = MCU_RUN_LAYER_CRC | MCU_RUN_LAYER_TIME | MCU_RUN_STOP_AFTER;
     bool stops = (run.flags & MCU_RUN_STOP_AFTER) != 0U;
     bool once = stops || (run.flags & MCU_RUN_LAYER_CRC) != 0U;
     bool times = (run.flags & MCU_RUN_LAYER_TIME) != 0U;
+    *detail = run.flags;
     if ((run.flags & ~known) != 0U || (!stops && run.stop_after != 0U) || repeat == 0U ||
         (once && repeat != 1U) || (times && mcu_platform_counter_kind() == MCU_COUNTER_NONE)) {
         return MCU_PROTOCOL_BAD_VALUE;
     }
+    *detail = model->num_layers;
     if (stops && run.stop_after >= model->num_layers) {
         return MCU_PROTOCOL_NO_SUCH_LAYER;
     }
+    *detail = 8U + (uint32_t)crcs;
     return crcs == 0U || crcs == 4U * (size_t)model->num_input_tensors ? 0U
                                                                        : MCU_PROTOCOL_BAD_LENGTH;
 }
@@ -225,9 +228,10 @@ void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) 
     if (request->bad || entry == NULL) {
         return;
     }
-    uint32_t code = check(entry->model, repeat, request->left);
+    uint32_t detail = 0;
+    uint32_t code = check(entry->model, repeat, request->left, &detail);
     if (code != 0U) {
-        mcu_protocol_error(reply, code, (int32_t)run.flags);
+        mcu_protocol_error(reply, code, (int32_t)detail);
         return;
     }
     int32_t status = prepare(entry);

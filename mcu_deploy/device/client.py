@@ -239,7 +239,7 @@ class Device:
                 f"The firmware speaks version {self.hello.protocol_version} of the protocol, this "
                 f"mcu-deploy version {PROTOCOL_VERSION}; build and load the firmware anew."
             )
-        self._link.window = self.hello.receive_window
+        self._link.adopt(self.hello)
         self.models = tuple(self._describe(i) for i in range(self.hello.num_models))
 
     def _describe(self, model: int) -> ModelInfo:

@@ -19,7 +19,7 @@ from mcu_deploy.device.framing import (
     encode_frame,
     encoded_size,
 )
-from mcu_deploy.device.protocol import REPLY, Type
+from mcu_deploy.device.protocol import REPLY, Hello, Type, name_of_request
 from mcu_deploy.device.transport import Transport
 from mcu_deploy.errors import DeviceError
 
@@ -37,7 +37,7 @@ class DeviceRestarted(DeviceError):
 class _Batch:
     """Requests of one kind, and which of them are unsent, on the way, or answered."""
 
-    def __init__(self, payloads: dict[int, bytes], kind: Type) -> None:
+    def __init__(self, payloads: dict[int, bytes], kind: int) -> None:
         self._lines = {seq: encode_frame(Frame(kind, seq, data)) for seq, data in payloads.items()}
         self._replies: dict[int, bytes] = {}
         self.unsent = list(payloads)
@@ -55,7 +55,7 @@ class _Batch:
     def bytes_waiting(self) -> int:
         return sum(len(self._lines[seq]) for seq in self.waiting)
 
-    def takes(self, frame: Frame, kind: Type) -> bool:
+    def takes(self, frame: Frame, kind: int) -> bool:
         """Whether this is the first reply to one of them; ProtocolError where it is an ERROR."""
         if frame.seq not in self._lines or frame.seq in self._replies:
             return False
@@ -97,6 +97,7 @@ class Link:
     ) -> None:
         self.transport = transport
         self.window = 0
+        self.baud = transport.baud
         self.latency = latency
         self.retries = retries
         self.run_timeout = run_timeout
@@ -116,10 +117,16 @@ class Link:
         self._starting = True
         self._start_fault = None
         self.window = 0
+        self.baud = self.transport.baud
+
+    def adopt(self, hello: Hello) -> None:
+        """Takes the window and the baud rate (an emulator's line has none of its own)."""
+        self.window = hello.receive_window
+        self.baud = hello.baud or self.transport.baud
 
     def exchange(
         self,
-        kind: Type,
+        kind: int,
         payloads: Sequence[bytes],
         *,
         reply_bytes: int = 64,
@@ -170,7 +177,7 @@ class Link:
 
     def request(
         self,
-        kind: Type,
+        kind: int,
         payload: bytes = b"",
         *,
         reply_bytes: int = 64,
@@ -191,7 +198,7 @@ class Link:
         on_line = encoded_size(reply_bytes)
         if batch is not None:
             on_line = batch.bytes_waiting() + len(batch.waiting) * on_line
-        seconds = 2.0 * _BITS_PER_BYTE * on_line / self.transport.baud + self.latency
+        seconds = 2.0 * _BITS_PER_BYTE * on_line / self.baud + self.latency
         return time.monotonic() + seconds * min(2.0**failures, 4.0)
 
     def _resync(self) -> bool:
@@ -244,7 +251,7 @@ class Link:
             return True
         return False
 
-    def _diagnosis(self, kind: Type) -> DeviceError:
+    def _diagnosis(self, kind: int) -> DeviceError:
         """Why there is no answer, from what has been seen on the line so far."""
         if self._start_fault is not None:
             return self._start_fault
@@ -270,8 +277,8 @@ class Link:
                 "firmware's, or another program runs there; check the baud rate, load firmware.elf."
             )
         return DeviceError(
-            f"The device on {where} did not answer {kind.name} {tries}, although it has answered "
-            "before: it hangs, or the line is very bad; reset it and try again."
+            f"The device on {where} did not answer {name_of_request(kind)} {tries}, although it "
+            "has answered before: it hangs, or the line is very bad; reset it and try again."
         )
 
 

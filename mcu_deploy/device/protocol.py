@@ -109,6 +109,11 @@ class Provoke(enum.IntEnum):
     INVALID_STATE = 8
 
 
+def name_of_request(kind: int) -> str:
+    """Its name in docs/protocol.md, or its number."""
+    return _name(Type, kind)
+
+
 def _name(kind: type[enum.IntEnum], value: int) -> str:
     try:
         return kind(value).name
@@ -121,7 +126,7 @@ class ProtocolError(DeviceError):
 
     def __init__(self, request: int, code: int, detail: int, text: str) -> None:
         self.request, self.code, self.detail, self.text = request, code, detail, text
-        what = _name(Type, request)
+        what = name_of_request(request)
         name = _name(Code, code)
         super().__init__(f"The device refused the request {what}: {text} ({name}, {detail}).")
 
