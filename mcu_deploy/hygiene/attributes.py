@@ -1,8 +1,8 @@
 """The build attributes of Arm objects (.ARM.attributes), and what they ask of a core.
 
-Numbers and meanings of the tags are those of Arm's "Addenda to, and Errata in, the ABI for the Arm
-Architecture" (IHI 0045) as binutils' readelf prints them. The section is decoded here and not by
-pyelftools, whose loops trust the lengths that stand in the section.
+Numbers of the tags: pyelftools' table of them; meanings: what readelf prints of objects that gcc
+made for each core. The section is decoded here and not by pyelftools, whose loops trust the lengths
+that stand in the section.
 """
 
 from __future__ import annotations

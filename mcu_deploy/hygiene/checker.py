@@ -160,26 +160,34 @@ def _prepare(file: _File, unit: Unit, core: Core | None) -> _Job:
                     unit.member,
                 )
             )
+        if attributes is None and any(section.code for section in unit.elf.sections):
+            file.notes.append(f"{unit.member or 'it'} has no build attributes: its ABI is unknown")
         if core is None and attributes is not None:
             core = attributes.core()
     return _Job(file, unit, attributes, core)
 
 
 def _check_machine(unit: Unit, board: CoreFeatures | None, core: Core | None) -> list[Finding]:
-    """Whether the object is for the board's kind of machine."""
+    """Whether the object is for the board's kind of machine, or any that there are boards of."""
+    own = _MACHINES.get(platform.machine().lower())
     if board is None:
+        wanted = {"EM_ARM", *_MACHINES.values()}
+        reason = "there is no board with such a processor"
+    elif core is not None:
+        wanted, reason = {"EM_ARM"}, f"{core.title} is a little-endian Arm"
+    else:
+        wanted = {own} if own else {unit.elf.machine}
+        reason = "the board is this computer"
+    if unit.elf.machine in wanted and unit.elf.little_endian:
         return []
-    wanted = "EM_ARM" if core is not None else _MACHINES.get(platform.machine().lower(), "")
-    if (unit.elf.machine == wanted and (core is None or unit.elf.little_endian)) or not wanted:
-        return []
-    order = "" if unit.elf.little_endian else " (big-endian)"
+    order = "little" if unit.elf.little_endian else "big"
     return [
         Finding(
             "machine",
             unit.file,
-            f"It is for the machine {unit.elf.machine.removeprefix('EM_')}{order}, and the board is"
-            f" {'a little-endian Arm' if core is not None else 'this computer'}.",
-            "Build it for this board (mcu-deploy build --board).",
+            f"It is for the machine {unit.elf.machine.removeprefix('EM_')}, {order}-endian, and"
+            f" {reason}.",
+            "Build it for a board (mcu-deploy build --board).",
             unit.member,
         )
     ]

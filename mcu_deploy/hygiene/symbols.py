@@ -85,13 +85,13 @@ def load_rules() -> Rules:
 
 
 def descriptors(elf: Elf) -> list[tuple[str, Symbol]]:
-    """The network descriptors that a file defines: (name of the network, symbol)."""
+    """The network descriptors that a file defines, by name: (name of the network, symbol)."""
     found = []
     for symbol in elf.symbols:
         match = _DESCRIPTOR.match(symbol.name)
         if match and not symbol.undefined:
             found.append((match[1], symbol))
-    return found
+    return sorted(found, key=lambda pair: pair[0])
 
 
 def read_abi_version(elf: Elf, symbol: Symbol) -> int | None:
