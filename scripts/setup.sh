@@ -48,11 +48,12 @@ has_host_gcc() {
     command -v gcc >/dev/null &&
         printf '#include <stdio.h>\n' | gcc -x c -fsyntax-only - 2>/dev/null
 }
+has_host_gxx() { command -v g++ >/dev/null; }
 has_venv() { [[ -x .venv/bin/python ]] && .venv/bin/python -c '' 2>/dev/null; }
 
 is_ready() {
     [[ -f $stamp && $(<"$stamp") == "$(key)" ]] &&
-        has_newlib && has_qemu && has_host_gcc && has_venv
+        has_newlib && has_qemu && has_host_gcc && has_host_gxx && has_venv
 }
 
 suits() {
@@ -87,6 +88,7 @@ find_missing() {
     has_newlib || missing+=(libnewlib-arm-none-eabi)
     has_qemu || missing+=(qemu-system-arm)
     has_host_gcc || missing+=(gcc libc6-dev)
+    has_host_gxx || missing+=(g++) # the tests compile the headers as C++
     find_python || missing+=(python3-venv)
 }
 

@@ -124,6 +124,7 @@ def machine(tmp_path: Path, repository: Path) -> Machine:
     made.program("arm-none-eabi-gcc", "echo /bin/bash")  # the path of nano.specs: it exists
     made.program("qemu-system-arm", "")
     made.program("gcc", "cat >/dev/null")
+    made.program("g++", "")
     made.program("apt-get", "echo apt-get must not be called; exit 99")
     made.system(_BOOKWORM)
     return made
