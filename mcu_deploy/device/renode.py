@@ -31,8 +31,8 @@ _START_SECONDS = 90.0  # 3 s on an idle machine, 7 s on a busy one
 _PORT_ATTEMPTS = 5
 _READY = "mcu-deploy: the machine is ready"
 _ERROR = "There was an error executing command"
-# A little virtual time first, for the start-up: bytes that come before the firmware has switched its
-# receiver on are lost, as on a chip.
+# A little virtual time first, for the start-up: bytes that come before the firmware has switched
+# its receiver on are lost, as on a chip.
 _SERVE = f'emulation RunFor "0.02"\necho "{_READY}"\nstart\n'
 _ARGUMENTS = ("--disable-gui", "--plain", "--console", "--hide-log")
 
