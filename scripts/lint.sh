@@ -24,6 +24,7 @@ else
 fi
 
 if ((${#failed[@]})); then
-    printf 'lint: %s failed; make format mends what can be mended by itself\n' "${failed[@]}" >&2
+    list=$(printf ', %s' "${failed[@]}")
+    echo "lint: not clean: ${list:2}; make format mends what can be mended by itself" >&2
     exit 1
 fi
