@@ -141,7 +141,8 @@ static void use_tensor(uint8_t type, mcu_reader_t *request, mcu_message_t *reply
 
 static void handle(uint8_t type, uint16_t seq, mcu_reader_t *request, mcu_message_t *reply) {
     size_t size = request->left;
-    bool empty = type == MCU_HELLO || type == MCU_SELF_TEST || type == MCU_RESET;
+    bool empty =
+        type == MCU_HELLO || type == MCU_PING || type == MCU_SELF_TEST || type == MCU_RESET;
     if ((empty && size != 0U) || (type == MCU_DESCRIBE && size != 2U)) {
         mcu_protocol_error(reply, MCU_PROTOCOL_BAD_LENGTH, (int32_t)size);
         return;

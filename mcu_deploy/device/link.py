@@ -159,6 +159,8 @@ class Link:
                     deadline = self._deadline(batch, reply_bytes, 2)
                 if on_event is not None:
                     on_event(frame)
+            elif frame is not None and frame.type == Type.READY:
+                batch.send_again()  # what it was sent before its start is lost
             elif frame is None:
                 idle = self._resync()
                 if self._frames:
@@ -210,7 +212,7 @@ class Link:
         idle = False
         while not idle and (frame := self._next_frame(deadline)) is not None:
             idle = frame.type == Type.PING + REPLY and frame.seq == ping
-            if not idle and frame.type != Type.PING + REPLY:
+            if not idle and frame.type not in (Type.PING + REPLY, Type.READY):
                 kept.append(frame)
         self._frames = kept + self._frames
         return idle
@@ -242,11 +244,12 @@ class Link:
                 raise fault
             self._start_fault = fault
         elif frame.type == Type.READY:
-            if not self._starting:
-                raise DeviceRestarted(
-                    "The device has restarted by itself (power, watchdog, or its reset button); "
-                    "what was written to it is lost: start again."
-                )
+            if self._starting:
+                return True
+            raise DeviceRestarted(
+                "The device has restarted by itself (power, watchdog, or its reset button); "
+                "what was written to it is lost: start again."
+            )
         else:
             return True
         return False

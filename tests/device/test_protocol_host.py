@@ -222,7 +222,7 @@ ERRORS = [
     (0x0D, b"", Code.UNKNOWN_TYPE, 13),
     (0x00, b"", Code.UNKNOWN_TYPE, 0),
     (Type.HELLO, b"x", Code.BAD_LENGTH, 1),
-    (Type.PING, b"x", Code.UNKNOWN_TYPE, 2),
+    (Type.PING, b"x", Code.BAD_LENGTH, 1),
     (Type.DESCRIBE, b"\0", Code.BAD_LENGTH, 1),
     (Type.DESCRIBE, b"\4\0", Code.NO_SUCH_MODEL, 4),
     (Type.DESCRIBE_TENSOR, X_REF + b"x", Code.BAD_LENGTH, 9),

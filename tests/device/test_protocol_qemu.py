@@ -1,0 +1,124 @@
+"""The protocol on an emulated Cortex-M4F: transfers, layers, every fault, restart."""
+
+from __future__ import annotations
+
+import shutil
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from device.protocol_lab import NETWORKS, X, Y, mini_layers
+
+from mcu_deploy.boards import load_board
+from mcu_deploy.device import Device, DeviceFault, FaultCause, connect, describe_fault
+from mcu_deploy.device.emulator import open_emulator
+from mcu_deploy.device.protocol import Provoke, TensorKind
+from mcu_deploy.toolchain import build_crt, link_firmware
+
+pytestmark = [pytest.mark.needs_qemu, pytest.mark.needs_arm_gcc]
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    board = load_board("mps2-an386")
+    folder = tmp_path_factory.mktemp("an386")
+    shutil.copy(NETWORKS, folder / "firmware_models.c")
+    build_crt(board, folder)
+    return link_firmware(board, folder, [], "firmware")
+
+
+@pytest.fixture(scope="module")
+def device(elf: Path) -> Iterator[Device]:
+    with (
+        open_emulator(load_board("mps2-an386"), elf) as emulator,
+        connect(emulator.url, latency=2.0) as device,
+    ):
+        yield device
+
+
+def test_hello_names_the_board(device: Device) -> None:
+    assert (device.hello.board, device.hello.core) == ("mps2-an386", "cortex-m4")
+    assert device.hello.clock_hz == 25_000_000
+    assert device.hello.stack_bytes == load_board("mps2-an386").stack_bytes
+    assert [model.name for model in device.models] == ["mini", "tiny", "failing", "slow"]
+
+
+def test_infer_and_layers(device: Device) -> None:
+    expected = mini_layers(X)
+    z, w = device.infer("mini", [X, Y])
+    assert [z.tobytes(), w.tobytes()] == expected[2]
+    crcs = {(c.layer, c.output): c.crc for c in device.layer_crcs("mini", [X, Y])}
+    assert crcs == {
+        (i, j): zlib.crc32(tensor) for i, out in enumerate(expected) for j, tensor in enumerate(out)
+    }
+    assert device.read_layer_output("mini", [X, Y], 1, 0) == expected[1][0]
+    assert device.tensor_crc("mini", TensorKind.LAYER, 1, 1) == crcs[1, 1]
+    assert device.resent == 0
+
+
+def test_stack_and_counter(device: Device) -> None:
+    device.write_input("slow", 0, b"\x05")
+    result = device.run("slow")
+    assert 0 < result.stack_used < result.stack_size
+    assert result.counter_least >= 6 * 0.06 * device.hello.clock_hz  # six layers of 60 ms
+    assert len(device.profile("slow", [np.array([5], np.uint8)]).layers) == 6
+
+
+def test_the_line_is_not_slowed_down_by_the_protocol(device: Device) -> None:
+    """QEMU's UART gives some 20 kB/s; without TCP_NODELAY it would be a tenth."""
+    began = time.monotonic()
+    for _ in range(4):
+        device.write_input("mini", 0, X.tobytes())
+    speed = 4 * X.nbytes / (time.monotonic() - began)
+    print(f"{speed / 1000:.1f} kB/s")
+    assert speed > 3000
+    assert device.resent == 0
+
+
+FAULTS = {
+    Provoke.UNDEFINED_INSTRUCTION: FaultCause.UNDEFINED_INSTRUCTION,
+    Provoke.BAD_READ: FaultCause.BAD_READ,
+    Provoke.BAD_WRITE: FaultCause.BAD_WRITE,
+    Provoke.BAD_JUMP: FaultCause.BAD_JUMP,
+    Provoke.UNALIGNED: FaultCause.UNALIGNED,
+    Provoke.DIVIDE_BY_ZERO: FaultCause.DIVIDE_BY_ZERO,
+    Provoke.STACK_OVERFLOW: FaultCause.STACK_OVERFLOW,
+    Provoke.INVALID_STATE: FaultCause.INVALID_STATE,
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_faults_reach_the_host_and_the_device_restarts(
+    device: Device, elf: Path, what: Provoke
+) -> None:
+    with pytest.raises(DeviceFault) as fault:
+        device.provoke(what)
+    report = fault.value.report
+    text = describe_fault(report, elf)
+    assert report.cause == FAULTS[what], text
+    assert report.layer is None
+    assert report.cfsr is not None and report.hfsr is not None
+    if what not in (Provoke.BAD_JUMP, Provoke.STACK_OVERFLOW):
+        assert " provoke+0x" in text or " mcu_provoke_request+0x" in text, text
+    assert ("PC " in text) == (report.pc is not None)
+    device.await_restart()
+    assert device.infer("tiny", [np.array([1], np.uint8)]) == [2]
+
+
+def test_a_fault_in_a_layer_names_the_layer(device: Device, elf: Path) -> None:
+    device.provoke(Provoke.UNALIGNED, model=0, layer=2)
+    with pytest.raises(DeviceFault, match="an unaligned access in layer 2 of model 0") as fault:
+        device.infer("mini", [X, Y])
+    assert "layer   2 of model 0" in describe_fault(fault.value.report, elf)
+    device.await_restart()
+    assert device.infer("tiny", [np.array([1], np.uint8)]) == [2]
+
+
+def test_reset_and_self_test(device: Device) -> None:
+    device.write_input("tiny", 0, b"\x01")
+    device.reset()
+    assert device.tensor_crc("tiny", TensorKind.INPUT, 0) == zlib.crc32(b"\0")
+    assert device.self_test() == 0
