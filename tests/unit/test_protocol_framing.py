@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -38,6 +40,13 @@ frames = st.builds(Frame, st.integers(0, 255), st.integers(0, 65535), payloads)
 def test_cobs_known_answers(data: str, encoded: str) -> None:
     assert cobs_encode(bytes.fromhex(data)).hex() == encoded
     assert cobs_decode(bytes.fromhex(encoded)) == bytes.fromhex(data)
+
+
+def test_the_examples_of_the_specification(repository: Path) -> None:
+    text = (repository / "docs" / "protocol.md").read_text()
+    lines = re.findall(r"^    (?:PING|DESCRIBE).*: +((?:[0-9a-f]{2} ?)+)$", text, re.MULTILINE)
+    found = [FrameReader().feed(bytes.fromhex(line)) for line in lines]
+    assert found == [[Frame(2, 1)], [Frame(4, 258, b"\1\0")]]
 
 
 @given(payloads)

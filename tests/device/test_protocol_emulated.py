@@ -1,4 +1,4 @@
-"""The protocol on an emulated Cortex-M4F: transfers, layers, every fault, restart."""
+"""The protocol on emulated boards: transfers, layers, every fault, restart."""
 
 from __future__ import annotations
 
@@ -12,37 +12,52 @@ import numpy as np
 import pytest
 from device.protocol_lab import NETWORKS, X, Y, mini_layers
 
-from mcu_deploy.boards import load_board
+from mcu_deploy.boards import Board, load_board
 from mcu_deploy.device import Device, DeviceFault, FaultCause, connect, describe_fault
 from mcu_deploy.device.emulator import open_emulator
 from mcu_deploy.device.protocol import Provoke, TensorKind
 from mcu_deploy.toolchain import build_crt, link_firmware
 
-pytestmark = [pytest.mark.needs_qemu, pytest.mark.needs_arm_gcc]
+pytestmark = pytest.mark.needs_arm_gcc
+
+QEMU_BOARDS = [
+    pytest.param("mps2-an386", marks=pytest.mark.needs_qemu),
+    *(
+        pytest.param(name, marks=[pytest.mark.needs_qemu, pytest.mark.matrix])
+        for name in ("mps2-an385", "mps2-an500", "mps3-an547", "netduinoplus2")
+    ),
+]
 
 
-@pytest.fixture(scope="module")
-def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    board = load_board("mps2-an386")
-    folder = tmp_path_factory.mktemp("an386")
+def build(board: Board, folder: Path) -> Path:
     shutil.copy(NETWORKS, folder / "firmware_models.c")
     build_crt(board, folder)
     return link_firmware(board, folder, [], "firmware")
 
 
+@pytest.fixture(scope="module", params=QEMU_BOARDS)
+def board(request: pytest.FixtureRequest) -> Board:
+    return load_board(str(request.param))
+
+
 @pytest.fixture(scope="module")
-def device(elf: Path) -> Iterator[Device]:
+def elf(board: Board, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(board, tmp_path_factory.mktemp(board.name))
+
+
+@pytest.fixture(scope="module")
+def device(board: Board, elf: Path) -> Iterator[Device]:
     with (
-        open_emulator(load_board("mps2-an386"), elf) as emulator,
+        open_emulator(board, elf, emulator="qemu") as emulator,
         connect(emulator.url, latency=2.0) as device,
     ):
         yield device
 
 
-def test_hello_names_the_board(device: Device) -> None:
-    assert (device.hello.board, device.hello.core) == ("mps2-an386", "cortex-m4")
-    assert device.hello.clock_hz == 25_000_000
-    assert device.hello.stack_bytes == load_board("mps2-an386").stack_bytes
+def test_hello_names_the_board(device: Device, board: Board) -> None:
+    assert (device.hello.board, device.hello.core) == (board.name, board.core)
+    assert (device.hello.clock_hz, device.hello.baud) == (board.clock_hz, board.serial.baud)
+    assert device.hello.stack_bytes == board.stack_bytes
     assert [model.name for model in device.models] == ["mini", "tiny", "failing", "slow"]
 
 
@@ -73,7 +88,6 @@ def test_the_line_is_not_slowed_down_by_the_protocol(device: Device) -> None:
     for _ in range(4):
         device.write_input("mini", 0, X.tobytes())
     speed = 4 * X.nbytes / (time.monotonic() - began)
-    print(f"{speed / 1000:.1f} kB/s")
     assert speed > 3000
     assert device.resent == 0
 
@@ -122,3 +136,26 @@ def test_reset_and_self_test(device: Device) -> None:
     device.reset()
     assert device.tensor_crc("tiny", TensorKind.INPUT, 0) == zlib.crc32(b"\0")
     assert device.self_test() == 0
+
+
+@pytest.mark.needs_renode
+def test_renode(tmp_path: Path) -> None:
+    """Renode has faults for an undefined instruction and a stack overflow only."""
+    board = load_board("stm32f746")
+    elf = build(board, tmp_path)
+    with (
+        open_emulator(board, elf, emulator="renode") as emulator,
+        connect(emulator.url, latency=3.0) as device,
+    ):
+        z, w = device.infer("mini", [X, Y])
+        assert [z.tobytes(), w.tobytes()] == mini_layers(X)[2]
+        assert device.read_layer_output("mini", [X, Y], 1, 0) == mini_layers(X)[1][0]
+        device.provoke(Provoke.UNDEFINED_INSTRUCTION, model=0, layer=1)
+        with pytest.raises(DeviceFault, match="undefined instruction in layer 1 of model 0"):
+            device.infer("mini", [X, Y])
+        device.await_restart()
+        with pytest.raises(DeviceFault, match="a stack overflow"):
+            device.provoke(Provoke.STACK_OVERFLOW)
+        device.await_restart()
+        device.reset()
+        assert device.infer("tiny", [np.array([1], np.uint8)]) == [2]
