@@ -27,7 +27,7 @@ frames = st.builds(Frame, st.integers(0, 255), st.integers(0, 65535), payloads)
 
 @pytest.mark.parametrize(
     ("data", "encoded"),
-    [  # the examples of the paper's later descriptions: zero, two zeros, the 254-byte borders
+    [  # zeros alone, at the end, in the middle; the borders of a block of 254 bytes
         ("00", "0101"),
         ("0000", "010101"),
         ("11223300" + "44", "041122330244"),
