@@ -25,7 +25,10 @@ def saturate(value: Array, dtype: DType) -> Array:
 
 
 def quantize(real: Array, type_: TensorType) -> Array:
-    """QuantizeLinear-13: saturate(round_half_even(real / scale) + zero_point), in float32."""
+    """QuantizeLinear-13: saturate(round_half_even(real / scale) + zero_point), in float32.
+
+    NaN, which ONNX leaves open, becomes the smallest value of the type.
+    """
     assert type_.quantization is not None
     scale, zero_point = type_.quantization.broadcast(type_.rank)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -33,7 +36,8 @@ def quantize(real: Array, type_: TensorType) -> Array:
     low, high = type_.dtype.range
     # Clamped before the rounding: the bounds are integers, so the order does not matter, and the
     # float never leaves the range that an integer holds.
-    clamped = np.clip(np.nan_to_num(quotient, nan=0.0), low - zero_point, high - zero_point)
+    bounded = np.where(np.isnan(quotient), np.float32(low - zero_point), quotient)
+    clamped = np.clip(bounded, low - zero_point, high - zero_point)
     return (np.rint(clamped).astype(np.int64) + zero_point).astype(type_.dtype.numpy)
 
 

@@ -40,9 +40,7 @@ def run_all(graph: Graph, inputs: Sequence[Array]) -> dict[EdgeId, Array]:
     or shape is not the graph's.
     """
     if len(inputs) != len(graph.inputs):
-        raise UsageError(
-            f"The model has {len(graph.inputs)} inputs, but {len(inputs)} were given."
-        )
+        raise UsageError(f"The model has {len(graph.inputs)} inputs, but {len(inputs)} were given.")
     values: dict[EdgeId, Array] = dict(graph.data.constants)
     for edge, value in zip(graph.inputs, inputs, strict=True):
         type_ = graph.type(edge)

@@ -153,7 +153,9 @@ def _to_graph(model: onnx.ModelProto, name: str) -> GraphEditor:
                     f"The tensor {output!r} is written twice, the second time by {node_name!r}; "
                     "ONNX allows one writer. Export the model again."
                 )
-            edges[output] = editor.add_edge(output, _static(types, output, f"output of {node_name!r}"))
+            edges[output] = editor.add_edge(
+                output, _static(types, output, f"output of {node_name!r}")
+            )
             outputs.append(edges[output])
         editor.add_node(
             node.op_type, inputs, outputs, node_name, _attributes(node), _domain(node.domain)

@@ -140,7 +140,9 @@ def _evaluate(
         return None
     if any(a.HasField("g") or a.graphs for a in node.attribute):
         return None
-    if any(np.prod(shapes.get(o, [0]), dtype=np.int64) > _LARGEST_FOLDED_BYTES for o in node.output):
+    if any(
+        np.prod(shapes.get(o, [0]), dtype=np.int64) > _LARGEST_FOLDED_BYTES for o in node.output
+    ):
         return None
     small = helper.make_model(
         helper.make_graph(

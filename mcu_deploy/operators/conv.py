@@ -21,7 +21,9 @@ def conv_window(
     return window(attributes, x.shape[2:], y.shape[2:], w.shape[2:])
 
 
-def _accumulate(x: Array, w: Array, y_shape: tuple[int, ...], group: int, geometry: Window) -> Array:
+def _accumulate(
+    x: Array, w: Array, y_shape: tuple[int, ...], group: int, geometry: Window
+) -> Array:
     """Sums of products, tap by tap in index order; the type of the sums is that of `x`."""
     batch, channels = x.shape[:2]
     filters = w.shape[0]
@@ -68,7 +70,9 @@ def _conv(call: Call) -> list[Array]:
 
 
 def _macs(
-    inputs: Sequence[TensorType | None], outputs: Sequence[TensorType], attributes: Mapping[str, Any]
+    inputs: Sequence[TensorType | None],
+    outputs: Sequence[TensorType],
+    attributes: Mapping[str, Any],
 ) -> int:
     weights = inputs[1]
     assert weights is not None

@@ -117,7 +117,7 @@ def unary_table(call: Call) -> Array:
     for q in range(x_type.dtype.range[0], x_type.dtype.range[1] + 1):
         real = real_function(call, float(np.float32(q - xq.zero_point[0]) * xq.scales[0]))
         real = min(max(real, call.activation[0]), call.activation[1])
-        quotient = 0.0 if math.isnan(real) else real / yq.scale[0]
+        quotient = -math.inf if math.isnan(real) else real / yq.scale[0]
         bounded = min(max(quotient, low - yq.zero_point[0]), high - yq.zero_point[0])
         table[q & 0xFF] = round(bounded) + yq.zero_point[0]
     return table
@@ -155,7 +155,11 @@ def _clip(call: Call) -> list[Array]:
 
 def _identity(call: Call) -> list[Array]:
     x_type = call.types[0]
-    if call.is_quantized and x_type is not None and x_type.quantization != call.results[0].quantization:
+    if (
+        call.is_quantized
+        and x_type is not None
+        and x_type.quantization != call.results[0].quantization
+    ):
         return [apply_table(call.value(0), x_type, unary_table(call))]
     return [call.value(0)]
 

@@ -62,7 +62,9 @@ def _matmul(call: Call) -> list[Array]:
 
 
 def _macs(
-    inputs: Sequence[TensorType | None], outputs: Sequence[TensorType], attributes: Mapping[str, Any]
+    inputs: Sequence[TensorType | None],
+    outputs: Sequence[TensorType],
+    attributes: Mapping[str, Any],
 ) -> int:
     a = inputs[0]
     assert a is not None

@@ -57,7 +57,10 @@ def _pad(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    *(Operator(n, _reshape, quantized="same") for n in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")),
+    *(
+        Operator(n, _reshape, quantized="same")
+        for n in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
+    ),
     Operator("Transpose", _transpose, quantized="same"),
     Operator("Concat", _concat, quantized="same"),
     Operator("Pad", _pad, quantized="same"),

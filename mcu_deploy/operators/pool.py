@@ -32,7 +32,9 @@ def average_counts(call: Call, geometry: Window) -> Array:
         geometry.dilations,
         (0,) * len(geometry.kernel),
         (0,) * len(geometry.kernel),
-        tuple(b + i + e for b, i, e in zip(geometry.begin, geometry.input, geometry.end, strict=True)),
+        tuple(
+            b + i + e for b, i, e in zip(geometry.begin, geometry.input, geometry.end, strict=True)
+        ),
         geometry.output,
     )
     return count_taps(extended)

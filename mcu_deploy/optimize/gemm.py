@@ -46,9 +46,7 @@ def _fuse_one(graph: Graph, matmul: Node, everywhere: bool) -> Graph:
     flat = bias if graph.type(bias).rank == 1 else _flatten(graph, editor, bias, columns)
     if flat is None:
         return graph
-    editor.fuse(
-        [matmul.id, add.id], "Gemm", [a, b, flat], [total], {}, matmul.name
-    )
+    editor.fuse([matmul.id, add.id], "Gemm", [a, b, flat], [total], {}, matmul.name)
     return editor.finish()
 
 
@@ -78,9 +76,7 @@ def _flatten(graph: Graph, editor: GraphEditor, bias: EdgeId, columns: int) -> E
     producer = graph.producer(bias)
     if producer is None:
         return flat
-    real = editor.add_edge(
-        graph.edge_name(bias), TensorType(graph.type(bias).dtype, (columns,))
-    )
+    real = editor.add_edge(graph.edge_name(bias), TensorType(graph.type(bias).dtype, (columns,)))
     editor.add_node(
         "DequantizeLinear", [flat, *producer.inputs[1:]], [real], producer.name,
         graph.attributes(producer.id),

@@ -151,7 +151,7 @@ def _matrix_fits(graph: Graph, node: Node, inputs: list[EdgeId | None]) -> bool:
 
 def _bias(
     graph: Graph, editor: GraphEditor, node: Node, inputs: list[EdgeId | None]
-) -> EdgeId | None | bool:
+) -> EdgeId | bool | None:
     """The bias as int32 at the accumulator's scale; False where the accumulator could overflow."""
     x, w = inputs[0], inputs[1]
     assert x is not None
@@ -244,4 +244,3 @@ def _lower_pair(graph: Graph, quantize: Node) -> Graph:
     empty: Mapping[str, object] = {}
     editor.fuse([quantize.id], "Identity", [integer], [result], empty, quantize.name, [source.id])
     return editor.finish()
-

@@ -20,7 +20,9 @@ def stated(graph: Graph, node: Node) -> Quantization | None:
     """What a Q or DQ node says of its integer edge; None where it is computed at run time."""
     scale = graph.constant(node.inputs[1])
     zero_point = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None
-    if scale is None or (len(node.inputs) > 2 and node.inputs[2] is not None and zero_point is None):
+    if scale is None or (
+        len(node.inputs) > 2 and node.inputs[2] is not None and zero_point is None
+    ):
         return None
     attributes = graph.attributes(node.id)
     if attributes.get("block_size", 0) or scale.ndim > 1:

@@ -1,0 +1,30 @@
+"""The kernels, found by themselves: a module with `KERNELS` is all that a new one takes."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Mapping
+
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel
+
+
+@functools.cache
+def _registry() -> Mapping[tuple[str, str], Kernel]:
+    found: dict[tuple[str, str], Kernel] = {}
+    for info in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        for kernel in getattr(module, "KERNELS", ()):
+            found[kernel.domain, kernel.op] = kernel
+    return found
+
+
+def find(domain: str, op: str) -> Kernel | None:
+    """The kernel of an operator, or None."""
+    return _registry().get((domain, op))
+
+
+def names() -> tuple[str, ...]:
+    """The operators that have a kernel, without those that the compiler makes itself."""
+    return tuple(sorted(op for domain, op in _registry() if domain != "mcu"))

@@ -1,0 +1,216 @@
+"""What the kernels share: the description of a kernel, templates, and common checks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jinja2
+import numpy as np
+
+from mcu_deploy.arithmetic import activation_bounds
+from mcu_deploy.backends.interface import (
+    YES,
+    Argument,
+    CFunction,
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Operand,
+    Parameter,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+
+BYTES = (DType.INT8, DType.UINT8)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One operator's kernel: does it support a layer, how must tensors lie, and the workload."""
+
+    op: str
+    supports: Callable[[Layer], Support]
+    layout: Callable[[Layer], LayoutRule]
+    create: Callable[[Layer], Workload]
+    domain: str = ""
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("mcu_deploy.backends.CpuRef", "templates"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+
+
+def render(template: str, **values: object) -> str:
+    """A C function body from a template of `templates/`."""
+    return _environment().get_template(template).render(times=times, signed=signed, **values)
+
+
+def times(factor: str, number: int) -> str:
+    """`factor * number` in C, without the multiplication by one."""
+    return factor if number == 1 else f"{factor} * {number}"
+
+
+def without_zero(value: str, zero_point: int) -> str:
+    """A quantized element minus its zero point, in C."""
+    return value if zero_point == 0 else f"({value}{signed(-zero_point)})"
+
+
+def signed(number: int) -> str:
+    """ " + 3", " - 128" or nothing: a constant at the end of a C sum."""
+    if number == 0:
+        return ""
+    return f" + {number}" if number > 0 else f" - {-number}"
+
+
+def float_literal(value: float) -> str:
+    """A float32 as a C literal that reads back as the same bits (no infinities)."""
+    number = np.float32(value)
+    if number == 0 or 1e-4 <= abs(number) < 1e7:
+        text = np.format_float_positional(number, unique=True, trim="0")
+    else:
+        text = np.format_float_scientific(number, unique=True, trim="0", exp_digits=1)
+    return f"{text}F"
+
+
+# Rounds to nearest, ties to even, without the C library and without touching FPSCR: adding 1.5 *
+# 2^23 leaves the rounded integer in the low bits of the sum.
+QUANTIZE = CFunction(
+    stem="quantize",
+    parameters=(Parameter("float", "value"), Parameter("float", "low"), Parameter("float", "high")),
+    body="""{
+    /* Clamp first, then round to nearest, ties to even: 1.5 * 2^23 pushes the fraction out of the
+     * significand, and the integer stays in its low bits. A NaN becomes the lower bound. */
+    union {
+        float real;
+        int32_t bits;
+    } sum;
+    value = value > low ? value : low;
+    value = value < high ? value : high;
+    sum.real = value + 12582912.0F;
+    return sum.bits - 0x4B400000;
+}""",
+    result="int32_t",
+    inline=True,
+)
+
+
+@dataclass(frozen=True)
+class OutputQuantization:
+    """How a kernel ends: the numbers that `quantize` and the store need."""
+
+    low: str
+    high: str
+    zero_point: int
+    scale: str
+    ctype: str
+
+    def store(self, scaled: str) -> str:
+        """C for the output element of a float that was divided by the output's scale."""
+        rounded = f"$quantize({scaled}, {self.low}, {self.high})"
+        return f"({self.ctype})({rounded}{signed(self.zero_point)})"
+
+
+def output_quantization(layer: Layer) -> OutputQuantization:
+    """For a layer with a quantized output: clamp bounds without the zero point, as C literals."""
+    y = layer.output.type
+    assert y.quantization is not None
+    zero = y.quantization.zero_point[0]
+    low, high = activation_bounds(layer.call.activation, y)
+    return OutputQuantization(
+        float_literal(low - zero),
+        float_literal(high - zero),
+        zero,
+        float_literal(y.quantization.scale[0]),
+        y.dtype.c_type,
+    )
+
+
+def clamp_lines(layer: Layer, name: str, indent: str) -> str:
+    """C statements that clamp a float variable to the layer's fused activation."""
+    import math
+
+    low, high = layer.call.activation
+    lines = []
+    if math.isfinite(low):
+        bound = float_literal(low)
+        lines.append(f"{indent}{name} = {name} < {bound} ? {bound} : {name};")
+    if math.isfinite(high):
+        bound = float_literal(high)
+        lines.append(f"{indent}{name} = {name} > {bound} ? {bound} : {name};")
+    return "\n".join(lines)
+
+
+def pointer(operand: Operand, name: str, const: bool = True) -> Parameter:
+    """A pointer parameter to an operand's elements."""
+    qualifier = "const " if const else ""
+    return Parameter(f"{qualifier}{operand.type.dtype.c_type} *", name)
+
+
+def workload(
+    layer: Layer,
+    function: CFunction,
+    arguments: tuple[Argument, ...],
+    constants: tuple[Constant, ...] = (),
+    helpers: tuple[CFunction, ...] = (),
+    headers: tuple[str, ...] = (),
+    in_place: tuple[InPlace, ...] = (),
+    scratch_bytes: int = 0,
+) -> Workload:
+    """A workload of CpuRef."""
+    return Workload(
+        "CpuRef", function, arguments, constants, helpers, headers, scratch_bytes,
+        in_place=in_place, costs=Costs(macs=layer.macs),
+    )  # fmt: skip
+
+
+def view() -> Workload:
+    """The workload of a layer whose output is its input's memory."""
+    return Workload("CpuRef", None)
+
+
+INPUT = Argument(Role.INPUT)
+OUTPUT = Argument(Role.OUTPUT)
+
+
+def constant_argument(index: int) -> Argument:
+    return Argument(Role.CONSTANT, index)
+
+
+def always(layer: Layer) -> Support:
+    return YES
+
+
+def rule(value: LayoutRule) -> Callable[[Layer], LayoutRule]:
+    """A layout function that always says the same."""
+    return lambda layer: value
+
+
+def check_types(layer: Layer, *operands: Operand | None) -> Support:
+    """Whether all operands are float32, or all are 8-bit integers quantized per tensor."""
+    kinds = set()
+    for operand in operands:
+        if operand is None:
+            continue
+        type_ = operand.type
+        if type_.dtype is DType.FLOAT32:
+            kinds.add("float32")
+        elif type_.dtype in BYTES and type_.quantization is not None:
+            kinds.add("quantized")
+        else:
+            return no(f"it computes float32 and quantized int8/uint8, not {type_}")
+    if len(kinds) > 1:
+        return no("it does not mix float32 and quantized tensors in one operator")
+    return YES

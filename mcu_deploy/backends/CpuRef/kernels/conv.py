@@ -1,0 +1,180 @@
+"""Conv in channel-last order: general (groups, dilations) and depthwise, float32 and 8 bits.
+
+Order of the float32 sums: kernel row, kernel column, input channel, starting from the bias.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array, multiplier
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    QUANTIZE,
+    Kernel,
+    check_types,
+    clamp_lines,
+    constant_argument,
+    output_quantization,
+    pointer,
+    render,
+    rule,
+    times,
+    without_zero,
+    workload,
+)
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.operators.conv import conv_window
+
+
+def _supports(layer: Layer) -> Support:
+    x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
+    if x.type.rank not in (3, 4):
+        return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
+    if w.constant is None:
+        return no("the weights are computed at run time; it packs constant weights")
+    if bias is not None and bias.constant is None:
+        return no("the bias is computed at run time")
+    return check_types(layer, x, w, layer.output)
+
+
+def _two_axes(values: tuple[int, ...], fill: int) -> tuple[int, int]:
+    """A one-dimensional convolution is a two-dimensional one of height 1."""
+    return (values[0], values[1]) if len(values) == 2 else (fill, values[0])
+
+
+def _taps(values: dict[str, object], padded: bool) -> None:
+    """C expressions for the first tap inside of the input, and the one after the last."""
+    kernel, dilation, extent = values["kernel"], values["dilation"], values["input"]
+    assert isinstance(kernel, tuple) and isinstance(dilation, tuple) and isinstance(extent, tuple)
+
+    def first_tap(start: str, axis: int) -> str:
+        step = dilation[axis]
+        count = f"-{start}" if step == 1 else f"(-{start} + {step - 1}) / {step}"
+        return f"{start} < 0 ? {count} : 0"
+
+    def last_tap(start: str, axis: int) -> str:
+        step, size, taps = dilation[axis], extent[axis], kernel[axis]
+        room = f"{size} - {start}" if step == 1 else f"({size + step - 1} - {start}) / {step}"
+        reach = size - (taps - 1) * step
+        return f"{start} < {reach} ? {taps} : {room}"
+
+    values["first_tap"], values["last_tap"] = first_tap, last_tap
+
+
+def _create(layer: Layer) -> Workload:
+    x, w, y = layer.input(0), layer.input(1), layer.output
+    bias = layer.optional(2)
+    geometry = conv_window(x.type, w.type, y.type, layer.attributes)
+    group = int(layer.attributes.get("group", 1))
+    filters, depth = w.type.shape[0], w.type.shape[1]
+    channels = x.type.shape[1]
+    assert w.constant is not None
+    weights = w.constant if x.type.rank == 4 else w.constant[:, :, None, :]
+    depthwise = depth == 1 and group == channels and group > 1
+    offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
+    assert offsets is not None
+    values: dict[str, object] = {
+        "batch": x.type.shape[0],
+        "channels": channels,
+        "filters": filters,
+        "depth": depth,
+        "input": _two_axes(geometry.input, 1),
+        "output": _two_axes(geometry.output, 1),
+        "kernel": _two_axes(geometry.kernel, 1),
+        "stride": _two_axes(geometry.strides, 1),
+        "dilation": _two_axes(geometry.dilations, 1),
+        "pad": _two_axes(geometry.begin, 0),
+        "padded": geometry.padded,
+        "quantized": y.type.is_quantized,
+        "x_ctype": x.type.dtype.c_type,
+        "w_ctype": w.type.dtype.c_type,
+        "group_offset": "" if group == 1 else f" + m / {filters // group} * {depth}",
+        "channel": "m" if filters == channels else f"m / {filters // channels}",
+    }
+    _taps(values, geometry.padded)
+    packed = weights.transpose((2, 3, 1, 0) if depthwise else (0, 2, 3, 1))
+    constants = [Constant("weights", packed)]
+    step = times("kx", channels * _two_axes(geometry.dilations, 1)[1])
+    left = f"x[at + {step}]" if depthwise else "pixel[c]"
+    right = f"tap[{times('kx', filters)}]" if depthwise else "tap[c]"
+    if y.type.is_quantized:
+        bias_value, factor, x_zero, w_zero = _integers(layer, offsets, weights, geometry.padded)
+        constants += [Constant("bias", bias_value), Constant("factor", factor)]
+        out = output_quantization(layer)
+        values |= {
+            "acc": "int32_t",
+            "product": f"{without_zero(left, x_zero)} * {without_zero(right, w_zero)}",
+            "factor_index": "m" if factor.size > 1 else "0",
+            "store": out.store,
+        }
+    else:
+        constants.append(Constant("bias", offsets.astype(np.float32)))
+        clamp = clamp_lines(layer, "sum", " " * 16)
+        values |= {"acc": "float", "product": f"{left} * {right}", "clamp": clamp}
+    function = CFunction(
+        f"{'depthwise_' if depthwise else ''}conv_{y.type.dtype.value}",
+        (
+            pointer(x, "x"),
+            pointer(y, "y", const=False),
+            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
+        ),
+        render("depthwise.c.j2" if depthwise else "conv.c.j2", **values),
+    )
+    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
+    helpers = (QUANTIZE,) if y.type.is_quantized else ()
+    return workload(layer, function, arguments, tuple(constants), helpers)
+
+
+def _integers(
+    layer: Layer, bias: Array, weights: Array, padded: bool
+) -> tuple[Array, Array, int, int]:
+    """Bias, factors, and the zero points that are left to subtract in the loop.
+
+    Where no padding is read, the input's zero point is folded into the bias: the sum of
+    (x - zero) * w is the sum of x * w minus zero times the sum of w.
+    """
+    xq, wq = layer.input(0).type.quantization, layer.input(1).type.quantization
+    yq = layer.output.type.quantization
+    assert xq is not None
+    assert wq is not None
+    assert yq is not None
+    x_zero, w_zero = xq.zero_point[0], wq.zero_point[0]
+    value = bias.astype(np.int64)
+    if not padded:
+        value = value - x_zero * (weights.astype(np.int64) - w_zero).sum(axis=(1, 2, 3))
+        if np.all(np.abs(value) < 2**31) and _fits_unshifted(layer, value, weights, w_zero):
+            return value.astype(np.int32), multiplier(xq, wq, yq), 0, w_zero
+        value = bias.astype(np.int64)
+    return value.astype(np.int32), multiplier(xq, wq, yq), x_zero, w_zero
+
+
+def _fits_unshifted(layer: Layer, bias: Array, weights: Array, w_zero: int) -> bool:
+    """Whether no partial sum of raw inputs can leave int32."""
+    low, high = layer.input(0).type.dtype.range
+    magnitude = np.abs(weights.astype(np.int64) - w_zero).sum(axis=(1, 2, 3))
+    return bool(np.all(np.abs(bias) + magnitude * max(-low, high) < 2**31))
+
+
+def _supports_all(layer: Layer) -> Support:
+    support = _supports(layer)
+    if not support.supported:
+        return support
+    quantization = layer.input(1).type.quantization
+    if quantization is not None and len(set(quantization.zero_point)) > 1:
+        return no("the weights have different zero points per channel")
+    return YES
+
+
+KERNELS = (Kernel("Conv", _supports_all, rule(LayoutRule.CHANNELS_LAST), _create),)

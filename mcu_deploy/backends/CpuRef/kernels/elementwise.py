@@ -1,0 +1,242 @@
+"""Binary arithmetic with broadcasting, and unary functions (a table of 256 for quantized ones)."""
+
+from __future__ import annotations
+
+import math
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    BYTES,
+    INPUT,
+    OUTPUT,
+    QUANTIZE,
+    Kernel,
+    clamp_lines,
+    constant_argument,
+    float_literal,
+    output_quantization,
+    pointer,
+    render,
+    rule,
+    times,
+    view,
+    without_zero,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.strides import broadcast_loops
+from mcu_deploy.backends.interface import (
+    YES,
+    Argument,
+    CFunction,
+    Constant,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Operand,
+    Parameter,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.elementwise import UNARY, clip_bounds, unary_table
+
+_SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
+
+
+def _real_operand(operand: Operand, name: str) -> str | None:
+    """C for an operand's element as a float; None where its type is not known."""
+    type_ = operand.type
+    if type_.dtype is DType.FLOAT32:
+        return name
+    if type_.dtype in BYTES and type_.quantization is not None:
+        quantization = type_.quantization
+        scale = float_literal(quantization.scale[0])
+        return f"(float){_parenthesize(without_zero(name, quantization.zero_point[0]))} * {scale}"
+    return None
+
+
+def _parenthesize(text: str) -> str:
+    return (
+        text if text.startswith("(") or text.isidentifier() or text.endswith("]") else f"({text})"
+    )
+
+
+def _supports_binary(layer: Layer) -> Support:
+    for operand in (layer.input(0), layer.input(1), layer.output):
+        type_ = operand.type
+        if type_.dtype is DType.FLOAT32:
+            continue
+        if type_.dtype not in BYTES or type_.quantization is None:
+            return no(f"it computes float32 and quantized int8/uint8, not {type_}")
+        if not type_.quantization.per_tensor:
+            return no("an operand is quantized per axis")
+    if layer.input(0).constant is not None and layer.input(1).constant is not None:
+        return no("both operands are constants")
+    return YES
+
+
+def _binary(layer: Layer) -> Workload:
+    a, b, y = layer.input(0), layer.input(1), layer.output
+    loops = broadcast_loops(y.type, (a.type, b.type))
+    names = []
+    for name, steps in zip(("a", "b"), loops.steps, strict=True):
+        terms = [times(f"i{k}", s) for k, s in enumerate(steps) if s]
+        names.append(f"{name}[{' + '.join(terms) or '0'}]")
+    left, right = _real_operand(a, names[0]), _real_operand(b, names[1])
+    quantized = y.type.is_quantized
+    values = {
+        "extents": loops.extents,
+        "left": left,
+        "right": right,
+        "symbol": _SYMBOLS[layer.op],
+        "clamp": clamp_lines(layer, "value", "    " * (1 + len(loops.extents))),
+        "quantized": quantized,
+    }
+    if quantized:
+        out = output_quantization(layer)
+        values |= {"store": out.store, "scale": out.scale, "clamp": ""}
+    function = CFunction(
+        f"{layer.op.lower()}_{y.type.dtype.value}",
+        (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
+        render("binary.c.j2", **values),
+    )
+    constants: list[Constant] = []
+    arguments: list[Argument] = []
+    for index, operand in enumerate((a, b)):
+        if operand.constant is None:
+            arguments.append(Argument(Role.INPUT, index))
+        else:
+            arguments.append(constant_argument(len(constants)))
+            constants.append(Constant("operand", operand.memory))
+    in_place = tuple(
+        InPlace(index, 0)
+        for index, operand in enumerate((a, b))
+        if operand.constant is None and operand.type.bytes == y.type.bytes
+    )
+    helpers = (QUANTIZE,) if quantized else ()
+    return workload(
+        layer, function, (*arguments, OUTPUT), tuple(constants), helpers, in_place=in_place
+    )
+
+
+_FLOAT_C = {
+    "Relu": "v < 0.0F ? 0.0F : v",
+    "Sigmoid": "1.0F / (1.0F + expf(-v))",
+    "Tanh": "tanhf(v)",
+    "Erf": "erff(v)",
+    "Exp": "expf(v)",
+    "Abs": "fabsf(v)",
+    "Neg": "-v",
+    "Floor": "floorf(v)",
+    "Ceil": "ceilf(v)",
+    "Sqrt": "sqrtf(v)",
+    "Reciprocal": "1.0F / v",
+    "Softsign": "v / (1.0F + fabsf(v))",
+    "Softplus": "(v > 0.0F ? v : 0.0F) + log1pf(expf(-fabsf(v)))",
+    "Identity": "v",
+}
+
+
+def _float_expression(layer: Layer) -> str | None:
+    """The C expression of a unary function of the float `v`."""
+    attributes = layer.attributes
+    if layer.op in _FLOAT_C:
+        return _FLOAT_C[layer.op]
+    if layer.op == "LeakyRelu":
+        return f"v < 0.0F ? {float_literal(attributes.get('alpha', 0.01))} * v : v"
+    if layer.op == "Elu":
+        return f"v < 0.0F ? {float_literal(attributes.get('alpha', 1.0))} * expm1f(v) : v"
+    if layer.op == "HardSigmoid":
+        alpha = float_literal(attributes.get("alpha", 0.2))
+        beta = float_literal(attributes.get("beta", 0.5))
+        return f"fmaxf(0.0F, fminf(1.0F, {alpha} * v + {beta}))"
+    if layer.op == "HardSwish":
+        return f"v * fmaxf(0.0F, fminf(1.0F, v * {float_literal(1 / 6)} + 0.5F))"
+    if layer.op == "Gelu":
+        if attributes.get("approximate", "none") == "tanh":
+            root = float_literal(math.sqrt(2 / math.pi))
+            return f"0.5F * v * (1.0F + tanhf({root} * (v + 0.044715F * v * v * v)))"
+        return f"0.5F * v * (1.0F + erff(v * {float_literal(math.sqrt(0.5))}))"
+    if layer.op == "Clip":
+        low, high = clip_bounds(layer.call)
+        text = "v"
+        if math.isfinite(low):
+            text = f"(v < {float_literal(low)} ? {float_literal(low)} : v)"
+        if math.isfinite(high):
+            text = f"({text} > {float_literal(high)} ? {float_literal(high)} : {text})"
+        return text
+    return None
+
+
+def _supports_unary(layer: Layer) -> Support:
+    x, y = layer.input(0).type, layer.output.type
+    if layer.op == "Clip" and any(o is not None and o.constant is None for o in layer.inputs[1:]):
+        return no("the bounds are computed at run time")
+    if layer.op == "Identity" and x == y:
+        return YES
+    if x.dtype in BYTES and y.dtype in BYTES and x.is_quantized and y.is_quantized:
+        assert x.quantization is not None
+        per_tensor = x.quantization.per_tensor
+        return YES if per_tensor else no("the input is quantized per axis")
+    if x.dtype is DType.FLOAT32 and y.dtype is DType.FLOAT32:
+        return YES
+    return no(f"it computes float32 and quantized int8/uint8, not {x}")
+
+
+def _unary(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    if layer.op == "Identity" and x.type.quantization == y.type.quantization:
+        if x.constant is None:
+            return view()
+        return _copy_constant(layer)
+    if y.type.is_quantized:
+        table: Array = unary_table(layer.call)
+        function = CFunction(
+            f"table_{x.type.dtype.value}_{y.type.dtype.value}",
+            (
+                pointer(x, "x"),
+                pointer(y, "y", const=False),
+                Parameter(f"const {y.type.dtype.c_type} *", "table"),
+            ),
+            render("table.c.j2", elements=x.type.elements),
+        )
+        return workload(
+            layer, function, (INPUT, OUTPUT, constant_argument(0)),
+            (Constant("table", table, 1),), in_place=(InPlace(0, 0),),
+        )  # fmt: skip
+    expression = _float_expression(layer)
+    assert expression is not None
+    function = CFunction(
+        f"{layer.op.lower()}_float32",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        render(
+            "unary.c.j2", elements=x.type.elements, expression=expression,
+            clamp=clamp_lines(layer, "value", " " * 8),
+        ),
+    )  # fmt: skip
+    headers = ("math.h",) if "f(" in expression else ()
+    return workload(layer, function, (INPUT, OUTPUT), headers=headers, in_place=(InPlace(0, 0),))
+
+
+def _copy_constant(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    function = CFunction(
+        "copy",
+        (Parameter("const void *", "x"), Parameter("void *", "y")),
+        f"{{\n    memcpy(y, x, {y.type.bytes});\n}}",
+    )
+    return workload(
+        layer, function, (constant_argument(0), OUTPUT), (Constant("value", x.memory),),
+        headers=("string.h",),
+    )  # fmt: skip
+
+
+KERNELS = (
+    *(Kernel(op, _supports_binary, rule(LayoutRule.SAME), _binary) for op in _SYMBOLS),
+    *(
+        Kernel(op, _supports_unary, rule(LayoutRule.SAME), _unary)
+        for op in (*UNARY, "Clip", "Identity")
+    ),
+)

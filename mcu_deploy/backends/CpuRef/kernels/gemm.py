@@ -1,0 +1,183 @@
+"""Gemm and MatMul: rows times a constant matrix packed column by column, or two computed matrices.
+
+Order of the float32 sums: along the depth, then the bias.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mcu_deploy.arithmetic import multiplier
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    QUANTIZE,
+    Kernel,
+    check_types,
+    clamp_lines,
+    constant_argument,
+    float_literal,
+    output_quantization,
+    pointer,
+    render,
+    rule,
+    without_zero,
+    workload,
+)
+from mcu_deploy.backends.interface import (
+    Argument,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+
+
+def _supports_gemm(layer: Layer) -> Support:
+    bias = layer.optional(2)
+    if layer.input(1).constant is None:
+        return no("the second matrix is computed at run time; it packs constant ones")
+    if bias is not None and bias.constant is None:
+        return no("the bias is computed at run time")
+    if layer.attributes.get("transA", 0):
+        return no("it does not transpose the first matrix")
+    return _supports_types(layer)
+
+
+def _supports_types(layer: Layer) -> Support:
+    quantization = layer.input(1).type.quantization
+    if quantization is not None and len(set(quantization.zero_point)) > 1:
+        return no("the second matrix has different zero points per column")
+    return check_types(layer, layer.input(0), layer.input(1), layer.output)
+
+
+def _supports_matmul(layer: Layer) -> Support:
+    a, b = layer.input(0), layer.input(1)
+    if a.constant is not None:
+        return no("the first matrix is a constant")
+    if a.type.rank < 2 or b.type.rank < 2:
+        return no("it multiplies matrices, not vectors")
+    if b.type.rank > 2 and a.type.shape[:-2] != b.type.shape[:-2]:
+        return no("it does not broadcast the leading axes of two matrices")
+    if b.type.rank > 2 and b.constant is not None:
+        return no("the second matrix is a constant with leading axes")
+    return _supports_types(layer)
+
+
+def _gemm(layer: Layer) -> Workload:
+    """y[r][n] = clamp(alpha * sum_k x[r][k] * w[n][k] + beta * bias[n])."""
+    x, w, y = layer.input(0), layer.input(1), layer.output
+    assert w.constant is not None
+    is_matmul = layer.op == "MatMul"
+    transposed = bool(layer.attributes.get("transB", 0)) and not is_matmul
+    matrix = w.constant if transposed else w.constant.T
+    columns, depth = matrix.shape
+    rows = math.prod(y.type.shape[:-1])
+    bias = None if is_matmul else layer.optional(2)
+    constants = [Constant("weights", np.ascontiguousarray(matrix))]
+    values: dict[str, object] = {
+        "rows": rows, "columns": columns, "depth": depth,
+        "x_ctype": x.type.dtype.c_type, "w_ctype": w.type.dtype.c_type,
+        "quantized": y.type.is_quantized, "bias_step": "n",
+    }  # fmt: skip
+    if y.type.is_quantized:
+        xq, wq, yq = x.type.quantization, w.type.quantization, y.type.quantization
+        assert xq is not None
+        assert wq is not None
+        assert yq is not None
+        integers = np.zeros(columns, np.int64)
+        if bias is not None and bias.constant is not None:
+            integers = integers + bias.constant.astype(np.int64)
+        x_zero, w_zero = xq.zero_point[0], wq.zero_point[0]
+        real = matrix.astype(np.int64) - w_zero
+        folded = integers - x_zero * real.sum(axis=1)
+        low, high = x.type.dtype.range
+        if np.all(np.abs(folded) + np.abs(real).sum(axis=1) * max(-low, high) < 2**31):
+            integers, x_zero = folded, 0
+        factor = multiplier(xq, wq, yq)
+        constants += [Constant("bias", integers.astype(np.int32)), Constant("factor", factor)]
+        values |= {
+            "acc": "int32_t",
+            "product": f"{without_zero('x[k]', x_zero)} * {without_zero('row[k]', w_zero)}",
+            "factor_index": "n" if factor.size > 1 else "0",
+            "store": output_quantization(layer).store,
+        }
+    else:
+        offsets = np.zeros(columns, np.float32)
+        if bias is not None and bias.constant is not None:
+            beta = np.float32(layer.attributes.get("beta", 1.0))
+            offsets = np.broadcast_to(bias.constant * beta, y.type.shape).astype(np.float32)
+            same = bool(np.all(offsets == offsets[:1]))
+            offsets = offsets[0] if same else offsets
+            values["bias_step"] = "n" if same else f"r * {columns} + n"
+        constants.append(Constant("bias", offsets))
+        alpha = 1.0 if is_matmul else float(layer.attributes.get("alpha", 1.0))
+        values |= {
+            "acc": "float",
+            "product": "x[k] * row[k]",
+            "scaling": "" if alpha == 1.0 else f"sum *= {float_literal(alpha)};",
+            "clamp": clamp_lines(layer, "sum", " " * 12),
+        }
+    function = CFunction(
+        f"gemm_{y.type.dtype.value}",
+        (
+            pointer(x, "x"),
+            pointer(y, "y", const=False),
+            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
+        ),
+        render("gemm.c.j2", **values),
+    )
+    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
+    helpers = (QUANTIZE,) if y.type.is_quantized else ()
+    return workload(layer, function, arguments, tuple(constants), helpers)
+
+
+def _matmul(layer: Layer) -> Workload:
+    a, b, y = layer.input(0), layer.input(1), layer.output
+    if b.constant is not None:
+        return _gemm(layer)
+    rows, depth = a.type.shape[-2:]
+    columns = b.type.shape[-1]
+    batch = math.prod(y.type.shape[:-2])
+    values: dict[str, object] = {
+        "batch": batch, "rows": rows, "columns": columns, "depth": depth,
+        "b_step": depth * columns if b.type.rank > 2 else 0,
+        "a_ctype": a.type.dtype.c_type, "b_ctype": b.type.dtype.c_type,
+        "quantized": y.type.is_quantized,
+    }  # fmt: skip
+    left, right = "a[k]", f"b[k * {columns} + n]"
+    if y.type.is_quantized:
+        aq, bq, yq = a.type.quantization, b.type.quantization, y.type.quantization
+        assert aq is not None
+        assert bq is not None
+        assert yq is not None
+        values |= {
+            "acc": "int32_t",
+            "product": f"{without_zero(left, aq.zero_point[0])}"
+            f" * {without_zero(right, bq.zero_point[0])}",
+            "factor": float_literal(float(multiplier(aq, bq, yq)[0])),
+            "store": output_quantization(layer).store,
+        }
+    else:
+        clamp = clamp_lines(layer, "sum", " " * 16)
+        values |= {"acc": "float", "product": f"{left} * {right}", "clamp": clamp}
+    function = CFunction(
+        f"matmul_{y.type.dtype.value}",
+        (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
+        render("matmul.c.j2", **values),
+    )
+    helpers = (QUANTIZE,) if y.type.is_quantized else ()
+    return workload(layer, function, (INPUT, Argument(Role.INPUT, 1), OUTPUT), (), helpers)
+
+
+KERNELS = (
+    Kernel("Gemm", _supports_gemm, rule(LayoutRule.NATURAL), _gemm),
+    Kernel("MatMul", _supports_matmul, rule(LayoutRule.NATURAL), _matmul),
+)

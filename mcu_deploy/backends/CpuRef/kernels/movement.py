@@ -1,0 +1,149 @@
+"""Moves of elements: views where the memory stays, strided copies where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    Kernel,
+    pointer,
+    render,
+    rule,
+    times,
+    view,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
+from mcu_deploy.backends.interface import (
+    YES,
+    Argument,
+    CFunction,
+    Layer,
+    LayoutRule,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.operators.movement import pad_amounts, pad_value
+
+
+def _supports_view(layer: Layer) -> Support:
+    if layer.input(0).constant is not None:
+        return no("it reshapes a constant into an output of the model")
+    return YES
+
+
+def _view(layer: Layer) -> Workload:
+    return view()
+
+
+def _reorder(layer: Layer) -> Workload:
+    """A copy into another memory order; logical axes and values stay."""
+    x, y = layer.input(0), layer.output
+    x_strides = memory_strides(x.type)
+    order = y.type.order
+    loops = collapse([y.type.shape[a] for a in order], [[x_strides[a] for a in order]])
+    source = " + ".join(times(f"i{k}", s) for k, s in enumerate(loops.steps[0])) or "0"
+    function = CFunction(
+        f"reorder_{x.type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        render("copy.c.j2", extents=loops.extents, source=f"x[{source}]"),
+    )
+    return workload(layer, function, (INPUT, OUTPUT))
+
+
+def _supports_concat(layer: Layer) -> Support:
+    if any(o is None or o.constant is not None for o in layer.inputs):
+        return no("it concatenates computed tensors only, and one of these is a constant")
+    first = layer.input(0).type
+    for operand in (*layer.inputs, layer.output):
+        assert operand is not None
+        if operand.type.dtype is not first.dtype:
+            return no("the parts have different element types")
+        if operand.type.quantization != layer.output.type.quantization:
+            return no("the parts are quantized differently from the output")
+    return YES
+
+
+def _concat(layer: Layer) -> Workload:
+    """Each part is a run of blocks; a block is what lies behind the axis in memory."""
+    y = layer.output
+    axis = int(layer.attributes["axis"]) % y.type.rank
+    position = y.type.order.index(axis)
+    shape = y.type.physical_shape
+    outer = 1
+    for size in shape[:position]:
+        outer *= size
+    parts = []
+    for index, operand in enumerate(layer.inputs):
+        assert operand is not None
+        parts.append((f"x{index}", operand.type.bytes // max(outer, 1)))
+    function = CFunction(
+        "concat",
+        (
+            *(pointer(replace(o, constant=None), f"x{i}") for i, o in enumerate(layer.inputs) if o),
+            pointer(y, "y", const=False),
+        ),
+        render("concat.c.j2", outer=outer, parts=parts, size=y.type.dtype.bytes),
+    )
+    arguments = tuple(Argument(Role.INPUT, i) for i in range(len(layer.inputs)))
+    return workload(layer, function, (*arguments, OUTPUT), headers=("string.h",))
+
+
+def _supports_pad(layer: Layer) -> Support:
+    if layer.attributes.get("mode", "constant") != "constant":
+        return no(f"it pads with a constant, not in mode {layer.attributes['mode']!r}")
+    if any(o is not None and o.constant is None for o in layer.inputs[1:]):
+        return no("the amounts are computed at run time")
+    if any(b < 0 or a < 0 for b, a in pad_amounts(layer.call)):
+        return no("it does not crop with negative pads")
+    if layer.input(0).type.quantization != layer.output.type.quantization:
+        return no("input and output are quantized differently")
+    return YES
+
+
+def _pad(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    pads = pad_amounts(layer.call)
+    order = y.type.order
+    strides = memory_strides(x.type)
+    axes = [
+        (f"i{k}", y.type.shape[a], pads[a][0], x.type.shape[a], strides[a])
+        for k, a in enumerate(order)
+    ]
+    inside = " && ".join(
+        f"{name} >= {before} && {name} < {before + size}"
+        for name, extent, before, size, _ in axes
+        if extent != size
+    )
+    source = " + ".join(
+        times(f"({name} - {before})" if before else name, stride)
+        for name, _, before, _, stride in axes
+    )
+    fill = pad_value(layer.call).reshape(-1)[0]
+    literal = f"{float(fill)!r}F" if y.type.dtype.is_float else str(int(fill))
+    function = CFunction(
+        f"pad_{x.type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        render(
+            "copy.c.j2",
+            extents=tuple(a[1] for a in axes),
+            source=f"{inside} ? x[{source}] : ({y.type.dtype.c_type}){literal}",
+        ),
+    )
+    return workload(layer, function, (INPUT, OUTPUT))
+
+
+KERNELS = (
+    *(
+        Kernel(op, _supports_view, rule(LayoutRule.NATURAL), _view)
+        for op in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
+    ),
+    Kernel("Transpose", _supports_view, rule(LayoutRule.VIEW), _view),
+    Kernel("Reorder", lambda layer: YES, rule(LayoutRule.VIEW), _reorder, domain="mcu"),
+    Kernel("Concat", _supports_concat, rule(LayoutRule.SAME), _concat),
+    Kernel("Pad", _supports_pad, rule(LayoutRule.SAME), _pad),
+)

@@ -1,0 +1,107 @@
+"""Pools in channel-last order: averages in float32, maxima in the element type."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    BYTES,
+    INPUT,
+    OUTPUT,
+    QUANTIZE,
+    Kernel,
+    check_types,
+    clamp_lines,
+    constant_argument,
+    float_literal,
+    output_quantization,
+    pointer,
+    render,
+    rule,
+    without_zero,
+    workload,
+)
+from mcu_deploy.backends.interface import (
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.operators.pool import average_counts, pool_window
+
+
+def _supports(layer: Layer) -> Support:
+    x = layer.input(0).type
+    if x.rank not in (3, 4):
+        return no(f"it pools over one or two spatial axes, not {x.rank - 2}")
+    if len(layer.outputs) > 1:
+        return no("it does not compute the indices of maxima")
+    quantization = x.quantization
+    if "Max" in layer.op and quantization != layer.output.type.quantization:
+        return no("a maximum keeps its input's scale, but the output has another")
+    return check_types(layer, layer.input(0), layer.output)
+
+
+def _pair(values: tuple[int, ...], fill: int) -> tuple[int, int]:
+    return (values[0], values[1]) if len(values) == 2 else (fill, values[0])
+
+
+def _create(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    geometry = pool_window(layer.call)
+    values: dict[str, object] = {
+        "batch": x.type.shape[0],
+        "channels": x.type.shape[1],
+        "input": _pair(geometry.input, 1),
+        "output": _pair(geometry.output, 1),
+        "kernel": _pair(geometry.kernel, 1),
+        "stride": _pair(geometry.strides, 1),
+        "dilation": _pair(geometry.dilations, 1),
+        "pad": _pair(geometry.begin, 0),
+        "padded": geometry.padded,
+        "ctype": x.type.dtype.c_type,
+        "quantized": y.type.is_quantized,
+        "count": "",
+    }
+    parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
+    constants: tuple[Constant, ...] = ()
+    helpers: tuple[CFunction, ...] = ()
+    if "Max" in layer.op:
+        lowest = str(x.type.dtype.range[0]) if x.type.dtype in BYTES else "-INFINITY"
+        values |= {"lowest": lowest, "clamp": clamp_lines(layer, "best", " " * 16)}
+        body = render("maximum.c.j2", **values)
+        headers = ("math.h",) if lowest == "-INFINITY" else ()
+    else:
+        headers = ()
+        counts = average_counts(layer.call, geometry)
+        if counts.size and np.all(counts == counts.reshape(-1)[0]):
+            values["count"] = float_literal(float(counts.reshape(-1)[0]))
+        else:
+            constants = (Constant("count", counts.astype(np.float32)),)
+            parameters.append(Parameter("const float *", "count"))
+        element = "x[at + c]"
+        if y.type.is_quantized:
+            xq = x.type.quantization
+            assert xq is not None
+            out = output_quantization(layer)
+            element = (
+                f"(float){without_zero(element, xq.zero_point[0])} * {float_literal(xq.scale[0])}"
+            )
+            values |= {"store": out.store, "scale": out.scale}
+            helpers = (QUANTIZE,)
+        values |= {"element": element, "clamp": clamp_lines(layer, "mean", " " * 16)}
+        body = render("average.c.j2", **values)
+    stem = f"{'max' if 'Max' in layer.op else 'average'}_pool_{x.type.dtype.value}"
+    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
+    function = CFunction(stem, tuple(parameters), body)
+    return workload(layer, function, arguments, constants, helpers, headers)
+
+
+KERNELS = tuple(
+    Kernel(op, _supports, rule(LayoutRule.CHANNELS_LAST), _create)
+    for op in ("AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool")
+)

@@ -1,0 +1,75 @@
+"""QuantizeLinear and DequantizeLinear: the borders between float32 and 8-bit or 16-bit tensors."""
+
+from __future__ import annotations
+
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    QUANTIZE,
+    Kernel,
+    float_literal,
+    pointer,
+    render,
+    rule,
+    signed,
+    without_zero,
+    workload,
+)
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.quantization import call_quantization
+
+_INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
+
+
+def _supports(layer: Layer) -> Support:
+    quantizes = layer.op == "QuantizeLinear"
+    real = (layer.input(0) if quantizes else layer.output).type
+    integer = (layer.output if quantizes else layer.input(0)).type
+    if any(o is not None and o.constant is None for o in layer.inputs[1:]):
+        return no("the scale is computed at run time")
+    if real.dtype is not DType.FLOAT32 or integer.dtype not in _INTEGERS:
+        return no(f"it converts between float32 and 8 or 16 bits, not {real} and {integer}")
+    if not call_quantization(layer.call, integer.rank).per_tensor:
+        return no("a computed tensor is quantized per axis")
+    return YES
+
+
+def _create(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    quantizes = layer.op == "QuantizeLinear"
+    quantization = call_quantization(layer.call, x.type.rank)
+    zero, scale = quantization.zero_point[0], float_literal(quantization.scale[0])
+    if quantizes:
+        low, high = y.type.dtype.range
+        rounded = (
+            f"$quantize(x[i] / {scale}, {float_literal(low - zero)}, {float_literal(high - zero)})"
+        )
+        element = f"({y.type.dtype.c_type})({rounded}{signed(zero)})"
+    else:
+        element = f"(float){without_zero('x[i]', zero)} * {scale}"
+    function = CFunction(
+        f"{'quantize' if quantizes else 'dequantize'}_{(y if quantizes else x).type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        render("element.c.j2", elements=x.type.elements, element=element),
+    )
+    # Quantizing writes behind what it reads, so both may start at the same address.
+    return workload(
+        layer, function, (INPUT, OUTPUT), helpers=(QUANTIZE,) if quantizes else (),
+        in_place=(InPlace(0, 0),) if quantizes else (),
+    )  # fmt: skip
+
+
+KERNELS = (
+    Kernel("QuantizeLinear", _supports, rule(LayoutRule.SAME), _create),
+    Kernel("DequantizeLinear", _supports, rule(LayoutRule.SAME), _create),
+)

@@ -1,0 +1,73 @@
+"""Softmax: in float32 with expf, or on 8 bits with a table of exp and integer sums."""
+
+from __future__ import annotations
+
+from mcu_deploy.arithmetic import exponential_table
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    QUANTIZE,
+    Kernel,
+    check_types,
+    constant_argument,
+    output_quantization,
+    pointer,
+    render,
+    rule,
+    workload,
+)
+from mcu_deploy.backends.interface import (
+    CFunction,
+    Constant,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.operators.normalization import softmax_extent
+
+
+def _supports(layer: Layer) -> Support:
+    if softmax_extent(layer.call)[1] > 1 << 23:
+        return no("the axis is longer than 2^23")
+    return check_types(layer, layer.input(0), layer.output)
+
+
+def _create(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    outer, size, inner = softmax_extent(layer.call)
+    values: dict[str, object] = {
+        "outer": outer, "size": size, "inner": inner, "ctype": x.type.dtype.c_type,
+    }  # fmt: skip
+    if not y.type.is_quantized:
+        function = CFunction(
+            "softmax_float32",
+            (pointer(x, "x"), pointer(y, "y", const=False)),
+            render("softmax_float.c.j2", **values),
+        )
+        return workload(
+            layer, function, (INPUT, OUTPUT), headers=("math.h",), in_place=(InPlace(0, 0),)
+        )
+    assert x.type.quantization is not None
+    out = output_quantization(layer)
+    table, _ = exponential_table(x.type.quantization.scale[0], size)
+    values |= {"store": out.store, "scale": out.scale}
+    function = CFunction(
+        f"softmax_{x.type.dtype.value}",
+        (
+            pointer(x, "x"),
+            pointer(y, "y", const=False),
+            Parameter("const uint32_t *", "exponential"),
+        ),
+        render("softmax_table.c.j2", **values),
+    )
+    return workload(
+        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("exponential", table),),
+        (QUANTIZE,), in_place=(InPlace(0, 0),) if x.type.dtype == y.type.dtype else (),
+    )  # fmt: skip
+
+
+KERNELS = (Kernel("Softmax", _supports, rule(LayoutRule.NATURAL), _create),)

@@ -1,0 +1,71 @@
+"""Loops over tensors whose axes lie in different orders or are broadcast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mcu_deploy.ir import TensorType
+
+
+@dataclass(frozen=True)
+class Loops:
+    """Nested loops over an output in its memory order.
+
+    extents: the sizes of the loops, outermost first; steps: for each operand its stride, in
+    elements, for each loop (0 where it is broadcast).
+    """
+
+    extents: tuple[int, ...]
+    steps: tuple[tuple[int, ...], ...]
+
+    @property
+    def is_flat(self) -> bool:
+        """One loop in which every operand steps by one element or stays."""
+        return len(self.extents) <= 1
+
+
+def memory_strides(type_: TensorType) -> tuple[int, ...]:
+    """The stride in elements of each logical axis."""
+    strides = [0] * type_.rank
+    step = 1
+    for axis in reversed(type_.order):
+        strides[axis] = step
+        step *= type_.shape[axis]
+    return tuple(strides)
+
+
+def collapse(extents: list[int], steps: list[list[int]]) -> Loops:
+    """Merges neighbouring loops that every operand walks through in one stride; drops size 1."""
+    kept: list[int] = []
+    merged: list[list[int]] = [[] for _ in steps]
+    for index, extent in enumerate(extents):
+        if extent == 1:
+            continue
+        fits = bool(kept) and all(
+            m[-1] == s[index] * extent for m, s in zip(merged, steps, strict=True)
+        )
+        if fits:
+            kept[-1] *= extent
+            for m, s in zip(merged, steps, strict=True):
+                m[-1] = s[index]
+        else:
+            kept.append(extent)
+            for m, s in zip(merged, steps, strict=True):
+                m.append(s[index])
+    return Loops(tuple(kept), tuple(tuple(m) for m in merged))
+
+
+def broadcast_loops(output: TensorType, operands: tuple[TensorType, ...]) -> Loops:
+    """Loops over `output` in memory order, with each operand's strides (ONNX broadcasting)."""
+    order = output.order
+    steps = []
+    for operand in operands:
+        strides = memory_strides(operand)
+        missing = output.rank - operand.rank
+        row = []
+        for axis in order:
+            inner = axis - missing
+            absent = inner < 0 or operand.shape[inner] == 1
+            row.append(0 if absent else strides[inner])
+        steps.append(row)
+    return collapse([output.shape[a] for a in order], steps)

@@ -1,0 +1,76 @@
+"""Text from a model on its way into C, linker scripts, file names: the one module it goes through.
+
+A model's names are data of strangers: they may hold comment ends, line continuations, quotes,
+trigraphs, format directives, anything.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+from mcu_deploy.errors import UsageError
+
+_LONGEST_NAME = 48
+_LONGEST_COMMENT = 100
+
+
+def network_name(given: str | None, path: Path) -> str:
+    """The network's name: `given` if it is a C identifier's part, else one made of the file name.
+
+    Raises UsageError for a given name that is not letters, digits and underscores, or too long.
+    """
+    if given is not None:
+        if not re.fullmatch(r"[A-Za-z0-9_]+", given) or len(given) > _LONGEST_NAME:
+            raise UsageError(
+                f"The name {shorten(given)!r} cannot be part of a C symbol: give --name letters, "
+                f"digits and underscores, at most {_LONGEST_NAME}."
+            )
+        return given
+    stem = path.stem if path.stem != "model" else path.resolve().parent.name
+    return identifier(stem, _LONGEST_NAME)
+
+
+def identifier(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Letters, digits and underscores made of any text; never empty. Not unique."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    words = re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")
+    return words[:longest].strip("_") or "model"
+
+
+def comment(text: str, longest: int = _LONGEST_COMMENT) -> str:
+    """Text that is safe inside of a C comment: printable ASCII, no comment marks, one line.
+
+    Backslashes and question marks go too: a backslash at a line's end continues it, and trigraphs
+    are replaced before comments are found.
+    """
+    shown = shorten(text, longest)
+    plain = "".join(c if " " <= c <= "~" and c not in "\\?" else "." for c in shown)
+    # An asterisk or a slash beside another could open or close a comment, also together with what
+    # stands around the text.
+    plain = re.sub(r"[*]", ".", plain)
+    return re.sub(r"/(?=/)", ".", plain).rstrip("/") or "."
+
+
+def string(text: str, longest_bytes: int = 63) -> str:
+    """A C string literal with these UTF-8 bytes, shortened to whole characters.
+
+    Everything but letters, digits and plain punctuation is written as an octal escape, which ends
+    after three digits whatever follows.
+    """
+    raw = text.encode("utf-8", "replace")
+    if len(raw) > longest_bytes:
+        raw = raw[:longest_bytes].decode("utf-8", "ignore").encode("utf-8")
+    safe = set(
+        b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;/()+=<>[]|#@!~^&*"
+    )
+    return '"' + "".join(chr(b) if b in safe else f"\\{b:03o}" for b in raw) + '"'
+
+
+def shorten(text: str, longest: int = 80) -> str:
+    """At most `longest` characters, the middle left out."""
+    if len(text) <= longest:
+        return text
+    half = (longest - 3) // 2
+    return f"{text[:half]}...{text[-half:]}"

@@ -1,0 +1,128 @@
+"""The way of the data, from a model file to a checked object: the stages in order."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mcu_deploy import codegen, formats, hygiene, layouts, optimize, partition, plan, select
+from mcu_deploy.boards import Board
+from mcu_deploy.codegen import names
+from mcu_deploy.codegen.network import NetworkSource
+from mcu_deploy.errors import HygieneError, ToolError
+from mcu_deploy.ir import Graph
+from mcu_deploy.partition import Assignment
+from mcu_deploy.plan import Plan
+from mcu_deploy.session import Session
+from mcu_deploy.toolchain import compile_network, gcc_command_line
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a network is compiled.
+
+    backends: ids in order of preference, empty for the core's default. weights: "incbin" or
+    "array". layers_all: no fusion that the arithmetic does not ask for, no memory shared, so that
+    every tensor can be read after a run. debug: with debug information. shapes: of inputs, by name.
+    """
+
+    backends: tuple[str, ...] = ()
+    weights: str = "incbin"
+    layers_all: bool = False
+    debug: bool = False
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A compiled network, before it is written.
+
+    imported: the graph as the model file says it; graph: after optimisation and layouts.
+    """
+
+    name: str
+    model: Path
+    imported: Graph
+    graph: Graph
+    assignment: Assignment
+    plan: Plan
+    sources: NetworkSource
+
+    @property
+    def macs(self) -> int:
+        return sum(step.choice.layer.macs for step in self.plan.steps)
+
+
+def compile_model(
+    model: str | Path, board: Board, *, name: str | None = None, session: Session | None = None,
+    options: Options | None = None,
+) -> Network:  # fmt: skip
+    """From a model file to C source, for one board. Nothing is written.
+
+    Raises ModelError, UnsupportedError or UsageError with a sentence for what cannot be compiled.
+    """
+    chosen = options or Options()
+    path = Path(model)
+    preference = (session or Session()).preference(board.core, chosen.backends)
+    imported = formats.load(path, chosen.shapes)
+    network_name = names.network_name(name, path)
+    graph = optimize.run(imported, optimize.Options(fuse=not chosen.layers_all))
+    assignment = partition.assign(graph, preference)
+    graph = layouts.assign(graph, assignment)
+    choices = select.select(graph, assignment, preference)
+    memory = plan.make(graph, choices, plan.Options(reuse=not chosen.layers_all))
+    command = gcc_command_line(board, network_name)
+    sources = codegen.generate(graph, memory, network_name, command, chosen.weights)
+    return Network(network_name, path, imported, graph, assignment, memory, sources)
+
+
+def write_network(network: Network, board: Board, directory: Path, debug: bool = False) -> Path:
+    """Writes a network's sources, compiles them, and checks the object, which it returns.
+
+    Each file is written beside its place and renamed. Raises HygieneError where the object breaks
+    the rules of DESIGN section 3.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, content in network.sources.files.items():
+            write_file(directory / name, content)
+    except OSError as error:
+        raise ToolError(
+            f"{error.filename or directory} cannot be written ({error.strerror}); choose another "
+            "output folder with -o."
+        ) from error
+    built = compile_network(board, directory, network.name, debug)
+    findings = hygiene.check_object(built, board=board, expected_name=network.name)
+    if findings:
+        built.unlink()
+        text = "; ".join(f"{f.message}" for f in findings[:5])
+        raise HygieneError(
+            f"The object of network {network.name!r} breaks the rules of an object file: {text}. "
+            "This is a fault of the backend that made the code; report it with the model."
+        )
+    return built
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_bytes(content)
+    temporary.replace(path)
+
+
+def sha256_of(path: Path) -> str:
+    """The hexadecimal SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def clear(directory: Path, stale: Sequence[str]) -> None:
+    """Removes what an earlier build left under these names, so that a failed build leaves none."""
+    for name in stale:
+        target = directory / name
+        if target.is_dir():
+            shutil.rmtree(target)
+        else:
+            target.unlink(missing_ok=True)

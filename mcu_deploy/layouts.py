@@ -1,0 +1,121 @@
+"""Assigns a memory layout to every edge, as the backends ask for, and inserts the conversions.
+
+Shapes stay logical; only `TensorType.layout` changes. A Transpose becomes a view of its input's
+memory, so transposes around channel-last operators vanish; where a reader wants another order, a
+Reorder node (domain "mcu") copies. The model's own inputs and outputs keep the natural order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcu_deploy.backends.interface import LayoutRule, layer_of
+from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node, NodeId, TensorType
+from mcu_deploy.ir.types import channels_last
+from mcu_deploy.partition import Assignment
+
+Layout = tuple[int, ...] | None
+
+
+class _Assigner:
+    def __init__(self, graph: Graph, rules: dict[NodeId, LayoutRule]) -> None:
+        self.graph = graph
+        self.rules = rules
+        self.editor = GraphEditor(graph)
+        self.converted: dict[tuple[EdgeId, tuple[int, ...]], EdgeId] = {}
+
+    def run(self) -> Graph:
+        for node in self.graph.nodes:
+            self._assign(node)
+        for index, edge in enumerate(list(self.editor.outputs)):
+            type_ = self.editor.types[edge]
+            if not type_.same_memory(replace(type_, layout=None)):
+                self.editor.outputs[index] = self._output_copy(edge)
+            elif type_.layout is not None:
+                self.editor.types[edge] = replace(type_, layout=None)
+        return self.editor.finish()
+
+    def _assign(self, node: Node) -> None:
+        rule = self.rules[node.id]
+        inputs = [None if e is None else self._wanted(node, e, rule) for e in node.inputs]
+        self.editor.set_inputs(node.id, inputs)
+        for edge in node.outputs:
+            if edge is not None:
+                type_ = self.editor.types[edge]
+                layout = self._output_layout(node, inputs, type_, rule)
+                self.editor.types[edge] = replace(type_, layout=layout)
+
+    def _is_data(self, node: Node, edge: EdgeId) -> bool:
+        return edge not in self.editor.constants
+
+    def _wanted(self, node: Node, edge: EdgeId, rule: LayoutRule) -> EdgeId:
+        if not self._is_data(node, edge):
+            return edge
+        type_ = self.editor.types[edge]
+        if rule is LayoutRule.VIEW:
+            return edge
+        return self._convert(edge, self._rule_layout(node, type_, rule))
+
+    def _rule_layout(self, node: Node, type_: TensorType, rule: LayoutRule) -> Layout:
+        if rule is LayoutRule.CHANNELS_LAST and type_.rank >= 3:
+            return channels_last(type_.rank)
+        if rule is LayoutRule.SAME:
+            leader = self._leader(node)
+            if leader is not None and leader.rank == type_.rank:
+                return leader.layout
+        return None
+
+    def _leader(self, node: Node) -> TensorType | None:
+        """The input that the others follow: the first of the output's rank that is no constant."""
+        output = next(e for e in node.outputs if e is not None)
+        rank = self.editor.types[output].rank
+        for edge in node.inputs:
+            if edge is not None and self._is_data(node, edge):
+                type_ = self.editor.types[edge]
+                if type_.rank == rank:
+                    return type_
+        return None
+
+    def _output_layout(
+        self, node: Node, inputs: list[EdgeId | None], output: TensorType, rule: LayoutRule
+    ) -> Layout:
+        if rule is LayoutRule.VIEW:
+            source = inputs[0]
+            assert source is not None
+            type_ = self.editor.types[source]
+            if node.op == "Transpose":
+                attributes = self.graph.attributes(node.id)
+                perm = tuple(attributes.get("perm", tuple(reversed(range(type_.rank)))))
+                return tuple(perm.index(axis) for axis in type_.order)
+            return type_.layout
+        return self._rule_layout(node, output, rule)
+
+    def _convert(self, edge: EdgeId, layout: Layout) -> EdgeId:
+        type_ = self.editor.types[edge]
+        target = replace(type_, layout=layout)
+        if type_.same_memory(target):
+            return edge
+        key = (edge, target.memory_axes())
+        if key not in self.converted:
+            name = self.editor.edges[edge]
+            copy = self.editor.add_edge(name, target)
+            self.editor.add_node("Reorder", [edge], [copy], f"{name} reordered", {}, "mcu")
+            self.converted[key] = copy
+        return self.converted[key]
+
+    def _output_copy(self, edge: EdgeId) -> EdgeId:
+        """A natural-order copy of an output; it takes the output's name, readers keep the old."""
+        type_ = self.editor.types[edge]
+        name = self.editor.edges[edge]
+        copy = self.editor.add_edge(name, replace(type_, layout=None))
+        self.editor.add_node("Reorder", [edge], [copy], f"{name} reordered", {}, "mcu")
+        return copy
+
+
+def assign(graph: Graph, assignment: Assignment) -> Graph:
+    """The graph with layouts on its edges, as the backends of `assignment` want them."""
+    rules = {
+        node.id: assignment.backends[node.id].layout_rule(layer_of(graph, node))
+        for node in graph.nodes
+    }
+    return _Assigner(graph, rules).run()

@@ -1,0 +1,70 @@
+"""The words of a plan: buffers with lifetimes, steps, and the offsets they got."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mcu_deploy.ir import EdgeId
+from mcu_deploy.select import Choice
+
+ALIGNMENT = 16
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An edge that has memory: which buffer it lies in."""
+
+    edge: EdgeId
+    buffer: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A stretch of memory that is needed from step `first` to step `last`, both included.
+
+    Several edges share a buffer where one is a view of the other, or is computed in its place.
+    Step -1 is before the first layer (inputs), step len(steps) after the last (outputs).
+    """
+
+    id: int
+    bytes: int
+    first: int
+    last: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A layer that is called: its choice, and its scratch buffer if it has one."""
+
+    index: int
+    choice: Choice
+    scratch: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every buffer's offset in the workspace.
+
+    bytes: the workspace's size; lower_bound: the largest sum of buffers that live at one step,
+    aligned, which no plan in this order can beat.
+    """
+
+    steps: tuple[Step, ...]
+    buffers: tuple[Buffer, ...]
+    tensors: Mapping[EdgeId, Tensor]
+    offsets: Mapping[int, int]
+    bytes: int
+    lower_bound: int
+    alignment: int = ALIGNMENT
+
+    def offset(self, edge: EdgeId) -> int:
+        """The offset of an edge's tensor in the workspace."""
+        return self.offsets[self.tensors[edge].buffer]
+
+
+def aligned(size: int, alignment: int = ALIGNMENT) -> int:
+    """`size` rounded up."""
+    return -(-size // alignment) * alignment

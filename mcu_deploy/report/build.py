@@ -1,0 +1,107 @@
+"""report.json of a build: flat totals at the top, one entry a layer, one a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import mcu_deploy
+from mcu_deploy.boards import Board
+from mcu_deploy.ir import Graph
+from mcu_deploy.toolchain import FirmwareSizes, StackBound, Toolchain
+
+if TYPE_CHECKING:
+    from mcu_deploy.building import BuiltNetwork
+
+
+def build_report(
+    board: Board,
+    networks: Sequence[BuiltNetwork],
+    firmware: FirmwareSizes,
+    stack: StackBound | None,
+) -> dict[str, Any]:
+    """The content of report.json; sizes in bytes. Totals are sums over the networks."""
+    import onnx
+
+    models = [_network(n) for n in networks]
+    return {
+        "model": ", ".join(n.name for n in networks),
+        "board": board.name,
+        "flash_bytes": sum(m["flash_bytes"] for m in models),
+        "ram_bytes": sum(m["ram_bytes"] for m in models),
+        "arena_bytes": sum(m["arena_bytes"] for m in models),
+        "arena_lower_bound_bytes": sum(m["arena_lower_bound_bytes"] for m in models),
+        "stack_bytes": max(m["stack_bytes"] for m in models),
+        "firmware_flash_bytes": firmware.flash_bytes,
+        "firmware_ram_bytes": firmware.ram_bytes,
+        "firmware_stack_bytes": None if stack is None else stack.bytes,
+        "macs": sum(m["macs"] for m in models),
+        "instructions": None,
+        "layers": [layer for m in models for layer in m["layers"]],
+        "networks": models,
+        "memories": [
+            {"name": u.name, "kind": u.kind, "used": u.used, "size": u.size}
+            for u in firmware.memories
+        ],
+        "tools": {
+            "mcu-deploy": mcu_deploy.__version__,
+            "compiler": Toolchain.for_board(board).version,
+            "onnx": onnx.__version__,
+        },
+    }
+
+
+def _network(built: BuiltNetwork) -> dict[str, Any]:
+    network, plan = built.network, built.network.plan
+    return {
+        "name": network.name,
+        "model": network.model.name,
+        "source_sha256": network.graph.source_sha256,
+        "flash_bytes": built.sizes.flash_bytes,
+        "ram_bytes": built.sizes.ram_bytes,
+        "arena_bytes": plan.bytes,
+        "arena_lower_bound_bytes": plan.lower_bound,
+        "stack_bytes": built.stack.bytes,
+        "stack_path": [{"function": f, "bytes": b} for f, b in built.stack.path],
+        "weights_bytes": len(network.sources.weights),
+        "macs": network.macs,
+        "inputs": [_tensor(network.graph, e) for e in network.graph.inputs],
+        "outputs": [_tensor(network.graph, e) for e in network.graph.outputs],
+        "layers": _layers(built),
+    }
+
+
+def _tensor(graph: Graph, edge: int) -> dict[str, Any]:
+    type_ = graph.type(edge)
+    quantization = type_.quantization
+    return {
+        "name": graph.edge_name(edge),
+        "dtype": type_.dtype.value,
+        "shape": list(type_.shape),
+        "scale": None if quantization is None else quantization.scale[0],
+        "zero_point": None if quantization is None else quantization.zero_point[0],
+    }
+
+
+def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
+    network = built.network
+    rows = []
+    for step in network.plan.steps:
+        layer, workload = step.choice.layer, step.choice.workload
+        rows.append(
+            {
+                "network": network.name,
+                "index": step.index,
+                "name": layer.name,
+                "op": layer.op,
+                "backend": workload.backend,
+                "macs": layer.macs,
+                "constant_bytes": sum(c.value.nbytes for c in workload.constants),
+                "nodes": list(network.graph.leaf_nodes(layer.node.id)),
+                "outputs": [
+                    {**_tensor(network.graph, o.edge), "offset": network.plan.offset(o.edge)}
+                    for o in layer.outputs
+                ],
+            }
+        )
+    return rows
