@@ -18,12 +18,6 @@ Array = npt.NDArray[Any]
 UNBOUNDED = (float("-inf"), float("inf"))
 
 
-def saturate(value: Array, dtype: DType) -> Array:
-    """Clamps an integer-valued array to the range of `dtype` and converts it."""
-    low, high = dtype.range
-    return np.clip(value, low, high).astype(dtype.numpy)
-
-
 def quantize(real: Array, type_: TensorType) -> Array:
     """QuantizeLinear-13: saturate(round_half_even(real / scale) + zero_point), in float32.
 
@@ -38,7 +32,8 @@ def quantize(real: Array, type_: TensorType) -> Array:
     # float never leaves the range that an integer holds.
     bounded = np.where(np.isnan(quotient), np.float32(low - zero_point), quotient)
     clamped = np.clip(bounded, low - zero_point, high - zero_point)
-    return (np.rint(clamped).astype(np.int64) + zero_point).astype(type_.dtype.numpy)
+    integers = np.rint(clamped).astype(np.int64) + zero_point
+    return np.asarray(integers, dtype=type_.dtype.numpy)
 
 
 def dequantize(value: Array, type_: TensorType) -> npt.NDArray[np.float32]:
@@ -74,9 +69,9 @@ def activation_bounds(activation: tuple[float, float], type_: TensorType) -> tup
     low, high = type_.dtype.range
     scalar = TensorType(type_.dtype, (), type_.quantization)
     if np.isfinite(activation[0]):
-        low = int(quantize(np.float32(activation[0]), scalar))
+        low = int(quantize(np.asarray(activation[0], dtype=np.float32), scalar))
     if np.isfinite(activation[1]):
-        high = int(quantize(np.float32(activation[1]), scalar))
+        high = int(quantize(np.asarray(activation[1], dtype=np.float32), scalar))
     return low, high
 
 

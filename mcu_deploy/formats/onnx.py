@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.inliner
 from google.protobuf.message import DecodeError
 from onnx import TensorProto, numpy_helper
 
@@ -23,7 +24,7 @@ from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
 
 SUFFIXES = (".onnx",)
 
-_DTYPES = {
+_DTYPES: Mapping[int, DType] = {
     TensorProto.BOOL: DType.BOOL,
     TensorProto.INT8: DType.INT8,
     TensorProto.UINT8: DType.UINT8,
@@ -119,9 +120,10 @@ def _inline_functions(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
     if not model.functions:
         return model
     try:
-        return onnx.inliner.inline_local_functions(model)
+        inlined: onnx.ModelProto = onnx.inliner.inline_local_functions(model)
     except (RuntimeError, ValueError) as error:
         raise ModelError(f"The local functions of {path} cannot be inlined: {error}.") from error
+    return inlined
 
 
 def _to_graph(model: onnx.ModelProto, name: str) -> GraphEditor:
@@ -194,7 +196,7 @@ def _static(types: Mapping[str, onnx.TypeProto], name: str, what: str) -> Tensor
         )
     tensor = type_.tensor_type
     if tensor.elem_type not in _DTYPES:
-        label = TensorProto.DataType.Name(tensor.elem_type)
+        label = _type_name(tensor.elem_type)
         raise ModelError(
             f"The {what}, tensor {name!r}, has elements of type {label}, which no backend "
             "computes. Convert the model to float32 or an integer type."
@@ -209,9 +211,15 @@ def _static(types: Mapping[str, onnx.TypeProto], name: str, what: str) -> Tensor
     return TensorType(_DTYPES[tensor.elem_type], tuple(int(d.dim_value) for d in dims))
 
 
+def _type_name(code: int) -> str:
+    """ONNX's name of an element type; damaged files may hold any number."""
+    known = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
+    return str(known.get(code, f"number {code}"))
+
+
 def _array(tensor: onnx.TensorProto) -> np.ndarray[Any, Any]:
     if tensor.data_type not in _DTYPES:
-        label = TensorProto.DataType.Name(tensor.data_type)
+        label = _type_name(tensor.data_type)
         raise ModelError(
             f"The constant {tensor.name!r} has elements of type {label}, which no backend "
             "computes. Convert the model to float32 or an integer type."

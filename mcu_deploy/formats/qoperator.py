@@ -34,10 +34,10 @@ class _Rewriter:
     def dequantize(self, x: str, scale: str, zero_point: str, axis: int | None = None) -> str:
         output = f"{self.prefix}_dq{len(self.nodes)}"
         inputs = [x, scale, zero_point] if zero_point else [x, scale]
-        attributes = {} if axis is None else {"axis": axis}
-        self.nodes.append(
-            helper.make_node("DequantizeLinear", inputs, [output], name=output, **attributes)
-        )
+        node = helper.make_node("DequantizeLinear", inputs, [output], name=output)
+        if axis is not None:
+            node.attribute.append(helper.make_attribute("axis", axis))
+        self.nodes.append(node)
         return output
 
     def constant(self, array: np.ndarray) -> str:
@@ -94,7 +94,7 @@ def _matmul(r: _Rewriter) -> bool:
 
 
 def _gemm(r: _Rewriter) -> bool:
-    i = list(r.node.input) + [""] * 9
+    i = [*r.node.input, *[""] * 9]
     if not i[7]:
         return False  # float output
     transposed = any(a.name == "transB" and a.i for a in r.node.attribute)
@@ -113,7 +113,7 @@ def _gemm(r: _Rewriter) -> bool:
 
 def _binary(op: str) -> Callable[[_Rewriter], bool]:
     def rewrite(r: _Rewriter) -> bool:
-        i = list(r.node.input) + [""]
+        i = [*r.node.input, ""]
         r.apply(op, [r.dequantize(*i[0:3]), r.dequantize(*i[3:6])], i[6], i[7])
         return True
 
@@ -124,7 +124,7 @@ def _unary(op: str) -> Callable[[_Rewriter], bool]:
     def rewrite(r: _Rewriter) -> bool:
         if any(a.name == "channels_last" and a.i for a in r.node.attribute):
             return False
-        i = list(r.node.input) + [""]
+        i = [*r.node.input, ""]
         r.apply(op, [r.dequantize(*i[0:3])], i[3], i[4])
         return True
 

@@ -11,7 +11,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array, activation_bounds, clip, multiplier, requantize
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.base import Call, Operator
-from mcu_deploy.operators.windows import Window, window
+from mcu_deploy.operators.windows import Index, Window, window
 
 
 def conv_window(
@@ -32,13 +32,13 @@ def _accumulate(
     weights = w.reshape(group, filters // group, channels // group, *w.shape[2:])
     for tap in geometry.taps():
         source, target = geometry.slices(tap)
-        patch = grouped[(slice(None), slice(None), slice(None), *source)]
+        patch = grouped[source]
         if patch.size:
-            taps = weights[(slice(None), slice(None), slice(None), *tap)]
+            at: Index = (slice(None), slice(None), slice(None), *tap)
+            taps = weights[at]
             flat = patch.reshape(batch, group, channels // group, -1)
             part = np.matmul(taps[None], flat)
-            where = (slice(None), slice(None), slice(None), *target)
-            result[where] += part.reshape(result[where].shape)
+            result[target] += part.reshape(result[target].shape)
     return result.reshape(y_shape)
 
 

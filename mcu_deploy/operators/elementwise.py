@@ -55,7 +55,7 @@ def _sigmoid(x: float, _: Mapping[str, Any]) -> float:
 
 
 def _hard_sigmoid(x: float, a: Mapping[str, Any]) -> float:
-    return max(0.0, min(1.0, a.get("alpha", 0.2) * x + a.get("beta", 0.5)))
+    return max(0.0, min(1.0, float(a.get("alpha", 0.2)) * x + float(a.get("beta", 0.5))))
 
 
 def _softplus(x: float, _: Mapping[str, Any]) -> float:

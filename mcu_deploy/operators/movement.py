@@ -48,12 +48,22 @@ def pad_value(call: Call) -> Array:
 
 
 def _pad(call: Call) -> list[Array]:
-    mode = call.attributes.get("mode", "constant")
+    mode = str(call.attributes.get("mode", "constant"))
     pads = pad_amounts(call)
-    if mode != "constant":
-        return [np.pad(call.value(0), pads, mode={"reflect": "reflect", "edge": "edge"}[mode])]
-    value = pad_value(call).reshape(-1)[0]
-    return [np.pad(call.value(0), pads, constant_values=value)]
+    x = call.value(0)
+    # Negative amounts crop.
+    crop = tuple(
+        slice(max(0, -before), size - max(0, -after))
+        for (before, after), size in zip(pads, x.shape, strict=True)
+    )
+    grow = [(max(0, before), max(0, after)) for before, after in pads]
+    if mode == "edge":
+        return [np.pad(x[crop], grow, mode="edge")]
+    if mode == "reflect":
+        return [np.pad(x[crop], grow, mode="reflect")]
+    if mode == "wrap":
+        return [np.pad(x[crop], grow, mode="wrap")]
+    return [np.pad(x[crop], grow, constant_values=pad_value(call).reshape(-1)[0])]
 
 
 OPERATORS = (

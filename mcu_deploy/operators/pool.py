@@ -46,7 +46,7 @@ def _average(call: Call) -> list[Array]:
     sums = np.zeros(call.results[0].shape, dtype=np.float32)
     for tap in geometry.taps():
         source, target = geometry.slices(tap)
-        sums[(..., *target)] += x[(..., *source)]
+        sums[target] += x[source]
     mean = sums / average_counts(call, geometry).astype(np.float32)
     return [clip(mean, call.activation)]
 
@@ -59,8 +59,7 @@ def _maximum(call: Call) -> list[Array]:
     result = np.full(call.results[0].shape, lowest, dtype=x.dtype)
     for tap in geometry.taps():
         source, target = geometry.slices(tap)
-        where = (..., *target)
-        result[where] = np.maximum(result[where], x[(..., *source)])
+        result[target] = np.maximum(result[target], x[source])
     return [clip(result, call.activation) if dtype.is_float else result]
 
 

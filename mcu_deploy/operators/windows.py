@@ -11,6 +11,9 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 
+# What selects positions in an array, leading axes included.
+Index = tuple[Any, ...]
+
 
 @dataclass(frozen=True)
 class Window:
@@ -39,16 +42,17 @@ class Window:
         """The positions inside of the kernel, in index order."""
         return product(*(range(k) for k in self.kernel))
 
-    def slices(self, tap: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-        """Where a tap reads (spatial slices of the input) and which outputs it reaches.
+    def slices(self, tap: tuple[int, ...]) -> tuple[Index, Index]:
+        """Where a tap reads in the input, and which outputs it reaches (all leading axes).
 
         Output positions whose tap falls into the padding are left out.
         """
-        source, target = [], []
+        source: list[Any] = [...]
+        target: list[Any] = [...]
         for axis, k in enumerate(tap):
             offset = k * self.dilations[axis] - self.begin[axis]
             stride = self.strides[axis]
-            first = max(0, -(-(-offset) // stride)) if offset < 0 else 0
+            first = (-offset + stride - 1) // stride if offset < 0 else 0
             last = min(self.output[axis], (self.input[axis] - 1 - offset) // stride + 1)
             last = max(last, first)
             start = first * stride + offset

@@ -86,7 +86,7 @@ def _binary(layer: Layer) -> Workload:
         names.append(f"{name}[{' + '.join(terms) or '0'}]")
     left, right = _real_operand(a, names[0]), _real_operand(b, names[1])
     quantized = y.type.is_quantized
-    values = {
+    values: dict[str, object] = {
         "extents": loops.extents,
         "left": left,
         "right": right,
