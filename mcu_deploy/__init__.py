@@ -1,3 +1,58 @@
-"""mcu-deploy: neural networks, compiled ahead of time into one object file for Arm Cortex-M."""
+"""mcu-deploy: neural networks, compiled ahead of time into one object file for Arm Cortex-M.
+
+    import mcu_deploy
+    built = mcu_deploy.build("model.onnx", "mps2-an386", "build/kws", name="kws")
+    result = mcu_deploy.validate(built.directory)
+
+Everything that the command line does is a function here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcu_deploy.building import Build, build
+    from mcu_deploy.compiler import Options, compile_model
+    from mcu_deploy.device import connect
+    from mcu_deploy.profiling import profile
+    from mcu_deploy.running import open_device, run
+    from mcu_deploy.session import Session
+    from mcu_deploy.validating import validate
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Build",
+    "Options",
+    "Session",
+    "__version__",
+    "build",
+    "compile_model",
+    "connect",
+    "open_device",
+    "profile",
+    "run",
+    "validate",
+]
+
+_HOMES = {
+    "Build": "building",
+    "build": "building",
+    "Options": "compiler",
+    "compile_model": "compiler",
+    "connect": "device",
+    "profile": "profiling",
+    "open_device": "running",
+    "run": "running",
+    "Session": "session",
+    "validate": "validating",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported at first use: `mcu-deploy --help` and the device code need no onnx.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mcu_deploy' has no attribute {name!r}")
+    return getattr(import_module(f"mcu_deploy.{_HOMES[name]}"), name)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import codegen, compiler, report, toolchain
+from mcu_deploy import codegen, compiler, formats, report, resources, toolchain
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen import FirmwareModel
 from mcu_deploy.compiler import Network, Options
@@ -85,11 +85,15 @@ def build(
         crt = pool.submit(toolchain.build_crt, target, directory)
         objects = [compiler.write_network(n, target, directory, chosen.debug) for n in networks]
         crt.result()
-    return _link(target, directory, networks, objects)
+    return _link(target, directory, networks, objects, chosen)
 
 
 def _link(
-    board: Board, directory: Path, networks: Sequence[Network], objects: Sequence[Path]
+    board: Board,
+    directory: Path,
+    networks: Sequence[Network],
+    objects: Sequence[Path],
+    options: Options,
 ) -> Build:
     floats = any("float" in _weight_types(n) for n in networks)
 
@@ -127,10 +131,22 @@ def _link(
             weights_bytes=sum(len(n.sources.weights) for n in networks),
             arena_bytes=sum(n.plan.bytes for n in networks), float_weights=floats,
         )  # fmt: skip
-    content = report.build_report(board, built, used, whole_stack)
+    board_file = _keep_sources(board, directory, networks)
+    content = report.build_report(board, built, used, whole_stack, options, board_file)
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     compiler.write_file(directory / "report.json", text.encode())
     return Build(directory, board, tuple(built), content)
+
+
+def _keep_sources(board: Board, directory: Path, networks: Sequence[Network]) -> str | None:
+    """Copies the models, and a board file of the user's, so that the folder stands on its own."""
+    for network in networks:
+        kept = directory / report.kept_model(network.name)
+        compiler.write_file(kept, formats.self_contained(network.model))
+    if board.path.resolve().is_relative_to(resources.boards().resolve()):
+        return None
+    compiler.write_file(directory / "obj" / "board.toml", board.path.read_bytes())
+    return "obj/board.toml"
 
 
 def _names(name: str | Sequence[str] | None, models: int) -> list[str | None]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+from collections.abc import Sequence
 
 import typer
 
 from mcu_deploy import __version__
 from mcu_deploy.cli.console import fail
+from mcu_deploy.cli.options import OPTIONAL_VALUES
 from mcu_deploy.errors import McuDeployError
 
 
@@ -48,10 +50,26 @@ def create_app() -> typer.Typer:
     return app
 
 
+def with_optional_values(arguments: Sequence[str]) -> list[str]:
+    """`--layers` alone means `--layers=built`: typer knows no options with an optional value."""
+    found: list[str] = []
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        values = OPTIONAL_VALUES.get(argument)
+        if values is None:
+            found.append(argument)
+        elif rest and rest[0] in values:
+            found.append(f"{argument}={rest.pop(0)}")
+        else:
+            found.append(f"{argument}={values[0]}")
+    return found
+
+
 def main() -> None:
     """Entry point of the `mcu-deploy` command."""
     try:
-        create_app()()
+        create_app()(args=with_optional_values(sys.argv[1:]))
     except McuDeployError as error:
         sys.exit(fail(error))
     except KeyboardInterrupt:

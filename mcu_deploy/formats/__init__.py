@@ -44,3 +44,9 @@ def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
         raise ModelError(f"The model file {file} {reason}. Check the path.")
     graph: Graph = module.load(file, dict(shapes or {}))
     return graph
+
+
+def self_contained(path: Path) -> bytes:
+    """The bytes of a model file that needs no other file beside it."""
+    content: bytes = _formats()[path.suffix.lower()].self_contained(path)
+    return content

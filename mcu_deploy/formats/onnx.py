@@ -54,6 +54,17 @@ def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
     )
 
 
+def self_contained(path: Path) -> bytes:
+    """The model file's bytes; external tensor data is taken into it."""
+    raw = path.read_bytes()
+    model = _parse(path, raw)
+    if not any(t.data_location == TensorProto.EXTERNAL for t in _tensors(model.graph)):
+        return raw
+    _load_external_data(model, path)
+    embedded: bytes = model.SerializeToString(deterministic=True)
+    return embedded
+
+
 def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
     try:
         model = onnx.load_model_from_string(raw)

@@ -12,6 +12,7 @@ from mcu_deploy.toolchain import FirmwareSizes, StackBound, Toolchain
 
 if TYPE_CHECKING:
     from mcu_deploy.building import BuiltNetwork
+    from mcu_deploy.compiler import Options
 
 
 def build_report(
@@ -19,14 +20,20 @@ def build_report(
     networks: Sequence[BuiltNetwork],
     firmware: FirmwareSizes,
     stack: StackBound | None,
+    options: Options,
+    board_file: str | None = None,
 ) -> dict[str, Any]:
-    """The content of report.json; sizes in bytes. Totals are sums over the networks."""
+    """The content of report.json; sizes in bytes. Totals are sums over the networks.
+
+    board_file: the copy of a user's own board file in the build folder, relative to it.
+    """
     import onnx
 
     models = [_network(n) for n in networks]
     return {
         "model": ", ".join(n.name for n in networks),
         "board": board.name,
+        "board_file": board_file,
         "flash_bytes": sum(m["flash_bytes"] for m in models),
         "ram_bytes": sum(m["ram_bytes"] for m in models),
         "arena_bytes": sum(m["arena_bytes"] for m in models),
@@ -43,6 +50,12 @@ def build_report(
             {"name": u.name, "kind": u.kind, "used": u.used, "size": u.size}
             for u in firmware.memories
         ],
+        "options": {
+            "backends": list(options.backends),
+            "weights": options.weights,
+            "layers_all": options.layers_all,
+            "shapes": {name: list(shape) for name, shape in options.shapes.items()},
+        },
         "tools": {
             "mcu-deploy": mcu_deploy.__version__,
             "compiler": Toolchain.for_board(board).version,
@@ -51,11 +64,17 @@ def build_report(
     }
 
 
+def kept_model(name: str) -> str:
+    """Where a build keeps its copy of a network's model, relative to the build folder."""
+    return f"obj/network_{name}.onnx"
+
+
 def _network(built: BuiltNetwork) -> dict[str, Any]:
     network, plan = built.network, built.network.plan
     return {
         "name": network.name,
         "model": network.model.name,
+        "kept_model": kept_model(network.name),
         "source_sha256": network.graph.source_sha256,
         "flash_bytes": built.sizes.flash_bytes,
         "ram_bytes": built.sizes.ram_bytes,

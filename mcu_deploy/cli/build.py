@@ -1,0 +1,123 @@
+"""`mcu-deploy build`: models to one object file each, and one firmware."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.options import BoardOption, JsonOption
+from mcu_deploy.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("build")(build)
+
+
+def build(
+    models: Annotated[list[Path], typer.Argument(help="Model files (.onnx).")],
+    board: BoardOption,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The build folder.", show_default="build/NAME")
+    ] = Path(),
+    name: Annotated[
+        list[str] | None, typer.Option("--name", help="The network's name, one for each model.")
+    ] = None,
+    backend: Annotated[
+        str, typer.Option("--backend", help="Backend ids in order of preference, by commas.")
+    ] = "",
+    shape: Annotated[
+        list[str] | None, typer.Option("--shape", help="INPUT=1,3,96,96 binds symbolic shapes.")
+    ] = None,
+    weights: Annotated[
+        str, typer.Option("--weights", help="incbin: a file beside the source; array: C arrays.")
+    ] = "incbin",
+    layers: Annotated[
+        str,
+        typer.Option(
+            "--layers", help="all: no fusion and no memory reuse, for `validate --layers`."
+        ),
+    ] = "built",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show for every layer who computes it.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("-g", "--debug", help="With debug information.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compile models for a board: C source, a checked object, firmware, and a report."""
+    from mcu_deploy import building
+    from mcu_deploy.codegen.names import network_name
+    from mcu_deploy.compiler import Options
+    from mcu_deploy.folder import parse_shapes
+
+    if weights not in ("incbin", "array"):
+        raise UsageError(f"--weights {weights} is not known; it is incbin or array.")
+    if layers not in ("built", "all"):
+        raise UsageError(f"--layers {layers} is not known; it is built or all.")
+    names = name or []
+    first = network_name(names[0] if names else None, models[0])
+    folder = output if output != Path() else Path("build") / first
+    options = Options(
+        backends=tuple(b for b in backend.split(",") if b),
+        weights=weights,
+        layers_all=layers == "all",
+        debug=debug,
+        shapes=parse_shapes(shape or []),
+    )
+    with err.status(f"building for {board} ..."):
+        built = building.build(models, board, folder, name=names or None, options=options)
+    if as_json:
+        print_json(built.report)
+        return
+    _print(built.report, folder)
+    if explain:
+        _explain(built)
+
+
+def _print(report: dict[str, Any], folder: Path) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (
+        ("network", "left"), ("layers", "right"), ("MACs", "right"), ("flash", "right"),
+        ("RAM", "right"), ("arena", "right"), ("bound", "right"), ("stack", "right"),
+    ):  # fmt: skip
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    for n in report["networks"]:
+        numbers = (
+            len(n["layers"]), n["macs"], n["flash_bytes"], n["ram_bytes"], n["arena_bytes"],
+            n["arena_lower_bound_bytes"], n["stack_bytes"],
+        )  # fmt: skip
+        table.add_row(escape(n["name"]), *(f"{number:,}" for number in numbers))
+    out.print(table)
+    out.print(
+        f"firmware for {report['board']}: {report['firmware_flash_bytes']:,} bytes of flash, "
+        f"{report['firmware_ram_bytes']:,} bytes of RAM"
+    )
+    for m in report["memories"]:
+        out.print(f"  {m['name']:<10} {m['used']:>11,} of {m['size']:>11,} bytes of {m['kind']}")
+    out.print(f"in {escape(str(folder))}: " + ", ".join(_products(report)))
+
+
+def _products(report: dict[str, Any]) -> list[str]:
+    objects = [f"network_{n['name']}.o" for n in report["networks"]]
+    return [*objects, "libmcu_crt.a", "firmware.elf", "bench.elf", "report.json"]
+
+
+def _explain(built: Any) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("layer", "operator", "name", "backend", "why not another"):
+        table.add_column(title, overflow="fold")
+    for network in built.networks:
+        refusals = network.network.assignment.refusals
+        for step in network.network.plan.steps:
+            layer = step.choice.layer
+            reasons = [f"{r.backend}: {r.reason}" for r in refusals if r.node.id == layer.node.id]
+            table.add_row(
+                str(step.index), layer.op, escape(layer.name[:60]), step.choice.workload.backend,
+                escape("; ".join(reasons) or "it is the first of the preference"),
+            )  # fmt: skip
+    out.print(table)

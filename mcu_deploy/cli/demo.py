@@ -1,0 +1,112 @@
+"""`mcu-deploy demo`: the keyword-spotting example on an emulated board."""
+
+from __future__ import annotations
+
+import tempfile
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.options import EmulatorOption, JsonOption
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("demo")(demo)
+
+
+def demo(
+    board: str | None = typer.Option(None, "--board", help="Another board than the demo's own."),
+    emulator: EmulatorOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the example that ships with mcu-deploy and run its eight samples on a board."""
+    from mcu_deploy import building, profiling, resources, running
+    from mcu_deploy.folder import open_folder
+    from mcu_deploy.samples import load_samples
+
+    example = resources.examples() / "kws"
+    name, reason = (board, f"{board}, as asked for") if board else _demo_board()
+    if not as_json:
+        out.print(f"Keyword spotting (MLPerf Tiny, int8) on {reason}.")
+    connection = running.Connection(emulator=emulator)
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
+        with err.status("compiling ..."):
+            built = building.build(example / "model.onnx", name, directory, name="kws")
+        folder = open_folder(directory)
+        network = built.networks[0].network
+        samples = load_samples(example / "samples.npz", network.graph)
+        with err.status(f"running {len(samples)} samples over the serial line ..."):
+            results = running.run(folder, samples, connection=connection)
+        with err.status("counting instructions ..."):
+            counted = (
+                None if folder.board.is_host else profiling.profile(folder, connection=connection)
+            )
+    given = np.load(example / "samples.npz")
+    classes = (example / "classes.txt").read_text(encoding="utf-8").split()
+    rows = []
+    for index, outputs in enumerate(results):
+        scores = outputs[0].reshape(-1)
+        reference = given["ort0"][index].reshape(-1)
+        rows.append(
+            {
+                "sample": index,
+                "class": classes[int(scores.argmax())],
+                "expected": classes[int(given["labels"][index])],
+                "equal_to_onnxruntime": int((scores == reference).sum()),
+                "values": int(scores.size),
+            }
+        )
+    report = built.report
+    totals = {
+        "model": "kws", "board": name, "flash_bytes": report["flash_bytes"],
+        "ram_bytes": report["ram_bytes"],
+        "instructions": None if counted is None else counted.total,
+        "macs": report["macs"], "samples": rows,
+    }  # fmt: skip
+    if as_json:
+        print_json(totals)
+    else:
+        _print(totals)
+    wrong = sum(r["class"] != r["expected"] for r in rows)
+    if wrong:
+        err.print(f"[bold red]{wrong} of {len(rows)} samples have another class than expected.[/]")
+        raise typer.Exit(1)
+
+
+def _demo_board() -> tuple[str, str]:
+    """The board of the demo, and which and why in one line."""
+    from mcu_deploy.device.renode import find_renode
+    from mcu_deploy.errors import ToolError
+
+    try:
+        program = find_renode()
+    except ToolError:
+        return (
+            "mps2-an500",
+            "mps2-an500, a Cortex-M7 in QEMU; the STM32F746 needs Renode, which is not installed "
+            "(make renode)",
+        )
+    return "stm32f746", f"stm32f746, a Cortex-M7 in Renode ({program.found})"
+
+
+def _print(totals: dict[str, object]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("sample", "class", "expected", "equal to onnxruntime"):
+        table.add_column(title)
+    rows = totals["samples"]
+    assert isinstance(rows, list)
+    for r in rows:
+        colour = "green" if r["class"] == r["expected"] else "red"
+        table.add_row(
+            str(r["sample"]), f"[{colour}]{r['class']}[/]", r["expected"],
+            f"{r['equal_to_onnxruntime']} of {r['values']} values",
+        )  # fmt: skip
+    out.print(table)
+    instructions = totals["instructions"]
+    line = f"flash {totals['flash_bytes']:,} bytes, RAM {totals['ram_bytes']:,} bytes"
+    if isinstance(instructions, int):
+        line += f", {instructions:,} instructions for {totals['macs']:,} multiply-accumulates"
+    out.print(line)

@@ -1,0 +1,50 @@
+"""`mcu-deploy operators`: what each backend computes."""
+
+from __future__ import annotations
+
+import typer
+from rich.table import Table
+
+from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.options import JsonOption
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("operators")(operators)
+
+
+def operators(as_json: JsonOption = False) -> None:
+    """List the operators that the interpreter knows, and how each is quantized."""
+    from mcu_deploy.backends.CpuRef.kernels import names
+    from mcu_deploy.operators import registry
+
+    kernels = set(names())
+    meanings = {
+        "native": "integer arithmetic or a table",
+        "real": "through float32",
+        "same": "elements are moved",
+        None: "float32 only",
+    }
+    rows = [
+        {
+            "operator": f"{domain}::{name}" if domain else name,
+            "backends": ["CpuRef"] if name in kernels else [],
+            "quantized": meanings[operator.quantized],
+        }
+        for (domain, name), operator in sorted(registry().items())
+        if domain != "mcu"
+    ]
+    if as_json:
+        print_json({"operators": rows})
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("operator", "backends", "quantized"):
+        table.add_column(title)
+    for row in rows:
+        backends = row["backends"]
+        table.add_row(
+            str(row["operator"]), ", ".join(backends) or "at compile time only",
+            str(row["quantized"]),
+        )  # fmt: skip
+    out.print(table)

@@ -1,0 +1,39 @@
+"""Options that several commands share, as types for typer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+BoardOption = Annotated[
+    str, typer.Option("--board", "-b", help="A board's name, or the path of a board.toml.")
+]
+OptionalBoard = Annotated[
+    str | None,
+    typer.Option(
+        "--board", "-b", help="A board's name; a build folder knows its own and needs none."
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--model", help="Which network of the firmware, where it holds several."),
+]
+PortOption = Annotated[
+    str | None,
+    typer.Option("--port", help="A serial port or pyserial URL of a real board, already flashed."),
+]
+BaudOption = Annotated[
+    int | None, typer.Option("--baud", min=1, help="The port's speed; the board's by default.")
+]
+EmulatorOption = Annotated[
+    str | None, typer.Option("--emulator", help="renode or qemu; the board's own by default.")
+]
+EmulatorArgs = Annotated[
+    list[str] | None,
+    typer.Option("--emulator-arg", help="An argument passed on to the emulator (repeatable)."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+
+# Options that may stand without a value: the values they take, the default first.
+OPTIONAL_VALUES = {"--layers": ("built", "all")}

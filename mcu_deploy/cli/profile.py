@@ -1,0 +1,101 @@
+"""`mcu-deploy profile`: instructions per layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.options import (
+    BaudOption,
+    EmulatorArgs,
+    EmulatorOption,
+    JsonOption,
+    ModelOption,
+    OptionalBoard,
+    PortOption,
+)
+from mcu_deploy.codegen.names import shorten
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("profile")(profile)
+
+
+def profile(
+    source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
+    board: OptionalBoard = None,
+    model: ModelOption = None,
+    port: PortOption = None,
+    baud: BaudOption = None,
+    emulator: EmulatorOption = None,
+    emulator_arg: EmulatorArgs = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count what one inference costs on a board, layer by layer."""
+    from mcu_deploy import profiling
+    from mcu_deploy.folder import folder_for
+    from mcu_deploy.running import Connection
+
+    connection = Connection(port, baud, emulator, tuple(emulator_arg or ()))
+    with folder_for(source, board) as folder:
+        with err.status(f"counting on {folder.board.name} ..."):
+            result = profiling.profile(folder, model=model, connection=connection)
+        if as_json:
+            print_json(_as_json(folder.report, result))
+        else:
+            _print(folder.board.name, result)
+
+
+def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
+    costs = {layer.index: layer for layer in result.layers}
+    layers = [
+        {
+            **row,
+            result.unit: costs[row["index"]].cost,
+            "share": costs[row["index"]].share,
+            "per_mac": costs[row["index"]].per_mac,
+        }
+        for row in report["layers"]
+        if row["network"] == result.network
+    ]
+    counted = result.total if result.unit == "instructions" else None
+    return {
+        **report,
+        "instructions": counted,
+        "layers": layers,
+        "profile": {
+            "unit": result.unit,
+            "source": result.source,
+            "total": result.total,
+            "outside_layers": result.outside,
+            "stack_used_bytes": result.stack_bytes,
+        },
+    }
+
+
+def _print(board: str, result: Any) -> None:
+    out.print(escape(f"{result.network} on {board}: {result.unit} counted by {result.source}"))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("layer", "operator", "name", result.unit, "share", "MACs", "per MAC"):
+        left = title in ("operator", "name")
+        table.add_column(title, justify="left" if left else "right", no_wrap=True)
+    for layer in result.layers:
+        per_mac = "" if layer.per_mac is None else f"{layer.per_mac:.2f}"
+        table.add_row(
+            str(layer.index), layer.op, escape(shorten(layer.name, 24)), f"{layer.cost:,}",
+            f"{layer.share:.1%}", f"{layer.macs:,}" if layer.macs else "", per_mac,
+        )  # fmt: skip
+    out.print(table)
+    per_mac = f", {result.total / result.macs:.2f} per MAC" if result.macs else ""
+    out.print(
+        f"total {result.total:,} {result.unit} for {result.macs:,} MACs{per_mac}; "
+        f"{result.outside:,} outside of the layers"
+    )
+    if result.stack_bytes is not None:
+        out.print(f"stack used: {result.stack_bytes:,} bytes")

@@ -1,0 +1,168 @@
+"""`mcu-deploy validate`: the board against the oracle and onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.options import (
+    BaudOption,
+    EmulatorArgs,
+    EmulatorOption,
+    JsonOption,
+    ModelOption,
+    OptionalBoard,
+    PortOption,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("validate")(validate)
+
+
+def validate(
+    source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
+    board: OptionalBoard = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="An .npz with in0, in1, ...; made-up samples by default."),
+    ] = None,
+    layers: Annotated[
+        str | None,
+        typer.Option(
+            "--layers",
+            help="built: every tensor that the build materialises; all: of a build without fusion "
+            "and reuse (a model file is built that way).",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option("--samples", min=1, help="Only the first samples.")
+    ] = None,
+    model: ModelOption = None,
+    onnxruntime: Annotated[
+        bool, typer.Option("--onnxruntime/--no-onnxruntime", help="Compare with onnxruntime too.")
+    ] = True,
+    port: PortOption = None,
+    baud: BaudOption = None,
+    emulator: EmulatorOption = None,
+    emulator_arg: EmulatorArgs = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare a board's outputs with the interpreter (bit for bit) and with onnxruntime."""
+    from mcu_deploy import validating
+    from mcu_deploy.compiler import Options
+    from mcu_deploy.errors import UsageError
+    from mcu_deploy.folder import folder_for
+    from mcu_deploy.running import Connection
+    from mcu_deploy.samples import load_samples, random_samples
+
+    if layers not in (None, "built", "all"):
+        raise UsageError(f"--layers={layers} is not known; it is built or all.")
+    connection = Connection(port, baud, emulator, tuple(emulator_arg or ()))
+    with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:
+        if layers == "all" and not folder.report["options"]["layers_all"]:
+            raise UsageError(
+                f"{source} was built with fusion and reuse. Build it with --layers all, or give "
+                "the model file."
+            )
+        name = folder.network(model)["name"]
+        graph = folder.compile_again(name).graph
+        given = (random_samples(graph) if data is None else load_samples(data, graph)).first(
+            samples
+        )
+        with err.status(f"validating {len(given)} samples on {folder.board.name} ..."):
+            result = validating.validate(
+                folder, given, model=name, layers=layers is not None, onnxruntime=onnxruntime,
+                connection=connection,
+            )  # fmt: skip
+        if as_json:
+            print_json(_as_json(folder.report, result))
+        else:
+            _print(name, folder.board.name, result)
+    if not result.passed:
+        raise typer.Exit(1)
+
+
+def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
+    layers = result.layers
+    return {
+        **report,
+        "validation": {
+            "passed": result.passed,
+            "problems": list(result.problems),
+            "where": result.where,
+            "samples": result.samples,
+            "data": result.origin,
+            "reference": result.reference,
+            "stack_used_bytes": result.stack_used,
+            "outputs": [
+                {
+                    "name": name,
+                    "oracle": result.oracle[i].as_json(),
+                    "onnxruntime": result.onnxruntime[i].as_json() if result.onnxruntime else None,
+                }
+                for i, name in enumerate(result.outputs)
+            ],
+            "layers": None
+            if layers is None
+            else {
+                "compared": layers.compared,
+                "tensors": list(layers.tensors),
+                "absent": [{"tensor": t, "reason": r} for t, r in layers.absent],
+                "differences": [str(d) for d in layers.differences],
+            },
+        },
+    }
+
+
+def _print(name: str, board: str, result: Any) -> None:
+    out.print(escape(f"{name} on {board}: {result.where}"))
+    out.print(escape(f"{result.samples} samples from {result.origin}"))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("output", overflow="fold")
+    table.add_column("against", overflow="fold")
+    for title in ("equal", "ACC", "RMSE", "MAE", "cosine", "worst"):
+        table.add_column(title, justify="right")
+    for index, output in enumerate(result.outputs):
+        rows = [("the oracle", result.oracle[index])]
+        if result.onnxruntime:
+            rows.append((result.reference, result.onnxruntime[index]))
+        for label, m in rows:
+            table.add_row(
+                escape(output), escape(label), f"{m.equal:.2%}", f"{m.acc:.2%}", f"{m.rmse:.3g}",
+                f"{m.mae:.3g}", f"{m.cosine:.6f}", f"{m.worst:.3g}",
+            )  # fmt: skip
+    out.print(table)
+    if result.stack_bound is not None:
+        out.print(
+            f"stack: {result.stack_used:,} bytes used of a bound of {result.stack_bound:,} "
+            "(the whole firmware)"
+        )
+    if result.layers is not None:
+        _print_layers(result.layers)
+    if result.passed:
+        out.print("[bold green]passed[/]")
+        return
+    for problem in result.problems:
+        out.print(f"[bold red]failed:[/] {escape(problem)}")
+
+
+def _print_layers(layers: Any) -> None:
+    out.print(
+        f"layers: {len(layers.tensors)} tensors compared in every sample "
+        f"({layers.compared} comparisons), {len(layers.differences)} differ"
+    )
+    reasons: dict[str, int] = {}
+    for _, reason in layers.absent:
+        kind = "fused into another layer" if reason.startswith("fused") else reason
+        reasons[kind] = reasons.get(kind, 0) + 1
+    for reason, count in reasons.items():
+        out.print(escape(f"  {count} more tensors of the model are not in memory: {reason}"))
+    for difference in layers.differences[:5]:
+        out.print(escape(f"  {difference}"))

@@ -1,0 +1,140 @@
+"""A build folder, read back: what `run`, `validate` and `profile` need of it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcu_deploy.boards import Board, load_board
+from mcu_deploy.compiler import Network, Options, compile_model, sha256_of
+from mcu_deploy.device import ExpectedModel
+from mcu_deploy.errors import UsageError
+
+
+@dataclass(frozen=True)
+class BuildFolder:
+    """A folder that `build` filled, its board, and its report."""
+
+    directory: Path
+    board: Board
+    report: dict[str, Any]
+
+    @property
+    def firmware(self) -> Path:
+        return self.directory / "firmware.elf"
+
+    @property
+    def bench(self) -> Path:
+        return self.directory / "bench.elf"
+
+    @property
+    def networks(self) -> list[dict[str, Any]]:
+        """The networks' entries of report.json."""
+        return list(self.report["networks"])
+
+    def network(self, name: str | None = None) -> dict[str, Any]:
+        """The entry of a network; without a name the only one there is."""
+        entries = self.networks
+        if name is None and len(entries) == 1:
+            return entries[0]
+        for entry in entries:
+            if entry["name"] == name:
+                return entry
+        names = ", ".join(e["name"] for e in entries)
+        asked = "Say which with --model" if name is None else f"There is no {name!r}"
+        raise UsageError(f"The firmware in {self.directory} holds the networks {names}. {asked}.")
+
+    def expected(self) -> tuple[ExpectedModel, ...]:
+        """What the firmware on the device must say of itself."""
+        return tuple(
+            ExpectedModel(
+                e["name"],
+                e["source_sha256"],
+                sha256_of(self.directory / f"network_{e['name']}.o"),
+            )
+            for e in self.networks
+        )
+
+    def compile_again(self, name: str) -> Network:
+        """The network's graph and plan, from the copy of the model that the build kept."""
+        entry = self.network(name)
+        options = self.report["options"]
+        return compile_model(
+            self.directory / entry["kept_model"],
+            self.board,
+            name=name,
+            options=Options(
+                backends=tuple(options["backends"]),
+                weights=options["weights"],
+                layers_all=options["layers_all"],
+                shapes=options["shapes"],
+            ),
+        )
+
+
+def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
+    """Reads a build folder. Raises UsageError where it is none, or was made for another board."""
+    path = Path(directory)
+    file = path / "report.json"
+    if not file.is_file():
+        raise UsageError(
+            f"{path} is no build folder: it has no report.json. Run `mcu-deploy build MODEL "
+            f"--board BOARD -o {path}` first, or give the model file."
+        )
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+        kept = report["board_file"]
+        built_for = load_board(path / kept if kept else report["board"])
+        _ = report["networks"], report["options"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{file} is not a report of this version of mcu-deploy ({error}). Build again."
+        ) from error
+    if board is not None and load_board(board).name != built_for.name:
+        raise UsageError(
+            f"{path} was built for board {built_for.name}, not {board}. Build it for that board, "
+            "or leave --board out."
+        )
+    return BuildFolder(path, built_for, report)
+
+
+@contextmanager
+def folder_for(
+    source: str | Path,
+    board: str | Path | None,
+    *,
+    name: str | None = None,
+    options: Options | None = None,
+) -> Iterator[BuildFolder]:
+    """A build folder for a model file or a build folder; a model is built in a temporary one."""
+    from mcu_deploy.building import build
+
+    path = Path(source)
+    if path.is_dir():
+        yield open_folder(path, board)
+        return
+    if board is None:
+        raise UsageError(f"Say with --board for which board {path} is to be built.")
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
+        build(path, board, directory, name=name, options=options)
+        yield open_folder(directory)
+
+
+def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """--shape INPUT=1,3,96,96, as given on the command line."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, separator, sizes = text.rpartition("=")
+        try:
+            shape = tuple(int(s) for s in sizes.split(","))
+        except ValueError:
+            shape = ()
+        if not separator or not shape or any(s < 1 for s in shape):
+            raise UsageError(f"--shape {text} is not of the form INPUT=1,3,96,96.")
+        shapes[name] = shape
+    return shapes
