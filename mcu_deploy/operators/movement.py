@@ -71,6 +71,8 @@ OPERATORS = (
         Operator(n, _reshape, quantized="same")
         for n in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
     ),
+    # mcu-deploy's own: another memory order of the same logical tensor.
+    Operator("Reorder", lambda call: [call.value(0)], domain="mcu"),
     Operator("Transpose", _transpose, quantized="same"),
     Operator("Concat", _concat, quantized="same"),
     Operator("Pad", _pad, quantized="same"),
