@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.codegen.network import environment
+from mcu_deploy.codegen.text import fill
 
 
 @dataclass(frozen=True)
@@ -26,4 +27,4 @@ def firmware_models(models: Sequence[FirmwareModel]) -> str:
 
 
 def _bytes_of(digest: str) -> str:
-    return ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(digest))
+    return fill((f"0x{byte:02x}" for byte in bytes.fromhex(digest)), indent=12)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-from collections.abc import Sequence
+import shlex
 from dataclasses import dataclass
 
 import jinja2
-import numpy as np
 
 from mcu_deploy.backends.interface import Argument, Role
-from mcu_deploy.codegen import names
-from mcu_deploy.codegen.symbols import NamedConstant, Symbols, headers
-from mcu_deploy.errors import ModelError
+from mcu_deploy.codegen import constants, describe, names
+from mcu_deploy.codegen.symbols import Symbols, headers
+from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, table, wrap
+from mcu_deploy.errors import ModelError, UsageError
 from mcu_deploy.ir import DType, Graph
 from mcu_deploy.plan import Plan, Step
 
+# What the templates are written for: MCU_MODEL_ABI_VERSION of crt/include/mcu/model.h, and
+# MCU_MAX_TENSORS of runtime.h.
+ABI_VERSION = 1
+MOST_TENSORS = 16
+
+_WEIGHTS = ("incbin", "array")
 _DL_CODES = {"int": "kDLInt", "uint": "kDLUInt", "float": "kDLFloat", "bool": "kDLBool"}
-_MOST_TENSORS = 16  # MCU_MAX_TENSORS of crt/include/mcu/runtime.h
 
 
 @dataclass(frozen=True)
@@ -69,38 +73,43 @@ def generate(
 
     command: the gcc command that the source quotes, so that a person can build it by hand.
     weights: "incbin" takes the weights from a file beside the source, "array" writes C arrays.
+    Raises ModelError for a model with more tensors than the runtime takes.
     """
+    if weights not in _WEIGHTS:
+        raise UsageError(f"Weights are written as {' or '.join(_WEIGHTS)}, not as {weights!r}.")
     tensors = len(graph.inputs) + len(graph.outputs)
-    if tensors > _MOST_TENSORS:
+    if tensors > MOST_TENSORS:
         raise ModelError(
-            f"The model has {tensors} inputs and outputs; the runtime takes {_MOST_TENSORS}. "
+            f"The model has {tensors} inputs and outputs; the runtime takes {MOST_TENSORS}. "
             "Join some of them in the model."
         )
     symbols = Symbols(name)
     calls = [_call(graph, plan, step, symbols) for step in plan.steps]
-    regions, layers = _layer_outputs(plan)
     blob = bytes(symbols.weights)
     values = {
         "name": name,
         "upper": name.upper(),
         "prefix": symbols.prefix,
-        "model": names.comment(graph.name or name),
-        "source_sha256": graph.source_sha256,
-        "weights_sha256": hashlib.sha256(blob).hexdigest(),
-        "weights_bytes": len(blob),
+        "abi_version": ABI_VERSION,
+        "summary": describe.summary(graph, plan, blob, f"network_{name}.weights.bin"),
+        "workspace": describe.workspace(graph, plan),
         "weights": weights,
-        "command": command,
+        "weights_bytes": len(blob),
+        "weights_alignment": max(16, symbols.alignment),
+        "command": shell_lines(shlex.split(command), COLUMNS - len(" *   ")),
         "headers": headers([s.choice for s in plan.steps]),
         "functions": symbols.functions,
-        "constants": symbols.constants,
-        "initializer": _initializer,
+        "constants": constants.file_rows(symbols.constants)
+        if weights == "incbin"
+        else [constants.array(c) for c in symbols.constants],
+        "constant_macro": constants.file_macro(f"{symbols.prefix}weights"),
+        "paragraph": paragraph,
         "calls": calls,
         "plan": plan,
-        "regions": regions,
-        "layers": layers,
-        "inputs": [_tensor(graph, plan, e) for e in graph.inputs],
-        "outputs": [_tensor(graph, plan, e) for e in graph.outputs],
-        "macs": sum(s.choice.layer.macs for s in plan.steps),
+        "run_func": _run_func(symbols.prefix),
+        "inputs": [_tensor(graph, plan, e, i) for i, e in enumerate(graph.inputs)],
+        "outputs": [_tensor(graph, plan, e, i) for i, e in enumerate(graph.outputs)],
+        **_layer_outputs(plan),
     }
     return NetworkSource(
         name,
@@ -117,11 +126,11 @@ def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
     for helper in workload.helpers:
         symbols.function(helper)
     symbol = symbols.function(function)
-    constants = [symbols.constant(c, step.index) for c in workload.constants]
+    arrays = [symbols.constant(c, step.index) for c in workload.constants]
 
     def argument(item: Argument, ctype: str) -> str:
         if item.role is Role.CONSTANT:
-            return constants[item.index]
+            return arrays[item.index]
         if item.role is Role.SCRATCH:
             assert step.scratch is not None
             offset = plan.offsets[step.scratch]
@@ -135,81 +144,58 @@ def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
         argument(item, parameter.ctype.strip())
         for item, parameter in zip(workload.arguments, function.parameters, strict=True)
     ]
-    leaves = graph.leaf_nodes(layer.node.id)
-    computed = [o for o in layer.inputs if o is not None and o.constant is None]
-    shapes = ", ".join(str(o.type).split(" ")[0] for o in computed)
-    results = ", ".join(str(o.type).split(" ")[0] for o in layer.outputs)
-    macs = f", {layer.macs:,} MACs" if layer.macs else ""
-    return _Call(
-        step.index,
-        f"{layer.op} {names.comment(layer.name)}"
-        + (f" ({len(leaves)} nodes)" if len(leaves) > 1 else ""),
-        f"{shapes} -> {results}{macs}",
-        _wrap(f"{symbol}(", arguments),
+    title, details = describe.layer(graph, step)
+    return _Call(step.index, title, details, wrap(f"    {symbol}(", arguments, ");"))
+
+
+def _run_func(prefix: str) -> str:
+    parameters = (
+        "void *args",
+        "void *arg_type_ids",
+        "int32_t num_args",
+        "void *out_ret_value",
+        "void *out_ret_tcode",
+        "void *resource_handle",
     )
+    return wrap(f"static int32_t {prefix}run_func(", parameters, ") {")
 
 
-def _wrap(head: str, arguments: Sequence[str]) -> str:
-    """A call, indented by four and wrapped at 100 columns."""
-    lines = ["    " + head]
-    for index, argument in enumerate(arguments):
-        text = argument + (");" if index == len(arguments) - 1 else ", ")
-        if len(lines[-1]) + len(text.rstrip()) > 100 and index:
-            lines[-1] = lines[-1].rstrip()
-            lines.append(" " * 8)
-        lines[-1] += text
-    return "\n".join(lines)
-
-
-def _layer_outputs(plan: Plan) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    regions: list[tuple[int, int]] = []
-    layers: list[tuple[int, int]] = []
+def _layer_outputs(plan: Plan) -> dict[str, object]:
+    """The two tables of layers: regions of outputs, and (first region, number) of each layer."""
+    regions: list[tuple[str, str, str]] = []
+    layers: list[str] = []
     for step in plan.steps:
         outputs = step.choice.layer.outputs
-        layers.append((len(regions), len(outputs)))
-        regions += [(plan.offset(o.edge), plan.tensors[o.edge].bytes) for o in outputs]
-    return regions, layers
+        layers.append(f"{{{len(regions)}, {len(outputs)}}}")
+        for output in outputs:
+            offset, size = plan.offset(output.edge), plan.tensors[output.edge].bytes
+            regions.append((f"    {{{offset},", f"{size}}},", f"/* {step.index} */"))
+    return {
+        "num_regions": len(regions),
+        "regions": "\n".join(table(regions, gap=1)),
+        "layers": fill(layers),
+    }
 
 
-def _tensor(graph: Graph, plan: Plan, edge: int) -> dict[str, object]:
+def _tensor(graph: Graph, plan: Plan, edge: int, index: int) -> dict[str, object]:
     type_ = graph.type(edge)
-    scale, zero_point = "0.0F", 0
+    scale, zero_point, real = "0.0F", 0, ""
     quantization = type_.quantization
     if quantization is not None and quantization.per_tensor and type_.dtype.is_integer:
-        text = np.format_float_scientific(np.float32(quantization.scale[0]), trim="0", exp_digits=1)
-        scale, zero_point = f"{text}F", quantization.zero_point[0]
+        scale = constants.float_literal(quantization.scales[0])
+        zero_point = quantization.zero_point[0]
+        real = describe.real_value(quantization)
+    kind = "bool" if type_.dtype is DType.BOOL else type_.dtype.value.rstrip("0123456789")
     return {
+        "index": index,
         "name": names.string(graph.edge_name(edge)),
-        "comment": f"{names.comment(graph.edge_name(edge), 60)}: {type_}",
+        "comment": describe.tensor(graph, edge),
+        "real": real,
         "shape": type_.shape,
         "offset": plan.offset(edge),
         "bytes": type_.bytes,
         "scale": scale,
         "zero_point": zero_point,
-        "code": _DL_CODES[
-            "bool" if type_.dtype is DType.BOOL else type_.dtype.value.rstrip("0123456789")
-        ],
+        "code": _DL_CODES[kind],
         "bits": 8 * type_.dtype.bytes,
     }
-
-
-def _initializer(constant: NamedConstant) -> str:
-    """The elements of a C array, wrapped."""
-    flat = constant.value.reshape(-1)
-    if flat.dtype.kind == "f":
-        items = [
-            np.format_float_scientific(v, trim="0", exp_digits=1) + ("F" if v.itemsize == 4 else "")
-            for v in flat
-        ]
-    elif flat.dtype == np.int32:
-        # -2147483648 is no int constant in C.
-        items = [str(v) if v != -(2**31) else "(-2147483647 - 1)" for v in flat.tolist()]
-    else:
-        items = [str(int(v)) + ("U" if flat.dtype.kind == "u" else "") for v in flat.tolist()]
-    lines, line = [], "   "
-    for item in items:
-        if len(line) + len(item) + 2 > 100:
-            lines.append(line)
-            line = "   "
-        line += f" {item},"
-    return "\n".join([*lines, line])

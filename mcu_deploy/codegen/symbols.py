@@ -9,8 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.backends.interface import CFunction, Constant
+from mcu_deploy.codegen.text import wrap
 from mcu_deploy.select import Choice
 
+# Stems that the network's own template uses.
+_OWN = (
+    "weights",
+    "layers",
+    "run_func",
+    "inputs",
+    "outputs",
+    "regions",
+    "layer_infos",
+)
 _TOKEN = re.compile(r"\$([A-Za-z0-9_]+)")
 
 
@@ -30,6 +41,7 @@ class NamedConstant:
     ctype: str
     value: np.ndarray
     offset: int
+    alignment: int
 
     @property
     def elements(self) -> int:
@@ -44,19 +56,27 @@ class Symbols:
         self.functions: list[NamedFunction] = []
         self.constants: list[NamedConstant] = []
         self.weights = bytearray()
+        self.alignment = 1
         self._functions: dict[CFunction, str] = {}
-        self._constants: dict[tuple[str, bytes], str] = {}
+        self._constants: dict[tuple[str, bytes], NamedConstant] = {}
         self._stems: dict[str, int] = {}
+        self._taken = {self.prefix + stem for stem in _OWN}
 
     def function(self, function: CFunction) -> str:
-        """The symbol of a function, which is emitted at its first use."""
+        """The symbol of a function, which is emitted at its first use.
+
+        Raises ValueError where two different helpers have one name: a fault of the backends.
+        """
         if function in self._functions:
             return self._functions[function]
-        count = self._stems.get(function.stem, 0)
-        self._stems[function.stem] = count + 1
-        # A helper is called by its stem from other functions' text, so it keeps it.
-        stem = function.stem if function.inline else f"{function.stem}_{count}"
-        symbol = f"{self.prefix}{stem}"
+        if function.inline:
+            # A helper is called by its stem from other functions' text, so it keeps it.
+            symbol = self.prefix + function.stem
+            if symbol in self._taken:
+                raise ValueError(f"there are two different helper functions {function.stem!r}")
+            self._taken.add(symbol)
+        else:
+            symbol = self._free(self._numbered(function.stem))
         body = _TOKEN.sub(lambda m: self.prefix + m[1], function.body)
         self._functions[function] = symbol
         self.functions.append(NamedFunction(symbol, _definition(function, symbol, body)))
@@ -65,33 +85,41 @@ class Symbols:
     def constant(self, constant: Constant, layer: int) -> str:
         """The symbol of a constant; arrays of equal type and bytes share one."""
         value = np.ascontiguousarray(constant.value)
-        little = value.astype(value.dtype.newbyteorder("<"))
-        raw = little.tobytes()
-        key = (constant.ctype, raw)
-        if key in self._constants:
-            return self._constants[key]
+        raw = value.astype(value.dtype.newbyteorder("<")).tobytes()
         alignment = max(constant.alignment, value.dtype.itemsize)
+        shared = self._constants.get((constant.ctype, raw))
+        if shared is not None and shared.alignment % alignment == 0:
+            return shared.symbol
+        symbol = self._free(f"layer{layer}_{constant.stem}")
+        self.alignment = max(self.alignment, alignment)
         self.weights += bytes(-len(self.weights) % alignment)
-        symbol = f"{self.prefix}layer{layer}_{constant.stem}"
-        self._constants[key] = symbol
-        self.constants.append(NamedConstant(symbol, constant.ctype, value, len(self.weights)))
+        named = NamedConstant(symbol, constant.ctype, value, len(self.weights), alignment)
+        self._constants[constant.ctype, raw] = named
+        self.constants.append(named)
         self.weights += raw
+        return symbol
+
+    def _numbered(self, stem: str) -> str:
+        count = self._stems.get(stem, 0)
+        self._stems[stem] = count + 1
+        return f"{stem}_{count}"
+
+    def _free(self, stem: str) -> str:
+        """A symbol made of a stem that no other function or constant has."""
+        symbol = self.prefix + stem
+        number = 1
+        while symbol in self._taken:
+            number += 1
+            symbol = f"{self.prefix}{stem}_{number}"
+        self._taken.add(symbol)
         return symbol
 
 
 def _definition(function: CFunction, symbol: str, body: str) -> str:
     qualifier = "static inline" if function.inline else "static"
     head = f"{qualifier} {function.result} {symbol}("
-    parameters = [str(p) for p in function.parameters]
-    lines = [head]
-    for index, parameter in enumerate(parameters):
-        last = index == len(parameters) - 1
-        text = parameter + (")" if last else ", ")
-        if len(lines[-1]) + len(text.rstrip()) > 98 and index:
-            lines[-1] = lines[-1].rstrip()
-            lines.append(" " * len(head))
-        lines[-1] += text
-    return "\n".join(lines) + " " + body.strip()
+    parameters = [str(p) for p in function.parameters] or ["void"]
+    return f"{wrap(head, parameters, ') {')}{body.strip().removeprefix('{')}"
 
 
 def headers(choices: Sequence[Choice]) -> list[str]:

@@ -1,0 +1,103 @@
+"""What the comments of generated C say: of the network, its workspace, its layers and tensors."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from mcu_deploy.codegen import names
+from mcu_deploy.codegen.text import table, thousands
+from mcu_deploy.ir import Graph, Quantization, TensorType
+from mcu_deploy.plan import Plan, Step
+
+_LONGEST = 56
+_AXES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
+
+
+def summary(graph: Graph, plan: Plan, weights: bytes, weights_file: str) -> list[str]:
+    """The network in numbers, a line each."""
+    macs = sum(step.choice.layer.macs for step in plan.steps)
+    rows = [("source model", f"{name(graph.name)}, SHA-256")]
+    rows.append(("", graph.source_sha256))
+    if weights:
+        rows.append(("constants", f"{thousands(len(weights))} bytes, {weights_file}, SHA-256"))
+        rows.append(("", hashlib.sha256(weights).hexdigest()))
+    rows.append(("workspace", f"{thousands(plan.bytes)} bytes"))
+    rows.append(("layers", f"{len(plan.steps)} with {thousands(macs)} multiply-accumulates"))
+    return table(rows)
+
+
+def workspace(graph: Graph, plan: Plan) -> list[str]:
+    """The plan as a table, in the order in which the buffers are needed."""
+    if not plan.buffers:
+        return []
+    end = len(plan.steps)
+    rows = [("offset", "bytes", "from", "to", "holds")]
+    for buffer in sorted(plan.buffers, key=lambda b: (b.first, plan.offsets[b.id])):
+        rows.append(
+            (
+                str(plan.offsets[buffer.id]),
+                str(buffer.bytes),
+                "input" if buffer.first < 0 else str(buffer.first),
+                "output" if buffer.last >= end else str(max(buffer.last, 0)),
+                name(buffer.label, 48),
+            )
+        )
+    return table(rows, right=(0, 1, 2, 3))
+
+
+def layer(graph: Graph, step: Step) -> tuple[str, str]:
+    """Two lines about a layer: what it is, and what it computes."""
+    view = step.choice.layer
+    title = f"Layer {step.index}: {names.comment(view.op, 32)}, {name(view.name)}"
+    nodes = len(graph.leaf_nodes(view.node.id))
+    if nodes > 1:
+        title += f" ({nodes} nodes)"
+    computed = [o.type for o in view.inputs if o is not None and o.constant is None]
+    inputs = ", ".join(map(type_name, computed))
+    outputs = ", ".join(type_name(o.type) for o in view.outputs)
+    macs = f"; {thousands(view.macs)} MACs" if view.macs else ""
+    return title, f"{inputs}{' ' if inputs else ''}-> {outputs}{macs}"
+
+
+def tensor(graph: Graph, edge: int) -> str:
+    """An input or an output: name, C type and dimensions, bytes."""
+    type_ = graph.type(edge)
+    dimensions = "".join(f"[{extent}]" for extent in type_.shape) or ", a scalar"
+    size = f"{thousands(type_.bytes)} byte{'s' if type_.bytes != 1 else ''}"
+    return f"{name(graph.edge_name(edge), 40)}: {type_.dtype.c_type}{dimensions}, {size}"
+
+
+def real_value(quantization: Quantization) -> str:
+    """The formula from a quantized element q to the number that it stands for."""
+    scale = np.format_float_positional(quantization.scales[0], unique=True, trim="-")
+    if len(scale) > 16:
+        scale = np.format_float_scientific(quantization.scales[0], unique=True, trim="-")
+    zero = quantization.zero_point[0]
+    if zero == 0:
+        return f"{scale} * q"
+    return f"{scale} * (q {'-' if zero > 0 else '+'} {abs(zero)})"
+
+
+def type_name(type_: TensorType) -> str:
+    """Element type, shape in the model's order of axes, and the order in memory if it differs."""
+    text = f"{type_.dtype.value}[{','.join(map(str, type_.shape))}]"
+    if type_.layout is None or type_.memory_axes() == tuple(sorted(type_.memory_axes())):
+        return text
+    letters = _AXES.get(type_.rank)
+    if letters is None:
+        return f"{text} with axes in the order {','.join(map(str, type_.layout))}"
+    return f"{text} {''.join(letters[axis] for axis in type_.layout)}"
+
+
+def name(text: str, longest: int = _LONGEST) -> str:
+    """A name from the model, for a comment.
+
+    TFLite's converter joins the names of all operators that it fused by semicolons; the first one
+    tells the layer.
+    """
+    first, separator, _ = text.partition(";")
+    if separator and first.strip():
+        text = f"{first};..."
+    return names.comment(text, longest)
