@@ -7,7 +7,7 @@
 from mcu_deploy.ir.edit import GraphEditor
 from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology
 from mcu_deploy.ir.types import DType, Quantization, TensorType
-from mcu_deploy.ir.verify import verify
+from mcu_deploy.ir.verify import GraphError, verify
 
 __all__ = [
     "DType",
@@ -15,6 +15,7 @@ __all__ = [
     "Graph",
     "GraphData",
     "GraphEditor",
+    "GraphError",
     "Node",
     "NodeId",
     "Quantization",

@@ -18,7 +18,7 @@ class GraphEditor:
     """Collects changes to a graph; `finish` gives the new graph, sorted and without dead parts."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+        self._source = graph
         self.nodes: dict[NodeId, Node] = dict(graph.topology.nodes)
         self.edges: dict[EdgeId, str] = dict(graph.topology.edges)
         self.inputs = list(graph.inputs)
@@ -32,10 +32,12 @@ class GraphEditor:
 
     @classmethod
     def empty(cls, name: str) -> GraphEditor:
+        """An editor of a new graph."""
         topology = Topology({}, {}, (), (), 0, 0)
         return cls(Graph(name, topology, GraphData({}, {}, {})))
 
     def add_edge(self, name: str, type_: TensorType) -> EdgeId:
+        """A new edge; several edges may have one name."""
         edge = self._next_edge
         self._next_edge += 1
         self.edges[edge] = name
@@ -43,6 +45,7 @@ class GraphEditor:
         return edge
 
     def add_constant(self, name: str, value: npt.NDArray[Any], type_: TensorType) -> EdgeId:
+        """A new edge with a value, of the shape and element type that `type_` says."""
         edge = self.add_edge(name, type_)
         self.constants[edge] = freeze(value)
         return edge
@@ -56,6 +59,7 @@ class GraphEditor:
         attributes: Mapping[str, Any] | None = None,
         domain: str = "",
     ) -> NodeId:
+        """A new node, behind those that are there; `finish` sorts."""
         node = self._next_node
         self._next_node += 1
         self.nodes[node] = Node(node, op, tuple(inputs), tuple(outputs), name, domain)
@@ -63,12 +67,20 @@ class GraphEditor:
         return node
 
     def remove_node(self, node: NodeId) -> None:
+        """Removes a node; its edges stay until `finish` finds that nothing uses them."""
         del self.nodes[node]
         self.attributes.pop(node, None)
         self.bodies.pop(node, None)
 
     def set_inputs(self, node: NodeId, inputs: Sequence[EdgeId | None]) -> None:
+        """Lets a node read other edges, as many as before; its body reads them too."""
+        self._rename_in_body(node, self.nodes[node].inputs, inputs)
         self.nodes[node] = replace(self.nodes[node], inputs=tuple(inputs))
+
+    def set_outputs(self, node: NodeId, outputs: Sequence[EdgeId | None]) -> None:
+        """Lets a node write other edges, as many as before; its body writes them too."""
+        self._rename_in_body(node, self.nodes[node].outputs, outputs)
+        self.nodes[node] = replace(self.nodes[node], outputs=tuple(outputs))
 
     def redirect(self, old: EdgeId, new: EdgeId) -> None:
         """Lets every reader of `old`, the graph's outputs included, read `new`."""
@@ -76,6 +88,20 @@ class GraphEditor:
             if old in node.inputs:
                 self.set_inputs(node.id, [new if e == old else e for e in node.inputs])
         self.outputs = [new if e == old else e for e in self.outputs]
+
+    def _rename_in_body(
+        self, node: NodeId, before: Sequence[EdgeId | None], after: Sequence[EdgeId | None]
+    ) -> None:
+        names = {
+            old: new
+            for old, new in zip(before, after, strict=True)
+            if old is not None and new is not None and old != new and old not in after
+        }
+        body = self.bodies.get(node)
+        if body is not None and names:
+            types = {new: self.types[new] for new in names.values()}
+            texts = {new: self.edges[new] for new in names.values()}
+            self.bodies[node] = _renamed(body, names, types, texts, self._next_edge)
 
     def fuse(
         self,
@@ -128,7 +154,7 @@ class GraphEditor:
             {n: self.attributes[n] for n in nodes},
             {n: self.bodies[n] for n in nodes if n in self.bodies},
         )
-        return replace(self._graph, topology=topology, data=data)
+        return replace(self._source, topology=topology, data=data)
 
     def finish(self, **changes: Any) -> Graph:
         """The edited graph: topologically sorted, nodes and edges without effect removed.
@@ -155,7 +181,7 @@ class GraphEditor:
             {n: self.attributes.get(n, {}) for n in nodes},
             {n: b for n, b in self.bodies.items() if n in nodes},
         )
-        return replace(self._graph, topology=topology, data=data, **changes)
+        return replace(self._source, topology=topology, data=data, **changes)
 
     def _drop_dead(self) -> None:
         producers = {e: n.id for n in self.nodes.values() for e in n.outputs if e is not None}
@@ -171,6 +197,47 @@ class GraphEditor:
             )
         for node in [n for n in self.nodes if n not in live]:
             self.remove_node(node)
+
+
+def _renamed(
+    body: Graph,
+    names: Mapping[EdgeId, EdgeId],
+    types: Mapping[EdgeId, TensorType],
+    texts: Mapping[EdgeId, str],
+    next_edge: EdgeId,
+) -> Graph:
+    """A body whose inputs and outputs bear other ids; what it holds as constants keeps its own."""
+    topology, data = body.topology, body.data
+    moved = {o: n for o, n in names.items() if o in topology.edges and o not in data.constants}
+
+    def new(edges: Sequence[EdgeId | None]) -> tuple[EdgeId | None, ...]:
+        return tuple(None if e is None else moved.get(e, e) for e in edges)
+
+    arrived = {n: None for n in moved.values() if n not in topology.edges}
+    edges = {e: t for e, t in topology.edges.items() if e not in moved}
+    kept = {e: t for e, t in data.types.items() if e not in moved}
+    return replace(
+        body,
+        topology=Topology(
+            {
+                n.id: replace(n, inputs=new(n.inputs), outputs=new(n.outputs))
+                for n in topology.nodes.values()
+            },
+            edges | {e: texts[e] for e in arrived},
+            tuple(dict.fromkeys(moved.get(e, e) for e in topology.inputs)),
+            tuple(moved.get(e, e) for e in topology.outputs),
+            topology.next_node,
+            max(topology.next_edge, next_edge),
+        ),
+        data=replace(
+            data,
+            types=kept | {e: types[e] for e in arrived},
+            bodies={
+                n: _renamed(inner, moved, types, texts, next_edge)
+                for n, inner in data.bodies.items()
+            },
+        ),
+    )
 
 
 def _sort(nodes: Mapping[NodeId, Node], what: str) -> dict[NodeId, Node]:

@@ -51,7 +51,7 @@ class Topology:
 
     @cached_property
     def consumers(self) -> Mapping[EdgeId, tuple[NodeId, ...]]:
-        """The nodes that read each edge, in execution order, each once."""
+        """The nodes that read each edge, in the order of `nodes`, each once."""
         found: dict[EdgeId, list[NodeId]] = {edge: [] for edge in self.edges}
         for node in self.nodes.values():
             for edge in dict.fromkeys(e for e in node.inputs if e is not None):
@@ -106,6 +106,7 @@ class Graph:
         return None if edge is None else self.data.constants.get(edge)
 
     def attributes(self, node: NodeId) -> Mapping[str, Any]:
+        """A node's attributes, by ONNX's names."""
         return self.data.attributes.get(node, MappingProxyType({}))
 
     def body(self, node: NodeId) -> Graph | None:
@@ -113,10 +114,12 @@ class Graph:
         return self.data.bodies.get(node)
 
     def producer(self, edge: EdgeId) -> Node | None:
+        """The node that writes an edge; None for inputs and constants."""
         node = self.topology.producers.get(edge)
         return None if node is None else self.topology.nodes[node]
 
     def consumers(self, edge: EdgeId) -> tuple[Node, ...]:
+        """The nodes that read an edge, in the order of `nodes`, each once."""
         return tuple(self.topology.nodes[n] for n in self.topology.consumers[edge])
 
     def sole_consumer(self, edge: EdgeId) -> Node | None:

@@ -173,5 +173,5 @@ class TensorType:
 
 
 def channels_last(rank: int) -> tuple[int, ...]:
-    """The channel-last memory order for a tensor (N, C, spatial...) of this rank."""
+    """The channel-last memory order for a tensor (N, C, spatial...) of this rank, at least 2."""
     return (0, *range(2, rank), 1)
