@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
 
 from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
@@ -185,7 +184,8 @@ class InPlace:
     """An output may share memory with an input.
 
     distance: how many bytes the output's write position may run ahead of what is still to be
-    read; 0 means element by element in the same order.
+    read; 0 means element by element in the same order. The planner uses those of distance 0, and
+    only where the input is no smaller than the output and nothing else reads it.
     """
 
     input: int
@@ -207,7 +207,8 @@ class Workload:
     """One way of computing a layer.
 
     function None means that nothing is computed: the output is the first input's memory, seen
-    under another shape.
+    under another shape. scratch_bytes: memory that it may overwrite during its call; like every
+    tensor it is aligned to 16 bytes.
     """
 
     backend: str
@@ -217,7 +218,6 @@ class Workload:
     helpers: tuple[CFunction, ...] = ()
     headers: tuple[str, ...] = ()
     scratch_bytes: int = 0
-    scratch_alignment: int = 4
     in_place: tuple[InPlace, ...] = ()
     costs: Costs = field(default_factory=Costs)
 
@@ -253,8 +253,3 @@ class Backend(Protocol):
 
     def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
         """The ways it has of computing a supported layer, whose layouts are now assigned."""
-
-
-def bytes_of(operand: Operand) -> int:
-    """The bytes that an operand takes in memory."""
-    return int(np.prod(operand.type.shape, dtype=np.int64)) * operand.type.dtype.bytes

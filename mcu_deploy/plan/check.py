@@ -1,105 +1,156 @@
 """Proves a plan from the definition: no tensor is overwritten before its last reader.
 
-Written without the planner's own lifetimes: it walks through the steps, remembers which value
-every byte range holds, and looks at each read.
+Written without the planner's own lifetimes: it walks through the steps, remembers which edges hold
+their value, and looks at each read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
+from mcu_deploy.backends.interface import Layer, Workload
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan.model import Plan
+from mcu_deploy.plan.model import Plan, PlanError, Step
+from mcu_deploy.select import Choice
+
+Place = tuple[int, int]  # [start, end) in the workspace
 
 
-class PlanError(AssertionError):
-    """A plan that would corrupt a tensor: a bug in the planner, never the user's fault."""
+def check(graph: Graph, choices: Sequence[Choice], plan: Plan) -> None:
+    """Raises PlanError where the plan does not compute what `choices` compute, in their order.
 
-
-def check(graph: Graph, plan: Plan) -> None:
-    """Raises PlanError where a step would read a tensor that is no longer there."""
-    for tensor in plan.tensors.values():
-        start = plan.offset(tensor.edge)
-        if start % plan.alignment or start + tensor.bytes > plan.bytes:
-            raise PlanError(f"edge {tensor.edge} lies outside of the workspace or is not aligned")
-    # live: which edges hold their value now. A view holds as long as its source does.
-    live: set[EdgeId] = set(graph.inputs)
-    views = _views(graph, plan)
-    _require_disjoint(plan, live, "the inputs")
-    live |= _with_views(live, views)
+    What it demands: every computed edge has its own bytes of an aligned place in the workspace;
+    every layer is called once; each value that is read was written before and not overwritten
+    since; and what one layer reads, writes and uses as scratch is apart, except where its workload
+    allows an output to lie exactly on an input.
+    """
+    places = _edge_places(graph, choices, plan)
+    _require_every_layer(choices, plan)
+    views = _views(choices, places)
+    _require_apart(graph.inputs, places, "the inputs")
+    # live: the edges that hold their value now.
+    live = _with_views(graph.inputs, views)
     for step in plan.steps:
-        layer = step.choice.layer
-        reads = {o.edge for o in layer.inputs if o is not None and o.constant is None}
-        missing = reads - live
-        if missing:
-            raise PlanError(f"{layer.name!r} reads edges {sorted(missing)}, overwritten before")
-        writes = {o.edge for o in layer.outputs}
-        allowed = {
-            layer.input(p.input).edge for p in step.choice.workload.in_place if p.distance == 0
-        }
-        for edge in writes:
-            for other in reads:
-                if _overlap(plan, edge, other) and not (
-                    other in allowed and plan.offset(edge) == plan.offset(other)
-                ):
-                    raise PlanError(f"{layer.name!r} would overwrite its own input {other}")
-        _require_disjoint(plan, writes, f"the outputs of {layer.name!r}")
-        if step.scratch is not None:
-            buffer = plan.buffers[step.scratch]
-            start = plan.offsets[step.scratch]
-            if start + buffer.bytes > plan.bytes:
-                raise PlanError(f"the scratch of {layer.name!r} lies outside of the workspace")
-            for edge in reads | writes:
-                if _ranges_meet(start, buffer.bytes, plan.offset(edge), plan.tensors[edge].bytes):
-                    raise PlanError(f"the scratch of {layer.name!r} overlaps edge {edge}")
-            live = {e for e in live if not _ranges_meet(
-                start, buffer.bytes, plan.offset(e), plan.tensors[e].bytes)}  # fmt: skip
-        live = {e for e in live if not any(_overlap(plan, e, w) for w in writes)}
-        live |= _with_views(writes, views)
-    missing = {e for e in graph.outputs if graph.constant(e) is None} - live
+        live = _run(step, plan, places, views, live)
+    missing = set(graph.outputs) - live
     if missing:
         raise PlanError(f"the outputs {sorted(missing)} are overwritten before the end")
 
 
-def _views(graph: Graph, plan: Plan) -> dict[EdgeId, set[EdgeId]]:
-    called = {step.choice.layer.node.id for step in plan.steps}
-    views: dict[EdgeId, set[EdgeId]] = {}
-    for node in graph.nodes:
-        if node.id in called or not node.inputs or node.inputs[0] is None:
-            continue
-        for edge in node.outputs:
-            if edge is None:
+def _run(
+    step: Step,
+    plan: Plan,
+    places: Mapping[EdgeId, Place],
+    views: Mapping[EdgeId, Sequence[EdgeId]],
+    live: set[EdgeId],
+) -> set[EdgeId]:
+    """The edges that hold their value after a step."""
+    layer, workload = step.choice.layer, step.choice.workload
+    reads = {o.edge for o in layer.inputs if o is not None and o.constant is None}
+    writes = [o.edge for o in layer.outputs]
+    missing = reads - live
+    if missing:
+        raise PlanError(f"{layer.name!r} reads edges {sorted(missing)}, overwritten before")
+    _require_apart(writes, places, f"the outputs of {layer.name!r}")
+    _require_inputs_intact(layer, workload, places)
+    overwritten = [places[e] for e in writes]
+    scratch = _scratch_place(step, plan)
+    if scratch is not None:
+        for edge in (*reads, *writes):
+            if _meet(scratch, places[edge]):
+                raise PlanError(f"the scratch of {layer.name!r} overlaps edge {edge}")
+        overwritten.append(scratch)
+    kept = {e for e in live if not any(_meet(places[e], place) for place in overwritten)}
+    return kept | _with_views(writes, views)
+
+
+def _require_inputs_intact(
+    layer: Layer, workload: Workload, places: Mapping[EdgeId, Place]
+) -> None:
+    """An output may meet an input only at the same start, no longer, and where it is allowed."""
+    allowed = {(p.input, p.output) for p in workload.in_place if p.distance == 0}
+    for o, output in enumerate(layer.outputs):
+        start, end = places[output.edge]
+        for i, operand in enumerate(layer.inputs):
+            if operand is None or operand.constant is not None:
                 continue
-            source = node.inputs[0]
-            if plan.offset(edge) != plan.offset(source):
-                raise PlanError(f"the view {edge} lies elsewhere than its source {source}")
-            views.setdefault(source, set()).add(edge)
+            other = places[operand.edge]
+            fits = start == other[0] and end <= other[1]
+            if _meet((start, end), other) and not ((i, o) in allowed and fits):
+                raise PlanError(f"{layer.name!r} would overwrite its own input {operand.edge}")
+
+
+def _edge_places(graph: Graph, choices: Sequence[Choice], plan: Plan) -> dict[EdgeId, Place]:
+    computed = [*graph.inputs, *(o.edge for c in choices for o in c.layer.outputs)]
+    missing = {*computed, *graph.outputs} - set(plan.tensors)
+    if missing:
+        raise PlanError(f"edges {sorted(missing)} have no place")
+    places = {}
+    for edge in computed:
+        tensor, size = plan.tensors[edge], graph.type(edge).bytes
+        if tensor.bytes != size:
+            raise PlanError(f"edge {edge} has {size} bytes, not {tensor.bytes}")
+        places[edge] = _place(plan, tensor.buffer, size, f"edge {edge}")
+    return places
+
+
+def _scratch_place(step: Step, plan: Plan) -> Place | None:
+    name, size = step.choice.layer.name, step.choice.workload.scratch_bytes
+    if not size:
+        return None
+    if step.scratch is None:
+        raise PlanError(f"{name!r} needs {size} bytes of scratch and has none")
+    return _place(plan, step.scratch, size, f"the scratch of {name!r}")
+
+
+def _place(plan: Plan, buffer: int, size: int, what: str) -> Place:
+    start = plan.offsets.get(buffer)
+    if start is None:
+        raise PlanError(f"{what} lies in buffer {buffer}, which has no offset")
+    if start % plan.alignment:
+        raise PlanError(f"{what} lies at {start}, which is no multiple of {plan.alignment}")
+    if start < 0 or start + size > plan.bytes:
+        raise PlanError(f"{what} lies outside of the workspace")
+    return start, start + size
+
+
+def _require_every_layer(choices: Sequence[Choice], plan: Plan) -> None:
+    wanted = [c.layer.node.id for c in choices if not c.workload.is_view]
+    called = [step.choice.layer.node.id for step in plan.steps]
+    if sorted(wanted) != sorted(called):
+        raise PlanError(f"layers {sorted(called)} are called, but {sorted(wanted)} must be")
+
+
+def _views(choices: Sequence[Choice], places: Mapping[EdgeId, Place]) -> dict[EdgeId, list[EdgeId]]:
+    """The views of each edge, each at the very place of its source."""
+    views: dict[EdgeId, list[EdgeId]] = {}
+    for choice in choices:
+        if choice.workload.is_view:
+            source, view = choice.layer.input(0).edge, choice.layer.output.edge
+            if places.get(source) != places[view]:
+                raise PlanError(f"the view {view} lies elsewhere than its source {source}")
+            views.setdefault(source, []).append(view)
     return views
 
 
-def _with_views(edges: set[EdgeId], views: dict[EdgeId, set[EdgeId]]) -> set[EdgeId]:
-    found = set(edges)
+def _with_views(edges: Iterable[EdgeId], views: Mapping[EdgeId, Sequence[EdgeId]]) -> set[EdgeId]:
+    """Edges and all views of them: they hold a value as long as their source does."""
+    found: set[EdgeId] = set()
     pending = list(edges)
     while pending:
-        for view in views.get(pending.pop(), ()):
-            if view not in found:
-                found.add(view)
-                pending.append(view)
+        edge = pending.pop()
+        found.add(edge)
+        pending.extend(views.get(edge, ()))
     return found
 
 
-def _ranges_meet(a: int, a_size: int, b: int, b_size: int) -> bool:
-    return a < b + b_size and b < a + a_size
+def _meet(a: Place, b: Place) -> bool:
+    """Whether two places share a byte; an empty one shares none."""
+    return max(a[0], b[0]) < min(a[1], b[1])
 
 
-def _overlap(plan: Plan, first: EdgeId, second: EdgeId) -> bool:
-    return _ranges_meet(
-        plan.offset(first), plan.tensors[first].bytes, plan.offset(second),
-        plan.tensors[second].bytes,
-    )  # fmt: skip
-
-
-def _require_disjoint(plan: Plan, edges: set[EdgeId], what: str) -> None:
-    ordered = sorted(edges)
-    for i, first in enumerate(ordered):
-        for second in ordered[i + 1 :]:
-            if _overlap(plan, first, second):
+def _require_apart(edges: Sequence[EdgeId], places: Mapping[EdgeId, Place], what: str) -> None:
+    for i, first in enumerate(edges):
+        for second in edges[i + 1 :]:
+            if _meet(places[first], places[second]):
                 raise PlanError(f"{what} overlap: edges {first} and {second}")

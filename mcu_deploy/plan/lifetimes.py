@@ -3,85 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from mcu_deploy.backends.interface import Layer, Workload
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan.model import Buffer, Step, Tensor
+from mcu_deploy.plan.model import Buffer, PlanError, Step, Tensor
 from mcu_deploy.select import Choice
 
 
-class _Groups:
-    """Union-find over edges; the first edge of a group names it."""
+@dataclass(frozen=True)
+class Lifetimes:
+    """What is to be placed: the layers that are called, the buffers, and who lies in which."""
 
-    def __init__(self) -> None:
-        self.parent: dict[EdgeId, EdgeId] = {}
-
-    def find(self, edge: EdgeId) -> EdgeId:
-        root = edge
-        while self.parent.setdefault(root, root) != root:
-            root = self.parent[root]
-        self.parent[edge] = root
-        return root
-
-    def join(self, first: EdgeId, second: EdgeId) -> None:
-        self.parent[self.find(second)] = self.find(first)
+    steps: tuple[Step, ...]
+    buffers: tuple[Buffer, ...]
+    tensors: dict[EdgeId, Tensor]
 
 
-def analyse(
-    graph: Graph, choices: Sequence[Choice], reuse: bool = True
-) -> tuple[tuple[Step, ...], tuple[Buffer, ...], dict[EdgeId, Tensor]]:
+def analyse(graph: Graph, choices: Sequence[Choice], reuse: bool = True) -> Lifetimes:
     """Steps, buffers and tensors of a network in the order of `choices`.
 
     reuse=False keeps every tensor for the whole run and computes nothing in place, so that each
     can be read afterwards.
     """
-    groups = _Groups()
     positions = _positions(choices)
     end = 1 + max(positions, default=-1)
-    born: dict[EdgeId, int] = dict.fromkeys(graph.inputs, -1)
-    dies: dict[EdgeId, int] = dict(born)
-    for choice, position in zip(choices, positions, strict=True):
-        for operand in choice.layer.inputs:
-            if operand is not None and operand.constant is None:
-                dies[operand.edge] = max(dies.get(operand.edge, position), position)
-        for operand in choice.layer.outputs:
-            born[operand.edge] = position
-            dies[operand.edge] = max(dies.get(operand.edge, position), position)
-    for edge in graph.outputs:
-        dies[edge] = end
-    members: dict[EdgeId, set[EdgeId]] = {edge: {edge} for edge in born}
-
-    def last_use(edge: EdgeId) -> int:
-        return max(dies[e] for e in members[groups.find(edge)])
-
-    def join(source: EdgeId, target: EdgeId) -> None:
-        root, other = groups.find(source), groups.find(target)
-        groups.join(source, target)
-        members[root] |= members[other]
-
-    for choice, position in zip(choices, positions, strict=True):
-        layer, workload = choice.layer, choice.workload
-        if workload.is_view:
-            join(layer.input(0).edge, layer.output.edge)
-            continue
-        if not reuse:
-            continue
-        taken: set[EdgeId] = set()
-        for sharing in workload.in_place:
-            source, target = layer.input(sharing.input), layer.outputs[sharing.output]
-            root = groups.find(source.edge)
-            twice = sum(o is not None and o.constant is None and groups.find(o.edge) == root
-                        for o in layer.inputs) > 1  # fmt: skip
-            if (
-                source.constant is None
-                and target.edge not in taken
-                and sharing.distance == 0
-                and not twice
-                and source.type.bytes >= target.type.bytes
-                and last_use(source.edge) == position
-            ):
-                taken.add(target.edge)
-                join(source.edge, target.edge)
-    return _collect(graph, choices, positions, end, groups, born, dies, reuse)
+    shared = _lives(graph, choices, positions, end)
+    if reuse:
+        # Only now, when the readers of every view are known to its source.
+        for choice, position in zip(choices, positions, strict=True):
+            _share_in_place(shared, choice, position)
+    return _collect(graph, choices, positions, shared, keep_until=None if reuse else end)
 
 
 def _positions(choices: Sequence[Choice]) -> list[int]:
@@ -95,44 +47,122 @@ def _positions(choices: Sequence[Choice]) -> list[int]:
     return positions
 
 
+@dataclass
+class _Group:
+    """Edges that lie in one buffer, from the first that is written to the last that is read."""
+
+    edges: list[EdgeId]
+    bytes: int
+    first: int
+    last: int
+
+
+class _Shared:
+    """The group of every computed edge, in the order in which they are first written."""
+
+    def __init__(self) -> None:
+        self.group: dict[EdgeId, _Group] = {}
+
+    def write(self, edge: EdgeId, size: int, position: int) -> None:
+        self.group[edge] = _Group([edge], size, position, position)
+
+    def read(self, edge: EdgeId, position: int) -> None:
+        group = self.group[edge]
+        group.last = max(group.last, position)
+
+    def join(self, source: EdgeId, target: EdgeId) -> None:
+        kept, dissolved = self.group[source], self.group[target]
+        kept.edges += dissolved.edges
+        kept.bytes = max(kept.bytes, dissolved.bytes)
+        kept.first = min(kept.first, dissolved.first)
+        kept.last = max(kept.last, dissolved.last)
+        for edge in dissolved.edges:
+            self.group[edge] = kept
+
+
+def _lives(graph: Graph, choices: Sequence[Choice], positions: Sequence[int], end: int) -> _Shared:
+    """Every edge from its writer to its last reader; a view shares the life of its source."""
+    shared = _Shared()
+    for edge in graph.inputs:
+        shared.write(edge, graph.type(edge).bytes, -1)
+    for choice, position in zip(choices, positions, strict=True):
+        layer = choice.layer
+        for operand in layer.inputs:
+            if operand is not None and operand.constant is None:
+                shared.read(operand.edge, position)
+        for operand in layer.outputs:
+            shared.write(operand.edge, operand.type.bytes, position)
+        if choice.workload.is_view:
+            if layer.input(0).constant is not None:
+                raise PlanError(
+                    f"{layer.name!r} is a view of a constant, which has no place in RAM"
+                )
+            shared.join(layer.input(0).edge, layer.output.edge)
+    for edge in graph.outputs:
+        if graph.constant(edge) is not None:
+            raise PlanError(f"output {graph.edge_name(edge)!r} is a constant without a copy in RAM")
+        shared.read(edge, end)
+    return shared
+
+
+def _share_in_place(shared: _Shared, choice: Choice, position: int) -> None:
+    """Lets outputs take over the memory of inputs that nothing reads after this step."""
+    layer, workload = choice.layer, choice.workload
+    taken: set[EdgeId] = set()
+    for source, target in _in_place_pairs(layer, workload):
+        group = shared.group[source]
+        readers = [
+            o for o in layer.inputs
+            if o is not None and o.constant is None and shared.group[o.edge] is group
+        ]  # fmt: skip
+        holds_an_output = any(o.edge in group.edges for o in layer.outputs)
+        if (
+            target not in taken
+            and not holds_an_output
+            and len(readers) == 1
+            and group.last == position
+        ):
+            taken.add(target)
+            shared.join(source, target)
+
+
+def _in_place_pairs(layer: Layer, workload: Workload) -> list[tuple[EdgeId, EdgeId]]:
+    """The (input, output) edges that the workload lets share memory, element by element."""
+    pairs = []
+    for sharing in workload.in_place:
+        source, target = layer.inputs[sharing.input], layer.outputs[sharing.output]
+        if source is None or source.constant is not None or sharing.distance != 0:
+            continue
+        if source.type.bytes >= target.type.bytes:
+            pairs.append((source.edge, target.edge))
+    return pairs
+
+
 def _collect(
     graph: Graph,
     choices: Sequence[Choice],
     positions: Sequence[int],
-    end: int,
-    groups: _Groups,
-    born: dict[EdgeId, int],
-    dies: dict[EdgeId, int],
-    reuse: bool,
-) -> tuple[tuple[Step, ...], tuple[Buffer, ...], dict[EdgeId, Tensor]]:
-    numbers: dict[EdgeId, int] = {}
-    spans: dict[int, tuple[int, int, int]] = {}
+    shared: _Shared,
+    keep_until: int | None,
+) -> Lifetimes:
+    buffers: list[Buffer] = []
     tensors: dict[EdgeId, Tensor] = {}
-    labels: dict[int, str] = {}
-    for edge in born:
-        root = groups.find(edge)
-        buffer = numbers.setdefault(root, len(numbers))
-        size = graph.type(edge).bytes
-        old = spans.get(buffer, (size, born[edge], dies[edge]))
-        spans[buffer] = (
-            max(old[0], size), min(old[1], born[edge]), max(old[2], dies[edge])
-        )  # fmt: skip
-        labels.setdefault(buffer, graph.edge_name(edge))
-        tensors[edge] = Tensor(edge, buffer, size)
-    buffers = [
-        Buffer(i, max(size, 1), first, last if reuse else end, labels[i])
-        for i, (size, first, last) in spans.items()
-    ]
+    for edge, group in shared.group.items():
+        if edge not in tensors:
+            number = len(buffers)
+            last = group.last if keep_until is None else keep_until
+            label = graph.edge_name(group.edges[0])
+            buffers.append(Buffer(number, max(group.bytes, 1), group.first, last, label))
+            for member in group.edges:
+                tensors[member] = Tensor(member, number, graph.type(member).bytes)
     steps = []
     for choice, position in zip(choices, positions, strict=True):
         if choice.workload.is_view:
             continue
-        scratch = None
-        if choice.workload.scratch_bytes:
+        scratch, size = None, choice.workload.scratch_bytes
+        if size:
             scratch = len(buffers)
             label = f"scratch of {choice.layer.name}"
-            buffers.append(
-                Buffer(scratch, choice.workload.scratch_bytes, position, position, label)
-            )
+            buffers.append(Buffer(scratch, size, position, position, label))
         steps.append(Step(position, choice, scratch))
-    return tuple(steps), tuple(buffers), tensors
+    return Lifetimes(tuple(steps), tuple(buffers), tensors)

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.select import Choice
 
-ALIGNMENT = 16
+ALIGNMENT = 16  # of the workspace and of every buffer in it, in bytes
+
+
+class PlanError(AssertionError):
+    """A plan that would corrupt a tensor: a bug in planner or backend, never the user's fault."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """Every buffer's offset in the workspace.
+    """Every buffer's offset in the workspace, in bytes.
 
-    bytes: the workspace's size; lower_bound: the largest sum of buffers that live at one step,
-    aligned, which no plan in this order can beat.
+    tensors: where each edge that is computed lies. bytes: the workspace's size; lower_bound: the
+    largest sum of buffers that live at one step, aligned, which no plan in this order can beat.
     """
 
     steps: tuple[Step, ...]

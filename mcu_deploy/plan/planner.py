@@ -43,9 +43,10 @@ def lower_bound(buffers: Sequence[Buffer]) -> int:
     )
 
 
-def _place(
+def place(
     order: Sequence[Buffer], relation: Mapping[int, frozenset[int]]
 ) -> tuple[dict[int, int], int]:
+    """First fit in this order: the offset of each buffer, and the bytes that all need."""
     offsets: dict[int, int] = {}
     sizes = {b.id: aligned(b.bytes) for b in order}
     peak = 0
@@ -61,10 +62,10 @@ def _place(
     return offsets, peak
 
 
-def _orders(
-    buffers: Sequence[Buffer], relation: Mapping[int, frozenset[int]]
-) -> list[list[Buffer]]:
-    weight = {b.id: sum(aligned(buffers[o].bytes) for o in relation[b.id]) for b in buffers}
+def orders(buffers: Sequence[Buffer], relation: Mapping[int, frozenset[int]]) -> list[list[Buffer]]:
+    """The orders that are tried; every key ends in the id, so that none depends on a hash."""
+    sizes = {b.id: aligned(b.bytes) for b in buffers}
+    weight = {b.id: sum(sizes[o] for o in relation[b.id]) for b in buffers}
     keys: list[Callable[[Buffer], tuple[int, ...]]] = [
         lambda b: (-b.bytes, b.first, b.id),
         lambda b: (b.first, -b.bytes, b.id),
@@ -79,17 +80,13 @@ def _orders(
 def make(graph: Graph, choices: Sequence[Choice], options: Options | None = None) -> Plan:
     """Plans the memory of a network, and has the plan checked from the definition."""
     chosen = options or Options()
-    steps, buffers, tensors = analyse(graph, choices, chosen.reuse)
-    relation = conflicts(buffers)
-    bound = lower_bound(buffers)
-    best: tuple[dict[int, int], int] | None = None
-    for order in _orders(buffers, relation):
-        placed = _place(order, relation)
-        if best is None or placed[1] < best[1]:
-            best = placed
-        if best[1] == bound:
-            break
-    assert best is not None
-    plan = Plan(steps, buffers, tensors, best[0], best[1], bound)
-    check(graph, plan)
+    lives = analyse(graph, choices, chosen.reuse)
+    relation = conflicts(lives.buffers)
+    bound = lower_bound(lives.buffers)
+    offsets, size = min(
+        (place(order, relation) for order in orders(lives.buffers, relation)),
+        key=lambda placed: placed[1],
+    )
+    plan = Plan(lives.steps, lives.buffers, lives.tensors, offsets, size, bound)
+    check(graph, choices, plan)
     return plan
