@@ -2,7 +2,8 @@
 
 Shapes stay logical; only `TensorType.layout` changes. A Transpose becomes a view of its input's
 memory, so transposes around channel-last operators vanish; where a reader wants another order, a
-Reorder node (domain "mcu") copies. The model's own inputs and outputs keep the natural order.
+Reorder node (domain "mcu") copies. The model's own inputs and outputs keep the natural order, and
+an output that is a constant is copied from it by an Identity, so that every output has memory.
 """
 
 from __future__ import annotations
@@ -23,16 +24,12 @@ class _Assigner:
         self.rules = rules
         self.editor = GraphEditor(graph)
         self.converted: dict[tuple[EdgeId, tuple[int, ...]], EdgeId] = {}
+        self.copies: dict[EdgeId, EdgeId] = {}
 
     def run(self) -> Graph:
         for node in self.graph.nodes:
             self._assign(node)
-        for index, edge in enumerate(list(self.editor.outputs)):
-            type_ = self.editor.types[edge]
-            if not type_.same_memory(replace(type_, layout=None)):
-                self.editor.outputs[index] = self._output_copy(edge)
-            elif type_.layout is not None:
-                self.editor.types[edge] = replace(type_, layout=None)
+        self.editor.outputs = [self._output(edge) for edge in self.editor.outputs]
         return self.editor.finish()
 
     def _assign(self, node: Node) -> None:
@@ -45,16 +42,10 @@ class _Assigner:
                 layout = self._output_layout(node, inputs, type_, rule)
                 self.editor.types[edge] = replace(type_, layout=layout)
 
-    def _is_data(self, node: Node, edge: EdgeId) -> bool:
-        return edge not in self.editor.constants
-
     def _wanted(self, node: Node, edge: EdgeId, rule: LayoutRule) -> EdgeId:
-        if not self._is_data(node, edge):
+        if edge in self.editor.constants or rule is LayoutRule.VIEW:
             return edge
-        type_ = self.editor.types[edge]
-        if rule is LayoutRule.VIEW:
-            return edge
-        return self._convert(edge, self._rule_layout(node, type_, rule))
+        return self._convert(edge, self._rule_layout(node, self.editor.types[edge], rule))
 
     def _rule_layout(self, node: Node, type_: TensorType, rule: LayoutRule) -> Layout:
         if rule is LayoutRule.CHANNELS_LAST and type_.rank >= 3:
@@ -66,15 +57,15 @@ class _Assigner:
         return None
 
     def _leader(self, node: Node) -> TensorType | None:
-        """The input that the others follow: the first of the output's rank that is no constant."""
+        """The input that the others follow: the largest that is computed and has the output's rank.
+
+        Following the largest copies the fewest bytes; of equals the first leads.
+        """
         output = next(e for e in node.outputs if e is not None)
         rank = self.editor.types[output].rank
-        for edge in node.inputs:
-            if edge is not None and self._is_data(node, edge):
-                type_ = self.editor.types[edge]
-                if type_.rank == rank:
-                    return type_
-        return None
+        computed = [e for e in node.inputs if e is not None and e not in self.editor.constants]
+        types = [self.editor.types[edge] for edge in computed]
+        return max((t for t in types if t.rank == rank), key=lambda t: t.bytes, default=None)
 
     def _output_layout(
         self, node: Node, inputs: list[EdgeId | None], output: TensorType, rule: LayoutRule
@@ -103,13 +94,20 @@ class _Assigner:
             self.converted[key] = copy
         return self.converted[key]
 
-    def _output_copy(self, edge: EdgeId) -> EdgeId:
-        """A natural-order copy of an output; it takes the output's name, readers keep the old."""
-        type_ = self.editor.types[edge]
-        name = self.editor.edges[edge]
-        copy = self.editor.add_edge(name, replace(type_, layout=None))
-        self.editor.add_node("Reorder", [edge], [copy], f"{name} reordered", {}, "mcu")
-        return copy
+    def _output(self, edge: EdgeId) -> EdgeId:
+        """A computed edge in natural order for an output of the model; copies bear its name."""
+        if edge in self.editor.constants:
+            return self._copy_of_constant(edge)
+        natural = self._convert(edge, None)
+        self.editor.types[natural] = replace(self.editor.types[natural], layout=None)
+        return natural
+
+    def _copy_of_constant(self, edge: EdgeId) -> EdgeId:
+        if edge not in self.copies:
+            name = self.editor.edges[edge]
+            self.copies[edge] = self.editor.add_edge(name, self.editor.types[edge])
+            self.editor.add_node("Identity", [edge], [self.copies[edge]], f"{name} copied")
+        return self.copies[edge]
 
 
 def assign(graph: Graph, assignment: Assignment) -> Graph:

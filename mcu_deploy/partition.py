@@ -52,7 +52,7 @@ def _explain(orphans: Sequence[Node], refusals: Sequence[Refusal]) -> str:
     for node in orphans:
         label = f"{node.domain}::{node.op}" if node.domain else node.op
         reasons = "; ".join(f"{r.backend}: {r.reason}" for r in refusals if r.node.id == node.id)
-        lines.append(f"  {label} {_short(node.name)!r}: {reasons}")
+        lines.append(f"  {label} {_short(node.name)!r}: {reasons or 'no backend was given'}")
     count = "1 node" if len(orphans) == 1 else f"{len(orphans)} nodes"
     return (
         f"No backend can compute {count} of the model:\n"

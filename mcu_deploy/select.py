@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,23 +25,35 @@ def select(
 ) -> tuple[Choice, ...]:
     """The choices in the order of execution: of each backend's workloads the cheapest.
 
-    Conversion nodes that belong to no backend are given to the first one that has them.
+    The nodes that `layouts` inserted are in no assignment; each goes to the first backend of the
+    preference that has it. Raises UnsupportedError where none has, or a backend makes no workload.
     """
     choices = []
     for node in graph.nodes:
         layer = layer_of(graph, node)
-        backend = assignment.backends.get(node.id)
-        if backend is None:
-            backend = next((b for b in preference if b.is_layer_supported(layer).supported), None)
-        if backend is None:
-            raise UnsupportedError(
-                f"No backend can convert the layout of {layer.name!r}. Add CpuRef to the backends."
-            )
+        backend = assignment.backends.get(node.id) or _first_with(layer, preference)
         workloads = backend.create_workloads(layer)
+        if not workloads:
+            raise UnsupportedError(
+                f"The backend {backend.id} says that it computes the {layer.op} {layer.name!r}, "
+                "but makes no workload for it. Leave the backend out, and report this."
+            )
         choices.append(Choice(layer, min(workloads, key=_cost)))
     return tuple(choices)
 
 
-def _cost(workload: Workload) -> tuple[int, int]:
+def _first_with(layer: Layer, preference: Sequence[Backend]) -> Backend:
+    for backend in preference:
+        if backend.is_layer_supported(layer).supported:
+            return backend
+    raise UnsupportedError(
+        f"No backend has the {layer.op} {layer.name!r}, which brings a tensor into the place or "
+        "the memory order that is asked for. Add CpuRef to the backends."
+    )
+
+
+def _cost(workload: Workload) -> tuple[float, int]:
+    """Modelled cycles, else instructions; what states neither comes last. Then scratch bytes."""
     costs = workload.costs
-    return (costs.cycles or costs.instructions or 0, workload.scratch_bytes)
+    known = costs.cycles if costs.cycles is not None else costs.instructions
+    return (math.inf if known is None else known, workload.scratch_bytes)
