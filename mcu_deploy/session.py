@@ -31,7 +31,8 @@ class Session:
         return None
 
     def preference(self, core: str, named: Sequence[str] = ()) -> tuple[Backend, ...]:
-        """The backends in order of preference: those named, or the core's default order."""
-        if named:
-            return tuple(self.registry.create(name) for name in named)
-        return self.registry.preference(core)
+        """The backends in order of preference: those named, or the core's default order.
+
+        Raises UsageError for a name that is unknown or not for the core.
+        """
+        return self.registry.named(named, core) if named else self.registry.preference(core)
