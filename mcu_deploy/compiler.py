@@ -119,10 +119,20 @@ def sha256_of(path: Path) -> str:
 
 
 def clear(directory: Path, stale: Sequence[str]) -> None:
-    """Removes what an earlier build left under these names, so that a failed build leaves none."""
-    for name in stale:
-        target = directory / name
-        if target.is_dir():
-            shutil.rmtree(target)
-        else:
-            target.unlink(missing_ok=True)
+    """Removes what an earlier build left under these names, so that a failed build leaves none.
+
+    Raises ToolError where the folder cannot be written.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name in stale:
+            target = directory / name
+            if target.is_dir() and not target.is_symlink():
+                shutil.rmtree(target)
+            else:
+                target.unlink(missing_ok=True)
+    except OSError as error:
+        raise ToolError(
+            f"The output folder {directory} cannot be written ({error.strerror}); choose another "
+            "with -o."
+        ) from error

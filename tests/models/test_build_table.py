@@ -1,0 +1,74 @@
+"""Which model fits which board: the table of eight models on seven boards, asserted whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from models.mlperf import BOARDS, DOES_NOT_FIT, MODELS
+
+from mcu_deploy.building import build
+from mcu_deploy.errors import FitError
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
+
+_PRODUCTS = (
+    "network_n.c", "network_n.h", "network_n.weights.bin", "network_n.o", "libmcu_crt.a",
+    "firmware.elf", "bench.elf", "report.json",
+)  # fmt: skip
+_REPORT_KEYS = {
+    "model", "board", "flash_bytes", "ram_bytes", "arena_bytes", "arena_lower_bound_bytes",
+    "stack_bytes", "firmware_flash_bytes", "firmware_ram_bytes", "macs", "instructions", "layers",
+    "tools",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_model_builds_or_says_what_is_missing(
+    board: str, models_dir: Path, tmp_path: Path
+) -> None:
+    fitting = 0
+    for model in MODELS:
+        folder = tmp_path / model
+        source = models_dir / model / "model.onnx"
+        kind = DOES_NOT_FIT.get((board, model))
+        if kind is None:
+            built = build(source, board, folder, name="n")
+            assert all((folder / name).is_file() for name in _PRODUCTS)
+            report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+            assert report == built.report
+            assert report.keys() >= _REPORT_KEYS
+            # the rest is what the C library keeps in RAM (errno, for expf)
+            library = report["ram_bytes"] - report["arena_bytes"] - report["stack_bytes"]
+            assert 0 <= library <= 128
+            for memory in report["memories"]:
+                assert memory["used"] <= memory["size"]
+            fitting += 1
+            continue
+        with pytest.raises(FitError) as caught:
+            build(source, board, folder, name="n")
+        sentence = str(caught.value)
+        missing = re.search(
+            rf"{kind} \w+ needs ([\d,]+) bytes and has ([\d,]+): ([\d,]+) bytes are missing",
+            sentence,
+        )
+        assert missing is not None, sentence
+        needs, has, lacks = (int(g.replace(",", "")) for g in missing.groups())
+        assert needs - has == lacks > 0
+        assert "What would help: int8 quantisation" in sentence
+        assert not (folder / "firmware.elf").exists()
+        assert not (folder / "report.json").exists()
+    assert fitting == {"netduinoplus2": 5, "stm32f746": 7}.get(board, 8)
+
+
+def test_the_memory_of_the_int8_models_is_within_their_budget(
+    models_dir: Path, tmp_path: Path
+) -> None:
+    budget = {"kws": 17_500, "vww": 57_500, "ic": 51_500, "ad": 2_600}
+    for short, bytes_ in budget.items():
+        source = models_dir / f"mlperf_{short}_int8" / "model.onnx"
+        report = build(source, "mps2-an386", tmp_path / short, name=short).report
+        assert report["ram_bytes"] <= bytes_
+        assert report["arena_bytes"] == report["arena_lower_bound_bytes"]

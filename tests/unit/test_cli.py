@@ -1,0 +1,183 @@
+"""The command line as a person types it: exit codes, sentences, JSON, and no traceback ever."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.needs_host_gcc
+
+
+def _run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mcu_deploy", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def kws_build(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli") / "kws"
+    done = _run("build", kws_dir / "model.onnx", "--board", "host", "--name", "kws", "-o", folder)
+    assert done.returncode == 0, done.stderr
+    assert "network_kws.o" in done.stdout
+    return folder
+
+
+def test_version_and_help() -> None:
+    assert _run("--version").stdout.startswith("mcu-deploy ")
+    shown = _run("--help").stdout
+    for command in ("build", "check", "run", "validate", "profile", "boards", "operators", "demo"):
+        assert command in shown
+
+
+def test_build_json_has_the_report(kws_dir: Path, tmp_path: Path) -> None:
+    done = _run("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path, "--json")
+    report = json.loads(done.stdout)
+    assert report == json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    # the file is called model.onnx, so its folder gives the name
+    assert report["model"] == "kws"
+
+
+def test_build_explain_names_the_backend_of_each_layer(kws_dir: Path, tmp_path: Path) -> None:
+    done = _run("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path, "--explain")
+    assert done.returncode == 0
+    assert done.stdout.count("CpuRef") == 12
+
+
+def test_run_writes_what_onnxruntime_gives(kws_build: Path, kws_dir: Path, tmp_path: Path) -> None:
+    samples = kws_dir / "samples.npz"
+    output = tmp_path / "answers.npz"
+    done = _run("run", kws_build, "--input", samples, "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert "sample 7 out0" in done.stdout
+    answers = np.load(output)["out0"]
+    assert np.array_equal(answers, np.load(samples)["ort0"])
+
+
+def test_run_of_a_model_file_needs_no_build(kws_dir: Path) -> None:
+    done = _run(
+        "run", kws_dir / "model.onnx", "--board", "host", "--input", kws_dir / "samples.npz",
+        "--samples", "1", "--json",
+    )  # fmt: skip
+    answer = json.loads(done.stdout)
+    assert answer["board"] == "host"
+    assert len(answer["outputs"]["out0"]) == 1
+
+
+@pytest.mark.parametrize("layers", [("--layers",), ("--layers=built",), ("--layers", "built"), ()])
+def test_validate_passes_and_compares_layers(
+    layers: tuple[str, ...], kws_build: Path, kws_dir: Path
+) -> None:
+    done = _run("validate", kws_build, "--data", kws_dir / "samples.npz", *layers)
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+    assert ("12 tensors compared in every sample" in done.stdout) == bool(layers)
+
+
+def test_validate_all_layers_builds_without_fusion_and_reuse(kws_dir: Path) -> None:
+    done = _run(
+        "validate", kws_dir / "model.onnx", "--board", "host", "--layers=all", "--samples", "1",
+        "--json",
+    )  # fmt: skip
+    result = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert result["options"]["layers_all"] is True
+    assert result["validation"]["layers"]["differences"] == []
+    assert result["arena_bytes"] > 60_000  # every tensor keeps its own place
+
+
+def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
+    done = _run("profile", kws_build)
+    assert done.returncode == 2
+    assert "mps2-an386" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["build", "nowhere.onnx", "--board", "host"], 1, "does not exist"),
+        (["build", ".", "--board", "host"], 1, "no model format"),
+        (["build", "text.onnx", "--board", "host"], 1, "not a readable ONNX file"),
+        (["build", "empty.onnx", "--board", "host"], 1, "holds no network"),
+        (["build", "MODEL", "--board", "stm32f747"], 1, "stm32f746"),
+        (["build", "MODEL", "--board", "host", "--name", "a b"], 2, "C symbol"),
+        (["build", "MODEL", "--board", "host", "--backend", "Cpu"], 2, "CpuRef"),
+        (["build", "MODEL", "--board", "host", "--weights", "x"], 2, "incbin or array"),
+        (["build", "MODEL", "--board", "host", "--shape", "input_1"], 2, "INPUT=1,3,96,96"),
+        (["build", "MODEL", "--board", "host", "--shape", "no=1"], 1, "does not have"),
+        (["build", "MODEL", "--board", "host", "-o", "text.onnx"], 1, "cannot be written"),
+        (["build", "MODEL"], 2, "--board"),
+        (["build", "MODEL", "MODEL", "--board", "host", "-o", "b"], 2, "its own --name"),
+        (["run", "empty", "--input", "x.npz"], 2, "no build folder"),
+        (["run", "MODEL", "--board", "host", "--input", "x.npz"], 2, "does not exist"),
+        (["run", "MODEL", "--board", "host", "--input", "text.onnx"], 2, "no readable .npz"),
+        (["run", "MODEL", "--input", "x.npz"], 2, "--board"),
+        (["validate", "empty"], 2, "no build folder"),
+        (["validate", "MODEL", "--board", "host", "--layers=x"], 2, "built or all"),
+        (["nonsense"], 2, "nonsense"),
+    ],
+)  # fmt: skip
+def test_mistakes_end_in_a_sentence(
+    arguments: list[str], code: int, words: str, kws_dir: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "text.onnx").write_text("this is not a model\n" * 50)
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    (tmp_path / "empty").mkdir()
+    model = str(kws_dir / "model.onnx")
+    done = _run(*[model if a == "MODEL" else a for a in arguments], cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+
+
+def test_samples_that_do_not_fit_are_explained(kws_build: Path, tmp_path: Path) -> None:
+    cases = {
+        "wrong shape": ({"in0": np.zeros((2, 7), np.int8)}, "must be [samples, 1, 49, 10, 1]"),
+        "wrong type": ({"in0": np.zeros((1, 49, 10, 1), np.float32)}, "is int8"),
+        "wrong name": ({"x": np.zeros((1, 49, 10, 1), np.int8)}, "name it in0"),
+        "no sample": ({"in0": np.zeros((0, 1, 49, 10, 1), np.int8)}, "holds no sample"),
+    }
+    for label, (arrays, words) in cases.items():
+        file = tmp_path / f"{label}.npz"
+        np.savez(file, **arrays)
+        done = _run("run", kws_build, "--input", file)
+        assert done.returncode == 2, label
+        assert words in done.stderr.replace("\n", " "), (label, done.stderr)
+
+
+def test_a_folder_for_another_board_is_refused(kws_build: Path, kws_dir: Path) -> None:
+    done = _run("run", kws_build, "--board", "mps2-an386", "--input", kws_dir / "samples.npz")
+    assert done.returncode == 2
+    assert "built for board host" in done.stderr.replace("\n", " ")
+
+
+def test_a_firmware_of_another_build_is_refused(
+    kws_build: Path, kws_dir: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    done = _run(
+        "build", kws_dir / "model.onnx", "--board", "host", "--name", "kws", "-o", other,
+        "--weights", "array",
+    )  # fmt: skip
+    assert done.returncode == 0
+    (other / "firmware.elf").write_bytes((kws_build / "firmware.elf").read_bytes())
+    done = _run("run", other, "--input", kws_dir / "samples.npz")
+    assert done.returncode == 1
+    assert "kws" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_demo_runs_on_the_host() -> None:
+    done = _run("demo", "--board", "host")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("12 of 12 values") == 8
