@@ -2,7 +2,7 @@
 
 Quantized binary operators dequantize in float32, compute one float32 operation, apply the fused
 clamp, and quantize. Quantized unary operators are tables: the function of each of the 256 values is
-computed in float64 at compile time and quantized once.
+computed in float64 at compile time, rounded to float32, and quantized as QuantizeLinear does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, clip
+from mcu_deploy.arithmetic import Array, clip, dequantize, quantize
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.base import Call, Operator
 
@@ -112,14 +112,13 @@ def unary_table(call: Call) -> Array:
     xq, yq = x_type.quantization, y_type.quantization
     assert xq is not None
     assert yq is not None
-    low, high = y_type.dtype.range
+    inputs = np.arange(x_type.dtype.range[0], x_type.dtype.range[1] + 1)
+    reals = dequantize(inputs, TensorType(x_type.dtype, inputs.shape, xq))
+    values = np.array([real_function(call, float(x)) for x in reals], dtype=np.float64)
+    with np.errstate(over="ignore"):
+        rounded = clip(values.astype(np.float32), call.activation)
     table = np.zeros(256, dtype=y_type.dtype.numpy)
-    for q in range(x_type.dtype.range[0], x_type.dtype.range[1] + 1):
-        real = real_function(call, float(np.float32(q - xq.zero_point[0]) * xq.scales[0]))
-        real = min(max(real, call.activation[0]), call.activation[1])
-        quotient = -math.inf if math.isnan(real) else real / yq.scale[0]
-        bounded = min(max(quotient, low - yq.zero_point[0]), high - yq.zero_point[0])
-        table[q & 0xFF] = round(bounded) + yq.zero_point[0]
+    table[inputs & 0xFF] = quantize(rounded, TensorType(y_type.dtype, inputs.shape, yq))
     return table
 
 

@@ -26,7 +26,8 @@ from mcu_deploy.ir import Graph
 
 Array = npt.NDArray[Any]
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror")
-_CODES = {"float32": "FLOAT", "int8": "INT8", "uint8": "UINT8", "int64": "INT64", "int32": "INT32"}
+_CODES = {"float32": "FLOAT", "int8": "INT8", "uint8": "UINT8", "int64": "INT64", "int32": "INT32",
+          "int16": "INT16", "uint16": "UINT16", "bool": "BOOL"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -178,9 +179,7 @@ def run_onnxruntime(model: onnx.ModelProto, inputs: Sequence[Array], optimise: b
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     levels = ort.GraphOptimizationLevel
-    options.graph_optimization_level = (
-        levels.ORT_ENABLE_ALL if optimise else levels.ORT_DISABLE_ALL
-    )
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimise else levels.ORT_DISABLE_ALL
     # Without this its AVX2 kernels saturate sums of two products at 16 bits.
     options.add_session_config_entry("session.x64quantprecision", "1")
     session = ort.InferenceSession(
