@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcu_deploy.hygiene.findings import ModelMap
 from mcu_deploy.hygiene.objects import Elf, Symbol
-from mcu_deploy.hygiene.symbols import DESCRIPTOR_PREFIX, descriptors, read_abi_version
+from mcu_deploy.hygiene.symbols import descriptors, read_abi_version
 
 
 def map_models(elf: Elf) -> tuple[ModelMap, ...]:
@@ -19,8 +19,8 @@ def map_models(elf: Elf) -> tuple[ModelMap, ...]:
     prefixes = {name: f"_mcu_{name}_" for name, _ in found}
     owned: dict[str, list[Symbol]] = {name: [symbol] for name, symbol in found}
     for symbol in elf.symbols:
-        if symbol.undefined or symbol.name.startswith(DESCRIPTOR_PREFIX):
-            continue
+        if symbol.bind != "STB_LOCAL":
+            continue  # another network's descriptor, or `_mcu_run_begin` beside a network `run`
         fitting = [name for name, prefix in prefixes.items() if symbol.name.startswith(prefix)]
         if fitting:
             owned[max(fitting, key=len)].append(symbol)

@@ -85,13 +85,18 @@ def load_rules() -> Rules:
 
 
 def descriptors(elf: Elf) -> list[tuple[str, Symbol]]:
-    """The network descriptors that a file defines, by name: (name of the network, symbol)."""
+    """The network descriptors that a file defines, by name: (name of the network, symbol).
+
+    Local symbols count only where no other has the name of a descriptor: the functions of a network
+    that is called `network` begin as descriptors do, `_mcu_network_`.
+    """
     found = []
     for symbol in elf.symbols:
         match = _DESCRIPTOR.match(symbol.name)
         if match and not symbol.undefined:
             found.append((match[1], symbol))
-    return sorted(found, key=lambda pair: pair[0])
+    exported = [pair for pair in found if pair[1].bind != "STB_LOCAL"]
+    return sorted(exported or found, key=lambda pair: pair[0])
 
 
 def read_abi_version(elf: Elf, symbol: Symbol) -> int | None:
@@ -186,11 +191,12 @@ def _check_descriptor(unit: Unit, rules: Rules, expected: str | None) -> Iterato
 
 
 def _check_symbols(unit: Unit, rules: Rules) -> Iterator[Finding]:
-    names = [name for name, _ in descriptors(unit.elf)]
+    found = descriptors(unit.elf)
+    names = [name for name, _ in found]
     prefixes = tuple(f"_mcu_{name}_" for name in names)
     wanted = f"_mcu_{names[0]}_" if names else "_mcu_<name>_"
     for symbol in unit.elf.symbols:
-        if _DESCRIPTOR.match(symbol.name) and not symbol.undefined:
+        if any(symbol is descriptor for _, descriptor in found):
             continue
         shown = printable(symbol.name)
         if symbol.common:
