@@ -1,6 +1,6 @@
 # The commands that people type. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all renode lint format clean
+.PHONY: help setup demo test test-all bench renode lint format clean
 
 PYTHON_TESTS := .venv/bin/python -m pytest -n 2 --dist worksteal
 
@@ -18,6 +18,10 @@ test: setup ## the fixed sample of tests
 
 test-all: setup ## the whole matrix of tests, as long as it takes
 	@$(PYTHON_TESTS) --all
+
+MODELS ?= ../shared/models
+bench: setup ## measure the models of MODELS and write benchmarks/results.md
+	@.venv/bin/python benchmarks/run.py $(MODELS)
 
 renode: setup ## download the Renode emulator through renode-run
 	@scripts/renode.sh

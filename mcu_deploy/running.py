@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from mcu_deploy.codegen.names import shorten
 from mcu_deploy.device import Device, DeviceFault, connect, describe_fault
 from mcu_deploy.device.emulator import choose_emulator, open_emulator
 from mcu_deploy.errors import DeviceError
@@ -72,7 +73,8 @@ def explain_fault(folder: BuildFolder, fault: DeviceFault) -> str:
         network = folder.networks[model]
         if layer < len(network["layers"]):
             entry = network["layers"][layer]
-            text += f" Layer {layer} of {network['name']} is {entry['op']} {entry['name']!r}."
+            name = shorten(entry["name"])
+            text += f"\n  layer {layer} of {network['name']} is {entry['op']} {name!r}"
     return text
 
 

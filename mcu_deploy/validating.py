@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy import interpreter
+from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiler import Network
 from mcu_deploy.device import Device
 from mcu_deploy.folder import BuildFolder
@@ -40,7 +41,7 @@ class LayerDifference:
 
     def __str__(self) -> str:
         return (
-            f"layer {self.layer}, {self.op} {self.name!r}: {self.differing:,} of "
+            f"layer {self.layer}, {self.op} {shorten(self.name)!r}: {self.differing:,} of "
             f"{self.elements:,} values differ in sample {self.sample}, the first at "
             f"{list(self.index)}: device {self.device:g}, oracle {self.oracle:g}"
         )
@@ -139,11 +140,11 @@ def _judge(
         integer.append(not graph.type(edge).dtype.is_float)
         if integer[-1] and metrics.equal < 1:
             problems.append(
-                f"output {name!r} differs from the oracle in {1 - metrics.equal:.2%} of its values"
+                f"output {shorten(name)!r} differs from the oracle in {1 - metrics.equal:.2%} of its values"
             )
         elif not integer[-1] and not metrics.relative <= _TOLERANCE:
             problems.append(
-                f"output {name!r} is {metrics.relative:.2g} off the oracle, relative to its "
+                f"output {shorten(name)!r} is {metrics.relative:.2g} off the oracle, relative to its "
                 f"largest value; {_TOLERANCE:g} is allowed"
             )
         if reference is not None:

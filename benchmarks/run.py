@@ -1,0 +1,85 @@
+"""Measures the eight MLPerf Tiny models and writes benchmarks/results.md.
+
+    .venv/bin/python benchmarks/run.py [MODELS]
+
+Instructions are counted exactly in an emulator on bench.elf; they are not cycles. Flash and RAM are
+those of report.json: the network and the runtime alone. MODELS is the folder of the model pack,
+../shared/models by default.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcu_deploy.boards import load_board
+from mcu_deploy.building import build
+from mcu_deploy.folder import open_folder
+from mcu_deploy.profiling import profile
+from mcu_deploy.toolchain import Toolchain
+
+_HERE = Path(__file__).resolve().parent
+_MODELS = ("kws_int8", "vww_int8", "ic_int8", "ad_int8", "kws_f32", "vww_f32", "ic_f32", "ad_f32")
+_BOARDS = ("mps2-an385", "mps2-an386", "mps2-an500", "mps3-an547")
+
+_HEAD = """# Measured
+
+Written by `benchmarks/run.py` (`make bench`). One inference, backend CpuRef (the reference,
+in portable C), bytes and exact instruction counts; instructions are not cycles.
+
+{tools}
+
+| core | model | instructions | per MAC | flash, bytes | RAM, bytes | arena | lower bound | stack |
+|---|---|---:|---:|---:|---:|---:|---:|---:|
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row of the table, and what counted it."""
+
+    row: str
+    counter: str
+
+
+def measure(models: Path) -> Iterator[Measured]:
+    """Builds and counts every model on every board, one after the other."""
+    for board in _BOARDS:
+        for model in _MODELS:
+            with tempfile.TemporaryDirectory() as directory:
+                build(models / f"mlperf_{model}" / "model.onnx", board, directory, name=model)
+                folder = open_folder(directory)
+                counted = profile(folder)
+                r = folder.report
+                row = (
+                    f"| {folder.board.core} | {model} | {counted.total:,} "
+                    f"| {counted.total / counted.macs:.2f} | {r['flash_bytes']:,} "
+                    f"| {r['ram_bytes']:,} | {r['arena_bytes']:,} "
+                    f"| {r['arena_lower_bound_bytes']:,} | {r['stack_bytes']:,} |"
+                )
+                yield Measured(row, counted.source)
+
+
+def main() -> None:
+    default = _HERE.parent.parent / "shared" / "models"
+    models = Path(sys.argv[1]) if len(sys.argv) > 1 else default
+    if not (models / "mlperf_kws_int8").is_dir():
+        sys.exit(f"The model pack is not at {models}; name its folder: make bench MODELS=...")
+    measured = []
+    for entry in measure(models):
+        print(entry.row, flush=True)
+        measured.append(entry)
+    gcc = Toolchain.for_board(load_board(_BOARDS[0])).version
+    tools = f"{gcc}; {measured[0].counter}"
+    text = _HEAD.format(tools=tools) + "\n".join(m.row for m in measured) + "\n"
+    target = _HERE / "results.md"
+    temporary = target.with_suffix(".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(target)
+
+
+if __name__ == "__main__":
+    main()

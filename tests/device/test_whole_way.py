@@ -1,0 +1,111 @@
+"""A build on an emulated board when things go wrong: faults with names, wrong layers named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mcu_deploy.backends.CpuRef import CpuRef
+from mcu_deploy.backends.interface import Layer, Workload
+from mcu_deploy.backends.registry import Registry
+from mcu_deploy.building import build
+from mcu_deploy.device.protocol import Provoke
+from mcu_deploy.errors import DeviceError
+from mcu_deploy.folder import BuildFolder, open_folder
+from mcu_deploy.running import Connection, open_device, run
+from mcu_deploy.samples import load_samples
+from mcu_deploy.session import Session
+from mcu_deploy.validating import validate
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+
+@pytest.fixture(scope="module")
+def kws(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildFolder:
+    folder = tmp_path_factory.mktemp("whole") / "kws"
+    build(kws_dir / "model.onnx", "mps2-an386", folder, name="kws")
+    return open_folder(folder)
+
+
+def test_a_fault_inside_a_layer_names_cause_function_and_layer(kws: BuildFolder) -> None:
+    network = kws.compile_again("kws")
+    sample = np.zeros(network.graph.type(network.graph.inputs[0]).shape, np.int8)
+    with pytest.raises(DeviceError) as caught, open_device(kws) as device:
+        device.provoke(Provoke.UNDEFINED_INSTRUCTION, layer=4)
+        device.infer("kws", [sample])
+    sentence = str(caught.value)
+    assert "undefined instruction" in sentence
+    assert "provoke+0x" in sentence
+    assert "layer 4 of kws is Conv" in sentence
+    assert "Traceback" not in sentence
+
+
+def test_the_device_answers_again_after_a_fault(kws: BuildFolder) -> None:
+    from mcu_deploy.device import DeviceFault, connect
+    from mcu_deploy.device.emulator import open_emulator
+
+    with (
+        open_emulator(kws.board, kws.firmware) as emulator,
+        connect(emulator.url, expect=kws.expected(), latency=3.0) as device,
+    ):
+        with pytest.raises(DeviceFault):
+            device.provoke(Provoke.STACK_OVERFLOW)
+            device.echo(b"x")
+        device.await_restart()
+        assert device.hello.board == "mps2-an386"
+        assert device.models[0].name == "kws"
+
+
+class _Broken(CpuRef):
+    """CpuRef with one mistake: the third layer adds one before it stores."""
+
+    id = "Broken"
+    rank = 0
+
+    def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
+        (workload,) = super().create_workloads(layer)
+        function = workload.function
+        if layer.op != "AveragePool" or function is None:
+            return (workload,)
+        body = function.body.replace("sum = 0.0F", "sum = 4000.0F")
+        assert body != function.body
+        return (replace(workload, function=replace(function, body=body)),)
+
+
+def test_validate_names_the_first_layer_that_differs(kws_dir: Path, tmp_path: Path) -> None:
+    registry = Registry.builtin().with_backend("Broken", _Broken)
+    with Session(registry) as session:
+        build(kws_dir / "model.onnx", "mps2-an386", tmp_path, name="kws", session=session)
+    folder = open_folder(tmp_path)
+    samples = load_samples(kws_dir / "samples.npz", folder.compile_again("kws").graph).first(1)
+    result = validate(folder, samples, layers=True)
+    assert not result.passed
+    assert result.layers is not None
+    first = result.layers.differences[0]
+    assert (first.layer, first.op) == (9, "AveragePool")
+    assert first.index == (0, 0, 0, 0)
+    assert first.device != first.oracle
+    assert any("layer 9, AveragePool" in problem for problem in result.problems)
+    # what comes before it is right, so only what comes after it may differ as well
+    assert {d.layer for d in result.layers.differences} <= {9, 10, 11}
+
+
+def test_an_argument_reaches_the_emulator(kws: BuildFolder, kws_dir: Path, tmp_path: Path) -> None:
+    log = tmp_path / "qemu.log"
+    samples = load_samples(kws_dir / "samples.npz", kws.compile_again("kws").graph).first(1)
+    arguments = ("-d", "guest_errors", "-D", str(log))
+    run(kws, samples, connection=Connection(arguments=arguments))
+    assert log.exists()
+
+
+def test_two_models_in_one_firmware(kws_dir: Path, models_dir: Path, tmp_path: Path) -> None:
+    models = [kws_dir / "model.onnx", models_dir / "mlperf_ad_int8" / "model.onnx"]
+    build(models, "mps2-an386", tmp_path, name=["kws", "ad"])
+    folder = open_folder(tmp_path)
+    for name, source in (("kws", "mlperf_kws_int8"), ("ad", "mlperf_ad_int8")):
+        graph = folder.compile_again(name).graph
+        samples = load_samples(models_dir / source / "io.npz", graph).first(2)
+        assert validate(folder, samples, model=name, layers=True).passed
