@@ -10,6 +10,7 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from mcu_deploy.errors import ModelError
+from mcu_deploy.formats.onnx_pools import fix_ceil_mode
 
 # Folding must not turn a small model into a large one (ConstantOfShape, Expand, Tile).
 _LARGEST_FOLDED_BYTES = 16 << 20
@@ -67,9 +68,14 @@ def bind_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
                 f"shapes. Bind it with --shape {name}={sample}."
             )
     if changed:
-        del graph.value_info[:]
-        for output in graph.output:
-            output.type.tensor_type.ClearField("shape")
+        forget_shapes(graph)
+
+
+def forget_shapes(graph: onnx.GraphProto) -> None:
+    """Removes the shapes that inference or the exporter wrote for computed tensors."""
+    del graph.value_info[:]
+    for output in graph.output:
+        output.type.tensor_type.ClearField("shape")
 
 
 def infer_and_fold(model: onnx.ModelProto) -> None:
@@ -82,7 +88,9 @@ def infer_and_fold(model: onnx.ModelProto) -> None:
                 f"The shapes of the model cannot be inferred: {error}. Export the model again."
             ) from error
         model.CopyFrom(inferred)
-        if not _fold(model):
+        if fix_ceil_mode(model.graph, _static_shapes(model.graph)):
+            forget_shapes(model.graph)
+        elif not _fold(model):
             return
 
 

@@ -191,7 +191,7 @@ def run_onnxruntime(model: onnx.ModelProto, inputs: Sequence[Array], optimise: b
 
 
 def relative_error(actual: Array, wanted: Array) -> float:
-    """The largest difference, relative to the largest wanted magnitude. NaN and infinity must agree."""
+    """The largest difference relative to the largest magnitude; NaN and infinity must agree."""
     a, w = actual.astype(np.float64), wanted.astype(np.float64)
     assert a.shape == w.shape, f"shape {a.shape}, wanted {w.shape}"
     if not a.size:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from onnx import NodeProto, helper
-
 from operators.lab import Array, Case, make_model
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import helper
-
 from operators.lab import Case, check_cases, make_model
 from operators.sandwich import Q, quantized_conv
 

@@ -1,4 +1,4 @@
-"""Binary operators with broadcasting, unary functions, quantization: device, oracle, onnxruntime."""
+"""Binary operators with broadcasting, unary functions, QuantizeLinear and DequantizeLinear."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import helper
-
-from mcu_deploy.operators.elementwise import UNARY
 from operators.lab import Case, check_cases, make_model
 from operators.sandwich import Q, Sandwich, random_integers
+
+from mcu_deploy.operators.elementwise import UNARY
 
 BINARY = ("Add", "Sub", "Mul", "Div")
 SHAPES = {
