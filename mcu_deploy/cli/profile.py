@@ -88,7 +88,7 @@ def _print(board: str, result: Any) -> None:
     for layer in result.layers:
         per_mac = "" if layer.per_mac is None else f"{layer.per_mac:.2f}"
         table.add_row(
-            str(layer.index), layer.op, escape(shorten(layer.name, 24)), f"{layer.cost:,}",
+            str(layer.index), layer.op, escape(shorten(layer.name, 18)), f"{layer.cost:,}",
             f"{layer.share:.1%}", f"{layer.macs:,}" if layer.macs else "", per_mac,
         )  # fmt: skip
     out.print(table)
