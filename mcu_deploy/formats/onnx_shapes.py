@@ -98,12 +98,11 @@ def _fold(model: onnx.ModelProto) -> bool:
     graph = model.graph
     constants = {t.name: t for t in graph.initializer}
     shapes = _static_shapes(graph)
-    outputs = {o.name for o in graph.output}
     kept = []
     folded = False
     for node in graph.node:
         values = _evaluate(node, constants, shapes, model)
-        if values is None or any(name in outputs for name in node.output):
+        if values is None:
             kept.append(node)
             continue
         for name, value in zip(node.output, values, strict=True):

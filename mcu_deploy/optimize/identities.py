@@ -8,7 +8,7 @@ from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node
 
 
 def _is_identity(graph: Graph, node: Node) -> bool:
-    if node.domain or node.inputs[0] is None or node.outputs[0] is None:
+    if node.domain or not node.inputs or node.inputs[0] is None or node.outputs[0] is None:
         return False
     x, y = graph.type(node.inputs[0]), graph.type(node.outputs[0])
     if x.shape != y.shape or x.dtype != y.dtype or x.quantization != y.quantization:
