@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mcu_deploy import operators
+from mcu_deploy.arithmetic import dequantize
 from mcu_deploy.ir import (
     DType,
     EdgeId,
@@ -25,7 +26,9 @@ from mcu_deploy.ir import (
 from mcu_deploy.optimize.quantization import stated
 
 _BYTES = (DType.INT8, DType.UINT8)
-_MATRIX = {"Conv": 0, "Gemm": 1, "MatMul": 1}
+_MATRIX = {"Conv", "Gemm", "MatMul"}
+# Their inputs behind the first are parameters, which the operator reads as real numbers.
+_REAL_PARAMETERS = {"Clip"}
 
 
 def lower(graph: Graph) -> Graph:
@@ -88,6 +91,14 @@ def _lower_one(graph: Graph, node: Node, kind: str) -> Graph:
             continue
         integer = source.inputs[0]
         assert integer is not None
+        if index > 0 and node.op in _REAL_PARAMETERS:
+            value = graph.constant(integer)
+            if value is None:
+                return graph
+            real = dequantize(value, graph.type(integer))
+            type_ = TensorType(DType.FLOAT32, real.shape)
+            inputs.append(editor.add_constant(graph.edge_name(integer), real, type_))
+            continue
         is_bias = index == 2 and node.op in ("Conv", "Gemm")
         if not is_bias and graph.type(integer).dtype not in _BYTES:
             return graph
@@ -115,7 +126,7 @@ def _moves_alike(graph: Graph, inputs: list[EdgeId | None], result: EdgeId, kind
     """Per-tensor activations; and for operators that move elements, one quantization throughout."""
     target = graph.type(result)
     for edge in inputs:
-        type_ = None if edge is None else graph.type(edge)
+        type_ = None if edge is None else graph.data.types.get(edge)
         if type_ is None or type_.quantization is None:
             continue
         if not type_.quantization.per_tensor:
@@ -140,6 +151,8 @@ def _matrix_fits(graph: Graph, node: Node, inputs: list[EdgeId | None]) -> bool:
     if attributes.get("alpha", 1.0) != 1.0 or attributes.get("beta", 1.0) != 1.0:
         return False
     if attributes.get("transA", 0):
+        return False
+    if len(set(wq.zero_point)) > 1:
         return False
     axis = 0 if node.op == "Conv" or attributes.get("transB", 0) else graph.type(w).rank - 1
     if not wq.per_tensor and wq.axis != axis:
@@ -166,7 +179,7 @@ def _bias(
         value = _integer_bias(graph, edge, xq, wq)
         if value is None:
             return False
-    if weights is not None and _worst_sum(graph, node, inputs, value) >= 2**31:
+    if _worst_sum(graph, node, inputs, value) >= 2**31:
         return False
     if value is None or edge is None:
         return None
@@ -209,12 +222,10 @@ def _worst_sum(
     assert w is not None
     x_type, w_type = graph.type(x), graph.type(w)
     weights = graph.constant(w)
-    assert weights is not None
-    assert x_type.quantization is not None
     assert w_type.quantization is not None
-    low, high = x_type.dtype.range
-    zero = x_type.quantization.zero_point[0]
-    largest = max(abs(low - zero), abs(high - zero))
+    largest = _largest(x_type)
+    if weights is None:
+        return x_type.shape[-1] * largest * _largest(w_type)
     _, w_zero = w_type.quantization.broadcast(w_type.rank)
     magnitude = np.abs(weights.astype(np.int64) - w_zero)
     transposed = bool(graph.attributes(node.id).get("transB", 0))
@@ -222,6 +233,13 @@ def _worst_sum(
     sums = magnitude.sum(axis=tuple(a for a in range(w_type.rank) if a != channel))
     total = sums * largest + (0 if bias is None else np.abs(bias))
     return int(total.max()) if total.size else 0
+
+
+def _largest(type_: TensorType) -> int:
+    """The largest magnitude of an element of a tensor quantized per tensor, zero point removed."""
+    assert type_.quantization is not None
+    zero = type_.quantization.zero_point[0]
+    return max(abs(bound - zero) for bound in type_.dtype.range)
 
 
 def _lower_pair(graph: Graph, quantize: Node) -> Graph:

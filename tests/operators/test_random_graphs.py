@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from operators.lab import Case, check_cases, check_oracle
+from operators.sandwich import Q, Sandwich, quantized_conv, quantized_gemm, random_integers
 
 from mcu_deploy import formats, interpreter, optimize
 from mcu_deploy.arithmetic import dequantize, quantize, requantize
 from mcu_deploy.ir import DType, Quantization, TensorType
-from operators.lab import Case, check_cases, check_oracle
-from operators.sandwich import Q, Sandwich, quantized_conv, quantized_gemm, random_integers
 
 SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
