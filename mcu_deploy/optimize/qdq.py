@@ -38,10 +38,28 @@ def lower(graph: Graph) -> Graph:
             continue
         operator = operators.find(node.domain, node.op)
         if operator is not None and operator.quantized is not None:
-            graph = _lower_one(graph, node, operator.quantized)
+            if node.op in _REAL_PARAMETERS:
+                graph = _with_real_parameters(graph, node)
+            graph = _lower_one(graph, graph.node(node.id), operator.quantized)
         elif node.op == "QuantizeLinear" and not node.domain:
             graph = _lower_pair(graph, node)
     return graph
+
+
+def _with_real_parameters(graph: Graph, node: Node) -> Graph:
+    """Replaces dequantized constants behind the first input by their real values."""
+    editor = GraphEditor(graph)
+    inputs = list(node.inputs)
+    for index, edge in enumerate(inputs):
+        source = _dequantized(graph, edge) if index else None
+        value = None if source is None else graph.constant(source.inputs[0])
+        if source is None or value is None or source.inputs[0] is None:
+            continue
+        real = dequantize(value, graph.type(source.inputs[0]))
+        type_ = TensorType(DType.FLOAT32, real.shape)
+        inputs[index] = editor.add_constant(graph.edge_name(source.inputs[0]), real, type_)
+    editor.set_inputs(node.id, inputs)
+    return editor.finish()
 
 
 def _dequantized(graph: Graph, edge: EdgeId | None) -> Node | None:
@@ -91,14 +109,6 @@ def _lower_one(graph: Graph, node: Node, kind: str) -> Graph:
             continue
         integer = source.inputs[0]
         assert integer is not None
-        if index > 0 and node.op in _REAL_PARAMETERS:
-            value = graph.constant(integer)
-            if value is None:
-                return graph
-            real = dequantize(value, graph.type(integer))
-            type_ = TensorType(DType.FLOAT32, real.shape)
-            inputs.append(editor.add_constant(graph.edge_name(integer), real, type_))
-            continue
         is_bias = index == 2 and node.op in ("Conv", "Gemm")
         if not is_bias and graph.type(integer).dtype not in _BYTES:
             return graph
@@ -169,7 +179,7 @@ def _bias(
     x, w = inputs[0], inputs[1]
     assert x is not None
     assert w is not None
-    weights, w_type = graph.constant(w), graph.type(w)
+    w_type = graph.type(w)
     xq, wq = graph.type(x).quantization, w_type.quantization
     assert xq is not None
     assert wq is not None
