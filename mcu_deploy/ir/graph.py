@@ -143,6 +143,6 @@ class Graph:
 
 def freeze(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A read-only view, so that no stage can change another's constant."""
-    view = np.ascontiguousarray(array).reshape(np.shape(array)).view()
+    view = np.asarray(array, order="C").view()
     view.flags.writeable = False
     return view

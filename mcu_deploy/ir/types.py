@@ -158,7 +158,7 @@ class TensorType:
 
     def to_memory(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """A logical array as it lies in memory (physical shape, C order)."""
-        return np.ascontiguousarray(np.transpose(value, self.order))
+        return np.asarray(np.transpose(value, self.order), order="C")
 
     def from_memory(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The logical array of one that lies in memory in this type's layout."""
