@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +15,12 @@ from mcu_deploy import codegen, compiler, formats, report, resources, toolchain
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen import FirmwareModel
 from mcu_deploy.compiler import Network, Options
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import ToolError, UsageError
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import NetworkSizes, StackBound
 
 _PRODUCTS = ("firmware.elf", "bench.elf", "report.json", "firmware_models.c", "libmcu_crt.a", "obj")
+_NETWORK_FILES = ("c", "h", "o", "weights.bin")
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,15 @@ def build(
     """Compiles one model or several into one firmware for a board.
 
     name: of the network, or one name for each model; by default made of the file names. Raises an
-    McuDeployError with a sentence for everything that can go wrong; a failed build leaves no
-    firmware behind.
+    McuDeployError with a sentence for everything that can go wrong. An earlier build in the folder
+    is replaced, as soon as the models are read and compiled to C; what fails after that leaves
+    nothing of either build. report.json is written last.
     """
     chosen = options or Options()
     target = board if isinstance(board, Board) else load_board(board)
     paths = [models] if isinstance(models, (str, Path)) else list(models)
+    if not paths:
+        raise UsageError("There is no model to build; give at least one model file.")
     names = _names(name, len(paths))
     directory = Path(output)
     networks = [
@@ -80,12 +87,51 @@ def build(
         for path, n in zip(paths, names, strict=True)
     ]
     _require_distinct(networks)
-    compiler.clear(directory, _PRODUCTS)
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        crt = pool.submit(toolchain.build_crt, target, directory)
-        objects = [compiler.write_network(n, target, directory, chosen.debug) for n in networks]
-        crt.result()
-    return _link(target, directory, networks, objects, chosen)
+    # Read before anything is cleared: the model may be the copy that the earlier build kept.
+    kept, board_file = _sources(target, networks)
+    with _replacing(directory, [n.name for n in networks]):
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            crt = pool.submit(toolchain.build_crt, target, directory)
+            objects = [compiler.write_network(n, target, directory, chosen.debug) for n in networks]
+            crt.result()
+        for file, content in kept.items():
+            compiler.write_file(directory / file, content)
+        return _link(target, directory, networks, objects, chosen, board_file)
+
+
+@contextmanager
+def _replacing(directory: Path, names: Sequence[str]) -> Iterator[None]:
+    """Clears the folder of an earlier build; where this one fails, nothing of it stays."""
+    is_new = not os.path.lexists(directory)
+    files = [f"network_{name}.{ending}" for name in names for ending in _NETWORK_FILES]
+    products = [*_PRODUCTS, *files, *(f".{file}.tmp" for file in (*_PRODUCTS, *files))]
+    compiler.clear(directory, [*products, *_left_by_earlier_build(directory)])
+    try:
+        yield
+    except BaseException as error:
+        with suppress(ToolError):
+            compiler.clear(directory, products)
+        if is_new:
+            with suppress(OSError):  # it may hold something else by now
+                directory.rmdir()
+        if isinstance(error, OSError):
+            raise ToolError(
+                f"{error.filename or directory} cannot be written ({error.strerror}); choose "
+                "another output folder with -o."
+            ) from error
+        raise
+
+
+def _left_by_earlier_build(directory: Path) -> list[str]:
+    """The files of the networks in its report, and scratch folders of a build that was killed."""
+    names: list[str] = []
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        content = json.loads((directory / "report.json").read_text(encoding="utf-8"))
+        names = [str(network["name"]) for network in content["networks"]]
+    safe = [name for name in names if re.fullmatch(r"[A-Za-z0-9_]+", name)]
+    with suppress(OSError):
+        names = [path.name for path in directory.glob(".compile-*")]
+    return [*names, *(f"network_{name}.{ending}" for name in safe for ending in _NETWORK_FILES)]
 
 
 def _link(
@@ -94,6 +140,7 @@ def _link(
     networks: Sequence[Network],
     objects: Sequence[Path],
     options: Options,
+    board_file: str | None,
 ) -> Build:
     floats = any("float" in _weight_types(n) for n in networks)
 
@@ -131,22 +178,21 @@ def _link(
             weights_bytes=sum(len(n.sources.weights) for n in networks),
             arena_bytes=sum(n.plan.bytes for n in networks), float_weights=floats,
         )  # fmt: skip
-    board_file = _keep_sources(board, directory, networks)
     content = report.build_report(board, built, used, whole_stack, options, board_file)
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     compiler.write_file(directory / "report.json", text.encode())
     return Build(directory, board, tuple(built), content)
 
 
-def _keep_sources(board: Board, directory: Path, networks: Sequence[Network]) -> str | None:
-    """Copies the models, and a board file of the user's, so that the folder stands on its own."""
-    for network in networks:
-        kept = directory / report.kept_model(network.name)
-        compiler.write_file(kept, formats.self_contained(network.model))
+def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, bytes], str | None]:
+    """Copies of the models and of a user's board file, so that the folder stands on its own.
+
+    By the names that they get in the folder; then the board file's name, None for our own boards.
+    """
+    kept = {report.kept_model(n.name): formats.self_contained(n.model) for n in networks}
     if board.path.resolve().is_relative_to(resources.boards().resolve()):
-        return None
-    compiler.write_file(directory / "obj" / "board.toml", board.path.read_bytes())
-    return "obj/board.toml"
+        return kept, None
+    return kept | {"obj/board.toml": board.path.read_bytes()}, "obj/board.toml"
 
 
 def _names(name: str | Sequence[str] | None, models: int) -> list[str | None]:

@@ -1,0 +1,261 @@
+"""Builds that fail, that are killed, that replace others, and that stand in odd folders."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+from operators.lab import make_model
+
+from mcu_deploy.building import Build, build
+from mcu_deploy.compiler import Options
+from mcu_deploy.errors import FitError, McuDeployError, ToolError, UsageError
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
+
+PRODUCTS = {
+    "network_{}.c", "network_{}.h", "network_{}.weights.bin", "network_{}.o", "libmcu_crt.a",
+    "firmware.elf", "bench.elf", "report.json", "firmware_models.c", "obj",
+}  # fmt: skip
+
+
+def small_model(size: int = 6, seed: int = 0) -> onnx.ModelProto:
+    """A fully-connected layer."""
+    rng = np.random.default_rng(seed)
+    return make_model(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        {"x": ("float32", [1, size])},
+        {"y": ("float32", [1, 4])},
+        {"w": rng.standard_normal((size, 4)).astype(np.float32)},
+    )
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "small.onnx"
+    onnx.save(small_model(), path)
+    return path
+
+
+def contents(folder: Path) -> Mapping[str, str]:
+    """Every file below a folder, with its SHA-256."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def assert_whole(built: Build, *names: str) -> None:
+    expected = {product.format(name) for product in PRODUCTS for name in names}
+    assert {path.name for path in built.directory.iterdir()} == expected
+
+
+def test_a_second_build_replaces_the_first(model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "network_notes.h").write_text("the user's own")
+    build(model, "mps2-an386", folder, name="first")
+    again = build(model, "mps2-an386", folder, name="second")
+    (folder / "network_notes.h").unlink()
+    assert_whole(again, "second")
+    # and is the build that a fresh folder has
+    fresh = build(model, "mps2-an386", tmp_path / "fresh", name="second")
+    assert contents(folder) == contents(fresh.directory)
+
+
+def test_the_copy_of_the_model_in_the_folder_can_be_built_again(
+    model: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    first = build(model, "host", folder, name="n")
+    before = contents(folder)
+    kept = folder / str(first.report["networks"][0]["kept_model"])
+    build(kept, "host", folder, name="n")
+    after = contents(folder)
+    assert {f for f in before if before[f] != after[f]} == {"report.json"}  # the model's file name
+
+
+def test_what_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "large.onnx"
+    onnx.save(small_model(1_000_000), path)
+    folder = tmp_path / "out"
+    with pytest.raises(FitError, match="bytes are missing"):
+        build(path, "netduinoplus2", folder, name="n")
+    assert not folder.exists()
+    folder.mkdir()
+    (folder / "notes.txt").write_text("the user's own")
+    onnx.save(small_model(), tmp_path / "small.onnx")
+    build(tmp_path / "small.onnx", "netduinoplus2", folder, name="old")
+    with pytest.raises(FitError):
+        build(path, "netduinoplus2", folder, name="n")
+    assert [p.name for p in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_model_that_cannot_be_read_leaves_the_earlier_build_whole(
+    model: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    first = build(model, "host", folder, name="n")
+    before = contents(folder)
+    damaged = tmp_path / "damaged.onnx"
+    damaged.write_bytes(model.read_bytes()[:100])
+    with pytest.raises(McuDeployError):
+        build([model, damaged], "host", folder, name=["n", "m"])
+    assert_whole(first, "n")
+    assert contents(folder) == before
+
+
+def test_folders_that_cannot_be_written_are_a_sentence(model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    dangling = tmp_path / "dangling"
+    dangling.symlink_to(tmp_path / "nowhere" / "deeper")
+    for output in (file, file / "below", Path("/proc/mcu-deploy"), tmp_path / ("x" * 300)):
+        with pytest.raises(ToolError, match="cannot be written"):
+            build(model, "host", output, name="n")
+    assert file.read_text() == "no folder"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere; run as another user")
+def test_a_folder_without_permission_is_a_sentence(model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir(mode=0o555)
+    with pytest.raises(ToolError, match="cannot be written"):
+        build(model, "host", folder, name="n")
+
+
+def test_a_product_that_is_a_folder_is_replaced_or_refused(model: Path, tmp_path: Path) -> None:
+    """A folder where a file belongs, as a mistaken `mkdir -p` leaves it."""
+    folder = tmp_path / "out"
+    (folder / "network_n.c" / "deeper").mkdir(parents=True)
+    (folder / "firmware.elf").mkdir()
+    assert_whole(build(model, "host", folder, name="n"), "n")
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.3])
+def test_a_killed_build_is_no_build_and_the_next_one_clears_up(
+    wait: float, model: Path, tmp_path: Path
+) -> None:
+    """SIGKILL at some moment after the first file is there: report.json comes last."""
+    folder = tmp_path / "out"
+    old = build(model, "mps2-an386", folder, name="n")
+    (folder / "network_n.o").write_bytes(b"")  # a mark: the old build
+    script = "import sys; from mcu_deploy.building import build; build(*sys.argv[1:4], name='n')"
+    child = subprocess.Popen(
+        [sys.executable, "-c", script, str(model), "mps2-an386", str(folder)],
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while (folder / "report.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    time.sleep(wait)
+    os.killpg(child.pid, signal.SIGKILL)  # with its compilers
+    child.wait()
+    left = {path.name for path in folder.iterdir()}
+    if child.returncode == -signal.SIGKILL:
+        assert "report.json" not in left
+    assert_whole(build(model, "mps2-an386", folder, name="n"), "n")
+    assert old.directory == folder
+
+
+def test_an_interrupted_build_leaves_nothing(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C, while the firmware is linked."""
+    from mcu_deploy import toolchain
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(toolchain, "measure_firmware", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build(model, "host", tmp_path / "out", name="n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_several_models_are_one_firmware(tmp_path: Path) -> None:
+    paths = []
+    for index in range(3):
+        paths.append(tmp_path / f"part{index}.onnx")
+        onnx.save(small_model(5 + index, index), paths[-1])
+    built = build(paths, "mps2-an386", tmp_path / "out")
+    assert_whole(built, "part0", "part1", "part2")
+    networks = built.report["networks"]
+    assert isinstance(networks, list)
+    assert [n["name"] for n in networks] == ["part0", "part1", "part2"]
+    for key in ("flash_bytes", "arena_bytes", "macs"):
+        assert built.report[key] == sum(n[key] for n in networks)
+    symbols = subprocess.run(
+        ["arm-none-eabi-nm", built.firmware], capture_output=True, text=True, check=True
+    ).stdout
+    assert all(f"R _mcu_network_part{i}\n" in symbols for i in range(3))
+
+
+def test_names_that_clash_are_refused_before_anything_is_written(
+    model: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    with pytest.raises(UsageError, match="would both be called"):
+        build([model, model], "host", folder)
+    with pytest.raises(UsageError, match="differ in more than case"):
+        build([model, model], "host", folder, name=["kws", "KWS"])
+    with pytest.raises(UsageError, match="1 names were given for 2 models"):
+        build([model, model], "host", folder, name="kws")
+    with pytest.raises(UsageError, match="no model"):
+        build([], "host", folder)
+    with pytest.raises(UsageError, match="incbin or array"):
+        build(model, "host", folder, name="n", options=Options(weights="hex"))
+    for name in ("", "a b", "a-b", "a/b", "../a", "é", "a\n", "%s", "{{x}}", "a" * 49, '"', "*/"):
+        with pytest.raises(UsageError, match="cannot be part of a C symbol"):
+            build(model, "host", folder, name=name)
+    assert not folder.exists()
+
+
+def test_builds_side_by_side_do_not_disturb_each_other(tmp_path: Path) -> None:
+    boards = ("host", "mps2-an386", "host", "mps2-an386")
+    for seed in range(len(boards)):
+        onnx.save(small_model(8, seed), tmp_path / f"{seed}.onnx")
+
+    def one(seed: int, folder: str) -> Mapping[str, str]:
+        built = build(tmp_path / f"{seed}.onnx", boards[seed], tmp_path / folder, name="n")
+        return contents(built.directory)
+
+    with ThreadPoolExecutor(max_workers=len(boards)) as pool:
+        together = list(pool.map(lambda s: one(s, f"together{s}"), range(len(boards))))
+    assert together[1] == one(1, "alone1")
+    assert together[2] == one(2, "alone2")
+    assert len({t["network_n.weights.bin"] for t in together}) == len(boards)
+
+
+@pytest.mark.parametrize(
+    "name", ["-o with space, ünïcödé 日本", "quote'\"s$HOME`x`;c&d", "#new\nline %d * ?[a]{b}"]
+)
+def test_folders_with_odd_names(name: str, model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    shutil.copy(model, folder / "model.onnx")
+    built = build(folder / "model.onnx", "mps2-an386", folder / "out", name="n")
+    assert_whole(built, "n")
+
+
+def test_without_a_name_the_file_names_it(model: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "Näme with-dots.v1.2 (copy).onnx"
+    shutil.copy(model, odd)
+    assert build(odd, "host", tmp_path / "a").networks[0].name == "Name_with_dots_v1_2_copy"
+    (tmp_path / "folder name").mkdir()
+    shutil.copy(model, tmp_path / "folder name" / "model.onnx")
+    built = build(tmp_path / "folder name" / "model.onnx", "host", tmp_path / "b")
+    assert built.networks[0].name == "folder_name"
