@@ -185,6 +185,12 @@ INPUT = Argument(Role.INPUT)
 OUTPUT = Argument(Role.OUTPUT)
 
 
+def nothing(layer: Layer) -> Workload:
+    """The workload of a layer whose output has no elements."""
+    function = CFunction("nothing", (Parameter("void *", "y"),), "{\n    (void)y;\n}")
+    return workload(layer, function, (OUTPUT,))
+
+
 def constant_argument(index: int) -> Argument:
     return Argument(Role.CONSTANT, index)
 

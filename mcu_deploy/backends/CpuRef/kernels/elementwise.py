@@ -14,6 +14,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     clamp_lines,
     constant_argument,
     float_literal,
+    nothing,
     output_quantization,
     pointer,
     render,
@@ -222,6 +223,8 @@ def _unary(layer: Layer) -> Workload:
 
 def _copy_constant(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
+    if not y.type.elements:
+        return nothing(layer)
     function = CFunction(
         "copy",
         (Parameter("const void *", "x"), Parameter("void *", "y")),

@@ -8,6 +8,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
     Kernel,
+    nothing,
     pointer,
     render,
     rule,
@@ -37,7 +38,7 @@ def _supports_view(layer: Layer) -> Support:
 
 
 def _view(layer: Layer) -> Workload:
-    return view()
+    return view() if layer.output.type.elements else nothing(layer)
 
 
 def _reorder(layer: Layer) -> Workload:

@@ -1,0 +1,65 @@
+"""ONNX's own node tests on the oracle and on the host.
+
+`node_tests_passed.txt` lists the tests that mcu-deploy compiles. A test that is not in it must be
+refused with a sentence; one that newly compiles must be added to the list, so that it stays.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from operators.lab import run_on_host
+from operators.node_tests import NodeTest, check_outputs, compile_node_test, node_tests
+
+PASSED = Path(__file__).with_name("node_tests_passed.txt")
+# The wanted outputs of this test are written with four digits.
+TOLERANCE = {"test_averagepool_2d_ceil_last_window_starts_on_pad": 1e-3}
+
+
+def listed() -> list[str]:
+    return PASSED.read_text().split()
+
+
+def _run(tests: list[NodeTest], folder: Path) -> list[str]:
+    """Compiles and runs the tests; returns what failed, and why."""
+    failures = []
+    compiled = []
+    for index, test in enumerate(tests):
+        result = compile_node_test(test, folder, index)
+        if isinstance(result, str):
+            failures.append(f"{test.name}: refused: {result}")
+        else:
+            compiled.append((test, result))
+    device = run_on_host([c for _, c in compiled], folder, ("-O0",))
+    for (test, item), outputs in zip(compiled, device, strict=True):
+        for who, found in (("oracle", item.expected()), ("host", outputs)):
+            try:
+                check_outputs(test, found, TOLERANCE.get(test.name, 1e-5))
+            except AssertionError as error:
+                failures.append(f"{test.name}: {who}: {error}")
+    return failures
+
+
+@pytest.mark.needs_host_gcc
+def test_listed_node_tests_pass(tmp_path: Path) -> None:
+    names = set(listed())
+    tests = [t for t in node_tests() if t.name in names]
+    if {t.name for t in tests} != names:
+        pytest.skip("this version of onnx has other node tests than the list (made with 1.23)")
+    failures = _run(tests, tmp_path)
+    assert not failures, f"{len(failures)} failures:\n" + "\n".join(failures)
+
+
+@pytest.mark.matrix
+def test_all_other_node_tests_are_refused_with_a_sentence(tmp_path: Path) -> None:
+    names = set(listed())
+    newly = []
+    for index, test in enumerate(t for t in node_tests() if t.name not in names):
+        result = compile_node_test(test, tmp_path, index)
+        if not isinstance(result, str):
+            newly.append(test.name)
+            continue
+        assert len(result.split()) > 5, test.name
+        assert "Traceback" not in result
+    assert not newly, f"these compile now; add them to {PASSED.name}: {' '.join(newly)}"
