@@ -1,0 +1,181 @@
+"""Which backends there are, who computes what, and which workload is taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from graph_cases import Net
+
+from mcu_deploy import layouts, partition, select
+from mcu_deploy.backends.CpuRef import CpuRef
+from mcu_deploy.backends.interface import (
+    YES,
+    Backend,
+    Costs,
+    Layer,
+    LayoutRule,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.backends.registry import Registry
+from mcu_deploy.errors import UnsupportedError, UsageError
+from mcu_deploy.ir import Graph
+from mcu_deploy.partition import Assignment
+from mcu_deploy.session import Session
+
+
+@dataclass
+class Only:
+    """CpuRef's workloads for some operators, under an id, a rank and costs of its own."""
+
+    id: str = "Only"
+    ops: tuple[str, ...] = ("Relu",)
+    cores: tuple[str, ...] = ()
+    rank: int = 10
+    costs: tuple[Costs, ...] = (Costs(),)
+    version: tuple[int, int] = (1, 0)
+    reference: CpuRef = field(default_factory=CpuRef)
+
+    def is_layer_supported(self, layer: Layer) -> Support:
+        return YES if layer.op in self.ops else no(f"it computes {', '.join(self.ops)} only")
+
+    def layout_rule(self, layer: Layer) -> LayoutRule:
+        return self.reference.layout_rule(layer)
+
+    def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
+        (made,) = self.reference.create_workloads(layer)
+        return tuple(replace(made, backend=self.id, costs=costs) for costs in self.costs)
+
+
+def net() -> Graph:
+    built = Net()
+    x = built.op("Relu", [built.input(1, 3, 4, 4)], (1, 3, 4, 4))
+    return built.finish(built.op("GlobalAveragePool", [x], (1, 3, 1, 1)))
+
+
+def test_every_folder_of_backends_is_registered_under_its_own_id() -> None:
+    registry = Registry.builtin()
+    assert registry.is_registered("CpuRef")
+    for name in registry.factories:
+        assert registry.create(name).id == name
+
+
+def test_an_id_is_registered_once_and_copies_are_apart() -> None:
+    builtin = Registry.builtin()
+    more = builtin.with_backend("Only", Only)
+    assert more.is_registered("Only")
+    assert not builtin.is_registered("Only")
+    assert more.create("Only").id == "Only"
+    with pytest.raises(UsageError, match="'Only' is registered already"):
+        more.with_backend("Only", Only)
+    with pytest.raises(UsageError, match=r"no backend 'Best'\. Known are .*CpuRef"):
+        builtin.create("Best")
+
+
+def test_the_default_order_is_by_rank_then_id_for_the_core() -> None:
+    registry = Registry(
+        {
+            "CpuRef": CpuRef,
+            "B": lambda: Only("B", cores=("cortex-m4", "cortex-m7")),
+            "A": lambda: Only("A", cores=("cortex-m4",)),
+            "Late": lambda: Only("Late", rank=2000),
+        }
+    )
+
+    def ids(core: str) -> list[str]:
+        return [b.id for b in registry.preference(core)]
+
+    assert ids("cortex-m4") == ["A", "B", "CpuRef", "Late"]
+    assert ids("cortex-m7") == ["B", "CpuRef", "Late"]
+    assert ids("host") == ["CpuRef", "Late"]
+
+
+def test_a_session_takes_named_backends_in_their_order() -> None:
+    registry = Registry.builtin().with_backend("M4", lambda: Only("M4", cores=("cortex-m4",)))
+    with Session(registry) as session:
+        named = session.preference("cortex-m4", ("CpuRef", "M4", "CpuRef"))
+        assert [b.id for b in named] == ["CpuRef", "M4"]
+        with pytest.raises(UsageError, match=r"'M4' is for cortex-m4, but .* core 'cortex-m0'"):
+            session.preference("cortex-m0", ("M4",))
+        with pytest.raises(UsageError, match="no backend 'X'"):
+            session.preference("cortex-m4", ("X",))
+    assert not Session().registry.is_registered("M4")
+
+
+def test_each_node_goes_to_the_first_backend_that_takes_it() -> None:
+    graph = net()
+    found = partition.assign(graph, (Only(), CpuRef()))
+    assert [found.backends[n.id].id for n in graph.nodes] == ["Only", "CpuRef"]
+    (refusal,) = found.refusals
+    assert (refusal.node.op, refusal.backend) == ("GlobalAveragePool", "Only")
+    assert refusal.reason == "it computes Relu only"
+
+
+def test_nodes_that_nobody_takes_are_listed_with_every_reason() -> None:
+    graph = net()
+    with pytest.raises(UnsupportedError) as caught:
+        partition.assign(graph, (Only(), Only("Other", ("Neg",))))
+    text = str(caught.value)
+    assert "1 node of the model" in text
+    assert (
+        "GlobalAveragePool 'globalaveragepool1': Only: it computes Relu only; "
+        "Other: it computes Neg only" in text
+    )
+    with pytest.raises(UnsupportedError, match="2 nodes"):
+        partition.assign(graph, ())
+
+
+def test_inserted_nodes_go_to_the_first_backend_that_has_them() -> None:
+    graph = net()
+    backends: tuple[Backend, ...] = (Only(), CpuRef())
+    assignment = partition.assign(graph, backends)
+    after = layouts.assign(graph, assignment)
+    choices = select.select(after, assignment, backends)
+    assert [(c.layer.op, c.workload.backend) for c in choices] == [
+        ("Relu", "Only"), ("Reorder", "CpuRef"), ("GlobalAveragePool", "CpuRef")
+    ]  # fmt: skip
+    with pytest.raises(UnsupportedError, match=r"No backend has the Reorder .* Add CpuRef"):
+        select.select(after, assignment, (Only(),))
+
+
+def relu() -> Graph:
+    built = Net()
+    return built.finish(built.op("Relu", [built.input(4)], (4,)))
+
+
+def taken(*costs: Costs) -> Costs:
+    graph, backend = relu(), Only(costs=costs)
+    assignment = Assignment({n.id: backend for n in graph.nodes})
+    (choice,) = select.select(graph, assignment, (backend,))
+    return choice.workload.costs
+
+
+def test_the_cheapest_workload_is_taken() -> None:
+    fast, slow = Costs(cycles=10, instructions=90), Costs(cycles=20, instructions=5)
+    assert taken(slow, fast) == fast
+    assert taken(Costs(instructions=30), Costs(instructions=20)).instructions == 20
+    assert taken(Costs(), slow) == slow
+    assert taken(slow, Costs(cycles=0)).cycles == 0
+    assert taken(Costs(macs=1), Costs(macs=2)).macs == 1
+
+
+def test_a_backend_without_a_workload_is_named() -> None:
+    with pytest.raises(UnsupportedError, match="backend Only says that it computes the Relu"):
+        taken()
+
+
+def test_a_layer_shows_operands_constants_and_work() -> None:
+    built = Net()
+    x = built.input(1, 2, 3, 3)
+    weights = built.constant(np.ones((4, 2, 1, 1), np.float32))
+    graph = built.finish(built.op("Conv", [x, weights], (1, 4, 3, 3), kernel_shape=(1, 1)))
+    (choice,) = select.select(graph, Assignment({n.id: CpuRef() for n in graph.nodes}), (CpuRef(),))
+    layer = choice.layer
+    assert layer.input(0).constant is None
+    assert layer.input(1).memory.shape == (4, 2, 1, 1)
+    assert layer.optional(2) is None
+    assert layer.macs == 4 * 2 * 9
+    assert choice.workload.costs.macs == layer.macs
