@@ -239,7 +239,9 @@ def test_what_is_missing_is_refused() -> None:
         "edges \\[1\\] have no place": {"tensors": {e: made.tensors[e] for e in (0, 2)}},
         "has 32 bytes, not 16": {"tensors": {**made.tensors, 1: Tensor(1, 1, 16)}},
         "has no offset": {"offsets": {b: o for b, o in made.offsets.items() if b != scratch}},
-        "outside of the workspace": {"bytes": 48},
+        "edge . lies outside of the workspace": {"bytes": 48},
+        "edge 0 lies outside of the workspace": {"offsets": {**made.offsets, 0: -ALIGNMENT}},
+        "no multiple of 16": {"offsets": {**made.offsets, 0: 8}},
         "are called, but": {"steps": made.steps[:1]},
         "overwritten before": {"steps": made.steps[::-1]},
         "needs 20 bytes of scratch": {
