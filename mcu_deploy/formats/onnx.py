@@ -17,12 +17,26 @@ import onnx.inliner
 from google.protobuf.message import DecodeError
 from onnx import TensorProto, numpy_helper
 
-from mcu_deploy.errors import ModelError
+from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.formats.consistency import check_sizes
 from mcu_deploy.formats.onnx_shapes import bind_shapes, infer_and_fold
 from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
 
 SUFFIXES = (".onnx",)
+
+# What Python, numpy and protobuf raise where a file says something impossible.
+_SIGNS_OF_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+# Indices in the generated code are 32-bit integers.
+_LARGEST_TENSOR_BYTES = (1 << 31) - 1
 
 _DTYPES: Mapping[int, DType] = {
     TensorProto.BOOL: DType.BOOL,
@@ -41,17 +55,36 @@ _DTYPES: Mapping[int, DType] = {
 
 def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
     """Reads an ONNX file (opset 7 or later). Raises ModelError for damaged or dynamic models."""
-    raw = path.read_bytes()
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
+    try:
+        return _load(path, raw, shapes)
+    except McuDeployError:
+        raise
+    except _SIGNS_OF_DAMAGE as error:
+        # A file may break ONNX's rules in more ways than the checker knows.
+        raise ModelError(
+            f"{path} breaks the rules of ONNX ({type(error).__name__}: {_first_line(error)}). "
+            "Check it with onnx.checker, and export it again."
+        ) from error
+
+
+def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
     model = _parse(path, raw)
     _load_external_data(model, path)
+    _check(model, path)
     model = _inline_functions(model, path)
     bind_shapes(model, shapes)
     to_qdq(model)
     infer_and_fold(model)
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
-    return _to_graph(model, path.stem).finish(
+    graph = _to_graph(model, path.stem).finish(
         source_sha256=hashlib.sha256(raw).hexdigest(), opset=opset
     )
+    check_sizes(graph)
+    return graph
 
 
 def self_contained(path: Path) -> bytes:
@@ -84,6 +117,22 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
                 "Convert it with onnx.version_converter."
             )
     return model
+
+
+def _check(model: onnx.ModelProto, path: Path) -> None:
+    """ONNX's own checks: required attributes, numbers of inputs, types, order of the nodes."""
+    try:
+        onnx.checker.check_model(model)
+    except (onnx.checker.ValidationError, RuntimeError, ValueError, MemoryError) as error:
+        raise ModelError(
+            f"{path} is no valid ONNX model: {_first_line(error)}. Export the model again."
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = lines[0].rstrip(".") if lines else type(error).__name__
+    return text if len(text) <= 300 else text[:297] + "..."
 
 
 def _load_external_data(model: onnx.ModelProto, path: Path) -> None:
@@ -139,22 +188,22 @@ def _inline_functions(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
 
 def _to_graph(model: onnx.ModelProto, name: str) -> GraphEditor:
     proto = model.graph
-    editor = GraphEditor.empty(proto.name or name)
+    editor = GraphEditor.empty(_text(proto.name or name))
     types = _declared_types(proto)
     edges: dict[str, EdgeId] = {}
     for tensor in proto.initializer:
         value = _array(tensor)
         edges[tensor.name] = editor.add_constant(
-            tensor.name, value, TensorType(DType.of(value.dtype), value.shape)
+            _text(tensor.name), value, TensorType(DType.of(value.dtype), value.shape)
         )
     for value_info in proto.input:
         if value_info.name in edges:
             continue  # an initializer that is listed as an input too (IR version 3)
-        edge = editor.add_edge(value_info.name, _static(types, value_info.name, "input"))
+        edge = editor.add_edge(_text(value_info.name), _static(types, value_info.name, "input"))
         edges[value_info.name] = edge
         editor.inputs.append(edge)
     for index, node in enumerate(proto.node):
-        node_name = node.name or f"{node.op_type}_{index}"
+        node_name = _text(node.name or f"{_text(node.op_type)}_{index}")
         inputs = [_lookup(edges, i, node_name) if i else None for i in node.input]
         outputs: list[EdgeId | None] = []
         for output in node.output:
@@ -167,17 +216,27 @@ def _to_graph(model: onnx.ModelProto, name: str) -> GraphEditor:
                     "ONNX allows one writer. Export the model again."
                 )
             edges[output] = editor.add_edge(
-                output, _static(types, output, f"output of {node_name!r}")
+                _text(output), _static(types, output, f"output of {node_name!r}")
             )
             outputs.append(edges[output])
         editor.add_node(
-            node.op_type, inputs, outputs, node_name, _attributes(node), _domain(node.domain)
+            _text(node.op_type),
+            inputs,
+            outputs,
+            node_name,
+            _attributes(node),
+            _domain(_text(node.domain)),
         )
     if not proto.output:
         raise ModelError("The model has no output, so there is nothing to compute.")
     for value_info in proto.output:
         editor.outputs.append(_lookup(edges, value_info.name, "the list of outputs"))
     return editor
+
+
+def _text(name: str | bytes) -> str:
+    """A name of the model; protobuf gives bytes where it is no UTF-8."""
+    return name if isinstance(name, str) else name.decode("utf-8", "replace")
 
 
 def _domain(domain: str) -> str:
@@ -219,7 +278,13 @@ def _static(types: Mapping[str, onnx.TypeProto], name: str, what: str) -> Tensor
             f"The {what}, tensor {name!r}, has no static shape ({shown}). "
             "Bind the inputs with --shape INPUT=1,3,96,96."
         )
-    return TensorType(_DTYPES[tensor.elem_type], tuple(int(d.dim_value) for d in dims))
+    result = TensorType(_DTYPES[tensor.elem_type], tuple(int(d.dim_value) for d in dims))
+    if result.bytes > _LARGEST_TENSOR_BYTES:
+        raise ModelError(
+            f"The {what}, tensor {name!r}, has the shape {list(result.shape)}, which is more than "
+            "2 GiB and more than any microcontroller holds. Use a smaller shape."
+        )
+    return result
 
 
 def _type_name(code: int) -> str:

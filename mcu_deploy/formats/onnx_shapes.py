@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -16,6 +17,8 @@ from mcu_deploy.formats.onnx_pools import fix_ceil_mode
 _LARGEST_FOLDED_BYTES = 16 << 20
 # Kept as nodes: a constant DequantizeLinear carries the quantization of a weight.
 _NEVER_FOLDED = {"DequantizeLinear", "QuantizeLinear"}
+# May make much of little: folded where the size of the result is known before.
+_GROWS = {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "OneHot", "EyeLike"}
 _RANDOM = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli"}
 
 
@@ -39,7 +42,11 @@ def bind_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
         given = shapes.get(name)
         if given is not None:
             dims = list(tensor.shape.dim)
-            fixed = [d.dim_value if d.HasField("dim_value") else None for d in dims]
+            fixed = [d.dim_value if d.dim_value > 0 else None for d in dims]
+            if any(size < 1 for size in given):
+                raise ModelError(
+                    f"--shape gives {list(given)} for input {name!r}; every size must be 1 or more."
+                )
             if dims and (
                 len(dims) != len(given)
                 or any(f is not None and f != g for f, g in zip(fixed, given, strict=True))
@@ -56,6 +63,11 @@ def bind_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
         for index, dim in enumerate(tensor.shape.dim):
             if dim.HasField("dim_value") and dim.dim_value > 0:
                 continue
+            if dim.HasField("dim_value") and dim.dim_value == 0:
+                raise ModelError(
+                    f"Input {name!r} has the shape {[d.dim_value for d in tensor.shape.dim]}, so "
+                    "no elements. Give its real shape with --shape."
+                )
             if index == 0:
                 dim.Clear()
                 dim.dim_value = 1
@@ -82,7 +94,7 @@ def infer_and_fold(model: onnx.ModelProto) -> None:
     """Infers all shapes and evaluates what depends on constants and shapes alone, to a fixpoint."""
     while True:
         try:
-            inferred = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=False)
+            inferred = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=True)
         except Exception as error:  # onnx raises several unrelated types here
             raise ModelError(
                 f"The shapes of the model cannot be inferred: {error}. Export the model again."
@@ -147,9 +159,9 @@ def _evaluate(
         return None
     if any(a.HasField("g") or a.graphs for a in node.attribute):
         return None
-    if any(
-        np.prod(shapes.get(o, [0]), dtype=np.int64) > _LARGEST_FOLDED_BYTES for o in node.output
-    ):
+    if any(math.prod(shapes.get(o, [0])) > _LARGEST_FOLDED_BYTES for o in node.output):
+        return None
+    if node.op_type in _GROWS and any(o not in shapes for o in node.output):
         return None
     small = helper.make_model(
         helper.make_graph(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import Graph
 from mcu_deploy.optimize import (
     activations,
@@ -46,6 +47,12 @@ def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
 
 def run(graph: Graph, options: Options | None = None) -> Graph:
     """Simplifies a graph. The result computes the same outputs, by docs/arithmetic.md."""
-    for _, function in passes(options):
-        graph = function(graph)
+    for name, function in passes(options):
+        try:
+            graph = function(graph)
+        except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:
+            raise ModelError(
+                f"The model cannot be simplified ({name}: {error}): sizes or values in it do not "
+                "fit together. Check it with onnx.checker, and export it again."
+            ) from error
     return graph

@@ -9,17 +9,26 @@ from mcu_deploy.ir.graph import freeze
 
 
 def fold(graph: Graph) -> Graph:
-    """The graph with constant sub-expressions replaced by their values."""
+    """The graph with constant sub-expressions replaced by their values.
+
+    An output that is constant becomes an Identity of its value.
+    """
     editor = GraphEditor(graph)
     known = dict(graph.data.constants)
     for node in graph.nodes:
         operator = operators.find(node.domain, node.op)
         written = [e for e in node.outputs if e is not None]
-        if operator is None or not written or any(e in graph.outputs for e in written):
+        if operator is None or not written:
             continue
         if any(e is not None and e not in known for e in node.inputs):
             continue
-        for edge, value in zip(written, run_node(graph, node, known), strict=True):
-            known[edge] = editor.constants[edge] = freeze(value)
+        values = run_node(graph, node, known)
         editor.remove_node(node.id)
+        for edge, value in zip(written, values, strict=True):
+            known[edge] = freeze(value)
+            if edge not in graph.outputs:
+                editor.constants[edge] = known[edge]
+                continue
+            constant = editor.add_constant(graph.edge_name(edge), value, graph.type(edge))
+            editor.add_node("Identity", [constant], [edge], node.name)
     return editor.finish()

@@ -8,6 +8,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
     Kernel,
+    constant_argument,
     nothing,
     pointer,
     render,
@@ -21,6 +22,7 @@ from mcu_deploy.backends.interface import (
     YES,
     Argument,
     CFunction,
+    Constant,
     Layer,
     LayoutRule,
     Role,
@@ -57,8 +59,8 @@ def _reorder(layer: Layer) -> Workload:
 
 
 def _supports_concat(layer: Layer) -> Support:
-    if any(o is None or o.constant is not None for o in layer.inputs):
-        return no("it concatenates computed tensors only, and one of these is a constant")
+    if any(o is None for o in layer.inputs):
+        return no("a part is absent")
     first = layer.input(0).type
     for operand in (*layer.inputs, layer.output):
         assert operand is not None
@@ -90,8 +92,17 @@ def _concat(layer: Layer) -> Workload:
         ),
         render("concat.c.j2", outer=outer, parts=parts, size=y.type.dtype.bytes),
     )
-    arguments = tuple(Argument(Role.INPUT, i) for i in range(len(layer.inputs)))
-    return workload(layer, function, (*arguments, OUTPUT), headers=("string.h",))
+    arguments: list[Argument] = []
+    constants: list[Constant] = []
+    for index, operand in enumerate(layer.inputs):
+        assert operand is not None
+        if operand.constant is None:
+            arguments.append(Argument(Role.INPUT, index))
+        else:
+            arguments.append(constant_argument(len(constants)))
+            ordered = replace(operand.type, layout=y.type.layout)
+            constants.append(Constant("part", ordered.to_memory(operand.constant)))
+    return workload(layer, function, (*arguments, OUTPUT), tuple(constants), headers=("string.h",))
 
 
 def _supports_pad(layer: Layer) -> Support:

@@ -1,0 +1,256 @@
+"""Whether the sizes in a graph fit together, as the operators' definitions want.
+
+Shape inference trusts what a file declares; the generated C must not. A graph that passes reads
+and writes inside of its tensors only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from mcu_deploy.errors import ModelError
+from mcu_deploy.interpreter import node_call
+from mcu_deploy.ir import Graph, Node, TensorType
+from mcu_deploy.operators.movement import pad_amounts
+
+
+class _Wrong(Exception):
+    """What does not fit, as a clause."""
+
+
+def check_sizes(graph: Graph) -> None:
+    """Raises ModelError, which names the node, where sizes do not fit together."""
+    for node in graph.nodes:
+        rule = _RULES.get(node.op)
+        if rule is None or node.domain:
+            continue
+        try:
+            rule(graph, node)
+        except _Wrong as wrong:
+            name = node.name if len(node.name) <= 80 else node.name[:77] + "..."
+            raise ModelError(
+                f"{node.op} {name!r} of the model cannot be computed: {wrong}. "
+                "The model is damaged; export it again."
+            ) from None
+
+
+def _want(condition: bool, clause: str) -> None:
+    if not condition:
+        raise _Wrong(clause)
+
+
+def _type(graph: Graph, node: Node, index: int) -> TensorType:
+    edge = node.inputs[index] if index < len(node.inputs) else None
+    if edge is None:
+        raise _Wrong(f"its input {index} is missing")
+    return graph.type(edge)
+
+
+def _result(graph: Graph, node: Node) -> TensorType:
+    if not node.outputs or node.outputs[0] is None:
+        raise _Wrong("its output is missing")
+    return graph.type(node.outputs[0])
+
+
+def _bias(graph: Graph, node: Node, size: int) -> None:
+    if len(node.inputs) > 2 and node.inputs[2] is not None:
+        shape = graph.type(node.inputs[2]).shape
+        _want(shape == (size,), f"its bias has the shape {list(shape)}, not [{size}]")
+
+
+def _window(graph: Graph, node: Node, kernel: tuple[int, ...]) -> None:
+    """Strides, dilations and pads; the output has the size that they give."""
+    attributes = graph.attributes(node.id)
+    x, y = _type(graph, node, 0), _result(graph, node)
+    rank = x.rank - 2
+    _want(rank >= 1, "its input has no spatial axis")
+    _want(len(kernel) == rank and min(kernel, default=0) > 0, f"its kernel is {list(kernel)}")
+    strides = tuple(attributes.get("strides", (1,) * rank))
+    dilations = tuple(attributes.get("dilations", (1,) * rank))
+    pads = tuple(attributes.get("pads", (0,) * 2 * rank))
+    _want(len(strides) == rank and min(strides) > 0, f"its strides are {list(strides)}")
+    _want(len(dilations) == rank and min(dilations) > 0, f"its dilations are {list(dilations)}")
+    _want(len(pads) == 2 * rank and min(pads) >= 0, f"its pads are {list(pads)}")
+    _want(y.rank == x.rank and y.shape[0] == x.shape[0], "its output is no batch like its input")
+    mode = attributes.get("auto_pad", "NOTSET")
+    _want(mode in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"), f"its auto_pad is {mode!r}")
+    if mode == "VALID":
+        pads = (0,) * 2 * rank
+    for axis in range(rank):
+        size, stride = x.shape[2 + axis], strides[axis]
+        reach = size + pads[axis] + pads[rank + axis] - dilations[axis] * (kernel[axis] - 1) - 1
+        possible = {reach // stride + 1}
+        if attributes.get("ceil_mode", 0):
+            possible.add(-(-reach // stride) + 1)
+        if mode.startswith("SAME"):
+            possible = {-(-size // stride)}
+        found = y.shape[2 + axis]
+        _want(found > 0 and found in possible, f"its output has the size {found} along an axis")
+
+
+def _conv(graph: Graph, node: Node) -> None:
+    x, w, y = _type(graph, node, 0), _type(graph, node, 1), _result(graph, node)
+    attributes = graph.attributes(node.id)
+    group = int(attributes.get("group", 1))
+    _want(w.rank == x.rank, f"its weights have {w.rank} axes, and its input {x.rank}")
+    _want(group > 0 and w.shape[0] % group == 0, f"{w.shape[0]} filters are no {group} groups")
+    channels, depth = x.shape[1], w.shape[1] * group
+    _want(channels == depth, f"its input has {channels} channels, its weights are for {depth}")
+    kernel = tuple(attributes.get("kernel_shape", w.shape[2:]))
+    _want(kernel == w.shape[2:], f"its kernel is {list(kernel)}, its weights' {list(w.shape[2:])}")
+    _bias(graph, node, w.shape[0])
+    _window(graph, node, kernel)
+    _want(y.shape[1] == w.shape[0], "its output has not one channel a filter")
+
+
+def _pool(graph: Graph, node: Node) -> None:
+    x, y = _type(graph, node, 0), _result(graph, node)
+    _window(graph, node, tuple(graph.attributes(node.id).get("kernel_shape", ())))
+    _want(y.shape[1] == x.shape[1], "its output has other channels than its input")
+
+
+def _global_pool(graph: Graph, node: Node) -> None:
+    x, y = _type(graph, node, 0), _result(graph, node)
+    _want(x.rank >= 2 and y.shape == (*x.shape[:2], *(1,) * (x.rank - 2)), "its output's shape")
+
+
+def _gemm(graph: Graph, node: Node) -> None:
+    attributes = graph.attributes(node.id)
+    a, b, y = _type(graph, node, 0), _type(graph, node, 1), _result(graph, node)
+    _want(a.rank == 2 and b.rank == 2, "it multiplies matrices, and an input is none")
+    rows, depth = a.shape[::-1] if attributes.get("transA", 0) else a.shape
+    other, columns = b.shape[::-1] if attributes.get("transB", 0) else b.shape
+    _want(depth == other, f"its matrices have {depth} columns and {other} rows")
+    _want(y.shape == (rows, columns), f"its output has the shape {list(y.shape)}")
+    if len(node.inputs) > 2 and node.inputs[2] is not None:
+        c = graph.type(node.inputs[2])
+        _want(_broadcasts(c.shape, y.shape), f"its bias has the shape {list(c.shape)}")
+
+
+def _matmul(graph: Graph, node: Node) -> None:
+    a, b, y = _type(graph, node, 0), _type(graph, node, 1), _result(graph, node)
+    _want(a.rank >= 1 and b.rank >= 1, "an input is a single number")
+    other = b.shape[-2] if b.rank > 1 else b.shape[0]
+    _want(a.shape[-1] == other, f"its matrices have {a.shape[-1]} columns and {other} rows")
+    if a.rank > 1 and b.rank > 1:
+        leading = a.shape[:-2] if a.rank >= b.rank else b.shape[:-2]
+        _want(y.shape[-2:] == (a.shape[-2], b.shape[-1]), "its output is no such product")
+        _want(
+            y.rank == max(a.rank, b.rank)
+            and _broadcasts(a.shape[:-2], y.shape[:-2])
+            and _broadcasts(b.shape[:-2], y.shape[:-2])
+            and math.prod(y.shape[:-2]) >= math.prod(leading),
+            "its output is no such product",
+        )
+
+
+def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether a tensor of this shape can be read along the target's axes."""
+    if len(shape) > len(target):
+        return False
+    tail = target[len(target) - len(shape) :]
+    return all(s in (1, t) for s, t in zip(shape, tail, strict=True))
+
+
+def _binary(graph: Graph, node: Node) -> None:
+    y = _result(graph, node)
+    shapes = [_type(graph, node, i).shape for i in range(len(node.inputs))]
+    rank = max(len(s) for s in shapes)
+    padded = [(1,) * (rank - len(s)) + s for s in shapes]
+    _want(
+        all(_broadcasts(s, y.shape) for s in shapes)
+        and y.shape == tuple(max(sizes) for sizes in zip(*padded, strict=True)),
+        f"shapes {[list(s) for s in shapes]} do not give {list(y.shape)}",
+    )
+
+
+def _same_shape(graph: Graph, node: Node) -> None:
+    x, y = _type(graph, node, 0), _result(graph, node)
+    _want(x.shape == y.shape, f"its input is {list(x.shape)}, its output {list(y.shape)}")
+
+
+def _same_elements(graph: Graph, node: Node) -> None:
+    x, y = _type(graph, node, 0), _result(graph, node)
+    _want(x.elements == y.elements, f"{x.elements} elements cannot become {y.elements}")
+
+
+def _transpose(graph: Graph, node: Node) -> None:
+    x, y = _type(graph, node, 0), _result(graph, node)
+    perm = tuple(graph.attributes(node.id).get("perm", tuple(reversed(range(x.rank)))))
+    _want(sorted(perm) == list(range(x.rank)), f"{list(perm)} is no order of {x.rank} axes")
+    _want(y.shape == tuple(x.shape[p] for p in perm), "its output has another shape")
+
+
+def _concat(graph: Graph, node: Node) -> None:
+    y = _result(graph, node)
+    axis = int(graph.attributes(node.id).get("axis", y.rank))
+    _want(-y.rank <= axis < y.rank, f"it has no axis {axis}")
+    total = 0
+    for index in range(len(node.inputs)):
+        x = _type(graph, node, index)
+        _want(
+            x.rank == y.rank and all(
+                a == b for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True))
+                if i != axis % y.rank
+            ),
+            f"a part of the shape {list(x.shape)} does not fit {list(y.shape)}",
+        )  # fmt: skip
+        total += x.shape[axis]
+    _want(total == y.shape[axis], "its parts are not as long as its output")
+
+
+def _quantization(graph: Graph, node: Node) -> None:
+    _same_shape(graph, node)
+    x, scale = _type(graph, node, 0), _type(graph, node, 1)
+    attributes = graph.attributes(node.id)
+    points = scale
+    if len(node.inputs) > 2 and node.inputs[2] is not None:
+        points = graph.type(node.inputs[2])
+        _want(points.elements == scale.elements, "it has not one zero point a scale")
+    if attributes.get("block_size", 0) or scale.rank > 1:
+        return  # no backend computes these; they are refused by name
+    axis = int(attributes.get("axis", 1))
+    if scale.elements != 1:
+        _want(-x.rank <= axis < x.rank, f"it has no axis {axis}")
+        _want(scale.elements == x.shape[axis], "it has not one scale a slice")
+    value = graph.constant(node.inputs[1])
+    if value is not None:
+        positive = bool((value > 0).all()) and all(map(math.isfinite, value.reshape(-1)))
+        _want(positive, "a scale is not a positive number")
+
+
+def _pad(graph: Graph, node: Node) -> None:
+    x, y = _type(graph, node, 0), _result(graph, node)
+    _want(x.rank == y.rank, "its output has other axes than its input")
+    call = node_call(graph, node, graph.data.constants)
+    if len(node.inputs) > 1 and call.optional(1) is None:
+        return  # computed at run time; no backend computes that
+    axes, amounts = call.optional(3), call.optional(1)
+    count = x.rank if axes is None else axes.size
+    _want(amounts is None or amounts.size == 2 * count, f"its pads are not two for {count} axes")
+    sizes = tuple(b + s + a for s, (b, a) in zip(x.shape, pad_amounts(call), strict=True))
+    _want(sizes == y.shape, f"its output is {list(y.shape)}, not {list(sizes)}")
+
+
+_ELEMENTWISE = (
+    "Abs", "Cast", "Ceil", "Clip", "Dropout", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
+    "HardSwish", "Identity", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid", "Softmax",
+    "Softplus", "Softsign", "Sqrt", "Tanh", "BatchNormalization",
+)  # fmt: skip
+_RULES: dict[str, Callable[[Graph, Node], None]] = {
+    "Conv": _conv,
+    "AveragePool": _pool,
+    "MaxPool": _pool,
+    "GlobalAveragePool": _global_pool,
+    "GlobalMaxPool": _global_pool,
+    "Gemm": _gemm,
+    "MatMul": _matmul,
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _binary),
+    **dict.fromkeys(_ELEMENTWISE, _same_shape),
+    **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _same_elements),
+    "Transpose": _transpose,
+    "Concat": _concat,
+    "Pad": _pad,
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _quantization),
+}
