@@ -57,13 +57,13 @@ def string(text: str, longest_bytes: int = 63) -> str:
     """A C string literal with these UTF-8 bytes, shortened to whole characters.
 
     Everything but letters, digits and plain punctuation is written as an octal escape, which ends
-    after three digits whatever follows.
+    after three digits whatever follows. A zero byte, which would end the string, becomes U+FFFD.
     """
-    raw = text.encode("utf-8", "replace")
+    raw = text.replace("\0", "\ufffd").encode("utf-8", "replace")
     if len(raw) > longest_bytes:
         raw = raw[:longest_bytes].decode("utf-8", "ignore").encode("utf-8")
     safe = set(
-        b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;/()+=<>[]|#@!~^&*"
+        b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;/()+=<>[]|#@!~^&"
     )
     return '"' + "".join(chr(b) if b in safe else f"\\{b:03o}" for b in raw) + '"'
 
