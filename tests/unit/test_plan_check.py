@@ -21,7 +21,7 @@ from mcu_deploy.select import Choice
 
 FUNCTION = CFunction("layer", (), "{\n}")
 QUICK = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 
 
