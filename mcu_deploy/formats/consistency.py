@@ -224,8 +224,7 @@ def _pad(graph: Graph, node: Node) -> None:
     x, y = _type(graph, node, 0), _result(graph, node)
     _want(x.rank == y.rank, "its output has other axes than its input")
     call = node_call(graph, node, graph.data.constants)
-    if len(node.inputs) > 1 and call.optional(1) is None:
-        return  # computed at run time; no backend computes that
+    _want(len(node.inputs) < 2 or call.optional(1) is not None, "its pads are no constant")
     axes, amounts = call.optional(3), call.optional(1)
     count = x.rank if axes is None else axes.size
     _want(amounts is None or amounts.size == 2 * count, f"its pads are not two for {count} axes")

@@ -121,8 +121,18 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
 
 def _check(model: onnx.ModelProto, path: Path) -> None:
     """ONNX's own checks: required attributes, numbers of inputs, types, order of the nodes."""
+    # The checker wants a shape for each input and output, which many exporters leave out.
+    bare = [
+        v.type.tensor_type
+        for v in (*model.graph.input, *model.graph.output)
+        if v.type.HasField("tensor_type") and not v.type.tensor_type.HasField("shape")
+    ]
     try:
+        for tensor_type in bare:
+            tensor_type.shape.SetInParent()
         onnx.checker.check_model(model)
+        for tensor_type in bare:
+            tensor_type.ClearField("shape")
     except (onnx.checker.ValidationError, RuntimeError, ValueError, MemoryError) as error:
         raise ModelError(
             f"{path} is no valid ONNX model: {_first_line(error)}. Export the model again."
