@@ -96,7 +96,9 @@ def generate(
         "weights": weights,
         "weights_bytes": len(blob),
         "weights_alignment": max(16, symbols.alignment),
-        "command": shell_lines(shlex.split(command), COLUMNS - len(" *   ")),
+        "command": shell_lines(
+            [shlex.quote(w) for w in shlex.split(command)], COLUMNS - len(" *   ")
+        ),
         "headers": headers([s.choice for s in plan.steps]),
         "functions": symbols.functions,
         "constants": constants.file_rows(symbols.constants)
