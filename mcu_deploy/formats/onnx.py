@@ -19,6 +19,7 @@ from onnx import TensorProto, numpy_helper
 
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.formats.consistency import check_sizes
+from mcu_deploy.formats.onnx_operators import domain_of, refuse_unknown, refuse_untyped, text_of
 from mcu_deploy.formats.onnx_shapes import bind_shapes, infer_and_fold
 from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
@@ -31,6 +32,7 @@ _SIGNS_OF_DAMAGE = (
     AttributeError,
     LookupError,
     MemoryError,
+    OSError,
     RuntimeError,
     TypeError,
     ValueError,
@@ -74,11 +76,13 @@ def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
 def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
     model = _parse(path, raw)
     _load_external_data(model, path)
+    refuse_unknown(model)
     _check(model, path)
     model = _inline_functions(model, path)
     bind_shapes(model, shapes)
     to_qdq(model)
     infer_and_fold(model)
+    refuse_untyped(model, _declared_types(model.graph))
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
     graph = _to_graph(model, path.stem).finish(
         source_sha256=hashlib.sha256(raw).hexdigest(), opset=opset
@@ -115,6 +119,12 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
             raise ModelError(
                 f"{path} uses ONNX opset {opset.version}; mcu-deploy reads opset 7 and later. "
                 "Convert it with onnx.version_converter."
+            )
+        newest = onnx.defs.onnx_opset_version()
+        if opset.domain in ("", "ai.onnx") and opset.version > newest:
+            raise ModelError(
+                f"{path} uses ONNX opset {opset.version}, and the installed onnx package knows "
+                f"operators up to opset {newest}. Update onnx, or export to an older opset."
             )
     return model
 
@@ -198,22 +208,22 @@ def _inline_functions(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
 
 def _to_graph(model: onnx.ModelProto, name: str) -> GraphEditor:
     proto = model.graph
-    editor = GraphEditor.empty(_text(proto.name or name))
+    editor = GraphEditor.empty(text_of(proto.name or name))
     types = _declared_types(proto)
     edges: dict[str, EdgeId] = {}
     for tensor in proto.initializer:
         value = _array(tensor)
         edges[tensor.name] = editor.add_constant(
-            _text(tensor.name), value, TensorType(DType.of(value.dtype), value.shape)
+            text_of(tensor.name), value, TensorType(DType.of(value.dtype), value.shape)
         )
     for value_info in proto.input:
         if value_info.name in edges:
             continue  # an initializer that is listed as an input too (IR version 3)
-        edge = editor.add_edge(_text(value_info.name), _static(types, value_info.name, "input"))
+        edge = editor.add_edge(text_of(value_info.name), _static(types, value_info.name, "input"))
         edges[value_info.name] = edge
         editor.inputs.append(edge)
     for index, node in enumerate(proto.node):
-        node_name = _text(node.name or f"{_text(node.op_type)}_{index}")
+        node_name = text_of(node.name or f"{text_of(node.op_type)}_{index}")
         inputs = [_lookup(edges, i, node_name) if i else None for i in node.input]
         outputs: list[EdgeId | None] = []
         for output in node.output:
@@ -226,31 +236,22 @@ def _to_graph(model: onnx.ModelProto, name: str) -> GraphEditor:
                     "ONNX allows one writer. Export the model again."
                 )
             edges[output] = editor.add_edge(
-                _text(output), _static(types, output, f"output of {node_name!r}")
+                text_of(output), _static(types, output, f"output of {node_name!r}")
             )
             outputs.append(edges[output])
         editor.add_node(
-            _text(node.op_type),
+            text_of(node.op_type),
             inputs,
             outputs,
             node_name,
             _attributes(node),
-            _domain(_text(node.domain)),
+            domain_of(text_of(node.domain)),
         )
     if not proto.output:
         raise ModelError("The model has no output, so there is nothing to compute.")
     for value_info in proto.output:
         editor.outputs.append(_lookup(edges, value_info.name, "the list of outputs"))
     return editor
-
-
-def _text(name: str | bytes) -> str:
-    """A name of the model; protobuf gives bytes where it is no UTF-8."""
-    return name if isinstance(name, str) else name.decode("utf-8", "replace")
-
-
-def _domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
 
 
 def _lookup(edges: Mapping[str, EdgeId], name: str, reader: str) -> EdgeId:

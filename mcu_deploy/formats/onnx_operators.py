@@ -1,0 +1,63 @@
+"""Names in an ONNX file, and operators that are refused before there is a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import onnx
+
+from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.operators import find
+
+
+def text_of(name: str | bytes) -> str:
+    """A name of the model; protobuf gives bytes where it is no UTF-8."""
+    return name if isinstance(name, str) else name.decode("utf-8", "replace")
+
+
+def domain_of(domain: str | bytes) -> str:
+    """A node's domain; ONNX's own has two names."""
+    text = text_of(domain)
+    return "" if text == "ai.onnx" else text
+
+
+def refuse_unknown(model: onnx.ModelProto) -> None:
+    """Raises UnsupportedError, which lists them all, for operators that ONNX does not define."""
+    version = max((o.version for o in model.opset_import if not domain_of(o.domain)), default=1)
+    local = {text_of(f.name) for f in model.functions if not domain_of(f.domain)}
+    standard = [text_of(n.op_type) for n in model.graph.node if not domain_of(n.domain)]
+    unknown = [n for n in standard if n not in local and not onnx.defs.has(n, version, "")]
+    if unknown:
+        raise UnsupportedError(
+            f"The model uses operators that ONNX's opset {version} does not define: "
+            f"{_listed(unknown)}. Replace them in the model, or export it to another opset."
+        )
+
+
+def refuse_untyped(model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]) -> None:
+    """Raises UnsupportedError, which lists all unsupported operators, where one blocks the way.
+
+    Behind an operator without shape inference no shape is known, so the backends cannot be asked.
+    """
+    constants = {t.name for t in model.graph.initializer}
+    blocked, unknown = [], []
+    for node in model.graph.node:
+        domain, op = domain_of(node.domain), text_of(node.op_type)
+        label = f"{domain}::{op}" if domain else op
+        known = all(not i or i in types or i in constants for i in node.input)
+        if known and any(o and o not in types for o in node.output):
+            blocked.append(label)
+        elif find(domain, op) is None:
+            unknown.append(label)
+    if blocked:
+        raise UnsupportedError(
+            f"The model uses operators that no backend has: {_listed([*blocked, *unknown])}. "
+            "Replace them in the model."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Each name once, in order; many are cut short."""
+    distinct = list(dict.fromkeys(n if len(n) <= 60 else n[:57] + "..." for n in names))
+    shown = ", ".join(distinct[:30])
+    return shown if len(distinct) <= 30 else f"{shown} and {len(distinct) - 30} more"
