@@ -97,6 +97,7 @@ def _create(layer: Layer) -> Workload:
         "dilation": _two_axes(geometry.dilations, 1),
         "pad": _two_axes(geometry.begin, 0),
         "padded": geometry.padded,
+        "contiguous": group == 1 and geometry.dilations[-1] == 1,
         "quantized": y.type.is_quantized,
         "x_ctype": x.type.dtype.c_type,
         "w_ctype": w.type.dtype.c_type,
