@@ -1,0 +1,25 @@
+"""docs/arithmetic.md speaks of every operator that the oracle knows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mcu_deploy.operators import registry
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "arithmetic.md"
+
+
+def documented() -> set[str]:
+    """The operators in the bold beginnings of the page's paragraphs."""
+    heads = re.findall(r"^\*\*([^*]+)\.\*\*", PAGE.read_text(), re.MULTILINE)
+    return {name.strip() for head in heads for name in head.replace("\n", " ").split(",")}
+
+
+def test_every_operator_has_its_paragraph() -> None:
+    known = {name for _, name in registry()}
+    assert known - documented() == set()
+
+
+def test_the_page_names_no_operator_that_is_not_there() -> None:
+    assert documented() - {name for _, name in registry()} == {"Rounding", "NaN"}
