@@ -15,13 +15,13 @@ _LONGEST = 56
 _AXES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
 
 
-def summary(graph: Graph, plan: Plan, weights: bytes, weights_file: str) -> list[str]:
+def summary(graph: Graph, plan: Plan, weights: bytes) -> list[str]:
     """The network in numbers, a line each."""
     macs = sum(step.choice.layer.macs for step in plan.steps)
     rows = [("source model", f"{name(graph.name)}, SHA-256")]
     rows.append(("", graph.source_sha256))
     if weights:
-        rows.append(("constants", f"{thousands(len(weights))} bytes, {weights_file}, SHA-256"))
+        rows.append(("constants", f"{thousands(len(weights))} bytes, as a file: SHA-256"))
         rows.append(("", hashlib.sha256(weights).hexdigest()))
     rows.append(("workspace", f"{thousands(plan.bytes)} bytes"))
     rows.append(("layers", f"{len(plan.steps)} with {thousands(macs)} multiply-accumulates"))

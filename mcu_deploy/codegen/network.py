@@ -91,7 +91,7 @@ def generate(
         "upper": name.upper(),
         "prefix": symbols.prefix,
         "abi_version": ABI_VERSION,
-        "summary": describe.summary(graph, plan, blob, f"network_{name}.weights.bin"),
+        "summary": describe.summary(graph, plan, blob),
         "workspace": describe.workspace(graph, plan),
         "weights": weights,
         "weights_bytes": len(blob),
@@ -159,7 +159,7 @@ def _run_func(prefix: str) -> str:
         "void *out_ret_tcode",
         "void *resource_handle",
     )
-    return wrap(f"static int32_t {prefix}run_func(", parameters, ") {")
+    return wrap(f"static int32_t {prefix}run_func(", parameters, ") {", declaration=True)
 
 
 def _layer_outputs(plan: Plan) -> dict[str, object]:

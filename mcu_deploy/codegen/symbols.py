@@ -119,7 +119,8 @@ def _definition(function: CFunction, symbol: str, body: str) -> str:
     qualifier = "static inline" if function.inline else "static"
     head = f"{qualifier} {function.result} {symbol}("
     parameters = [str(p) for p in function.parameters] or ["void"]
-    return f"{wrap(head, parameters, ') {')}{body.strip().removeprefix('{')}"
+    opened = wrap(head, parameters, ") {", declaration=True)
+    return opened + body.strip().removeprefix("{")
 
 
 def headers(choices: Sequence[Choice]) -> list[str]:

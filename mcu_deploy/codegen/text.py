@@ -8,30 +8,31 @@ from collections.abc import Iterable, Sequence
 COLUMNS = 100
 
 
-def wrap(head: str, items: Sequence[str], end: str) -> str:
+def wrap(head: str, items: Sequence[str], end: str, declaration: bool = False) -> str:
     """`head` (which ends in a bracket), the items separated by commas, and `end`.
 
-    Continued lines are aligned behind the bracket, or indented by eight where that is too far to
-    the right.
+    Continued lines are aligned behind the bracket. Where an item would not fit so, and in a call
+    where it takes fewer lines, all items are in lines of their own, indented by four.
     """
-    if not items:
-        return head + end
-    longest = max(len(item) for item in items) + max(len(end), 1)
-    behind = len(head)
-    indent = len(head) - len(head.lstrip())
-    if behind + longest > COLUMNS:
-        behind = indent + 8
-    lines = [head]
+    aligned = _lines(head, items, end, len(head))
+    below = " " * (len(head) - len(head.lstrip()) + 4)
+    broken = [head, *_lines(below, items, end, len(below))]
+    fits = all(len(line) <= COLUMNS for line in aligned)
+    fewer = len(aligned) <= len(broken) or declaration
+    return "\n".join(aligned if fits and fewer else broken)
+
+
+def _lines(first: str, items: Sequence[str], end: str, indent: int) -> list[str]:
+    """The items behind `first`, as many in a line as fit."""
+    lines = [first]
     for index, item in enumerate(items):
-        last = index == len(items) - 1
-        text = item + (end if last else ",")
-        first = lines[-1] == head
-        space = "" if first or not lines[-1].strip() else " "
-        if len(lines[-1] + space + text) > COLUMNS:
-            lines.append(" " * behind)
+        text = item + (end if index == len(items) - 1 else ",")
+        space = "" if index == 0 else " "
+        if index and len(lines[-1] + space + text) > COLUMNS:
+            lines.append(" " * indent)
             space = ""
         lines[-1] += space + text
-    return "\n".join(lines)
+    return lines if items else [first + end]
 
 
 def fill(items: Iterable[str], indent: int = 4) -> str:
