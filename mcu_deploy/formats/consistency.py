@@ -13,6 +13,7 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import Graph, Node, TensorType
 from mcu_deploy.operators.movement import pad_amounts
+from mcu_deploy.operators.selection import gather_axis, gather_indices, slice_ranges
 
 
 class _Wrong(Exception):
@@ -232,6 +233,36 @@ def _pad(graph: Graph, node: Node) -> None:
     _want(sizes == y.shape, f"its output is {list(y.shape)}, not {list(sizes)}")
 
 
+def _picked(graph: Graph, node: Node) -> None:
+    """Slice, Split, Gather, Resize: what is picked is inside, and as much as the output holds."""
+    call = node_call(graph, node, graph.data.constants)
+    if any(e is not None and graph.constant(e) is None for e in node.inputs[1:]):
+        return  # picked at run time; refused by the backends
+    x, y = _type(graph, node, 0), _result(graph, node)
+    if node.op == "Split":
+        axis = int(graph.attributes(node.id).get("axis", 0))
+        _want(-x.rank <= axis < x.rank, f"it has no axis {axis}")
+        _want(sum(r.shape[axis] for r in call.results) == x.shape[axis], "its parts' sizes")
+        return
+    if node.op == "Gather":
+        _want(x.rank > 0, "its input is a single number")
+        axis, size = gather_axis(call), x.shape[gather_axis(call)]
+        indices = gather_indices(call)
+        inside = not indices.size or (indices.min() >= 0 and indices.max() < size)
+        _want(bool(inside), f"an index is outside of the {size} that its input has")
+        wanted = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+        _want(y.shape == wanted, f"its output is {list(y.shape)}, not {list(wanted)}")
+        return
+    if node.op == "Slice":
+        try:
+            sizes = tuple(len(r) for r in slice_ranges(call))
+        except (ValueError, AssertionError, IndexError):
+            raise _Wrong("its starts, ends, axes and steps do not fit together") from None
+        _want(y.shape == sizes, f"its output is {list(y.shape)}, not {list(sizes)}")
+        return
+    _want(x.rank == y.rank and x.elements > 0, "its output has other axes than its input")
+
+
 _ELEMENTWISE = (
     "Abs", "Cast", "Ceil", "Clip", "Dropout", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
     "HardSwish", "Identity", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid", "Softmax",
@@ -251,5 +282,6 @@ _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Transpose": _transpose,
     "Concat": _concat,
     "Pad": _pad,
+    **dict.fromkeys(("Slice", "Split", "Gather", "Resize"), _picked),
     **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _quantization),
 }

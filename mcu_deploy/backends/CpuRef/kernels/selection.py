@@ -1,0 +1,191 @@
+"""Slice, Split, Gather and Resize to the nearest element: copies of picked elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    Kernel,
+    constant_argument,
+    nothing,
+    pointer,
+    render,
+    rule,
+    signed,
+    times,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.strides import memory_strides
+from mcu_deploy.backends.interface import (
+    YES,
+    Argument,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Operand,
+    Parameter,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.operators.selection import (
+    gather_axis,
+    gather_indices,
+    nearest_positions,
+    slice_ranges,
+    split_ranges,
+)
+
+
+def _supports(layer: Layer) -> Support:
+    if layer.input(0).constant is not None:
+        return no("its input is a constant")
+    if any(o is not None and o.constant is None for o in layer.inputs[1:]):
+        return no("what it picks is computed at run time")
+    for output in layer.outputs:
+        if layer.input(0).type.quantization != output.type.quantization:
+            return no("input and output are quantized differently")
+    return YES
+
+
+def _supports_gather(layer: Layer) -> Support:
+    support = _supports(layer)
+    if not support.supported:
+        return support
+    indices = gather_indices(layer.call)
+    size = layer.input(0).type.shape[gather_axis(layer.call)]
+    if indices.size and (indices.min() < 0 or indices.max() >= size):
+        return no("an index is outside of its input")
+    return YES
+
+
+def _supports_resize(layer: Layer) -> Support:
+    support = _supports(layer)
+    if not support.supported:
+        return support
+    if not all(layer.input(0).type.shape):
+        return no("its input has no elements")
+    try:
+        nearest_positions(layer.call)
+    except UnsupportedError:
+        return no("it resizes in the mode 'nearest' only")
+    return YES
+
+
+def _range_term(name: str, positions: range, stride: int) -> str:
+    """C for the offset of the position that loop variable `name` reads."""
+    if len(positions) == 1:
+        return ""
+    step = positions.step * stride
+    return f"-{name} * {-step}" if step < 0 else times(name, step)
+
+
+def _copy(x: Operand, y: Operand, ranges: Sequence[range], name: str) -> str:
+    """Loops over `y` in memory order that read evenly spaced elements of `x`."""
+    strides = memory_strides(x.type)
+    order = y.type.order
+    kept = [axis for axis in order if y.type.shape[axis] != 1]
+    base = sum(ranges[axis].start * strides[axis] for axis in order)
+    terms = [_range_term(f"i{k}", ranges[axis], strides[axis]) for k, axis in enumerate(kept)]
+    at = " + ".join(t for t in terms if t).replace("+ -", "- ") or ""
+    source = f"{at}{signed(base)}" if at else str(base)
+    extents = tuple(y.type.shape[axis] for axis in kept)
+    return render("copy.c.j2", extents=extents, source=f"{name}[{source}]")
+
+
+def _slice(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    if not y.type.elements:
+        return nothing(layer)
+    function = CFunction(
+        f"slice_{x.type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        _copy(x, y, slice_ranges(layer.call), "x"),
+    )
+    return workload(layer, function, (INPUT, OUTPUT))
+
+
+def _split(layer: Layer) -> Workload:
+    x = layer.input(0)
+    blocks = []
+    for index, (y, ranges) in enumerate(zip(layer.outputs, split_ranges(layer.call), strict=True)):
+        if y.type.elements:
+            blocks.append(_copy(x, y, ranges, "x").strip()[1:-1].replace("*y++", f"*y{index}++"))
+    parameters = [pointer(y, f"y{i}", const=False) for i, y in enumerate(layer.outputs)]
+    text = "".join(block.rstrip() for block in blocks)
+    empty = [i for i, y in enumerate(layer.outputs) if not y.type.elements]
+    unused = "".join(f"\n    (void)y{i};" for i in empty)
+    function = CFunction(
+        f"split_{x.type.dtype.value}", (pointer(x, "x"), *parameters), f"{{{unused}{text}\n}}"
+    )
+    outputs = tuple(Argument(Role.OUTPUT, i) for i in range(len(layer.outputs)))
+    return workload(layer, function, (INPUT, *outputs))
+
+
+def _gather(layer: Layer) -> Workload:
+    """Blocks behind the axis, one for each index."""
+    x, y = layer.input(0), layer.output
+    if not y.type.elements:
+        return nothing(layer)
+    axis = gather_axis(layer.call)
+    shape = x.type.shape
+    outer, size = int(np.prod(shape[:axis])), shape[axis]
+    block = int(np.prod(shape[axis + 1 :]))
+    indices = gather_indices(layer.call).reshape(-1).astype(np.int32)
+    source = f"x[{times('i0', size * block)} + {times('indices[i1]', block)} + i2]"
+    function = CFunction(
+        f"gather_{x.type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False), Parameter("const int32_t *", "indices")),
+        render("copy.c.j2", extents=(outer, indices.size, block), source=source),
+    )
+    return workload(
+        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("indices", indices),)
+    )
+
+
+def _resize(layer: Layer) -> Workload:
+    """Axes that keep their size run straight; the others go through a table of offsets."""
+    x, y = layer.input(0), layer.output
+    strides = memory_strides(x.type)
+    positions = nearest_positions(layer.call)
+    terms: list[str] = []
+    extents: list[int] = []
+    constants: list[Constant] = []
+    parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
+    for axis in y.type.order:
+        if y.type.shape[axis] == 1 and positions[axis] == (0,):
+            continue
+        name = f"i{len(extents)}"
+        extents.append(y.type.shape[axis])
+        if positions[axis] == tuple(range(x.type.shape[axis])):
+            terms.append(times(name, strides[axis]))
+            continue
+        table = np.array(positions[axis], np.int32) * np.int32(strides[axis])
+        stem = f"axis{axis}"
+        terms.append(f"{stem}[{name}]")
+        constants.append(Constant(stem, table))
+        parameters.append(Parameter("const int32_t *", stem))
+    function = CFunction(
+        f"resize_{x.type.dtype.value}",
+        tuple(parameters),
+        render(
+            "copy.c.j2", extents=tuple(extents), source=f"x[{' + '.join(terms) or '0'}]"
+        ),
+    )  # fmt: skip
+    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
+    return workload(layer, function, arguments, tuple(constants))
+
+
+KERNELS = (
+    Kernel("Slice", _supports, rule(LayoutRule.SAME), _slice),
+    Kernel("Split", _supports, rule(LayoutRule.SAME), _split),
+    Kernel("Gather", _supports_gather, rule(LayoutRule.NATURAL), _gather),
+    Kernel("Resize", _supports_resize, rule(LayoutRule.SAME), _resize),
+)

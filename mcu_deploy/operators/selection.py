@@ -1,0 +1,157 @@
+"""Operators that pick elements: Slice, Split, Gather, Resize to the nearest element.
+
+None changes an element, so a quantized tensor keeps its scale. Each says for every axis of its
+output which positions of the input it reads; the kernels loop over that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.operators.base import Call, Operator
+
+
+def _list(call: Call, index: int, name: str) -> list[int] | None:
+    """A list of integers that newer opsets give as an input, and older ones as an attribute."""
+    value = call.optional(index)
+    if value is not None:
+        return [int(v) for v in value.reshape(-1)]
+    given = call.attributes.get(name)
+    return None if given is None else [int(v) for v in given]
+
+
+def slice_ranges(call: Call) -> tuple[range, ...]:
+    """Slice-1 (attributes), Slice-10 and -13 (inputs): the positions read along each axis."""
+    shape = call.type(0).shape
+    starts, ends = _list(call, 1, "starts"), _list(call, 2, "ends")
+    assert starts is not None
+    assert ends is not None
+    axes = _list(call, 3, "axes") or list(range(len(starts)))
+    steps = _list(call, 4, "steps") or [1] * len(starts)
+    ranges = [range(size) for size in shape]
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        # Python's own rule, out-of-range ends and negative steps included, is ONNX's.
+        ranges[axis % len(shape)] = range(*slice(start, end, step).indices(shape[axis]))
+    return tuple(ranges)
+
+
+def _slice(call: Call) -> list[Array]:
+    return [call.value(0)[np.ix_(*slice_ranges(call))]]
+
+
+def split_ranges(call: Call) -> tuple[tuple[range, ...], ...]:
+    """Split-1, -13, -18: the positions that each output reads along each axis."""
+    shape = call.type(0).shape
+    axis = int(call.attributes.get("axis", 0)) % len(shape)
+    found, at = [], 0
+    for result in call.results:
+        ranges = [range(size) for size in shape]
+        ranges[axis] = range(at, at + result.shape[axis])
+        at += result.shape[axis]
+        found.append(tuple(ranges))
+    return tuple(found)
+
+
+def _split(call: Call) -> list[Array]:
+    return [call.value(0)[np.ix_(*ranges)] for ranges in split_ranges(call)]
+
+
+def gather_indices(call: Call) -> Array:
+    """Gather-13: the indices along the axis, negative ones counted from the end."""
+    size = call.type(0).shape[gather_axis(call)]
+    indices = call.value(1).astype(np.int64)
+    return np.asarray(np.where(indices < 0, indices + size, indices))
+
+
+def gather_axis(call: Call) -> int:
+    return int(call.attributes.get("axis", 0)) % call.type(0).rank
+
+
+def _gather(call: Call) -> list[Array]:
+    return [np.take(call.value(0), gather_indices(call), axis=gather_axis(call))]
+
+
+def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
+    """Resize-10 to -19, mode nearest: the position read for each output position of each axis.
+
+    Computed in float32, as onnxruntime does. Raises UnsupportedError for other modes.
+    """
+    attributes = call.attributes
+    mode = attributes.get("mode", "nearest")
+    transform = attributes.get("coordinate_transformation_mode", "half_pixel")
+    rounding = attributes.get("nearest_mode", "round_prefer_floor")
+    if call.opset < 11:
+        transform, rounding = "asymmetric", "floor"
+    if mode != "nearest" or transform not in _TRANSFORMS or rounding not in _ROUNDINGS:
+        raise UnsupportedError(
+            f"Resize in the mode {mode!r} with {transform!r} and {rounding!r} is not computed; "
+            "use mode 'nearest'."
+        )
+    shape, result = call.type(0).shape, call.results[0].shape
+    scales = _scales(call, shape, result)
+    return tuple(
+        _positions(size, new, scale, transform, rounding)
+        for size, new, scale in zip(shape, result, scales, strict=True)
+    )
+
+
+def _scales(call: Call, shape: Sequence[int], result: Sequence[int]) -> list[np.float32]:
+    scales = [np.float32(new) / np.float32(size) for size, new in zip(shape, result, strict=True)]
+    given = call.optional(2 if call.opset >= 11 else 1)
+    if given is None or given.size == 0:
+        return scales
+    axes = call.attributes.get("axes", range(len(shape)))
+    for axis, scale in zip(axes, given.reshape(-1), strict=True):
+        scales[axis] = np.float32(scale)
+    return scales
+
+
+_TRANSFORMS = (
+    "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn",
+)  # fmt: skip
+_ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+
+
+def _positions(
+    size: int, new: int, scale: np.float32, transform: str, rounding: str
+) -> tuple[int, ...]:
+    if new == size and scale == 1:
+        return tuple(range(size))
+    half = np.float32(0.5)
+    at: Array
+    x: Array = np.arange(new, dtype=np.float32)
+    if transform == "asymmetric":
+        at = x / scale
+    elif transform == "align_corners":
+        at = x * np.float32(size - 1) / np.float32(max(new - 1, 1))
+    elif transform == "tf_half_pixel_for_nn":
+        at = (x + half) / scale
+    elif transform == "pytorch_half_pixel" and new == 1:
+        at = x * 0
+    else:
+        at = (x + half) / scale - half
+    if rounding == "floor":
+        position = np.floor(at)
+    elif rounding == "ceil":
+        position = np.ceil(at)
+    elif rounding == "round_prefer_ceil":
+        position = np.floor(at + half)
+    else:
+        position = np.ceil(at - half)
+    return tuple(int(p) for p in np.clip(position, 0, size - 1))
+
+
+def _resize(call: Call) -> list[Array]:
+    return [call.value(0)[np.ix_(*nearest_positions(call))]]
+
+
+OPERATORS = (
+    Operator("Slice", _slice, quantized="same"),
+    Operator("Split", _split, quantized=None),
+    Operator("Gather", _gather, quantized="same"),
+    Operator("Resize", _resize, quantized="same"),
+)
