@@ -13,6 +13,7 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import Graph, Node, TensorType
 from mcu_deploy.operators.movement import pad_amounts
+from mcu_deploy.operators.reduction import reduced_axes
 from mcu_deploy.operators.selection import gather_axis, gather_indices, slice_ranges
 
 
@@ -103,6 +104,27 @@ def _conv(graph: Graph, node: Node) -> None:
     _bias(graph, node, w.shape[0])
     _window(graph, node, kernel)
     _want(y.shape[1] == w.shape[0], "its output has not one channel a filter")
+
+
+def _conv_transpose(graph: Graph, node: Node) -> None:
+    x, w, y = _type(graph, node, 0), _type(graph, node, 1), _result(graph, node)
+    attributes = graph.attributes(node.id)
+    group, rank = int(attributes.get("group", 1)), x.rank - 2
+    _want(rank >= 1 and w.rank == x.rank == y.rank, "its tensors have different numbers of axes")
+    _want(group > 0 and x.shape[1] % group == 0, f"{x.shape[1]} channels are no {group} groups")
+    _want(w.shape[0] == x.shape[1], f"its weights are for {w.shape[0]} channels")
+    kernel = tuple(attributes.get("kernel_shape", w.shape[2:]))
+    _want(kernel == w.shape[2:], f"its kernel is {list(kernel)}, its weights' {list(w.shape[2:])}")
+    _want(y.shape[:2] == (x.shape[0], w.shape[1] * group), "its output has other channels")
+    _bias(graph, node, w.shape[1] * group)
+    for name, least, count in (
+        ("strides", 1, rank), ("dilations", 1, rank), ("pads", 0, 2 * rank),
+        ("output_padding", 0, rank),
+    ):  # fmt: skip
+        values = tuple(attributes.get(name, (least,) * count))
+        fits = len(values) == count and all(v >= least for v in values)
+        _want(fits, f"its {name} are {list(values)}")
+    _want(all(s > 0 for s in y.shape[2:]), "its output has no elements")
 
 
 def _pool(graph: Graph, node: Node) -> None:
@@ -263,6 +285,16 @@ def _picked(graph: Graph, node: Node) -> None:
     _want(x.rank == y.rank and x.elements > 0, "its output has other axes than its input")
 
 
+def _reduction(graph: Graph, node: Node) -> None:
+    call = node_call(graph, node, graph.data.constants)
+    if any(e is not None and graph.constant(e) is None for e in node.inputs[1:]):
+        return  # axes computed at run time; refused by the backends
+    x, y = _type(graph, node, 0), _result(graph, node)
+    _want(x.rank > 0 or not reduced_axes(call), "its input is a single number")
+    kept = [s for axis, s in enumerate(x.shape) if axis not in reduced_axes(call)]
+    _want(y.elements == math.prod(kept), f"its output has {y.elements} elements")
+
+
 _ELEMENTWISE = (
     "Abs", "Cast", "Ceil", "Clip", "Dropout", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
     "HardSwish", "Identity", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid", "Softmax",
@@ -270,6 +302,7 @@ _ELEMENTWISE = (
 )  # fmt: skip
 _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Conv": _conv,
+    "ConvTranspose": _conv_transpose,
     "AveragePool": _pool,
     "MaxPool": _pool,
     "GlobalAveragePool": _global_pool,
@@ -282,6 +315,7 @@ _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Transpose": _transpose,
     "Concat": _concat,
     "Pad": _pad,
+    **dict.fromkeys(("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin"), _reduction),
     **dict.fromkeys(("Slice", "Split", "Gather", "Resize"), _picked),
     **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _quantization),
 }

@@ -1,0 +1,101 @@
+"""ConvTranspose in channel-last order, float32.
+
+Each output gathers the inputs that reach it. Order of the sums: from the bias, kernel row, kernel
+column, input channel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    Kernel,
+    clamp_lines,
+    constant_argument,
+    pointer,
+    render,
+    rule,
+    workload,
+)
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.conv_transpose import transposed_window
+
+
+def _supports(layer: Layer) -> Support:
+    x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
+    if x.type.rank not in (3, 4):
+        return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
+    if w.constant is None or (bias is not None and bias.constant is None):
+        return no("the weights or the bias are computed at run time; it packs constant ones")
+    if any(t.dtype is not DType.FLOAT32 for t in (x.type, w.type, layer.output.type)):
+        return no(f"it computes float32, not {x.type}")
+    geometry = transposed_window(x.type, w.type, layer.output.type, layer.attributes)
+    if min(*geometry.begin, *geometry.end) < 0:
+        return no("its pads are negative")
+    return YES
+
+
+def _two_axes(values: tuple[int, ...], fill: int) -> tuple[int, int]:
+    return (values[0], values[1]) if len(values) == 2 else (fill, values[0])
+
+
+def _create(layer: Layer) -> Workload:
+    x, w, y = layer.input(0), layer.input(1), layer.output
+    bias = layer.optional(2)
+    geometry = transposed_window(x.type, w.type, y.type, layer.attributes)
+    group = int(layer.attributes.get("group", 1))
+    assert w.constant is not None
+    weights = w.constant if x.type.rank == 4 else w.constant[:, :, None, :]
+    channels, per_group = weights.shape[:2]
+    depth, filters = channels // group, per_group * group
+    # (C, M/group, kernel) to (M, kernel, C/group)
+    grouped = weights.reshape(group, depth, per_group, *weights.shape[2:])
+    packed = grouped.transpose(0, 2, 3, 4, 1).reshape(filters, *weights.shape[2:], depth)
+    offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
+    assert offsets is not None
+    constants = (
+        Constant("weights", np.ascontiguousarray(packed)),
+        Constant("bias", offsets.astype(np.float32)),
+    )
+    body = render(
+        "conv_transpose.c.j2",
+        batch=x.type.shape[0],
+        channels=channels,
+        filters=filters,
+        depth=depth,
+        input=_two_axes(geometry.output, 1),
+        output=_two_axes(geometry.input, 1),
+        kernel=_two_axes(geometry.kernel, 1),
+        stride=_two_axes(geometry.strides, 1),
+        dilation=_two_axes(geometry.dilations, 1),
+        pad=_two_axes(geometry.begin, 0),
+        group_offset="" if group == 1 else f" + m / {per_group} * {depth}",
+        clamp=clamp_lines(layer, "sum", " " * 16),
+    )
+    function = CFunction(
+        "conv_transpose_float32",
+        (
+            pointer(x, "x"),
+            pointer(y, "y", const=False),
+            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
+        ),
+        body,
+    )
+    arguments = (INPUT, OUTPUT, constant_argument(0), constant_argument(1))
+    return workload(layer, function, arguments, constants)
+
+
+KERNELS = (Kernel("ConvTranspose", _supports, rule(LayoutRule.CHANNELS_LAST), _create),)

@@ -1,0 +1,95 @@
+"""Reductions over any axes, in any memory order; float32 sums run in the logical index order."""
+
+from __future__ import annotations
+
+import math
+
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    BYTES,
+    INPUT,
+    OUTPUT,
+    QUANTIZE,
+    Kernel,
+    check_types,
+    clamp_lines,
+    float_literal,
+    output_quantization,
+    pointer,
+    render,
+    times,
+    without_zero,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
+from mcu_deploy.backends.interface import CFunction, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.operators.reduction import reduced_axes
+
+
+def _supports(layer: Layer) -> Support:
+    axes = layer.optional(1)
+    if axes is not None and axes.constant is None:
+        return no("the axes are computed at run time")
+    x = layer.input(0)
+    if x.constant is not None or not x.type.elements:
+        return no("its input is a constant or has no elements")
+    same = layer.op in ("ReduceMax", "ReduceMin")
+    if same and x.type.quantization != layer.output.type.quantization:
+        return no("an extremum keeps its input's scale, but the output has another")
+    return check_types(layer, x, layer.output)
+
+
+def _layout(layer: Layer) -> LayoutRule:
+    """Channel-last tensors stay so where the output has the same axes."""
+    same = layer.input(0).type.rank == layer.output.type.rank
+    return LayoutRule.SAME if same else LayoutRule.NATURAL
+
+
+def _create(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    axes = reduced_axes(layer.call)
+    strides = memory_strides(x.type)
+    kept = [a for a in range(x.type.rank) if a not in axes]
+    if x.type.rank == y.type.rank:
+        kept = [a for a in y.type.order if a not in axes]
+    outer = collapse([x.type.shape[a] for a in kept], [[strides[a] for a in kept]])
+    inner = collapse([x.type.shape[a] for a in axes], [[strides[a] for a in axes]])
+    count = math.prod(x.type.shape[a] for a in axes)
+    base = [times(f"i{k}", s) for k, s in enumerate(outer.steps[0])]
+    steps = [times(f"k{k}", s) for k, s in enumerate(inner.steps[0])]
+    element = f"x[{' + '.join((*base, *steps)) or '0'}]"
+    first = f"x[{' + '.join(base) or '0'}]"
+    indent = "    " * (1 + len(outer.extents))
+    quantized = y.type.is_quantized
+    mean = layer.op in ("ReduceMean", "ReduceSum")
+    values: dict[str, object] = {
+        "outer": outer.extents, "inner": inner.extents, "mean": mean, "element": element,
+        "first": first, "ctype": x.type.dtype.c_type, "quantized": quantized,
+        "count": float_literal(count) if layer.op == "ReduceMean" and count != 1 else "",
+        "symbol": ">" if layer.op == "ReduceMax" else "<", "clamp": "",
+    }  # fmt: skip
+    helpers: tuple[CFunction, ...] = ()
+    if mean and quantized:
+        xq = x.type.quantization
+        assert xq is not None
+        zero, scale = xq.zero_point[0], float_literal(xq.scale[0])
+        out = output_quantization(layer)
+        values |= {
+            "element": f"(float){without_zero(element, zero)} * {scale}",
+            "store": out.store,
+            "scale": out.scale,
+        }
+        helpers = (QUANTIZE,)
+    elif x.type.dtype not in BYTES:
+        values["clamp"] = clamp_lines(layer, "result", indent)
+    function = CFunction(
+        f"{'reduce_' + layer.op[6:].lower()}_{x.type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        render("reduce.c.j2", **values),
+    )
+    return workload(layer, function, (INPUT, OUTPUT), helpers=helpers)
+
+
+KERNELS = tuple(
+    Kernel(op, _supports, _layout, _create)
+    for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
+)
