@@ -127,6 +127,26 @@ def _conv_transpose(graph: Graph, node: Node) -> None:
     _want(all(s > 0 for s in y.shape[2:]), "its output has no elements")
 
 
+def _layer_normalization(graph: Graph, node: Node) -> None:
+    _same_shape(graph, node)
+    x, gain = _type(graph, node, 0), _type(graph, node, 1)
+    axis = int(graph.attributes(node.id).get("axis", -1))
+    _want(-x.rank <= axis < x.rank, f"it has no axis {axis}")
+    parameters = [gain, *(graph.type(e) for e in node.inputs[2:] if e is not None)]
+    for type_ in parameters:
+        fits = _broadcasts(type_.shape, x.shape[axis % x.rank :])
+        _want(fits, f"a parameter has the shape {list(type_.shape)}")
+
+
+def _batch_normalization(graph: Graph, node: Node) -> None:
+    _same_shape(graph, node)
+    x = _type(graph, node, 0)
+    _want(x.rank >= 2, "its input has no channels")
+    for index in range(1, 5):
+        shape = _type(graph, node, index).shape
+        _want(shape == (x.shape[1],), f"a parameter has the shape {list(shape)}")
+
+
 def _pool(graph: Graph, node: Node) -> None:
     x, y = _type(graph, node, 0), _result(graph, node)
     _window(graph, node, tuple(graph.attributes(node.id).get("kernel_shape", ())))
@@ -298,11 +318,13 @@ def _reduction(graph: Graph, node: Node) -> None:
 _ELEMENTWISE = (
     "Abs", "Cast", "Ceil", "Clip", "Dropout", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
     "HardSwish", "Identity", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid", "Softmax",
-    "Softplus", "Softsign", "Sqrt", "Tanh", "BatchNormalization",
+    "Softplus", "Softsign", "Sqrt", "Tanh",
 )  # fmt: skip
 _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
+    "LayerNormalization": _layer_normalization,
+    "BatchNormalization": _batch_normalization,
     "AveragePool": _pool,
     "MaxPool": _pool,
     "GlobalAveragePool": _global_pool,
