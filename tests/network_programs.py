@@ -171,7 +171,7 @@ def link_for_cortex_m4(
     (folder / "main.c").write_text(main)
     elf = folder / "program.elf"
     include = [f"-I{CRT / 'include'}", f"-I{TARGET.parent}"]
-    link = ["-nostartfiles", "--specs=nano.specs", "-T", TARGET / "mps2-an386.ld"]
+    link: list[str | Path] = ["-nostartfiles", "--specs=nano.specs", "-T", TARGET / "mps2-an386.ld"]
     sources = [TARGET / "startup.c", folder / "main.c"]
     run([*gcc, "-O1", *WARNINGS, *flags, *include, *link, *sources, *objects, "-lm", "-o", elf])
     return elf

@@ -38,7 +38,7 @@ class Odd:
     layers: int | None = None
 
 
-def node(op: str, inputs: str, outputs: str, **attributes: object) -> onnx.NodeProto:
+def node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
     return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
 
