@@ -92,6 +92,7 @@ def forget_shapes(graph: onnx.GraphProto) -> None:
 
 def infer_and_fold(model: onnx.ModelProto) -> None:
     """Infers all shapes and evaluates what depends on constants and shapes alone, to a fixpoint."""
+    _check_splits(model.graph)
     while True:
         try:
             inferred = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=True)
@@ -104,6 +105,18 @@ def infer_and_fold(model: onnx.ModelProto) -> None:
             forget_shapes(model.graph)
         elif not _fold(model):
             return
+
+
+def _check_splits(graph: onnx.GraphProto) -> None:
+    """ONNX's inference allocates as many results as the attribute says, be it billions."""
+    for node in graph.node:
+        for attribute in node.attribute:
+            wrong = attribute.name == "num_outputs" and attribute.i != len(node.output)
+            if node.op_type == "Split" and wrong:
+                raise ModelError(
+                    f"Split {node.name[:80]!r} has {len(node.output)} outputs, but its attribute "
+                    f"says {attribute.i}. The model is damaged; export it again."
+                )
 
 
 def _fold(model: onnx.ModelProto) -> bool:

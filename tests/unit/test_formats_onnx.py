@@ -435,6 +435,13 @@ def test_sparse_and_string_tensors(tmp_path: Path) -> None:
     refused(save(tmp_path / "m.onnx", model))
 
 
+def test_split_into_billions(tmp_path: Path) -> None:
+    """It would take all memory in ONNX's own shape inference."""
+    split = helper.make_node("Split", ["x"], ["y", "z"], "s", axis=1, num_outputs=2**31)
+    text = refused(save(tmp_path / "m.onnx", model_of([split], opset=18)))
+    assert "has 2 outputs" in text
+
+
 def test_pool_whose_last_window_starts_in_the_padding(tmp_path: Path) -> None:
     """Only onnx's inference for old opsets counts it; onnxruntime and AveragePool-22 do not."""
     pool = helper.make_node(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels import find, names
+from mcu_deploy.backends.CpuRef.kernels import find
 from mcu_deploy.backends.interface import Backend, Layer, LayoutRule, Support, Workload, no
 
 
@@ -17,7 +17,7 @@ class CpuRef:
     def is_layer_supported(self, layer: Layer) -> Support:
         kernel = find(layer.node.domain, layer.op)
         if kernel is None:
-            return no(f"it has no kernel for this operator (it has {', '.join(names())})")
+            return no("it has no kernel for this operator")
         return kernel.supports(layer)
 
     def layout_rule(self, layer: Layer) -> LayoutRule:
