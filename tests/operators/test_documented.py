@@ -16,6 +16,14 @@ def documented() -> set[str]:
     return {name.strip() for head in heads for name in head.replace("\n", " ").split(",")}
 
 
+def test_the_page_counts_the_node_tests_as_the_list_does() -> None:
+    listed = PAGE.parents[1].joinpath("tests/operators/node_tests_passed.txt").read_text().split()
+    plain = [name for name in listed if "_expanded" not in name]
+    text = " ".join(PAGE.read_text().split())
+    assert f"{len(listed)} compile and pass" in text
+    assert f"{len(plain)} of these are plain tests" in text
+
+
 def test_every_operator_has_its_paragraph() -> None:
     known = {name for _, name in registry()}
     assert known - documented() == set()

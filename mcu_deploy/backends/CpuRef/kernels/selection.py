@@ -84,7 +84,7 @@ def _range_term(name: str, positions: range, stride: int) -> str:
     if len(positions) == 1:
         return ""
     step = positions.step * stride
-    return f"-{name} * {-step}" if step < 0 else times(name, step)
+    return f"-{times(name, -step)}" if step < 0 else times(name, step)
 
 
 def _copy(x: Operand, y: Operand, ranges: Sequence[range], name: str) -> str:
