@@ -140,12 +140,13 @@ def _judge(
         integer.append(not graph.type(edge).dtype.is_float)
         if integer[-1] and metrics.equal < 1:
             problems.append(
-                f"output {shorten(name)!r} differs from the oracle in {1 - metrics.equal:.2%} of its values"
+                f"output {shorten(name)!r} differs from the oracle in "
+                f"{1 - metrics.equal:.2%} of its values"
             )
         elif not integer[-1] and not metrics.relative <= _TOLERANCE:
             problems.append(
-                f"output {shorten(name)!r} is {metrics.relative:.2g} off the oracle, relative to its "
-                f"largest value; {_TOLERANCE:g} is allowed"
+                f"output {shorten(name)!r} is {metrics.relative:.2g} off the oracle, relative to "
+                f"its largest value; {_TOLERANCE:g} is allowed"
             )
         if reference is not None:
             against_onnxruntime.append(compare(ours, [r[number] for r in reference.outputs]))

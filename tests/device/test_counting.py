@@ -208,7 +208,10 @@ def test_an_error_of_the_runtime_is_told_by_its_code(tmp_path: Path) -> None:
     [
         ('__asm volatile("udf #0");', r"faulted in its first run"),
         ("mcu_bench_begin(); mcu_platform_reset();", r"restarted in its second run"),
-        ('__asm volatile("nop"); for (;;) {}', r"did not end within 0.5 s, and was stopped in its first run"),
+        (
+            '__asm volatile("nop"); for (;;) {}',
+            r"did not end within 0.5 s, and was stopped in its first run",
+        ),
     ],
 )
 def test_a_run_that_goes_wrong(body: str, sentence: str, tmp_path: Path) -> None:

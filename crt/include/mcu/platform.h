@@ -65,10 +65,10 @@ typedef enum mcu_fault_cause {
     MCU_FAULT_UNALIGNED = 5,
     MCU_FAULT_DIVIDE_BY_ZERO = 6,
     MCU_FAULT_STACK_OVERFLOW = 7,
-    MCU_FAULT_BAD_READ = 8,      /* data bus error or MPU violation with a known address */
-    MCU_FAULT_BAD_WRITE = 9,     /* an imprecise data bus error: a buffered write */
-    MCU_FAULT_BAD_JUMP = 10,     /* instruction fetch from where there is no code */
-    MCU_FAULT_BAD_ACCESS = 11,   /* a data access fault of unknown direction */
+    MCU_FAULT_BAD_READ = 8,    /* data bus error or MPU violation with a known address */
+    MCU_FAULT_BAD_WRITE = 9,   /* an imprecise data bus error: a buffered write */
+    MCU_FAULT_BAD_JUMP = 10,   /* instruction fetch from where there is no code */
+    MCU_FAULT_BAD_ACCESS = 11, /* a data access fault of unknown direction */
     MCU_FAULT_EXCEPTION_ENTRY = 12,
     MCU_FAULT_LOCKUP_OR_OTHER = 13
 } mcu_fault_cause_t;
