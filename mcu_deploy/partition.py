@@ -57,7 +57,8 @@ def _explain(orphans: Sequence[Node], refusals: Sequence[Refusal]) -> str:
     return (
         f"No backend can compute {count} of the model:\n"
         + "\n".join(lines)
-        + "\nReplace these operators in the model, or add a backend that has them."
+        + "\nReplace these operators in the model, or add a backend that has them "
+        "(`mcu-deploy operators` lists what there is)."
     )
 
 

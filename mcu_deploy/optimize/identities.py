@@ -46,10 +46,7 @@ def remove(graph: Graph) -> Graph:
             # The output keeps its name: its producer writes it directly.
             producer = next(n for n in editor.nodes.values() if x in n.outputs)
             editor.remove_node(node.id)
-            renamed = tuple(y if e == x else e for e in producer.outputs)
-            editor.nodes[producer.id] = Node(
-                producer.id, producer.op, producer.inputs, renamed, producer.name, producer.domain
-            )
+            editor.set_outputs(producer.id, [y if e == x else e for e in producer.outputs])
             editor.redirect(x, y)
     return editor.finish()
 
