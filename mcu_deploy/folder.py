@@ -103,6 +103,11 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
     return BuildFolder(path, built_for, report)
 
 
+def as_folder(folder: BuildFolder | str | Path) -> BuildFolder:
+    """A build folder that was opened already, or the folder of that path."""
+    return folder if isinstance(folder, BuildFolder) else open_folder(folder)
+
+
 @contextmanager
 def folder_for(
     source: str | Path,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.errors import UsageError
-from mcu_deploy.folder import BuildFolder
+from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.running import Connection, open_device
 from mcu_deploy.samples import random_samples
 
@@ -49,12 +50,16 @@ class Profile:
 
 
 def profile(
-    folder: BuildFolder, *, model: str | None = None, connection: Connection | None = None
+    build: BuildFolder | str | Path,
+    *,
+    model: str | None = None,
+    connection: Connection | None = None,
 ) -> Profile:
     """Counts instructions of bench.elf in an emulator, or reads the counter of a board at a port.
 
     Raises UsageError for the host, where nothing counts.
     """
+    folder = as_folder(build)
     entry = folder.network(model)
     chosen = connection or Connection()
     if chosen.port is not None:

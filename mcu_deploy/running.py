@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.device import Device, DeviceFault, connect, describe_fault
 from mcu_deploy.device.emulator import choose_emulator, open_emulator
 from mcu_deploy.errors import DeviceError
-from mcu_deploy.folder import BuildFolder
-from mcu_deploy.samples import Array, Samples
+from mcu_deploy.folder import BuildFolder, as_folder
+from mcu_deploy.samples import Array, Samples, load_samples
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,15 @@ def where(folder: BuildFolder, connection: Connection) -> str:
 
 
 @contextmanager
-def open_device(folder: BuildFolder, connection: Connection | None = None) -> Iterator[Device]:
+def open_device(
+    build: BuildFolder | str | Path, connection: Connection | None = None
+) -> Iterator[Device]:
     """Connects to the device that runs the folder's firmware, and to no other firmware.
 
     A fault of the device inside of the block becomes a DeviceError that names cause, function and
     layer.
     """
+    folder = as_folder(build)
     chosen = connection or Connection()
     try:
         if chosen.port is not None:
@@ -79,14 +83,17 @@ def explain_fault(folder: BuildFolder, fault: DeviceFault) -> str:
 
 
 def run(
-    folder: BuildFolder,
-    samples: Samples,
+    build: BuildFolder | str | Path,
+    samples: Samples | str | Path,
     *,
     model: str | None = None,
     connection: Connection | None = None,
 ) -> list[list[Array]]:
     """Runs every sample on the device; result[s][o] is output o of sample s."""
+    folder = as_folder(build)
     name = folder.network(model)["name"]
+    if isinstance(samples, (str, Path)):
+        samples = load_samples(samples, folder.compile_again(name).graph)
     with open_device(folder, connection) as device:
         return [device.infer(name, list(inputs)) for inputs in samples.inputs]
 

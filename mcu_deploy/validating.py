@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from mcu_deploy import interpreter
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiler import Network
 from mcu_deploy.device import Device
-from mcu_deploy.folder import BuildFolder
+from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.metrics import Metrics, compare
 from mcu_deploy.reference import Reference, run_onnxruntime
 from mcu_deploy.running import Connection, open_device, where
-from mcu_deploy.samples import Array, Samples, random_samples
+from mcu_deploy.samples import Array, Samples, load_samples, random_samples
 
 # Float tensors: relative to the largest magnitude of the reference (DESIGN section 9).
 _TOLERANCE = 1e-4
@@ -80,8 +81,8 @@ class Validation:
 
 
 def validate(
-    folder: BuildFolder,
-    samples: Samples | None = None,
+    build: BuildFolder | str | Path,
+    samples: Samples | str | Path | None = None,
     *,
     model: str | None = None,
     layers: bool = False,
@@ -90,11 +91,15 @@ def validate(
 ) -> Validation:
     """Runs samples (by default four made-up ones) on the device and compares every output.
 
+    build: a build folder. samples: read already, or an .npz file.
     layers: compares every tensor that the build materialises, and names the first layer that
     differs. Raises DeviceError, UsageError or ToolError with a sentence.
     """
+    folder = as_folder(build)
     entry = folder.network(model)
     network = folder.compile_again(entry["name"])
+    if isinstance(samples, (str, Path)):
+        samples = load_samples(samples, network.graph)
     given = samples or random_samples(network.graph)
     chosen = connection or Connection()
     oracle = [interpreter.run_all(network.graph, list(i)) for i in given.inputs]

@@ -181,3 +181,14 @@ def test_the_demo_runs_on_the_host() -> None:
     done = _run("demo", "--board", "host")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("12 of 12 values") == 8
+
+
+def test_the_python_api_does_what_the_commands_do(kws_build: Path, kws_dir: Path) -> None:
+    import mcu_deploy
+
+    samples = kws_dir / "samples.npz"
+    assert mcu_deploy.validate(kws_build, samples, layers=True).passed
+    outputs = mcu_deploy.run(kws_build, samples)
+    assert np.array_equal(np.stack([o[0] for o in outputs]), np.load(samples)["ort0"])
+    with mcu_deploy.open_device(kws_build) as device:
+        assert [model.name for model in device.models] == ["kws"]
