@@ -81,7 +81,7 @@ def build(
     if not paths:
         raise UsageError("There is no model to build; give at least one model file.")
     names = _names(name, len(paths))
-    directory = Path(output)
+    directory = Path(output).absolute()  # the tools run in folders of their own
     networks = [
         compiler.compile_model(path, target, name=n, session=session, options=chosen)
         for path, n in zip(paths, names, strict=True)

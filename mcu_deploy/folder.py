@@ -79,7 +79,7 @@ class BuildFolder:
 
 def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
     """Reads a build folder. Raises UsageError where it is none, or was made for another board."""
-    path = Path(directory)
+    path = Path(directory).absolute()  # emulators run in folders of their own
     file = path / "report.json"
     if not file.is_file():
         raise UsageError(

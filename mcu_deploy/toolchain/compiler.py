@@ -192,6 +192,7 @@ def build_crt(board: Board, directory: Path) -> Path:
     The archive holds no dates and no owners. Raises ToolError where gcc or ar is missing or
     fails."""
     toolchain = Toolchain.for_board(board)
+    directory = directory.resolve()
     root = resources.root()
     sources = sorted(path.relative_to(root).as_posix() for path in (root / "crt/src").glob("*.c"))
     if not sources:

@@ -192,3 +192,32 @@ def test_the_python_api_does_what_the_commands_do(kws_build: Path, kws_dir: Path
     assert np.array_equal(np.stack([o[0] for o in outputs]), np.load(samples)["ort0"])
     with mcu_deploy.open_device(kws_build) as device:
         assert [model.name for model in device.models] == ["kws"]
+
+
+def test_relative_paths_work_from_any_folder(kws_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes((kws_dir / "model.onnx").read_bytes())
+    (tmp_path / "samples.npz").write_bytes((kws_dir / "samples.npz").read_bytes())
+    for arguments in (
+        ("build", "model.onnx", "--board", "host", "--name", "kws"),  # into build/kws
+        ("build", "model.onnx", "--board", "host", "--name", "kws", "-o", "out/kws"),
+        ("run", "build/kws", "--input", "samples.npz", "--output", "answers.npz"),
+        ("validate", "out/kws", "--data", "samples.npz", "--layers"),
+        ("check", "out/kws/network_kws.o"),
+    ):
+        done = _run(*arguments, cwd=tmp_path)
+        assert done.returncode == 0, (arguments, done.stderr)
+    assert (tmp_path / "answers.npz").is_file()
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_relative_paths_work_for_an_emulated_board(kws_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes((kws_dir / "model.onnx").read_bytes())
+    for arguments in (
+        ("build", "model.onnx", "--board", "mps2-an386", "--name", "kws", "-o", "kws"),
+        ("validate", "kws", "--samples", "1", "--layers"),
+        ("profile", "kws"),
+        ("check", "kws/network_kws.o", "kws/libmcu_crt.a", "--board", "mps2-an386"),
+    ):
+        done = _run(*arguments, cwd=tmp_path)
+        assert done.returncode == 0, (arguments, done.stderr)
