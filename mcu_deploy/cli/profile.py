@@ -98,4 +98,6 @@ def _print(board: str, result: Any) -> None:
         f"{result.outside:,} outside of the layers"
     )
     if result.stack_bytes is not None:
-        out.print(f"stack used: {result.stack_bytes:,} bytes")
+        out.print(
+            f"stack used: {result.stack_bytes:,} bytes, with the frames of the program that counts"
+        )
