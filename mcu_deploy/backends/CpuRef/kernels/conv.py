@@ -24,6 +24,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.strides import Plane, plane
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -49,28 +50,21 @@ def _supports(layer: Layer) -> Support:
     return check_types(layer, x, w, layer.output)
 
 
-def _two_axes(values: tuple[int, ...], fill: int) -> tuple[int, int]:
-    """A one-dimensional convolution is a two-dimensional one of height 1."""
-    return (values[0], values[1]) if len(values) == 2 else (fill, values[0])
-
-
-def _taps(values: dict[str, object], padded: bool) -> None:
+def _taps(window: Plane) -> dict[str, object]:
     """C expressions for the first tap inside of the input, and the one after the last."""
-    kernel, dilation, extent = values["kernel"], values["dilation"], values["input"]
-    assert isinstance(kernel, tuple) and isinstance(dilation, tuple) and isinstance(extent, tuple)
 
     def first_tap(start: str, axis: int) -> str:
-        step = dilation[axis]
+        step = window.dilation[axis]
         count = f"-{start}" if step == 1 else f"(-{start} + {step - 1}) / {step}"
         return f"{start} < 0 ? {count} : 0"
 
     def last_tap(start: str, axis: int) -> str:
-        step, size, taps = dilation[axis], extent[axis], kernel[axis]
+        step, size, taps = window.dilation[axis], window.input[axis], window.kernel[axis]
         room = f"{size} - {start}" if step == 1 else f"({size + step - 1} - {start}) / {step}"
         reach = size - (taps - 1) * step
         return f"{start} < {reach} ? {taps} : {room}"
 
-    values["first_tap"], values["last_tap"] = first_tap, last_tap
+    return {"first_tap": first_tap, "last_tap": last_tap}
 
 
 def _create(layer: Layer) -> Workload:
@@ -85,17 +79,14 @@ def _create(layer: Layer) -> Workload:
     depthwise = depth == 1 and group == channels and group > 1
     offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
     assert offsets is not None
+    window = plane(geometry)
     values: dict[str, object] = {
         "batch": x.type.shape[0],
         "channels": channels,
         "filters": filters,
         "depth": depth,
-        "input": _two_axes(geometry.input, 1),
-        "output": _two_axes(geometry.output, 1),
-        "kernel": _two_axes(geometry.kernel, 1),
-        "stride": _two_axes(geometry.strides, 1),
-        "dilation": _two_axes(geometry.dilations, 1),
-        "pad": _two_axes(geometry.begin, 0),
+        **vars(window),
+        **_taps(window),
         "padded": geometry.padded,
         "contiguous": group == 1 and geometry.dilations[-1] == 1,
         "quantized": y.type.is_quantized,
@@ -104,10 +95,9 @@ def _create(layer: Layer) -> Workload:
         "group_offset": "" if group == 1 else f" + m / {filters // group} * {depth}",
         "channel": "m" if filters == channels else f"m / {filters // channels}",
     }
-    _taps(values, geometry.padded)
     packed = weights.transpose((2, 3, 1, 0) if depthwise else (0, 2, 3, 1))
     constants = [Constant("weights", packed)]
-    step = times("kx", channels * _two_axes(geometry.dilations, 1)[1])
+    step = times("kx", channels * window.dilation[1])
     left = f"x[at + {step}]" if depthwise else "pixel[c]"
     right = f"tap[{times('kx', filters)}]" if depthwise else "tap[c]"
     if y.type.is_quantized:

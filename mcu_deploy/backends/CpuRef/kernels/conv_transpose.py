@@ -6,6 +6,8 @@ column, input channel.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels.base import (
@@ -19,6 +21,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     rule,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.strides import plane
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -48,10 +51,6 @@ def _supports(layer: Layer) -> Support:
     return YES
 
 
-def _two_axes(values: tuple[int, ...], fill: int) -> tuple[int, int]:
-    return (values[0], values[1]) if len(values) == 2 else (fill, values[0])
-
-
 def _create(layer: Layer) -> Workload:
     x, w, y = layer.input(0), layer.input(1), layer.output
     bias = layer.optional(2)
@@ -70,18 +69,15 @@ def _create(layer: Layer) -> Workload:
         Constant("weights", np.ascontiguousarray(packed)),
         Constant("bias", offsets.astype(np.float32)),
     )
+    window = plane(geometry)
     body = render(
         "conv_transpose.c.j2",
         batch=x.type.shape[0],
         channels=channels,
         filters=filters,
         depth=depth,
-        input=_two_axes(geometry.output, 1),
-        output=_two_axes(geometry.input, 1),
-        kernel=_two_axes(geometry.kernel, 1),
-        stride=_two_axes(geometry.strides, 1),
-        dilation=_two_axes(geometry.dilations, 1),
-        pad=_two_axes(geometry.begin, 0),
+        # The window slides over the result: what it calls its output is this operator's input.
+        **vars(replace(window, input=window.output, output=window.input)),
         group_offset="" if group == 1 else f" + m / {per_group} * {depth}",
         clamp=clamp_lines(layer, "sum", " " * 16),
     )

@@ -21,6 +21,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.strides import plane
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -46,22 +47,13 @@ def _supports(layer: Layer) -> Support:
     return check_types(layer, layer.input(0), layer.output)
 
 
-def _pair(values: tuple[int, ...], fill: int) -> tuple[int, int]:
-    return (values[0], values[1]) if len(values) == 2 else (fill, values[0])
-
-
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     geometry = pool_window(layer.call)
     values: dict[str, object] = {
         "batch": x.type.shape[0],
         "channels": x.type.shape[1],
-        "input": _pair(geometry.input, 1),
-        "output": _pair(geometry.output, 1),
-        "kernel": _pair(geometry.kernel, 1),
-        "stride": _pair(geometry.strides, 1),
-        "dilation": _pair(geometry.dilations, 1),
-        "pad": _pair(geometry.begin, 0),
+        **vars(plane(geometry)),
         "padded": geometry.padded,
         "ctype": x.type.dtype.c_type,
         "quantized": y.type.is_quantized,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcu_deploy.ir import TensorType
+from mcu_deploy.operators.windows import Window
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,34 @@ class Loops:
     def is_flat(self) -> bool:
         """One loop in which every operand steps by one element or stays."""
         return len(self.extents) <= 1
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A sliding window over two axes, (rows, columns), by the names that the templates use."""
+
+    input: tuple[int, int]
+    output: tuple[int, int]
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+    pad: tuple[int, int]
+
+
+def plane(geometry: Window) -> Plane:
+    """The window over two axes; over one axis it is a window over a plane of height 1."""
+
+    def two(values: tuple[int, ...], fill: int) -> tuple[int, int]:
+        return (values[0], values[1]) if len(values) == 2 else (fill, values[0])
+
+    return Plane(
+        input=two(geometry.input, 1),
+        output=two(geometry.output, 1),
+        kernel=two(geometry.kernel, 1),
+        stride=two(geometry.strides, 1),
+        dilation=two(geometry.dilations, 1),
+        pad=two(geometry.begin, 0),
+    )
 
 
 def memory_strides(type_: TensorType) -> tuple[int, ...]:
