@@ -36,10 +36,6 @@ class BuiltNetwork:
     def name(self) -> str:
         return self.network.name
 
-    @property
-    def graph_inputs(self) -> int:
-        return len(self.network.graph.inputs)
-
 
 @dataclass(frozen=True)
 class Build:

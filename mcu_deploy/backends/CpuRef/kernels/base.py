@@ -195,10 +195,6 @@ def constant_argument(index: int) -> Argument:
     return Argument(Role.CONSTANT, index)
 
 
-def always(layer: Layer) -> Support:
-    return YES
-
-
 def rule(value: LayoutRule) -> Callable[[Layer], LayoutRule]:
     """A layout function that always says the same."""
     return lambda layer: value

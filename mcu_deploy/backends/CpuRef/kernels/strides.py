@@ -19,11 +19,6 @@ class Loops:
     extents: tuple[int, ...]
     steps: tuple[tuple[int, ...], ...]
 
-    @property
-    def is_flat(self) -> bool:
-        """One loop in which every operand steps by one element or stays."""
-        return len(self.extents) <= 1
-
 
 @dataclass(frozen=True)
 class Plane:
