@@ -12,7 +12,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import EdgeId, Graph, Node
-from mcu_deploy.operators import Call, lookup
+from mcu_deploy.operators import Call, find, lookup
 from mcu_deploy.operators.base import evaluate
 
 
@@ -29,8 +29,14 @@ def node_call(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Call:
 
 
 def run_node(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> tuple[Array, ...]:
-    """The outputs of one node (absent outputs left out)."""
-    return evaluate(lookup(node.domain, node.op), node_call(graph, node, values))
+    """The outputs of one node (absent outputs left out).
+
+    A fused node whose operator is unknown is what its body computes.
+    """
+    operator, body = find(node.domain, node.op), graph.body(node.id)
+    if operator is None and body is not None:
+        return tuple(run(body, [values[e] for e in body.inputs]))
+    return evaluate(operator or lookup(node.domain, node.op), node_call(graph, node, values))
 
 
 def run_all(graph: Graph, inputs: Sequence[Array]) -> dict[EdgeId, Array]:

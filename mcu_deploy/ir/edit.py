@@ -27,6 +27,7 @@ class GraphEditor:
         self.constants: dict[EdgeId, npt.NDArray[Any]] = dict(graph.data.constants)
         self.attributes: dict[NodeId, Mapping[str, Any]] = dict(graph.data.attributes)
         self.bodies: dict[NodeId, Graph] = dict(graph.data.bodies)
+        self.subgraphs: dict[NodeId, Mapping[str, Graph]] = dict(graph.data.subgraphs)
         self._next_node = graph.topology.next_node
         self._next_edge = graph.topology.next_edge
 
@@ -58,19 +59,71 @@ class GraphEditor:
         name: str,
         attributes: Mapping[str, Any] | None = None,
         domain: str = "",
+        extra_inputs: Sequence[EdgeId] = (),
+        subgraphs: Mapping[str, Graph] | None = None,
     ) -> NodeId:
         """A new node, behind those that are there; `finish` sorts."""
         node = self._next_node
         self._next_node += 1
-        self.nodes[node] = Node(node, op, tuple(inputs), tuple(outputs), name, domain)
+        self.nodes[node] = Node(
+            node, op, tuple(inputs), tuple(outputs), name, domain, tuple(extra_inputs)
+        )
         self.attributes[node] = dict(attributes or {})
+        if subgraphs:
+            self.subgraphs[node] = dict(subgraphs)
         return node
+
+    def add_graph(self, graph: Graph, edges: Mapping[EdgeId, EdgeId]) -> tuple[NodeId, ...]:
+        """Adds another graph's nodes, with new ids; returns them.
+
+        `edges` says which of its edges stand for edges of this one; the others become new ones.
+        """
+        known = dict(edges)
+        for edge, name in graph.topology.edges.items():
+            if edge not in known:
+                known[edge] = self.add_edge(name, graph.type(edge))
+                if edge in graph.data.constants:
+                    self.constants[known[edge]] = graph.data.constants[edge]
+        added = []
+        for old in graph.nodes:
+            node = self.add_node(
+                old.op,
+                [None if e is None else known[e] for e in old.inputs],
+                [None if e is None else known[e] for e in old.outputs],
+                old.name,
+                graph.attributes(old.id),
+                old.domain,
+                [known[e] for e in old.extra_inputs],
+                graph.subgraphs(old.id),
+            )
+            body = graph.body(old.id)
+            if body is not None:
+                shared = {*body.inputs, *body.outputs} | shared_constants(body, graph)
+                self.bodies[node] = self._adopted(body, {e: known[e] for e in shared})
+            added.append(node)
+        return tuple(added)
+
+    def _adopted(self, body: Graph, edges: Mapping[EdgeId, EdgeId]) -> Graph:
+        """A body of another graph, with ids of this one."""
+        topology = Topology({}, {}, (), (), self._next_node, self._next_edge)
+        editor = GraphEditor(replace(body, topology=topology, data=GraphData({}, {}, {})))
+        for old, new in edges.items():
+            editor.edges[new], editor.types[new] = self.edges[new], self.types[new]
+            if old in body.data.constants:
+                editor.constants[new] = body.data.constants[old]
+        editor.add_graph(body, edges)
+        editor.inputs = list(dict.fromkeys(edges[e] for e in body.inputs))
+        editor.outputs = [edges[e] for e in body.outputs]
+        adopted = editor.finish()
+        self._next_node, self._next_edge = editor._next_node, editor._next_edge
+        return adopted
 
     def remove_node(self, node: NodeId) -> None:
         """Removes a node; its edges stay until `finish` finds that nothing uses them."""
         del self.nodes[node]
         self.attributes.pop(node, None)
         self.bodies.pop(node, None)
+        self.subgraphs.pop(node, None)
 
     def set_inputs(self, node: NodeId, inputs: Sequence[EdgeId | None]) -> None:
         """Lets a node read other edges, as many as before; its body reads them too."""
@@ -82,11 +135,18 @@ class GraphEditor:
         self._rename_in_body(node, self.nodes[node].outputs, outputs)
         self.nodes[node] = replace(self.nodes[node], outputs=tuple(outputs))
 
+    def set_extra_inputs(self, node: NodeId, edges: Sequence[EdgeId]) -> None:
+        """Lets a node's subgraphs read other edges, as many as before."""
+        self._rename_in_body(node, self.nodes[node].extra_inputs, edges)
+        self.nodes[node] = replace(self.nodes[node], extra_inputs=tuple(edges))
+
     def redirect(self, old: EdgeId, new: EdgeId) -> None:
         """Lets every reader of `old`, the graph's outputs included, read `new`."""
         for node in list(self.nodes.values()):
             if old in node.inputs:
                 self.set_inputs(node.id, [new if e == old else e for e in node.inputs])
+            if old in node.extra_inputs:
+                self.set_extra_inputs(node.id, [new if e == old else e for e in node.extra_inputs])
         self.outputs = [new if e == old else e for e in self.outputs]
 
     def _rename_in_body(
@@ -112,16 +172,20 @@ class GraphEditor:
         attributes: Mapping[str, Any],
         name: str,
         shared: Sequence[NodeId] = (),
+        domain: str = "",
+        extra_inputs: Sequence[EdgeId] = (),
+        subgraphs: Mapping[str, Graph] | None = None,
     ) -> NodeId:
         """Replaces `members` by one node that keeps them as its body.
 
         `shared` nodes belong to the body too, but stay where they are: others read them as well.
         """
         everything = (*members, *shared)
-        body = self._extract(everything, [e for e in inputs if e is not None], outputs)
+        read = [e for e in (*inputs, *extra_inputs) if e is not None]
+        body = self._extract(everything, read, outputs)
         for member in members:
             self.remove_node(member)
-        node = self.add_node(op, inputs, outputs, name, attributes)
+        node = self.add_node(op, inputs, outputs, name, attributes, domain, extra_inputs, subgraphs)
         self.bodies[node] = body
         return node
 
@@ -132,8 +196,8 @@ class GraphEditor:
         outputs: Sequence[EdgeId | None],
     ) -> Graph:
         nodes = {n: self.nodes[n] for n in sorted(members)}
-        written = {e for n in nodes.values() for e in n.outputs if e is not None}
-        read = {e for n in nodes.values() for e in n.inputs if e is not None}
+        written = {e for n in nodes.values() for e in n.writes}
+        read = {e for n in nodes.values() for e in n.reads}
         results = tuple(e for e in outputs if e is not None and e in written)
         free = tuple(
             dict.fromkeys(e for e in (*inputs, *sorted(read)) if e not in written and e in read)
@@ -153,6 +217,7 @@ class GraphEditor:
             {e: self.constants[e] for e in sorted(edges) if e in self.constants},
             {n: self.attributes[n] for n in nodes},
             {n: self.bodies[n] for n in nodes if n in self.bodies},
+            {n: self.subgraphs[n] for n in nodes if n in self.subgraphs},
         )
         return replace(self._source, topology=topology, data=data)
 
@@ -166,7 +231,7 @@ class GraphEditor:
         nodes = _sort(self.nodes, "the graph")
         used = set(self.inputs) | set(self.outputs)
         for node in nodes.values():
-            used.update(e for e in (*node.inputs, *node.outputs) if e is not None)
+            used.update(node.reads, node.writes)
         topology = Topology(
             nodes,
             {e: name for e, name in self.edges.items() if e in used},
@@ -180,11 +245,12 @@ class GraphEditor:
             {e: c for e, c in self.constants.items() if e in used},
             {n: self.attributes.get(n, {}) for n in nodes},
             {n: b for n, b in self.bodies.items() if n in nodes},
+            {n: s for n, s in self.subgraphs.items() if n in nodes},
         )
         return replace(self._source, topology=topology, data=data, **changes)
 
     def _drop_dead(self) -> None:
-        producers = {e: n.id for n in self.nodes.values() for e in n.outputs if e is not None}
+        producers = {e: n.id for n in self.nodes.values() for e in n.writes}
         live: set[NodeId] = set()
         pending = [producers[e] for e in self.outputs if e in producers]
         while pending:
@@ -192,11 +258,15 @@ class GraphEditor:
             if node in live:
                 continue
             live.add(node)
-            pending.extend(
-                producers[e] for e in self.nodes[node].inputs if e is not None and e in producers
-            )
+            pending.extend(producers[e] for e in self.nodes[node].reads if e in producers)
         for node in [n for n in self.nodes if n not in live]:
             self.remove_node(node)
+
+
+def shared_constants(body: Graph, graph: Graph) -> set[EdgeId]:
+    """The constants of a body that its graph holds too, by the same ids."""
+    theirs = graph.data.constants
+    return {e for e, value in body.data.constants.items() if theirs.get(e) is value}
 
 
 def _renamed(
@@ -220,7 +290,12 @@ def _renamed(
         body,
         topology=Topology(
             {
-                n.id: replace(n, inputs=new(n.inputs), outputs=new(n.outputs))
+                n.id: replace(
+                    n,
+                    inputs=new(n.inputs),
+                    outputs=new(n.outputs),
+                    extra_inputs=tuple(moved.get(e, e) for e in n.extra_inputs),
+                )
                 for n in topology.nodes.values()
             },
             edges | {e: texts[e] for e in arrived},
@@ -243,11 +318,11 @@ def _renamed(
 def _sort(nodes: Mapping[NodeId, Node], what: str) -> dict[NodeId, Node]:
     """Kahn's algorithm; among nodes that are ready, the one that stood first stays first."""
     position = {n: i for i, n in enumerate(nodes)}
-    producers = {e: n.id for n in nodes.values() for e in n.outputs if e is not None}
+    producers = {e: n.id for n in nodes.values() for e in n.writes}
     waiting: dict[NodeId, int] = {}
     followers: dict[NodeId, list[NodeId]] = {n: [] for n in nodes}
     for node in nodes.values():
-        before = {producers[e] for e in node.inputs if e is not None and e in producers}
+        before = {producers[e] for e in node.reads if e in producers}
         waiting[node.id] = len(before)
         for other in before:
             followers[other].append(node.id)

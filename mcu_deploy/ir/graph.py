@@ -23,7 +23,10 @@ EdgeId = int
 
 @dataclass(frozen=True)
 class Node:
-    """An operator: op and domain are ONNX's names; an absent optional input is None."""
+    """An operator: op and domain are ONNX's names; an absent optional input is None.
+
+    extra_inputs: the edges that the node's subgraphs read (document 002, "extra input").
+    """
 
     id: NodeId
     op: str
@@ -31,6 +34,18 @@ class Node:
     outputs: tuple[EdgeId | None, ...]
     name: str
     domain: str = ""
+    extra_inputs: tuple[EdgeId, ...] = ()
+
+    @property
+    def reads(self) -> tuple[EdgeId, ...]:
+        """The edges that the node reads, extra inputs last, each once."""
+        edges = (*self.inputs, *self.extra_inputs)
+        return tuple(dict.fromkeys(e for e in edges if e is not None))
+
+    @property
+    def writes(self) -> tuple[EdgeId, ...]:
+        """The outputs that are there."""
+        return tuple(e for e in self.outputs if e is not None)
 
 
 @dataclass(frozen=True)
@@ -54,19 +69,24 @@ class Topology:
         """The nodes that read each edge, in the order of `nodes`, each once."""
         found: dict[EdgeId, list[NodeId]] = {edge: [] for edge in self.edges}
         for node in self.nodes.values():
-            for edge in dict.fromkeys(e for e in node.inputs if e is not None):
+            for edge in node.reads:
                 found[edge].append(node.id)
         return {edge: tuple(nodes) for edge, nodes in found.items()}
 
 
 @dataclass(frozen=True)
 class GraphData:
-    """What the ids of a topology stand for."""
+    """What the ids of a topology stand for.
+
+    subgraphs: the graphs that If, Loop and Scan hold, by attribute. The inputs of such a graph are
+    those of its operator, and behind them the node's extra inputs, all of them and in their order.
+    """
 
     types: Mapping[EdgeId, TensorType]
     constants: Mapping[EdgeId, npt.NDArray[Any]]
     attributes: Mapping[NodeId, Mapping[str, Any]]
     bodies: Mapping[NodeId, Graph] = field(default_factory=dict)
+    subgraphs: Mapping[NodeId, Mapping[str, Graph]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,6 +132,10 @@ class Graph:
     def body(self, node: NodeId) -> Graph | None:
         """The small graph that a fused node stands for."""
         return self.data.bodies.get(node)
+
+    def subgraphs(self, node: NodeId) -> Mapping[str, Graph]:
+        """The graphs that a node holds, by the names of its attributes; most hold none."""
+        return self.data.subgraphs.get(node, MappingProxyType({}))
 
     def producer(self, edge: EdgeId) -> Node | None:
         """The node that writes an edge; None for inputs and constants."""

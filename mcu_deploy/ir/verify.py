@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from mcu_deploy.ir.graph import EdgeId, Graph
 from mcu_deploy.ir.types import TensorType
+from mcu_deploy.ir.view import SubgraphView
 
 
 class GraphError(AssertionError):
@@ -18,6 +17,43 @@ def verify(graph: Graph) -> None:
     _verify_order(graph)
     _verify_data(graph)
     _verify_bodies(graph)
+    _verify_subgraphs(graph)
+
+
+def verify_view(view: SubgraphView) -> None:
+    """Raises GraphError with a sentence where a view shows something else than its whole."""
+    whole, topology = view.whole, view.topology
+    if whole is None:
+        raise GraphError("the view has no whole")
+    _require(view.data is whole.data, "the view has a data store of its own")
+    foreign = sorted(set(topology.nodes) - set(whole.topology.nodes))
+    _require(not foreign, f"the view has the nodes {foreign}, which the whole lacks")
+    for node_id, node in topology.nodes.items():
+        _require(node is whole.node(node_id), f"{node.name!r} is another node than in the whole")
+    ids = (topology.next_node, topology.next_edge)
+    _require(ids == (whole.topology.next_node, whole.topology.next_edge), "ids may be given twice")
+    order = [n for n in whole.topology.nodes if n in topology.nodes]
+    _require(list(topology.nodes) == order, "the view has another order than the whole")
+    read = [e for n in topology.nodes.values() for e in n.reads]
+    written = [e for n in topology.nodes.values() for e in n.writes]
+    touched = set(read) | set(written)
+    _require(set(topology.edges) == touched, "the view has other edges than its nodes touch")
+    for edge in touched:
+        _require(
+            topology.edges[edge] == whole.edge_name(edge), f"edge {edge} has a name of its own"
+        )
+        own = tuple(n for n in whole.topology.consumers[edge] if n in topology.nodes)
+        _require(topology.consumers[edge] == own, f"edge {edge} has other consumers than inside")
+        producer = whole.topology.producers.get(edge)
+        inside = producer if producer in topology.nodes else None
+        _require(topology.producers.get(edge) == inside, f"edge {edge} has another producer")
+    entering = [e for e in dict.fromkeys(read) if e not in set(written) | set(whole.data.constants)]
+    _require(list(view.inputs) == entering, "the inputs are not the edges that enter the view")
+    leaving = [
+        e for e in written
+        if e in whole.outputs or set(whole.topology.consumers[e]) - set(topology.nodes)
+    ]  # fmt: skip
+    _require(list(view.outputs) == leaving, "the outputs are not the edges that leave the view")
 
 
 def _require(condition: bool, sentence: str) -> None:
@@ -53,9 +89,9 @@ def _verify_order(graph: Graph) -> None:
     _require(not inputs & set(constants), f"inputs {sorted(inputs & set(constants))} are constant")
     available: set[EdgeId] = inputs | set(constants)
     for node in topology.nodes.values():
-        for edge in _present(node.inputs):
+        for edge in node.reads:
             _require(edge in available, f"{node.name!r} reads edge {edge} before it is written")
-        for edge in _present(node.outputs):
+        for edge in node.writes:
             _require(edge not in constants, f"{node.name!r} writes the constant edge {edge}")
             _require(edge not in inputs, f"{node.name!r} writes the input {edge}")
             _require(edge not in available, f"edge {edge} has two producers")
@@ -98,16 +134,34 @@ def _verify_bodies(graph: Graph) -> None:
     """A body computes its node's outputs from its node's inputs."""
     for node_id, body in graph.data.bodies.items():
         node = graph.node(node_id)
-        foreign = set(body.inputs) - set(_present(node.inputs))
+        foreign = set(body.inputs) - set(node.reads)
         _require(
             not foreign, f"the body of {node.name!r} reads {sorted(foreign)}, which the node lacks"
         )
         _require(
-            body.outputs == tuple(_present(node.outputs)),
+            body.outputs == node.writes,
             f"the body of {node.name!r} writes other edges than the node",
         )
         verify(body)
 
 
-def _present(edges: Iterable[EdgeId | None]) -> list[EdgeId]:
-    return [edge for edge in edges if edge is not None]
+def _verify_subgraphs(graph: Graph) -> None:
+    """The last inputs of a subgraph are its node's extra inputs; who has these has subgraphs."""
+    nodes = set(graph.topology.nodes)
+    foreign = sorted(set(graph.data.subgraphs) - nodes)
+    _require(not foreign, f"subgraphs of missing nodes {foreign}")
+    for node in graph.nodes:
+        extra, subgraphs = node.extra_inputs, graph.subgraphs(node.id)
+        has = bool(subgraphs) or graph.body(node.id) is not None or not extra
+        _require(has, f"{node.name!r} has extra inputs but no subgraph")
+        for name, inner in subgraphs.items():
+            where = f"the subgraph {name!r} of {node.name!r}"
+            _require(len(inner.inputs) >= len(extra), f"{where} lacks inputs for the extra inputs")
+            formal = len(inner.inputs) - len(extra)
+            for outside, inside in zip(extra, inner.inputs[formal:], strict=True):
+                ours, theirs = graph.type(outside), inner.type(inside)
+                _require(
+                    (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape),
+                    f"{where} reads edge {outside} as {theirs}, which is {ours}",
+                )
+            verify(inner)
