@@ -15,7 +15,10 @@ from mcu_deploy.ir.types import TensorType
 
 
 class GraphEditor:
-    """Collects changes to a graph; `finish` gives the new graph, sorted and without dead parts."""
+    """Collects changes to a graph; `finish` gives the new graph, sorted and without dead parts.
+
+    The editor of a view makes a graph of the view's nodes alone.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._source = graph
@@ -219,7 +222,12 @@ class GraphEditor:
             {n: self.bodies[n] for n in nodes if n in self.bodies},
             {n: self.subgraphs[n] for n in nodes if n in self.subgraphs},
         )
-        return replace(self._source, topology=topology, data=data)
+        return self._graph(topology, data)
+
+    def _graph(self, topology: Topology, data: GraphData) -> Graph:
+        """A graph, also where the source was a view."""
+        source = self._source
+        return Graph(source.name, topology, data, source.source_sha256, source.opset)
 
     def finish(self, **changes: Any) -> Graph:
         """The edited graph: topologically sorted, nodes and edges without effect removed.
@@ -247,7 +255,7 @@ class GraphEditor:
             {n: b for n, b in self.bodies.items() if n in nodes},
             {n: s for n, s in self.subgraphs.items() if n in nodes},
         )
-        return replace(self._source, topology=topology, data=data, **changes)
+        return replace(self._graph(topology, data), **changes)
 
     def _drop_dead(self) -> None:
         producers = {e: n.id for n in self.nodes.values() for e in n.writes}

@@ -1,6 +1,8 @@
 """Simplification of the graph, before any backend sees it: one file a pass.
 
 A pass is a function from a graph to a graph. `run` calls them in the order in which they stand.
+These are the generic ones, which always run; those that a backend calls by itself, in its
+`optimize_subgraph`, are in `optional`.
 """
 
 from __future__ import annotations

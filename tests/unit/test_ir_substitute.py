@@ -2,85 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from graph_cases import Array, Net, random_inputs, random_net
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from substitution_cases import chain, copy_of, one_node, same
 
 from mcu_deploy import interpreter, optimize
-from mcu_deploy.ir import (
-    DType,
-    Graph,
-    GraphEditor,
-    NodeId,
-    Quantization,
-    SubgraphView,
-    TensorType,
-    verify,
-    view,
-    view_of_all,
-)
+from mcu_deploy.ir import Graph, GraphEditor, NodeId, SubgraphView, TensorType, verify, view
 from mcu_deploy.ir.substitute import SubstitutionError, expand, substitute
 
 PROPERTY = settings(
     max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
-
-
-def same(one: Graph, two: Graph) -> None:
-    """The two graphs compute the same bits, under the same names."""
-    verify(one)
-    verify(two)
-    assert [one.edge_name(e) for e in one.outputs] == [two.edge_name(e) for e in two.outputs]
-    inputs = random_inputs(one)
-    for ours, theirs in zip(
-        interpreter.run(one, inputs), interpreter.run(two, inputs), strict=True
-    ):
-        assert ours.tobytes() == theirs.tobytes()
-
-
-def chain(*ops: str) -> Graph:
-    net = Net()
-    edge = net.input(4)
-    for op in ops:
-        edge = net.op(op, [edge], (4,))
-    return net.finish(edge)
-
-
-def one_node(part: SubgraphView, op: str, domain: str = "vendor") -> Graph:
-    """A replacement of one operator, with ids of its own."""
-    editor = GraphEditor.empty("replacement")
-    editor.inputs = [editor.add_edge("i", part.type(e)) for e in part.inputs]
-    editor.outputs = [editor.add_edge("o", part.type(e)) for e in part.outputs]
-    editor.add_node(op, editor.inputs, editor.outputs, "made", {"note": 1}, domain)
-    return editor.finish()
-
-
-def copy_of(part: SubgraphView) -> Graph:
-    """The same nodes with other ids, as a graph of its own."""
-    editor = GraphEditor.empty("copy")
-    for _ in range(3):
-        editor.add_edge("nothing", TensorType(DType.FLOAT32, ()))
-    edges = {e: editor.add_edge(part.edge_name(e), part.type(e)) for e in part.inputs}
-    editor.inputs = list(edges.values())
-    for edge, name in part.topology.edges.items():
-        value = part.constant(edge)
-        if edge not in edges and value is None:
-            edges[edge] = editor.add_edge(name, part.type(edge))
-        elif value is not None:
-            edges[edge] = editor.add_constant(name, value, part.type(edge))
-    for node in part.nodes:
-        editor.add_node(
-            node.op, [None if e is None else edges[e] for e in node.inputs],
-            [None if e is None else edges[e] for e in node.outputs], node.name,
-            part.attributes(node.id), node.domain,
-        )  # fmt: skip
-    editor.outputs = [edges[e] for e in part.outputs]
-    return editor.finish()
 
 
 def test_one_node_gets_what_it_replaces_as_its_body() -> None:
@@ -217,104 +154,6 @@ def test_two_inputs_of_a_part_may_have_become_one() -> None:
     after, new = substitute(after, part, replacement)
     same(after, graph)
     assert after.node(new[0]).inputs == (x, x)
-
-
-def diamond() -> tuple[Graph, SubgraphView]:
-    """Relu feeds Neg, which feeds Add; the part is Relu and Add."""
-    net = Net()
-    split = net.op("Relu", [net.input(4)], (4,))
-    graph = net.finish(net.op("Add", [split, net.op("Neg", [split], (4,))], (4,)))
-    return graph, view(graph, [0, 2])
-
-
-def typed(type_: TensorType, outputs: int = 1) -> Graph:
-    editor = GraphEditor.empty("typed")
-    editor.inputs = [editor.add_edge("x", type_)]
-    editor.outputs = [editor.add_edge("y", type_) for _ in range(outputs)]
-    editor.add_node("Split", editor.inputs, editor.outputs, "made")
-    return editor.finish()
-
-
-FLOATS = TensorType(DType.FLOAT32, (4,))
-
-
-def two(first: str) -> Graph:
-    editor = GraphEditor.empty("two")
-    x, y, z = (editor.add_edge(n, FLOATS) for n in "xyz")
-    editor.inputs, editor.outputs = [x], [z]
-    editor.add_node(first, [x], [y], "first")
-    editor.add_node("Neg", [y], [z], "second")
-    return editor.finish()
-
-
-def cyclic() -> Graph:
-    graph = two("Relu")
-    nodes = {0: replace(graph.node(0), inputs=(2,)), 1: graph.node(1)}
-    return replace(graph, topology=replace(graph.topology, nodes=nodes))
-
-
-REFUSED: dict[str, tuple[Callable[[], Graph], str]] = {
-    "outputs": (lambda: typed(FLOATS, 2), "has 1 outputs, but its replacement has 2"),
-    "inputs": (
-        lambda: replace(two("Relu"), topology=replace(two("Relu").topology, inputs=(0, 1))),
-        "no sound graph: 'first' writes the input",
-    ),
-    "shape": (lambda: typed(replace(FLOATS, shape=(2, 2))), r"'in0', is float32\[4\], but"),
-    "dtype": (lambda: typed(TensorType(DType.INT32, (4,))), r"is int32\[4\]"),
-    "quantization": (
-        lambda: typed(replace(FLOATS, quantization=Quantization((1.0,), (0,)))), "quantized"
-    ),
-    "cycle": (cyclic, "'first' reads edge 2 before it is written"),
-    "unknown operator": (lambda: two("Mystery"), "operator Mystery, which the interpreter"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refuses(name: str) -> None:
-    make, sentence = REFUSED[name]
-    graph = chain("Relu", "Neg")
-    with pytest.raises(SubstitutionError, match=sentence):
-        substitute(graph, view_of_all(graph), make())
-
-
-def test_refuses_another_scale_with_words() -> None:
-    editor = GraphEditor.empty("quantized")
-    type_ = TensorType(DType.INT8, (4,), Quantization((0.5,), (0,)))
-    editor.inputs, editor.outputs = [editor.add_edge("x", type_)], [editor.add_edge("y", type_)]
-    editor.add_node("Identity", [0], [1], "node")
-    graph = editor.finish()
-    with pytest.raises(SubstitutionError, match="with another scale or zero point"):
-        other = replace(type_, quantization=Quantization((0.25,), (0,)))
-        substitute(graph, view_of_all(graph), typed(other))
-
-
-def test_refuses_a_part_that_its_replacement_would_close_to_a_cycle() -> None:
-    graph, part = diamond()
-    with pytest.raises(SubstitutionError, match="re-enters it from 'neg1' to 'add2'"):
-        substitute(graph, part, one_node(part, "Both"))
-
-
-def test_refuses_parts_of_other_graphs_and_of_nothing() -> None:
-    graph = chain("Relu", "Neg")
-    part = view(chain("Relu", "Neg"), [1])
-    with pytest.raises(SubstitutionError, match="'neg1' is one of another graph"):
-        substitute(graph, part, one_node(part, "Neg", ""))
-    part = view(chain("Relu", "Neg", "Abs"), [2])
-    with pytest.raises(SubstitutionError, match="'abs2' is not in the graph"):
-        substitute(graph, part, one_node(part, "Abs", ""))
-    with pytest.raises(SubstitutionError, match="has no nodes"):
-        substitute(graph, view(graph, []), graph)
-
-
-def test_refuses_a_node_that_ignores_what_its_body_needs() -> None:
-    net = Net()
-    a, b = net.input(4), net.input(4)
-    graph = net.finish(net.op("Add", [a, b], (4,)))
-    replacement = one_node(view_of_all(graph), "Half")
-    editor = GraphEditor(replacement)
-    editor.nodes[0] = replace(editor.nodes[0], inputs=(editor.inputs[0],))
-    with pytest.raises(SubstitutionError, match="does not read the edge 'in1'"):
-        substitute(graph, view_of_all(graph), editor.finish())
 
 
 def convex_closure(graph: Graph, nodes: Sequence[NodeId]) -> list[NodeId]:
