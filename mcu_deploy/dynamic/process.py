@@ -1,0 +1,383 @@
+"""Workers as the session sees them: opened, called, and ended, whatever their backend does.
+
+A worker is a process with one dynamic backend, for the life of the session that loaded it. What
+goes wrong in it ends in one exception at the call, and in the end of that process only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from mcu_deploy.dynamic import wire
+from mcu_deploy.dynamic.nursery_client import End, NurseryClient, NurseryGone, WorkerProcess
+from mcu_deploy.dynamic.wire import Blob, Closed, Connection, Declined, TimedOut, WireError
+from mcu_deploy.errors import BackendFault, McuDeployError
+
+# How long a worker whose socket is at its end may take to end, before it counts as one that lives.
+_GRACE = 0.25
+# How long a backend may take to free itself.
+_FREE_SECONDS = 0.5
+# How often a session starts a nursery anew that a backend has killed.
+_MAX_NURSERIES = 6
+_SAID = 300
+T = TypeVar("T")
+_CONTEXT = (
+    "create_context", "before_load_network", "after_load_network",
+    "before_unload_network", "after_unload_network",
+)  # fmt: skip
+
+
+class LoadError(McuDeployError):
+    """A backend that cannot be loaded. reason: a clause that completes "FILE was skipped: ..."."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class _Broken(Exception):
+    """The worker is gone: what it did, without the subject ("crashed in ...")."""
+
+
+class WorkerPool:
+    """The workers of one session, and their nursery, which is started with the first of them."""
+
+    def __init__(self, timeout: float = 10.0) -> None:
+        """timeout: the seconds that a call may take."""
+        self.timeout = timeout
+        self.lock = threading.RLock()
+        self._nursery: NurseryClient | None = None
+        self._nurseries = 0
+        self._workers: list[Worker] = []
+
+    def open(self, path: Path) -> Worker:
+        """Loads a shared object in a worker of its own; its factory is not called yet.
+
+        Raises LoadError.
+        """
+        return self._open(path, None, {"path": os.fspath(path)})
+
+    def start(self, origin: Path, program: Sequence[str], message: Mapping[str, Any]) -> Worker:
+        """Like `open`, for a worker that is a program of its own.
+
+        It gets the number of its socket as its last argument, and has to answer "load" (with
+        `message`) and what follows like `worker.py` does. `origin` is its worker's path.
+        """
+        return self._open(origin, tuple(program), dict(message))
+
+    def _open(self, path: Path, program: tuple[str, ...] | None, message: dict[str, Any]) -> Worker:
+        worker = Worker(self, path, program, message)
+        with self.lock:
+            worker.load()
+            self._workers.append(worker)
+        return worker
+
+    def nursery(self) -> NurseryClient:
+        """The running nursery, a new one if there is none. Raises _Broken after too many."""
+        if self._nursery is not None and not self._nursery.is_running:
+            self.bury_nursery()
+        if self._nursery is None:
+            if self._nurseries >= _MAX_NURSERIES:
+                raise _Broken("lost its process with those of the other dynamic backends")
+            self._nurseries += 1
+            try:
+                self._nursery = NurseryClient(max(1.0, min(self.timeout, 5.0)))
+            except OSError as error:
+                raise _Broken(f"got no process of its own: {error.strerror}") from error
+        return self._nursery
+
+    def bury_nursery(self) -> None:
+        """Forgets a nursery that is gone. Workers that it had are started anew when called."""
+        if self._nursery is not None:
+            self._nursery.kill()
+            self._nursery = None
+        for worker in self._workers:
+            worker.lose()
+
+    def forget(self, worker: Worker) -> None:
+        """Takes a worker that was closed off the list."""
+        if worker in self._workers:
+            self._workers.remove(worker)
+
+    def close(self) -> None:
+        """Ends all workers and the nursery."""
+        with self.lock:
+            for worker in list(self._workers):
+                worker.close()
+            if self._nursery is not None:
+                self._nursery.close()
+                self._nursery = None
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Worker:
+    """One dynamic backend in its process.
+
+    id, version: what GetBackendId and GetVersion said. methods: the entries of its table that are
+    not NULL, known after `create`; description: what `describe` answered, unchecked.
+    """
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        path: Path,
+        program: tuple[str, ...] | None,
+        message: dict[str, Any],
+    ) -> None:
+        self.path = path
+        self.id = ""
+        self.version = (0, 0)
+        self.methods: tuple[str, ...] = ()
+        self.description: dict[str, Any] = {}
+        self._pool = pool
+        self._program = program
+        self._message = message
+        self._nursery: NurseryClient | None = None
+        self._process: WorkerProcess | None = None
+        self._connection: Connection | None = None
+        self._calls = 0
+        self._is_created = False
+        self._context_calls: list[tuple[str, dict[str, Any]]] = []
+        self._fault: BackendFault | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be called: it has not failed, and was not closed."""
+        return self._fault is None
+
+    def load(self) -> None:
+        """Starts the process, and asks for the id and the version. Raises LoadError."""
+        self._at_load(lambda: None)
+        if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", self.id):
+            reason = f"its id {self.id[:80]!r} is not 1 to 64 letters, digits and underscores"
+            raise self._not_loaded(reason)
+
+    def create(self) -> None:
+        """Makes the backend object by its factory, and asks it to describe itself.
+
+        Raises LoadError.
+        """
+        with self._pool.lock:
+            self._at_load(self._create)
+            self._is_created = True
+
+    def call(
+        self,
+        method: str,
+        message: dict[str, Any],
+        blobs: Sequence[Blob] = (),
+        about: str = "",
+    ) -> tuple[dict[str, Any], list[bytearray]]:
+        """Calls a method. about: what for, to be told in errors ("the Conv 'conv1'").
+
+        Raises Declined where the method itself says no, and BackendFault where the backend crashes,
+        hangs or answers nonsense, and at every call after that.
+        """
+        with self._pool.lock:
+            if self._fault is not None:
+                raise self._fault
+            what = f"{method} for {about}" if about else method
+            try:
+                answer = self._in_process(lambda: self._exchange(method, message, blobs, what))
+            except _Broken as broken:
+                raise self.fault(str(broken)) from None
+            except Declined as declined:
+                if declined.kind == wire.NONSENSE:
+                    raise self.nonsense(what, declined.reason) from None
+                raise
+            if method in _CONTEXT:
+                self._context_calls.append((method, message))
+            return answer
+
+    def nonsense(self, what: str, reason: str) -> BackendFault:
+        """The exception for an answer that cannot be used; ends the process."""
+        return self.fault(f"answered nonsense to {what}: {reason}")
+
+    def fault(self, what: str) -> BackendFault:
+        """The exception for a backend that broke its word; ends the process."""
+        with self._pool.lock:
+            self._end()
+            if self._fault is None:
+                self._fault = BackendFault(
+                    self.id,
+                    f"The backend {self.id} {what}. Leave it out, or report this to its author.",
+                )
+            return self._fault
+
+    def close(self) -> None:
+        """Lets the backend free itself, and ends the process."""
+        with self._pool.lock:
+            if self._process is not None and self._is_created:
+                with contextlib.suppress(_Broken, Declined, NurseryGone):
+                    self._exchange("free", {}, (), "free", min(self._pool.timeout, _FREE_SECONDS))
+            self._end()
+            self._pool.forget(self)
+            if self._fault is None:
+                self._fault = BackendFault(self.id, f"The backend {self.id} was unloaded.")
+
+    def lose(self) -> None:
+        """Lets go of a process that the end of the nursery has ended."""
+        if self._process is not None:
+            self._process.close()
+            self._process = self._connection = None
+
+    def _at_load(self, step: Callable[[], None]) -> None:
+        try:
+            self._in_process(step)
+        except _Broken as broken:
+            raise self._not_loaded(f"it {broken}") from None
+        except Declined as declined:
+            raise self._not_loaded(declined.reason) from None
+
+    def _not_loaded(self, reason: str) -> LoadError:
+        self.fault(f"was not loaded: {reason}")
+        self._pool.forget(self)
+        return LoadError(reason)
+
+    def _in_process(self, step: Callable[[], T]) -> T:
+        """Does a step in the process, which is started where there is none.
+
+        Where the nursery is lost on the way, everything is done again in a new one. A backend that
+        loses it twice has killed it.
+        """
+        for _ in range(2):
+            try:
+                self._pool.nursery()  # finds out whether it was lost since the last call
+                if self._process is None:
+                    self._start()
+                return step()
+            except NurseryGone:
+                self._pool.bury_nursery()
+                self.lose()
+        raise _Broken("ended the process that holds all dynamic backends")
+
+    def _start(self) -> None:
+        """Starts the process, and brings it to where it was when it was lost."""
+        try:
+            self._nursery = self._pool.nursery()
+            self._process = self._nursery.start(self._program)
+        except OSError as error:
+            raise _Broken(f"got no process of its own: {error}") from error
+        self._connection = Connection(self._process.end, self._process.pidfd)
+        self._exchange("load", self._message)
+        answer, _ = self._exchange("GetBackendId")
+        self.id = str(answer.get("id"))
+        answer, _ = self._exchange("GetVersion")
+        self.version = _version(answer)
+        if self._is_created:
+            self._create()
+        for method, message in self._context_calls:
+            self._exchange(method, message)
+
+    def _create(self) -> None:
+        answer, _ = self._exchange("BackendFactory")
+        self.methods = tuple(str(name) for name in answer.get("methods", ()))
+        self.description, _ = self._exchange("describe")
+
+    def _exchange(
+        self,
+        method: str,
+        message: dict[str, Any] | None = None,
+        blobs: Sequence[Blob] = (),
+        what: str = "",
+        seconds: float | None = None,
+    ) -> tuple[dict[str, Any], list[bytearray]]:
+        """One call and its answer. Raises Declined, _Broken, NurseryGone."""
+        what = what or method
+        seconds = self._pool.timeout if seconds is None else seconds
+        deadline = time.monotonic() + seconds
+        connection = self._connection
+        assert connection is not None, "called without a process"
+        self._calls += 1
+        request = {"method": method, "message": message or {}}
+        try:
+            connection.send(self._calls, request, blobs, deadline)
+            call, reply, out = connection.receive(deadline)
+            if call != self._calls:
+                raise WireError("the answer is to another call")
+            return _unpacked(reply), out
+        except TimedOut:
+            self._end()
+            raise _Broken(f"did not return from {what} within {seconds:g} seconds") from None
+        except WireError as error:
+            self._end()
+            raise _Broken(f"answered nonsense to {what}: {error}") from None
+        except Closed:
+            raise _Broken(_obituary(self._end(_GRACE), what)) from None
+
+    def _end(self, grace: float = 0.0) -> End | None:
+        """Ends the process. None: there was none. Raises NurseryGone if a grace was asked for."""
+        process, nursery = self._process, self._nursery
+        if process is None or nursery is None:
+            return None
+        self.lose()
+        try:
+            return nursery.reap(process.pid, grace)
+        except NurseryGone:
+            self._pool.bury_nursery()
+            if grace > 0:
+                raise
+            return None
+
+
+def _unpacked(reply: dict[str, Any]) -> dict[str, Any]:
+    """The answer in a reply. Raises Declined for one that was declined."""
+    declined, answer = reply.get("declined"), reply.get("answer")
+    if isinstance(declined, list) and len(declined) == 2:
+        raise Declined(str(declined[0]), str(declined[1]))
+    if not isinstance(answer, dict):
+        raise WireError("the answer is empty")
+    return answer
+
+
+def _version(answer: dict[str, Any]) -> tuple[int, int]:
+    match answer.get("version"):
+        case [int(major), int(minor)]:
+            return major, minor
+    raise Declined(wire.NONSENSE, "its version is no pair of numbers")
+
+
+def _obituary(end: End | None, what: str) -> str:
+    """How a worker ended by itself: "crashed in describe (SIGSEGV)", and what it said."""
+    if end is None:
+        return f"closed its connection in {what}"
+    if end.killed:
+        text = f"closed its connection in {what}"
+    elif os.WIFSIGNALED(end.status):
+        text = f"crashed in {what} ({_signal_name(os.WTERMSIG(end.status))})"
+    else:
+        text = f"ended its process in {what} with exit({os.waitstatus_to_exitcode(end.status)})"
+    said = _essence(end.said)
+    return f"{text} and said: {said}" if said else text
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _essence(said: str) -> str:
+    """What a backend printed last, on one line and without control characters."""
+    text = " | ".join(line.strip() for line in said.splitlines() if line.strip())
+    return "".join(c if c.isprintable() else "?" for c in text)[-_SAID:]
