@@ -42,6 +42,14 @@ class DeviceError(McuDeployError):
     """The device did not answer, answered nonsense, or faulted."""
 
 
+class BackendFault(McuDeployError):
+    """A backend broke its word: it crashed, hung, or answered nonsense. One line, naming it."""
+
+    def __init__(self, backend: str, message: str) -> None:
+        super().__init__(message)
+        self.backend = backend
+
+
 class UsageError(McuDeployError):
     """The command was called in a way that makes no sense."""
 

@@ -1,117 +1,54 @@
-"""What a backend is, and what it gives: workloads.
+"""What a backend implements, in Arm NN's words (documents 001 and 003). Teaching: docs/backends.md.
 
-Documents 001 and 003 (Arm NN) name the parts: layer support with a reason, a workload factory.
-A backend is stateless; the workloads it makes outlive it.
+A backend is an entry point to what it creates: cheap to make, without state, gone when it likes.
+What it creates outlives it. This module is all that a backend imports.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy.typing as npt
+from mcu_deploy.backends.layer import (
+    HOST,
+    Descriptor,
+    Layer,
+    Operand,
+    Target,
+    WorkloadInfo,
+    layer_of,
+)
+from mcu_deploy.backends.workload import (
+    Argument,
+    CFunction,
+    Constant,
+    Costs,
+    InPlace,
+    Parameter,
+    Region,
+    RegionCall,
+    RegionKind,
+    Role,
+    Workload,
+)
+from mcu_deploy.ir import Graph, SubgraphView
 
-from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
-from mcu_deploy.operators import Call, find
+__all__ = [
+    "API_VERSION", "HOST", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
+    "BackendProfiling", "CFunction", "Constant", "Costs", "CreationOptions", "Descriptor",
+    "InPlace", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "MemoryManager", "NetworkId",
+    "Operand", "OptimizationViews", "Parameter", "ProfilingContext", "Region", "RegionCall",
+    "RegionKind", "RegionManager", "Role", "SubgraphView", "Substitution", "Support", "Target",
+    "Workload", "WorkloadFactory", "WorkloadInfo", "layer_of", "no", "yes",
+]  # fmt: skip
 
+# The version of this interface, and of crt/include/mcu/backend.h. A change that breaks backends
+# raises the first number, one that does not the second (document 001, "versioning").
+API_VERSION = (1, 0)
 
-@dataclass(frozen=True)
-class Operand:
-    """An input or output of a layer: its edge, its type, and its value if it is a constant."""
-
-    edge: EdgeId
-    type: TensorType
-    constant: npt.NDArray[Any] | None = None
-
-    @property
-    def memory(self) -> npt.NDArray[Any]:
-        """A constant's value as it lies in memory."""
-        assert self.constant is not None
-        return self.type.to_memory(self.constant)
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A node as a backend sees it: operands with types and constants, attributes, cost."""
-
-    node: Node
-    inputs: tuple[Operand | None, ...]
-    outputs: tuple[Operand, ...]
-    attributes: Mapping[str, Any]
-    opset: int
-
-    @property
-    def op(self) -> str:
-        return self.node.op
-
-    @property
-    def name(self) -> str:
-        return self.node.name
-
-    def input(self, index: int) -> Operand:
-        """An input that must be there."""
-        operand = self.inputs[index]
-        assert operand is not None, f"{self.name} needs input {index}"
-        return operand
-
-    def optional(self, index: int) -> Operand | None:
-        return self.inputs[index] if index < len(self.inputs) else None
-
-    @property
-    def output(self) -> Operand:
-        return self.outputs[0]
-
-    @property
-    def call(self) -> Call:
-        """The operator call, with the values of constant inputs."""
-        return Call(
-            self.op,
-            self.attributes,
-            tuple(None if o is None else o.constant for o in self.inputs),
-            tuple(None if o is None else o.type for o in self.inputs),
-            tuple(o.type for o in self.outputs),
-            self.opset,
-        )
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one run."""
-        operator = find(self.node.domain, self.op)
-        call = self.call
-        return 0 if operator is None else operator.macs(call.types, call.results, call.attributes)
-
-
-def layer_of(graph: Graph, node: Node) -> Layer:
-    """The layer view of a node."""
-
-    def operand(edge: EdgeId) -> Operand:
-        return Operand(edge, graph.type(edge), graph.constant(edge))
-
-    return Layer(
-        node,
-        tuple(None if e is None else operand(e) for e in node.inputs),
-        tuple(operand(e) for e in node.outputs if e is not None),
-        graph.attributes(node.id),
-        graph.opset,
-    )
-
-
-@dataclass(frozen=True)
-class Support:
-    """Whether a backend can compute a layer; the reason when it says no."""
-
-    supported: bool
-    reason: str = ""
-
-
-YES = Support(True)
-
-
-def no(reason: str) -> Support:
-    """A refusal with its reason, a clause that completes "CpuRef: ..."."""
-    return Support(False, reason)
+NetworkId = int
 
 
 class LayoutRule(enum.Enum):
@@ -124,110 +61,186 @@ class LayoutRule(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """A parameter of a C function: its type ("const int8_t *") and its name."""
+class Support:
+    """Whether a backend can compute a layer: the reason when it says no, the layout when yes."""
 
-    ctype: str
+    supported: bool
+    reason: str = ""
+    layout: LayoutRule = LayoutRule.NATURAL
+
+
+YES = Support(True)
+
+
+def yes(layout: LayoutRule = LayoutRule.NATURAL) -> Support:
+    """Consent, with the layout that the layer's tensors must have."""
+    return Support(True, layout=layout)
+
+
+def no(reason: str) -> Support:
+    """A refusal with its reason, a clause that completes "CpuRef: ..."."""
+    return Support(False, reason)
+
+
+class LayerSupport(Protocol):
+    """Decides which layers a backend computes (Arm NN: ILayerSupport)."""
+
+    def is_layer_supported(
+        self,
+        layer: Layer,
+        inputs: Sequence[Operand | None],
+        outputs: Sequence[Operand],
+        params: Mapping[str, Any],
+    ) -> Support:
+        """Whether the backend computes this layer; layouts are not assigned yet.
+
+        inputs, outputs and params are those of `layer`, by themselves.
+        """
+
+
+class WorkloadFactory(Protocol):
+    """Makes the workloads of supported layers (Arm NN: IWorkloadFactory)."""
+
+    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
+        """The ways there are of computing a supported layer, whose layouts are now assigned.
+
+        `Layer.of(info, descriptor)` is the layer. Never empty.
+        """
+
+
+class MemoryManager(Protocol):
+    """Where a backend's workloads ask for memory while a network is planned.
+
+    Arm NN: IMemoryManager. One is made for each network that is loaded, before the factory.
+    """
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """All that was asked for so far."""
+
+    @property
+    def acquire(self) -> RegionCall | None:
+        """Called on the device at the begin of every run; None: no call is emitted."""
+
+    @property
+    def release(self) -> RegionCall | None:
+        """Called on the device by mcu_instance_deinit; None: no call is emitted."""
+
+
+class RegionManager:
+    """The plain memory manager: hands out regions, calls nothing unless it is given something."""
+
+    def __init__(self, backend: str) -> None:
+        self._backend = backend
+        self._regions: list[Region] = []
+        self.acquire: RegionCall | None = None
+        self.release: RegionCall | None = None
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        return tuple(self._regions)
+
+    def scratch(self, name: str, size: int) -> Region:
+        """`size` bytes that a call may overwrite; what is in them is lost after it."""
+        return self._region(RegionKind.SCRATCH, name, size)
+
+    def private(self, name: str, size: int) -> Region:
+        """`size` bytes of each instance, zero at first, that keep their content between runs."""
+        return self._region(RegionKind.PRIVATE, name, size)
+
+    def _region(self, kind: RegionKind, name: str, size: int) -> Region:
+        if size < 1:
+            raise ValueError(f"a region must have at least one byte, {name!r} has {size}")
+        region = Region(self._backend, len(self._regions), kind, name, size)
+        self._regions.append(region)
+        return region
+
+
+@dataclass(frozen=True)
+class CreationOptions:
+    """The options of a session, which every context gets.
+
+    dynamic_backends: whether dynamic backends are looked for; dynamic_backends_path: where, in
+    place of the environment's and the default list. call_timeout: seconds that one call into a
+    dynamic backend may take. backend_options: what the user sets for a backend, by its id.
+    """
+
+    dynamic_backends: bool = True
+    dynamic_backends_path: str | None = None
+    call_timeout: float = 10.0
+    backend_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+class BackendContext(Protocol):
+    """Lives as long as the session, and is told of its networks (Arm NN: IBackendContext).
+
+    What several networks share is its to keep. A load that fails is followed by the two unload
+    calls, without after_load_network.
+    """
+
+    def before_load_network(self, network: NetworkId) -> None: ...
+
+    def after_load_network(self, network: NetworkId) -> None: ...
+
+    def before_unload_network(self, network: NetworkId) -> None: ...
+
+    def after_unload_network(self, network: NetworkId) -> None: ...
+
+
+@dataclass(frozen=True)
+class LayerCount:
+    """What was measured of one layer: `count` in `unit` ("instructions", "cycles", "ticks")."""
+
+    index: int
     name: str
+    op: str
+    macs: int
+    count: int
+    unit: str
 
-    def __str__(self) -> str:
-        return f"{self.ctype}{'' if self.ctype.endswith('*') else ' '}{self.name}"
+
+class BackendProfiling(Protocol):
+    """The report's side: where a profiling context puts counters of its own."""
+
+    def add_counter(self, name: str, value: int) -> None:
+        """A counter that the report shows under the backend's id."""
+
+
+class ProfilingContext(Protocol):
+    """Receives what was measured of a backend's layers (Arm NN: IBackendProfilingContext)."""
+
+    def layers_measured(self, network: str, counts: Sequence[LayerCount]) -> None:
+        """Called once for each profile, with the layers of this backend in their order."""
 
 
 @dataclass(frozen=True)
-class CFunction:
-    """A static C function. In its body `$word` stands for the network's own symbol `word`.
+class Substitution:
+    """Part of a view, and what computes the same in its place.
 
-    Functions of equal stem, parameters and body are emitted once.
+    `replacement` is a graph of its own ids, whose inputs and outputs stand for those of
+    `substitutable`, in the same order and of the same types. One node alone gets the replaced
+    nodes as its body; of several, each that the interpreter does not know brings its body.
     """
 
-    stem: str
-    parameters: tuple[Parameter, ...]
-    body: str
-    result: str = "void"
-    inline: bool = False
+    substitutable: SubgraphView
+    replacement: Graph
 
 
 @dataclass(frozen=True)
-class Constant:
-    """A constant array of a workload, in the order in which the function reads it."""
+class OptimizationViews:
+    """What became of a view: each of its nodes is in exactly one of these parts.
 
-    stem: str
-    value: npt.NDArray[Any]
-    alignment: int = 4
-
-    @property
-    def ctype(self) -> str:
-        names = {"float32": "float", "float64": "double", "bool": "uint8_t"}
-        return names.get(self.value.dtype.name, f"{self.value.dtype.name}_t")
-
-
-class Role(enum.Enum):
-    """What an argument of a call refers to."""
-
-    INPUT = "input"
-    OUTPUT = "output"
-    CONSTANT = "constant"
-    SCRATCH = "scratch"
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of a call: the index-th input, output or constant, or the scratch buffer."""
-
-    role: Role
-    index: int = 0
-
-
-@dataclass(frozen=True)
-class InPlace:
-    """An output may share memory with an input.
-
-    distance: how many bytes the output's write position may run ahead of what is still to be
-    read; 0 means element by element in the same order. The planner uses those of distance 0, and
-    only where the input is no smaller than the output and nothing else reads it.
+    substitutions: optimised; failed: cannot be computed after all, and is offered to the next
+    backend; untouched: computed as it is.
     """
 
-    input: int
-    output: int
-    distance: int = 0
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What a workload costs. None where only a measurement can tell."""
-
-    macs: int = 0
-    instructions: int | None = None
-    cycles: int | None = None
-
-
-@dataclass(frozen=True)
-class Workload:
-    """One way of computing a layer.
-
-    function None means that nothing is computed: the output is the first input's memory, seen
-    under another shape. scratch_bytes: memory that it may overwrite during its call; like every
-    tensor it is aligned to 16 bytes.
-    """
-
-    backend: str
-    function: CFunction | None
-    arguments: tuple[Argument, ...] = ()
-    constants: tuple[Constant, ...] = ()
-    helpers: tuple[CFunction, ...] = ()
-    headers: tuple[str, ...] = ()
-    scratch_bytes: int = 0
-    in_place: tuple[InPlace, ...] = ()
-    costs: Costs = field(default_factory=Costs)
-
-    @property
-    def is_view(self) -> bool:
-        return self.function is None
+    substitutions: tuple[Substitution, ...] = ()
+    failed: tuple[SubgraphView, ...] = ()
+    untouched: tuple[SubgraphView, ...] = ()
 
 
 class Backend(Protocol):
-    """What a backend implements."""
+    """What a backend implements (Arm NN: IBackendInternal). `BackendBase` has what is optional."""
 
     @property
     def id(self) -> str:
@@ -235,7 +248,7 @@ class Backend(Protocol):
 
     @property
     def version(self) -> tuple[int, int]:
-        """Of the interface that it was written for: (major, minor)."""
+        """The API_VERSION that it was written for: (major, minor)."""
 
     @property
     def cores(self) -> tuple[str, ...]:
@@ -243,13 +256,61 @@ class Backend(Protocol):
 
     @property
     def rank(self) -> int:
-        """The lower, the earlier in the default preference."""
+        """The lower, the earlier in the default preference. CpuRef has 1000."""
 
-    def is_layer_supported(self, layer: Layer) -> Support:
-        """Whether it can compute a layer."""
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators that it has kernels for, to be shown: "Conv", "domain::Name"."""
 
-    def layout_rule(self, layer: Layer) -> LayoutRule:
-        """How it wants a supported layer's tensors to lie in memory."""
+    def layer_support(self) -> LayerSupport:
+        """The object that decides which layers it computes."""
 
-    def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
-        """The ways it has of computing a supported layer, whose layouts are now assigned."""
+    def estimate(self, layer: Layer) -> Costs:
+        """What a supported layer will cost, before layouts are assigned."""
+
+    def create_memory_manager(self) -> MemoryManager | None:
+        """Called for each network, before the workload factory is made; None: it needs none."""
+
+    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+        """The object that makes workloads, with the manager that was made for the network."""
+
+    def create_backend_context(self, options: CreationOptions) -> BackendContext | None:
+        """Called once in a session; None: it need not be told of networks."""
+
+    def create_profiling_context(
+        self, options: CreationOptions, profiling: BackendProfiling
+    ) -> ProfilingContext | None:
+        """Called when something is profiled; None: it need not be told."""
+
+    def optimize_subgraph(self, view: SubgraphView) -> OptimizationViews:
+        """Optimises a partition that was given to it. The view cannot be changed."""
+
+
+class BackendBase:
+    """The optional methods of a backend, doing nothing."""
+
+    id = ""
+    version = API_VERSION
+    cores: tuple[str, ...] = ()
+    rank = 500
+    operators: tuple[str, ...] = ()
+
+    def estimate(self, layer: Layer) -> Costs:
+        return Costs(macs=layer.macs)
+
+    def create_memory_manager(self) -> MemoryManager | None:
+        return None
+
+    def create_backend_context(self, options: CreationOptions) -> BackendContext | None:
+        return None
+
+    def create_profiling_context(
+        self, options: CreationOptions, profiling: BackendProfiling
+    ) -> ProfilingContext | None:
+        return None
+
+    def optimize_subgraph(self, view: SubgraphView) -> OptimizationViews:
+        return OptimizationViews(untouched=(view,))
+
+
+Factory = Callable[[], Backend]

@@ -3,40 +3,63 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from mcu_deploy import backends
-from mcu_deploy.backends.interface import Backend
+from mcu_deploy.backends.interface import Backend, Factory
 from mcu_deploy.errors import UsageError
 
-Factory = Callable[[], Backend]
+BUILTIN = "mcu-deploy"
 
 
 @dataclass(frozen=True)
 class Registry:
-    """Factories by backend id."""
+    """Factories by backend id, and where each comes from."""
 
     factories: Mapping[str, Factory]
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def builtin(cls) -> Registry:
-        """The backends that ship with mcu-deploy: each folder of `mcu_deploy/backends/`."""
-        found: dict[str, Factory] = {}
-        for info in sorted(pkgutil.iter_modules(backends.__path__), key=lambda m: m.name):
-            if info.ispkg:
-                module = importlib.import_module(f"{backends.__name__}.{info.name}")
-                found[info.name] = module.create
-        return cls(found)
+    def builtin(cls, folders: Sequence[Path] | None = None) -> Registry:
+        """The backends that ship with mcu-deploy: each folder of `mcu_deploy/backends/`.
 
-    def with_backend(self, backend_id: str, factory: Factory) -> Registry:
+        A folder is a backend when it has a `backend.cmake`; its Python module has `create`. Those
+        that were switched off when the package was built are left out.
+        """
+        from mcu_deploy.configuration import backends_off
+
+        registry = cls({})
+        off = backends_off()
+        for root in folders if folders is not None else map(Path, backends.__path__):
+            for marker in sorted(root.glob("*/backend.cmake")):
+                name = marker.parent.name
+                if name not in off:
+                    module = importlib.import_module(f"{backends.__name__}.{name}")
+                    registry = registry.with_backend(name, module.create, BUILTIN)
+        return registry
+
+    def with_backend(self, backend_id: str, factory: Factory, origin: str = "") -> Registry:
         """A registry with one more backend. Raises UsageError for an id that is taken."""
         if self.is_registered(backend_id):
             raise UsageError(
                 f"A backend named {backend_id!r} is registered already. Give it another id."
             )
-        return replace(self, factories={**self.factories, backend_id: factory})
+        return replace(
+            self,
+            factories={**self.factories, backend_id: factory},
+            origins={**self.origins, backend_id: origin},
+        )
+
+    def without(self, backend_id: str) -> Registry:
+        """A registry without one backend."""
+        return replace(self, factories={k: f for k, f in self.factories.items() if k != backend_id})
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all backends, in the order in which they were registered."""
+        return tuple(self.factories)
 
     def is_registered(self, backend_id: str) -> bool:
         """Whether there is a factory for this id."""
@@ -45,8 +68,11 @@ class Registry:
     def create(self, backend_id: str) -> Backend:
         """A new backend object. Raises UsageError for an id that nobody registered."""
         if not self.is_registered(backend_id):
-            known = ", ".join(sorted(self.factories))
-            raise UsageError(f"There is no backend {backend_id!r}. Known are {known}.")
+            known = f"Known are {', '.join(sorted(self.factories))}." if self.factories else ""
+            raise UsageError(
+                f"There is no backend {backend_id!r}. {known} `mcu-deploy backends` lists what was "
+                "found, and why others were skipped."
+            )
         return self.factories[backend_id]()
 
     def preference(self, core: str) -> tuple[Backend, ...]:

@@ -8,6 +8,7 @@ from mcu_deploy.ir.edit import GraphEditor
 from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology
 from mcu_deploy.ir.types import DType, Quantization, TensorType
 from mcu_deploy.ir.verify import GraphError, verify
+from mcu_deploy.ir.view import PartialTopology, SubgraphView, view, view_of_all
 
 __all__ = [
     "DType",
@@ -18,8 +19,12 @@ __all__ = [
     "GraphError",
     "Node",
     "NodeId",
+    "PartialTopology",
     "Quantization",
+    "SubgraphView",
     "TensorType",
     "Topology",
     "verify",
+    "view",
+    "view_of_all",
 ]

@@ -2,31 +2,60 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels import find
-from mcu_deploy.backends.interface import Backend, Layer, LayoutRule, Support, Workload, no
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mcu_deploy.backends.CpuRef.kernels import find, names
+from mcu_deploy.backends.interface import (
+    Backend,
+    BackendBase,
+    Descriptor,
+    Layer,
+    LayerSupport,
+    MemoryManager,
+    Operand,
+    Support,
+    Workload,
+    WorkloadFactory,
+    WorkloadInfo,
+    no,
+)
 
 
-class CpuRef:
+class CpuRef(BackendBase):
     """The reference backend. Its kernels are in `kernels/`, one file a family."""
 
     id = "CpuRef"
-    version = (1, 0)
-    cores: tuple[str, ...] = ()
     rank = 1000
+    operators = names()
 
-    def is_layer_supported(self, layer: Layer) -> Support:
-        kernel = find(layer.node.domain, layer.op)
+    def layer_support(self) -> LayerSupport:
+        return _LayerSupport()
+
+    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+        return _WorkloadFactory()
+
+
+class _LayerSupport:
+    def is_layer_supported(
+        self,
+        layer: Layer,
+        inputs: Sequence[Operand | None],
+        outputs: Sequence[Operand],
+        params: Mapping[str, Any],
+    ) -> Support:
+        kernel = find(layer.domain, layer.op)
         if kernel is None:
             return no("it has no kernel for this operator")
-        return kernel.supports(layer)
+        support = kernel.supports(layer)
+        return replace(support, layout=kernel.layout(layer)) if support.supported else support
 
-    def layout_rule(self, layer: Layer) -> LayoutRule:
-        kernel = find(layer.node.domain, layer.op)
-        assert kernel is not None, "asked for the layout of a layer that it does not support"
-        return kernel.layout(layer)
 
-    def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
-        kernel = find(layer.node.domain, layer.op)
+class _WorkloadFactory:
+    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
+        layer = Layer.of(info, descriptor)
+        kernel = find(layer.domain, layer.op)
         assert kernel is not None, "asked for workloads of a layer that it does not support"
         return (kernel.create(layer),)
 

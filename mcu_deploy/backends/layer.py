@@ -1,0 +1,159 @@
+"""A node as a backend sees it: operands with types and constants, attributes, and the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
+from mcu_deploy.operators import Call, find
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the code will run on: the core ("cortex-m4", "host") and what it has.
+
+    fpu: single-precision floats in hardware; dsp: the SIMD instructions of Armv7E-M and Armv8-M
+    (SMLAD); mve: Helium.
+    """
+
+    core: str = "host"
+    fpu: bool = True
+    dsp: bool = False
+    mve: bool = False
+
+
+HOST = Target()
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An input or output of a layer: its edge, its type, and its value if it is a constant."""
+
+    edge: EdgeId
+    type: TensorType
+    constant: npt.NDArray[Any] | None = None
+    name: str = ""
+
+    @property
+    def memory(self) -> npt.NDArray[Any]:
+        """A constant's value as it lies in memory."""
+        assert self.constant is not None
+        return self.type.to_memory(self.constant)
+
+
+@dataclass(frozen=True)
+class WorkloadInfo:
+    """The tensors of a layer, with their layouts: what Arm NN calls WorkloadInfo. Absent: None."""
+
+    inputs: tuple[Operand | None, ...]
+    outputs: tuple[Operand, ...]
+    target: Target = HOST
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """The operator of a layer and its parameters: what Arm NN calls a queue descriptor."""
+
+    node: Node
+    params: Mapping[str, Any]
+    opset: int
+    body: Graph | None = None
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A node with all that a backend needs to know of it. body: what a fused node stands for."""
+
+    node: Node
+    inputs: tuple[Operand | None, ...]
+    outputs: tuple[Operand, ...]
+    attributes: Mapping[str, Any]
+    opset: int
+    target: Target = HOST
+    body: Graph | None = None
+
+    @classmethod
+    def of(cls, info: WorkloadInfo, descriptor: Descriptor) -> Layer:
+        """The layer that a workload factory is asked for."""
+        return cls(
+            descriptor.node, info.inputs, info.outputs, descriptor.params, descriptor.opset,
+            info.target, descriptor.body,
+        )  # fmt: skip
+
+    @property
+    def info(self) -> WorkloadInfo:
+        return WorkloadInfo(self.inputs, self.outputs, self.target)
+
+    @property
+    def descriptor(self) -> Descriptor:
+        return Descriptor(self.node, self.attributes, self.opset, self.body)
+
+    @property
+    def op(self) -> str:
+        return self.node.op
+
+    @property
+    def domain(self) -> str:
+        """ONNX's domain: "" for its own operators, "mcu" for those that the compiler inserts."""
+        return self.node.domain
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    def input(self, index: int) -> Operand:
+        """An input that must be there."""
+        operand = self.inputs[index]
+        assert operand is not None, f"{self.name} needs input {index}"
+        return operand
+
+    def optional(self, index: int) -> Operand | None:
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    @property
+    def output(self) -> Operand:
+        return self.outputs[0]
+
+    @property
+    def call(self) -> Call:
+        """The operator call, with the values of constant inputs."""
+        return Call(
+            self.op,
+            self.attributes,
+            tuple(None if o is None else o.constant for o in self.inputs),
+            tuple(None if o is None else o.type for o in self.inputs),
+            tuple(o.type for o in self.outputs),
+            self.opset,
+        )
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one run: the operator's own, else the sum over the body."""
+        operator = find(self.node.domain, self.op)
+        if operator is not None:
+            call = self.call
+            return operator.macs(call.types, call.results, call.attributes)
+        if self.body is None:
+            return 0
+        return sum(layer_of(self.body, node, self.target).macs for node in self.body.nodes)
+
+
+def layer_of(graph: Graph, node: Node, target: Target = HOST) -> Layer:
+    """The layer view of a node."""
+
+    def operand(edge: EdgeId) -> Operand:
+        return Operand(edge, graph.type(edge), graph.constant(edge), graph.edge_name(edge))
+
+    return Layer(
+        node,
+        tuple(None if e is None else operand(e) for e in node.inputs),
+        tuple(operand(e) for e in node.outputs if e is not None),
+        graph.attributes(node.id),
+        graph.opset,
+        target,
+        graph.body(node.id),
+    )

@@ -1,0 +1,156 @@
+"""What a backend gives: workloads, as values that outlive it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a C function: its type ("const int8_t *") and its name."""
+
+    ctype: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.ctype}{'' if self.ctype.endswith('*') else ' '}{self.name}"
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """A static C function. In its body `$word` stands for the network's own symbol `word`.
+
+    Functions of equal stem, parameters and body are emitted once. An `inline` one is a helper: it
+    is `static inline`, and others call it by `$stem`.
+    """
+
+    stem: str
+    parameters: tuple[Parameter, ...]
+    body: str
+    result: str = "void"
+    inline: bool = False
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant array of a workload, in the order in which the function reads it."""
+
+    stem: str
+    value: npt.NDArray[Any]
+    alignment: int = 4
+
+    @property
+    def ctype(self) -> str:
+        names = {"float32": "float", "float64": "double", "bool": "uint8_t"}
+        return names.get(self.value.dtype.name, f"{self.value.dtype.name}_t")
+
+
+class Role(enum.Enum):
+    """What an argument of a call refers to."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    CONSTANT = "constant"
+    SCRATCH = "scratch"
+    REGION = "region"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a call: the index-th input, output, constant or region, or the scratch."""
+
+    role: Role
+    index: int = 0
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """An output may share memory with an input.
+
+    distance: how many bytes the output's write position may run ahead of what is still to be
+    read; 0 means element by element in the same order. The planner uses those of distance 0, and
+    only where the input is no smaller than the output and nothing else reads it.
+    """
+
+    input: int
+    output: int
+    distance: int = 0
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a workload costs. None where only a measurement can tell.
+
+    instructions: executed in one run; cycles: modelled; flash: bytes of code and constants.
+    """
+
+    macs: int = 0
+    instructions: int | None = None
+    cycles: int | None = None
+    flash: int | None = None
+
+    @property
+    def time(self) -> int | None:
+        """What is compared: modelled cycles, else instructions; None where neither is known."""
+        return self.cycles if self.cycles is not None else self.instructions
+
+
+class RegionKind(enum.Enum):
+    """How long a region of memory keeps what was written to it."""
+
+    SCRATCH = "scratch"  # during one call
+    PRIVATE = "private"  # from mcu_instance_init, which clears it, to mcu_instance_deinit
+
+
+@dataclass(frozen=True)
+class Region:
+    """A stretch of an instance's workspace that a backend asked its memory manager for.
+
+    Regions are told apart by `number`, which the manager gives; like every tensor they are aligned
+    to 16 bytes. The planner places them; nothing else is ever written into a private one.
+    """
+
+    backend: str
+    number: int
+    kind: RegionKind
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class RegionCall:
+    """A C function that gets a pointer to each of these private regions, in this order."""
+
+    function: CFunction
+    regions: tuple[Region, ...] = ()
+    helpers: tuple[CFunction, ...] = ()
+    headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One way of computing a layer.
+
+    function None means that nothing is computed: the output is the first input's memory, seen
+    under another shape. scratch_bytes: memory that it may overwrite during its call; like every
+    tensor it is aligned to 16 bytes. regions: those that its memory manager gave it.
+    """
+
+    backend: str
+    function: CFunction | None
+    arguments: tuple[Argument, ...] = ()
+    constants: tuple[Constant, ...] = ()
+    helpers: tuple[CFunction, ...] = ()
+    headers: tuple[str, ...] = ()
+    scratch_bytes: int = 0
+    in_place: tuple[InPlace, ...] = ()
+    costs: Costs = field(default_factory=Costs)
+    regions: tuple[Region, ...] = ()
+
+    @property
+    def is_view(self) -> bool:
+        return self.function is None
