@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mcu_deploy.backends.interface import LayoutRule, layer_of
+from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node, NodeId, TensorType
 from mcu_deploy.ir.types import channels_last
 from mcu_deploy.partition import Assignment
@@ -112,8 +112,11 @@ class _Assigner:
 
 def assign(graph: Graph, assignment: Assignment) -> Graph:
     """The graph with layouts on its edges, as the backends of `assignment` want them."""
+    # An If or a Loop that is split has no backend of its own; its tensors lie in natural order.
     rules = {
-        node.id: assignment.backends[node.id].layout_rule(layer_of(graph, node))
+        node.id: assignment.supports[node.id].layout
+        if node.id in assignment.supports
+        else LayoutRule.NATURAL
         for node in graph.nodes
     }
     return _Assigner(graph, rules).run()

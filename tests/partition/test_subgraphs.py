@@ -1,0 +1,98 @@
+"""The graphs of If and Loop are partitioned as the whole is."""
+
+from __future__ import annotations
+
+import pytest
+from backend_cases import Only
+
+from mcu_deploy import layouts, partition, select
+from mcu_deploy.backends.CpuRef import CpuRef
+from mcu_deploy.backends.interface import HOST
+from mcu_deploy.errors import UnsupportedError, UsageError
+from mcu_deploy.ir import DType, Graph, GraphEditor, TensorType, verify
+from mcu_deploy.partition import Options
+
+VECTOR = TensorType(DType.FLOAT32, (4,))
+
+
+def inner(name: str, *ops: str) -> Graph:
+    """A subgraph that reads one outer value."""
+    editor = GraphEditor.empty(name)
+    edge = editor.add_edge("x", VECTOR)
+    editor.inputs = [edge]
+    for number, op in enumerate(ops):
+        after = editor.add_edge(f"{name}{number}", VECTOR)
+        editor.add_node(op, [edge], [after], f"{name}.{op}")
+        edge = after
+    editor.outputs = [edge]
+    return editor.finish(opset=17)
+
+
+def choosing(then: Graph, otherwise: Graph) -> Graph:
+    editor = GraphEditor.empty("choosing")
+    condition = editor.add_edge("condition", TensorType(DType.BOOL, ()))
+    x, y, z = (editor.add_edge(name, VECTOR) for name in "xyz")
+    editor.inputs = [condition, x]
+    editor.add_node(
+        "If", [condition], [y], "choose", extra_inputs=(x,),
+        subgraphs={"then_branch": then, "else_branch": otherwise},
+    )  # fmt: skip
+    editor.add_node("Relu", [y], [z], "last")
+    editor.outputs = [z]
+    return editor.finish(opset=17)
+
+
+def test_each_subgraph_is_given_to_backends() -> None:
+    graph = choosing(inner("then", "Relu", "Neg"), inner("else", "Abs"))
+    after, assignment = partition.assign(graph, (Only(), CpuRef()))
+    verify(after)
+    choose, last = after.nodes
+    assert choose.id not in assignment.backends
+    assert assignment.backends[last.id].id == "Only"
+    found = assignment.subgraphs[choose.id]
+    then = after.subgraphs(choose.id)["then_branch"]
+    assert [found["then_branch"].backends[n.id].id for n in then.nodes] == ["Only", "CpuRef"]
+    assert [p.backend for p in found["then_branch"].partitions] == ["Only", "CpuRef"]
+    assert [b.id for b in found["else_branch"].backends.values()] == ["CpuRef"]
+
+
+def test_a_backend_may_take_the_whole() -> None:
+    from mcu_deploy.backends.interface import YES
+
+    class Whole(Only):
+        def layer_support(self):  # type: ignore[no-untyped-def]
+            class Support:
+                def is_layer_supported(self, *_):  # type: ignore[no-untyped-def]
+                    return YES
+
+            return Support()
+
+    graph = choosing(inner("then", "Relu"), inner("else", "Abs"))
+    _, assignment = partition.assign(graph, (Whole("Whole"),))
+    assert {b.id for b in assignment.backends.values()} == {"Whole"}
+    assert assignment.subgraphs == {}
+
+
+def test_overrides_reach_into_subgraphs() -> None:
+    graph = choosing(inner("then", "Relu"), inner("else", "Relu"))
+    options = Options({"then.Relu": CpuRef()})
+    after, assignment = partition.assign(graph, (Only(), CpuRef()), HOST, options)
+    choose = next(after.nodes)
+    found = assignment.subgraphs[choose.id]
+    assert [b.id for b in found["then_branch"].backends.values()] == ["CpuRef"]
+    assert [b.id for b in found["else_branch"].backends.values()] == ["Only"]
+    with pytest.raises(UsageError, match="no layer 'nobody'"):
+        partition.assign(graph, (CpuRef(),), HOST, Options({"nobody": CpuRef()}))
+
+
+def test_a_node_inside_that_nobody_takes_is_an_error() -> None:
+    graph = choosing(inner("then", "Relu"), inner("else", "Nonsense"))
+    with pytest.raises(UnsupportedError, match=r"Nonsense 'else\.Nonsense'"):
+        partition.assign(graph, (CpuRef(),))
+
+
+def test_code_for_it_is_refused_with_a_sentence() -> None:
+    graph = choosing(inner("then", "Relu"), inner("else", "Abs"))
+    after, assignment = partition.assign(graph, (CpuRef(),))
+    with pytest.raises(UnsupportedError, match="the If 'choose' are given to backends, but"):
+        select.select(layouts.assign(after, assignment), assignment, (CpuRef(),))
