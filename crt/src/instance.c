@@ -1,12 +1,18 @@
 /* The life of an instance, and the tensors in its workspace.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
+#include <string.h>
 
 #include "mcu/runtime.h"
 
 int32_t mcu_instance_init(mcu_instance_t *instance, const mcu_model_t *model, void *workspace,
                           size_t workspace_size) {
-    if (instance == NULL || model == NULL || workspace == NULL) {
+    if (instance == NULL) {
+        return MCU_ERROR_NULL_POINTER;
+    }
+    /* Until all is well: an instance that could not be prepared can be ended all the same. */
+    instance->model = NULL;
+    if (model == NULL || workspace == NULL) {
         return MCU_ERROR_NULL_POINTER;
     }
     /* First of all: in another version the fields behind it may be elsewhere. */
@@ -23,12 +29,18 @@ int32_t mcu_instance_init(mcu_instance_t *instance, const mcu_model_t *model, vo
     instance->workspace = workspace;
     instance->hook = NULL;
     instance->hook_context = NULL;
+    if (model->private_place.bytes != 0) {
+        memset(instance->workspace + model->private_place.offset, 0, model->private_place.bytes);
+    }
     return MCU_OK;
 }
 
 int32_t mcu_instance_deinit(mcu_instance_t *instance) {
     if (instance == NULL) {
         return MCU_ERROR_NULL_POINTER;
+    }
+    if (instance->model != NULL && instance->model->release_func != NULL) {
+        instance->model->release_func(instance);
     }
     instance->model = NULL;
     instance->workspace = NULL;

@@ -25,6 +25,7 @@ int32_t mcu_run(const mcu_model_t *model, DLTensor *inputs, uint32_t num_inputs,
     status = mcu_instance_init(&instance, model, workspace, model->workspace_size);
     if (status == MCU_OK) {
         status = mcu_instance_run(&instance, inputs, num_inputs, outputs, num_outputs);
+        mcu_instance_deinit(&instance);
     }
     int32_t freed = arena->free(arena, workspace);
     return status != MCU_OK ? status : freed;

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 
 import jinja2
 
-from mcu_deploy.backends.interface import Argument, Role
+from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
 from mcu_deploy.codegen import constants, describe, names
 from mcu_deploy.codegen.symbols import Symbols, headers
 from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, table, wrap
 from mcu_deploy.errors import ModelError, UsageError
 from mcu_deploy.ir import DType, Graph
 from mcu_deploy.plan import Plan, Step
+from mcu_deploy.select import Selection
 
 # What the templates are written for: MCU_MODEL_ABI_VERSION of crt/include/mcu/model.h, and
 # MCU_MAX_TENSORS of runtime.h.
-ABI_VERSION = 1
+ABI_VERSION = 2
 MOST_TENSORS = 16
 
 _WEIGHTS = ("incbin", "array")
@@ -54,6 +55,14 @@ class _Call:
     statement: str
 
 
+@dataclass(frozen=True)
+class _RegionCall:
+    """A call of a backend's memory manager, as the template shows it."""
+
+    backend: str
+    statement: str
+
+
 @functools.cache
 def environment() -> jinja2.Environment:
     """The templates of this package."""
@@ -67,11 +76,17 @@ def environment() -> jinja2.Environment:
 
 
 def generate(
-    graph: Graph, plan: Plan, name: str, command: str, weights: str = "incbin"
+    graph: Graph,
+    plan: Plan,
+    name: str,
+    command: str,
+    weights: str = "incbin",
+    selection: Selection | None = None,
 ) -> NetworkSource:
     """The C of a network.
 
     command: the gcc command that the source quotes, so that a person can build it by hand.
+    selection: what the plan was made of, for the calls of the backends' memory managers.
     weights: "incbin" takes the weights from a file beside the source, "array" writes C arrays.
     Raises ModelError for a model with more tensors than the runtime takes.
     """
@@ -85,6 +100,10 @@ def generate(
         )
     symbols = Symbols(name)
     calls = [_call(graph, plan, step, symbols) for step in plan.steps]
+    chosen = selection or Selection(())
+    acquire = [_region_call(plan, b, call, symbols) for b, call in chosen.acquire]
+    release = [_region_call(plan, b, call, symbols) for b, call in chosen.release]
+    private_offset, private_bytes = plan.private_place
     blob = bytes(symbols.weights)
     values = {
         "name": name,
@@ -99,7 +118,10 @@ def generate(
         "command": shell_lines(
             [shlex.quote(w) for w in shlex.split(command)], COLUMNS - len(" *   ")
         ),
-        "headers": headers([s.choice for s in plan.steps]),
+        "headers": headers(
+            [s.choice.workload.headers for s in plan.steps]
+            + [call.headers for _, call in (*chosen.acquire, *chosen.release)]
+        ),
         "functions": symbols.functions,
         "constants": constants.file_rows(symbols.constants)
         if weights == "incbin"
@@ -107,6 +129,10 @@ def generate(
         "constant_macro": constants.file_macro(f"{symbols.prefix}weights"),
         "paragraph": paragraph,
         "calls": calls,
+        "acquire": acquire,
+        "release": release,
+        "private_offset": private_offset,
+        "private_bytes": private_bytes,
         "plan": plan,
         "run_func": _run_func(symbols.prefix),
         "inputs": [_tensor(graph, plan, e, i) for i, e in enumerate(graph.inputs)],
@@ -126,8 +152,8 @@ def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
     function = workload.function
     assert function is not None
     for helper in workload.helpers:
-        symbols.function(helper)
-    symbol = symbols.function(function)
+        symbols.function(helper, workload.backend)
+    symbol = symbols.function(function, workload.backend)
     arrays = [symbols.constant(c, step.index) for c in workload.constants]
 
     def argument(item: Argument, ctype: str) -> str:
@@ -136,6 +162,12 @@ def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
         if item.role is Role.SCRATCH:
             assert step.scratch is not None
             offset = plan.offsets[step.scratch]
+        elif item.role is Role.REGION:
+            region = workload.regions[item.index]
+            if region.kind is RegionKind.PRIVATE:
+                offset = plan.private_offset(region)
+            else:
+                offset = plan.offsets[step.regions[region]]
         elif item.role is Role.INPUT:
             offset = plan.offset(layer.input(item.index).edge)
         else:
@@ -148,6 +180,17 @@ def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
     ]
     title, details = describe.layer(graph, step)
     return _Call(step.index, title, details, wrap(f"    {symbol}(", arguments, ");"))
+
+
+def _region_call(plan: Plan, backend: str, call: RegionCall, symbols: Symbols) -> _RegionCall:
+    for helper in call.helpers:
+        symbols.function(helper, backend)
+    symbol = symbols.function(call.function, backend)
+    arguments = [
+        f"({parameter.ctype.strip()})(ws + {plan.private_offset(region)})"
+        for region, parameter in zip(call.regions, call.function.parameters, strict=True)
+    ]
+    return _RegionCall(backend, wrap(f"    {symbol}(", arguments, ");"))
 
 
 def _run_func(prefix: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mcu_deploy.backends.interface import CFunction, Constant
 from mcu_deploy.codegen.text import wrap
-from mcu_deploy.select import Choice
+from mcu_deploy.errors import BackendFault
 
 # Stems that the network's own template uses.
 _OWN = (
@@ -21,6 +21,7 @@ _OWN = (
     "outputs",
     "regions",
     "layer_infos",
+    "release",
 )
 _TOKEN = re.compile(r"\$([A-Za-z0-9_]+)")
 
@@ -58,28 +59,32 @@ class Symbols:
         self.weights = bytearray()
         self.alignment = 1
         self._functions: dict[CFunction, str] = {}
+        self._helpers: dict[tuple[str, str], str] = {}
         self._constants: dict[tuple[str, bytes], NamedConstant] = {}
         self._stems: dict[str, int] = {}
         self._taken = {self.prefix + stem for stem in _OWN}
 
-    def function(self, function: CFunction) -> str:
+    def function(self, function: CFunction, owner: str = "") -> str:
         """The symbol of a function, which is emitted at its first use.
 
-        Raises ValueError where two different helpers have one name: a fault of the backends.
+        owner: the backend whose helpers the function's `$words` mean; two backends may each have a
+        helper of one stem. Raises BackendFault where a backend has two different ones.
         """
-        if function in self._functions:
-            return self._functions[function]
-        if function.inline:
-            # A helper is called by its stem from other functions' text, so it keeps it.
-            symbol = self.prefix + function.stem
-            if symbol in self._taken:
-                raise ValueError(f"there are two different helper functions {function.stem!r}")
-            self._taken.add(symbol)
-        else:
-            symbol = self._free(self._numbered(function.stem))
-        body = _TOKEN.sub(lambda m: self.prefix + m[1], function.body)
-        self._functions[function] = symbol
-        self.functions.append(NamedFunction(symbol, _definition(function, symbol, body)))
+        body = _TOKEN.sub(
+            lambda m: self._helpers.get((owner, m[1]), self.prefix + m[1]), function.body
+        )
+        final = replace(function, body=body)
+        symbol = self._functions.get(final)
+        if symbol is None:
+            symbol = self._free(function.stem if function.inline else self._numbered(function.stem))
+            self._functions[final] = symbol
+            self.functions.append(NamedFunction(symbol, _definition(function, symbol, body)))
+        if function.inline and self._helpers.setdefault((owner, function.stem), symbol) != symbol:
+            raise BackendFault(
+                owner,
+                f"The backend {owner} has two different helper functions {function.stem!r} in one "
+                "network. Leave the backend out, and report this to its vendor.",
+            )
         return symbol
 
     def constant(self, constant: Constant, layer: int) -> str:
@@ -123,6 +128,6 @@ def _definition(function: CFunction, symbol: str, body: str) -> str:
     return opened + body.strip().removeprefix("{")
 
 
-def headers(choices: Sequence[Choice]) -> list[str]:
-    """The standard headers that the workloads need, sorted."""
-    return sorted({h for c in choices for h in c.workload.headers})
+def headers(lists: Sequence[Sequence[str]]) -> list[str]:
+    """The standard headers that the workloads need, each once, sorted."""
+    return sorted({header for names in lists for header in names})

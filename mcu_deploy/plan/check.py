@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mcu_deploy.backends.interface import Layer, Workload
+from mcu_deploy.backends.interface import Layer, Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.model import Plan, PlanError, Step
 from mcu_deploy.select import Choice
@@ -16,21 +16,29 @@ from mcu_deploy.select import Choice
 Place = tuple[int, int]  # [start, end) in the workspace
 
 
-def check(graph: Graph, choices: Sequence[Choice], plan: Plan) -> None:
+def check(
+    graph: Graph, choices: Sequence[Choice], plan: Plan, calls: Sequence[RegionCall] = ()
+) -> None:
     """Raises PlanError where the plan does not compute what `choices` compute, in their order.
 
     What it demands: every computed edge has its own bytes of an aligned place in the workspace;
     every layer is called once; each value that is read was written before and not overwritten
     since; and what one layer reads, writes and uses as scratch is apart, except where its workload
-    allows an output to lie exactly on an input.
+    allows an output to lie exactly on an input. Private regions, of the layers and of `calls`, are
+    apart from everything.
     """
     places = _edge_places(graph, choices, plan)
     _require_every_layer(choices, plan)
     views = _views(choices, places)
     _require_apart(graph.inputs, places, "the inputs")
+    private = _private_places(choices, calls, plan)
+    for edge, place in places.items():
+        _require_untouched(private, place, f"edge {edge}")
     # live: the edges that hold their value now.
     live = _with_views(graph.inputs, views)
     for step in plan.steps:
+        for place in _scratch_places(step, plan):
+            _require_untouched(private, place, f"the scratch of {step.choice.layer.name!r}")
         live = _run(step, plan, places, views, live)
     missing = set(graph.outputs) - live
     if missing:
@@ -54,11 +62,14 @@ def _run(
     _require_apart(writes, places, f"the outputs of {layer.name!r}")
     _require_inputs_intact(layer, workload, places)
     overwritten = [places[e] for e in writes]
-    scratch = _scratch_place(step, plan)
-    if scratch is not None:
+    scratches = _scratch_places(step, plan)
+    for index, scratch in enumerate(scratches):
         for edge in (*reads, *writes):
             if _meet(scratch, places[edge]):
                 raise PlanError(f"the scratch of {layer.name!r} overlaps edge {edge}")
+        for other in scratches[:index]:
+            if _meet(scratch, other):
+                raise PlanError(f"the scratch regions of {layer.name!r} overlap")
         overwritten.append(scratch)
     kept = {e for e in live if not any(_meet(places[e], place) for place in overwritten)}
     return kept | _with_views(writes, views)
@@ -94,13 +105,50 @@ def _edge_places(graph: Graph, choices: Sequence[Choice], plan: Plan) -> dict[Ed
     return places
 
 
-def _scratch_place(step: Step, plan: Plan) -> Place | None:
-    name, size = step.choice.layer.name, step.choice.workload.scratch_bytes
-    if not size:
-        return None
-    if step.scratch is None:
-        raise PlanError(f"{name!r} needs {size} bytes of scratch and has none")
-    return _place(plan, step.scratch, size, f"the scratch of {name!r}")
+def _scratch_places(step: Step, plan: Plan) -> list[Place]:
+    """Where the scratch buffer and the scratch regions of a step lie."""
+    name, workload = step.choice.layer.name, step.choice.workload
+    wanted = [(workload.scratch_bytes, step.scratch)] if workload.scratch_bytes else []
+    wanted += [
+        (region.bytes, step.regions.get(region))
+        for region in dict.fromkeys(workload.regions)
+        if region.kind is RegionKind.SCRATCH
+    ]
+    places = []
+    for size, buffer in wanted:
+        if buffer is None:
+            raise PlanError(f"{name!r} needs {size} bytes of scratch and has none")
+        places.append(_place(plan, buffer, size, f"the scratch of {name!r}"))
+    return places
+
+
+def _private_places(
+    choices: Sequence[Choice], calls: Sequence[RegionCall], plan: Plan
+) -> dict[Region, Place]:
+    """Where the private regions lie: each inside of the private buffer, apart from the others."""
+    used = [r for c in choices if not c.workload.is_view for r in c.workload.regions]
+    used += [r for call in calls for r in call.regions]
+    start, size = plan.private_place
+    places: dict[Region, Place] = {}
+    for region in dict.fromkeys(r for r in used if r.kind is RegionKind.PRIVATE):
+        what = f"the region {region.name!r} of {region.backend}"
+        if plan.private is None or region not in plan.private_offsets:
+            raise PlanError(f"{what} has no place")
+        at = plan.private_offset(region)
+        if at % plan.alignment:
+            raise PlanError(f"{what} lies at {at}, which is no multiple of {plan.alignment}")
+        place = (at, at + region.bytes)
+        if at < start or place[1] > start + size or place[1] > plan.bytes:
+            raise PlanError(f"{what} lies outside of the private memory")
+        _require_untouched(places, place, what)
+        places[region] = place
+    return places
+
+
+def _require_untouched(private: Mapping[Region, Place], place: Place, what: str) -> None:
+    for region, other in private.items():
+        if _meet(place, other):
+            raise PlanError(f"{what} overlaps the region {region.name!r} of {region.backend}")
 
 
 def _place(plan: Plan, buffer: int, size: int, what: str) -> Place:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.backends.interface import Layer, Workload
+from mcu_deploy.backends.interface import Layer, Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan.model import Buffer, PlanError, Step, Tensor
+from mcu_deploy.plan.model import Buffer, PlanError, Step, Tensor, aligned
 from mcu_deploy.select import Choice
 
 
@@ -18,13 +18,20 @@ class Lifetimes:
     steps: tuple[Step, ...]
     buffers: tuple[Buffer, ...]
     tensors: dict[EdgeId, Tensor]
+    private: int | None
+    private_offsets: dict[Region, int]
 
 
-def analyse(graph: Graph, choices: Sequence[Choice], reuse: bool = True) -> Lifetimes:
+def analyse(
+    graph: Graph,
+    choices: Sequence[Choice],
+    calls: Sequence[RegionCall] = (),
+    reuse: bool = True,
+) -> Lifetimes:
     """Steps, buffers and tensors of a network in the order of `choices`.
 
-    reuse=False keeps every tensor for the whole run and computes nothing in place, so that each
-    can be read afterwards.
+    calls: what is called beside the layers, with private regions. reuse=False keeps every tensor
+    for the whole run and computes nothing in place, so that each can be read afterwards.
     """
     positions = _positions(choices)
     end = 1 + max(positions, default=-1)
@@ -33,7 +40,16 @@ def analyse(graph: Graph, choices: Sequence[Choice], reuse: bool = True) -> Life
         # Only now, when the readers of every view are known to its source.
         for choice, position in zip(choices, positions, strict=True):
             _share_in_place(shared, choice, position)
-    return _collect(graph, choices, positions, shared, keep_until=None if reuse else end)
+    buffers, tensors = _tensors(graph, shared, keep_until=None if reuse else end)
+    steps = _steps(choices, positions, buffers)
+    offsets = _private_offsets(choices, calls)
+    private = None
+    if offsets:
+        # They hold their content between two runs: nothing else ever lies there.
+        private = len(buffers)
+        size = max(offset + region.bytes for region, offset in offsets.items())
+        buffers.append(Buffer(private, size, -1, end, "private memory of backends"))
+    return Lifetimes(tuple(steps), tuple(buffers), tensors, private, offsets)
 
 
 def _positions(choices: Sequence[Choice]) -> list[int]:
@@ -138,13 +154,9 @@ def _in_place_pairs(layer: Layer, workload: Workload) -> list[tuple[EdgeId, Edge
     return pairs
 
 
-def _collect(
-    graph: Graph,
-    choices: Sequence[Choice],
-    positions: Sequence[int],
-    shared: _Shared,
-    keep_until: int | None,
-) -> Lifetimes:
+def _tensors(
+    graph: Graph, shared: _Shared, keep_until: int | None
+) -> tuple[list[Buffer], dict[EdgeId, Tensor]]:
     buffers: list[Buffer] = []
     tensors: dict[EdgeId, Tensor] = {}
     for edge, group in shared.group.items():
@@ -155,14 +167,42 @@ def _collect(
             buffers.append(Buffer(number, max(group.bytes, 1), group.first, last, label))
             for member in group.edges:
                 tensors[member] = Tensor(member, number, graph.type(member).bytes)
+    return buffers, tensors
+
+
+def _steps(
+    choices: Sequence[Choice], positions: Sequence[int], buffers: list[Buffer]
+) -> list[Step]:
+    """The layers that are called; their scratch is added to the buffers."""
+
+    def add(size: int, position: int, label: str) -> int:
+        buffers.append(Buffer(len(buffers), size, position, position, label))
+        return len(buffers) - 1
+
     steps = []
     for choice, position in zip(choices, positions, strict=True):
         if choice.workload.is_view:
             continue
         scratch, size = None, choice.workload.scratch_bytes
         if size:
-            scratch = len(buffers)
-            label = f"scratch of {choice.layer.name}"
-            buffers.append(Buffer(scratch, size, position, position, label))
-        steps.append(Step(position, choice, scratch))
-    return Lifetimes(tuple(steps), tuple(buffers), tensors)
+            scratch = add(size, position, f"scratch of {choice.layer.name}")
+        regions = {
+            region: add(region.bytes, position, f"{region.name} of {choice.layer.name}")
+            for region in dict.fromkeys(choice.workload.regions)
+            if region.kind is RegionKind.SCRATCH
+        }
+        steps.append(Step(position, choice, scratch, regions))
+    return steps
+
+
+def _private_offsets(choices: Sequence[Choice], calls: Sequence[RegionCall]) -> dict[Region, int]:
+    """Where each private region that anyone uses lies among them, in the order of asking."""
+    used = {r for c in choices if not c.workload.is_view for r in c.workload.regions}
+    used |= {r for call in calls for r in call.regions}
+    private = [r for r in used if r.kind is RegionKind.PRIVATE]
+    offsets: dict[Region, int] = {}
+    size = 0
+    for region in sorted(private, key=lambda r: (r.backend, r.number)):
+        offsets[region] = size
+        size += aligned(region.bytes)
+    return offsets

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from mcu_deploy.backends.interface import Region
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.select import Choice
 
@@ -41,11 +42,12 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Step:
-    """A layer that is called: its choice, and its scratch buffer if it has one."""
+    """A layer that is called: its choice, its scratch buffer, and those of its scratch regions."""
 
     index: int
     choice: Choice
     scratch: int | None
+    regions: Mapping[Region, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Plan:
 
     tensors: where each edge that is computed lies. bytes: the workspace's size; lower_bound: the
     largest sum of buffers that live at one step, aligned, which no plan in this order can beat.
+    private: the buffer that holds the backends' private regions, and each region's offset in it.
     """
 
     steps: tuple[Step, ...]
@@ -63,10 +66,24 @@ class Plan:
     bytes: int
     lower_bound: int
     alignment: int = ALIGNMENT
+    private: int | None = None
+    private_offsets: Mapping[Region, int] = field(default_factory=dict)
 
     def offset(self, edge: EdgeId) -> int:
         """The offset of an edge's tensor in the workspace."""
         return self.offsets[self.tensors[edge].buffer]
+
+    def private_offset(self, region: Region) -> int:
+        """The offset of a private region in the workspace."""
+        assert self.private is not None
+        return self.offsets[self.private] + self.private_offsets[region]
+
+    @property
+    def private_place(self) -> tuple[int, int]:
+        """Offset and bytes of all private regions together; (0, 0) where there is none."""
+        if self.private is None:
+            return 0, 0
+        return self.offsets[self.private], self.buffers[self.private].bytes
 
 
 def aligned(size: int, alignment: int = ALIGNMENT) -> int:

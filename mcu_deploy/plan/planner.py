@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from mcu_deploy.backends.interface import RegionCall
 from mcu_deploy.ir import Graph
 from mcu_deploy.plan.check import check
 from mcu_deploy.plan.lifetimes import analyse
@@ -77,16 +78,27 @@ def orders(buffers: Sequence[Buffer], relation: Mapping[int, frozenset[int]]) ->
     return [sorted(buffers, key=key) for key in keys]
 
 
-def make(graph: Graph, choices: Sequence[Choice], options: Options | None = None) -> Plan:
-    """Plans the memory of a network, and has the plan checked from the definition."""
+def make(
+    graph: Graph,
+    choices: Sequence[Choice],
+    options: Options | None = None,
+    calls: Sequence[RegionCall] = (),
+) -> Plan:
+    """Plans the memory of a network, and has the plan checked from the definition.
+
+    calls: what is called beside the layers, with private regions (Selection.acquire, .release).
+    """
     chosen = options or Options()
-    lives = analyse(graph, choices, chosen.reuse)
+    lives = analyse(graph, choices, calls, chosen.reuse)
     relation = conflicts(lives.buffers)
     bound = lower_bound(lives.buffers)
     offsets, size = min(
         (place(order, relation) for order in orders(lives.buffers, relation)),
         key=lambda placed: placed[1],
     )
-    plan = Plan(lives.steps, lives.buffers, lives.tensors, offsets, size, bound)
-    check(graph, choices, plan)
+    plan = Plan(
+        lives.steps, lives.buffers, lives.tensors, offsets, size, bound,
+        private=lives.private, private_offsets=lives.private_offsets,
+    )  # fmt: skip
+    check(graph, choices, plan, calls)
     return plan

@@ -12,7 +12,14 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from mcu_deploy import plan
-from mcu_deploy.backends.interface import CFunction, InPlace, Workload, layer_of
+from mcu_deploy.backends.interface import (
+    CFunction,
+    InPlace,
+    Region,
+    RegionKind,
+    Workload,
+    layer_of,
+)
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
 from mcu_deploy.plan import Plan, PlanError, Tensor, check
 from mcu_deploy.plan.model import ALIGNMENT
@@ -20,6 +27,12 @@ from mcu_deploy.plan.planner import conflicts
 from mcu_deploy.select import Choice
 
 FUNCTION = CFunction("layer", (), "{\n}")
+REGIONS = (
+    Region("Test", 0, RegionKind.PRIVATE, "state", 20),
+    Region("Test", 1, RegionKind.SCRATCH, "sums", 33),
+    Region("Test", 2, RegionKind.PRIVATE, "flag", 1),
+    Region("Test", 3, RegionKind.SCRATCH, "line", 16),
+)
 QUICK = settings(
     max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
@@ -92,6 +105,7 @@ def problems(draw: st.DrawFn, sharing: bool = True) -> Problem:
             inputs, *outputs,
             in_place=tuple(draw(st.lists(pairs, max_size=3 if sharing else 0))),
             scratch_bytes=draw(st.sampled_from([0, 0, 0, 1, 40])),
+            regions=tuple(draw(st.lists(st.sampled_from(REGIONS), max_size=3))),
         )  # fmt: skip
     ends = draw(st.lists(st.sampled_from(edges), min_size=1, max_size=3, unique=True))
     return maker.finish(edges[-1], *ends)
@@ -123,17 +137,31 @@ def simulate(problem: Problem, plan_: Plan) -> bool:
     def holds(at: range, what: object) -> bool:
         return all(memory.get(byte) == what for byte in at)
 
+    def holds_private() -> bool:
+        return all(holds(at, region) for region, at in private.items())
+
     good = True
+    private = {
+        r: range(plan_.private_offset(r), plan_.private_offset(r) + r.bytes)
+        for r in plan_.private_offsets
+    }
+    for region, at in private.items():
+        good &= write(at, region)
     for edge in problem.graph.inputs:
         good &= write(place(edge), edge)
-    good &= all(holds(place(e), e) for e in problem.graph.inputs)
+    good &= all(holds(place(e), e) for e in problem.graph.inputs) and holds_private()
     for step in plan_.steps:
         layer, workload = step.choice.layer, step.choice.workload
         inputs = [o.edge for o in layer.inputs if o is not None]
+        scratches: dict[object, range] = {
+            region: range(plan_.offsets[buffer], plan_.offsets[buffer] + region.bytes)
+            for region, buffer in step.regions.items()
+        }
         if step.scratch is not None:
             start = plan_.offsets[step.scratch]
-            scratch = range(start, start + workload.scratch_bytes)
-            good &= write(scratch, "scratch")
+            scratches["scratch"] = range(start, start + workload.scratch_bytes)
+        for what, at in scratches.items():
+            good &= write(at, what)
         good &= all(holds(place(e), value(e)) for e in inputs)
         # An output may run over an input only behind the reader of that input.
         for index, edge in enumerate(inputs):
@@ -145,7 +173,7 @@ def simulate(problem: Problem, plan_: Plan) -> bool:
         for operand in layer.outputs:
             good &= write(place(operand.edge), operand.edge)
         good &= all(holds(place(o.edge), o.edge) for o in layer.outputs)
-        good &= step.scratch is None or holds(scratch, "scratch")
+        good &= all(holds(at, what) for what, at in scratches.items()) and holds_private()
     return good and all(holds(place(e), value(e)) for e in problem.graph.outputs)
 
 
@@ -212,11 +240,11 @@ def test_two_live_buffers_in_one_place_are_refused(problem: Problem, data: st.Da
     assert not accepts(problem, attacked)
 
 
-def pair() -> Problem:
+def pair(regions: tuple[Region, ...] = ()) -> Problem:
     """in (32) -> a (32, may replace it) -> b (16), with scratch; all in separate places."""
     maker = Maker()
     x = maker.input(32)
-    (a,) = maker.layer([x], 32)
+    (a,) = maker.layer([x], 32, regions=regions)
     (b,) = maker.layer([a], 16, in_place=(InPlace(0, 0),), scratch_bytes=20)
     return maker.finish(b)
 
@@ -231,7 +259,7 @@ def test_a_right_plan_by_hand_is_accepted() -> None:
 
 
 def test_what_is_missing_is_refused() -> None:
-    problem = pair()
+    problem = pair(REGIONS[:3])
     made = problem.plan()
     scratch = made.steps[1].scratch
     assert scratch is not None
@@ -247,6 +275,15 @@ def test_what_is_missing_is_refused() -> None:
         "needs 20 bytes of scratch": {
             "steps": (made.steps[0], replace(made.steps[1], scratch=None))
         },
+        "'state' of Test has no place": {"private_offsets": {REGIONS[2]: 0}},
+        "'flag' of Test lies at 8, which is no multiple": {
+            "private_offsets": {REGIONS[0]: 0, REGIONS[2]: 8},
+            "offsets": {**made.offsets, made.private: 0},
+        },
+        "lies outside of the private memory": {"private_offsets": {REGIONS[0]: 0, REGIONS[2]: 48}},
+        "overlaps the region 'state'": {"private_offsets": {REGIONS[0]: 0, REGIONS[2]: 0}},
+        "edge 0 overlaps the region": {"offsets": {**made.offsets, made.private: made.offset(0)}},
+        "needs 33 bytes of scratch": {"steps": (replace(made.steps[0], regions={}), made.steps[1])},
     }
     for sentence, change in attacks.items():
         with pytest.raises(PlanError, match=sentence):

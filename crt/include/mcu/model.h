@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a structure in this file changes its meaning or its layout. */
-#define MCU_MODEL_ABI_VERSION 1U
+#define MCU_MODEL_ABI_VERSION 2U
 
 /* The one type code that run_func's arg_type_ids may hold: "a DLTensor *" (TVM's number for it). */
 #define MCU_TYPE_TENSOR_HANDLE 7
@@ -76,6 +76,10 @@ typedef struct mcu_model {
     const mcu_tensor_info_t *outputs;
     const mcu_layer_info_t *layers;
     const mcu_region_t *layer_outputs;
+    /* What the network keeps between two runs of an instance: mcu_instance_init clears it. */
+    mcu_region_t private_place;
+    /* Called by mcu_instance_deinit, with the workspace still in place; NULL: nothing to do. */
+    void (*release_func)(mcu_instance_t *instance);
 } mcu_model_t;
 
 /* A hook sees the network at work: it is called with the layer's index before and after each

@@ -91,7 +91,8 @@ int32_t mcu_instance_output(const mcu_instance_t *instance, uint32_t index, DLTe
 int32_t mcu_instance_run(mcu_instance_t *instance, DLTensor *inputs, uint32_t num_inputs,
                          DLTensor *outputs, uint32_t num_outputs);
 
-/* Ends the use of the workspace; a run after that is MCU_ERROR_WRONG_INSTANCE. */
+/* Ends the use of the workspace; a run after that is MCU_ERROR_WRONG_INSTANCE. What the
+ * network holds between runs is released. Of an instance that mcu_instance_init has seen, or zero. */
 int32_t mcu_instance_deinit(mcu_instance_t *instance);
 
 /* One inference with a workspace from the arena (memory.h), for programs of one thread
