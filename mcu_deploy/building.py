@@ -12,10 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy import codegen, compiler, formats, report, resources, toolchain
+from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen import FirmwareModel
 from mcu_deploy.compiler import Network, Options
-from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.errors import (
+    BackendFault,
+    HygieneError,
+    ToolError,
+    UsageError,
+)
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import NetworkSizes, StackBound
 
@@ -78,21 +84,52 @@ def build(
         raise UsageError("There is no model to build; give at least one model file.")
     names = _names(name, len(paths))
     directory = Path(output).absolute()  # the tools run in folders of their own
-    networks = [
-        compiler.compile_model(path, target, name=n, session=session, options=chosen)
-        for path, n in zip(paths, names, strict=True)
-    ]
-    _require_distinct(networks)
+    if session is None:
+        with Session() as own:
+            return build(paths, target, directory, name=name, session=own, options=chosen)
+    while True:
+        networks = [
+            compiler.compile_model(path, target, name=n, session=session, options=chosen)
+            for path, n in zip(paths, names, strict=True)
+        ]
+        _require_distinct(networks)
+        try:
+            return _write(target, directory, networks, chosen, session)
+        except (ToolError, HygieneError):
+            fault = _fault_behind(networks, target, session)
+            if fault is None:
+                raise
+            session.drop(fault)
+            for network in networks:
+                session.unload_network(network.id)
+
+
+def _write(
+    board: Board, directory: Path, networks: Sequence[Network], options: Options, session: Session
+) -> Build:
     # Read before anything is cleared: the model may be the copy that the earlier build kept.
-    kept, board_file = _sources(target, networks)
+    kept, board_file = _sources(board, networks)
     with _replacing(directory, [n.name for n in networks]):
         with ThreadPoolExecutor(max_workers=2) as pool:
-            crt = pool.submit(toolchain.build_crt, target, directory)
-            objects = [compiler.write_network(n, target, directory, chosen.debug) for n in networks]
+            crt = pool.submit(toolchain.build_crt, board, directory)
+            objects = [compiler.write_network(n, board, directory, options.debug) for n in networks]
             crt.result()
         for file, content in kept.items():
             compiler.write_file(directory / file, content)
-        return _link(target, directory, networks, objects, chosen, board_file)
+        return _link(board, directory, networks, objects, options, session.options, board_file)
+
+
+def _fault_behind(
+    networks: Sequence[Network], board: Board, session: Session
+) -> BackendFault | None:
+    """The dynamic backend whose code is the reason why a network could not be built."""
+    from mcu_deploy import blame
+    from mcu_deploy.backends.registry import BUILTIN
+
+    used = dict.fromkeys(s.choice.workload.backend for n in networks for s in n.plan.steps)
+    origins = session.registry.origins
+    suspects = [b for b in used if origins.get(b, BUILTIN) != BUILTIN]
+    return blame.find(networks, board, suspects) if suspects else None
 
 
 @contextmanager
@@ -136,6 +173,7 @@ def _link(
     networks: Sequence[Network],
     objects: Sequence[Path],
     options: Options,
+    creation: CreationOptions,
     board_file: str | None,
 ) -> Build:
     floats = any("float" in _weight_types(n) for n in networks)
@@ -174,7 +212,7 @@ def _link(
             weights_bytes=sum(len(n.sources.weights) for n in networks),
             arena_bytes=sum(n.plan.bytes for n in networks), float_weights=floats,
         )  # fmt: skip
-    content = report.build_report(board, built, used, whole_stack, options, board_file)
+    content = report.build_report(board, built, used, whole_stack, options, creation, board_file)
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     compiler.write_file(directory / "report.json", text.encode())
     return Build(directory, board, tuple(built), content)

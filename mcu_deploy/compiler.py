@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mcu_deploy import codegen, formats, hygiene, layouts, optimize, partition, plan, select
+from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.boards import Board
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
-from mcu_deploy.errors import HygieneError, ToolError
+from mcu_deploy.errors import BackendFault, HygieneError, ToolError
 from mcu_deploy.ir import Graph
 from mcu_deploy.partition import Assignment
 from mcu_deploy.plan import Plan
@@ -24,12 +25,16 @@ from mcu_deploy.toolchain import compile_network, gcc_command_line
 class Options:
     """How a network is compiled.
 
-    backends: ids in order of preference, empty for the core's default. weights: "incbin" or
-    "array". layers_all: no fusion that the arithmetic does not ask for, no memory shared, so that
-    every tensor can be read after a run. debug: with debug information. shapes: of inputs, by name.
+    backends: ids in order of preference, empty for the core's default. layer_backends: who must
+    compute a layer, by its name. strategy: how the others are given to backends, "greedy" or
+    "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask for,
+    no memory shared, so that every tensor can be read after a run. debug: with debug information.
+    shapes: of inputs, by name.
     """
 
     backends: tuple[str, ...] = ()
+    layer_backends: Mapping[str, str] = field(default_factory=dict)
+    strategy: str = "greedy"
     weights: str = "incbin"
     layers_all: bool = False
     debug: bool = False
@@ -50,6 +55,7 @@ class Network:
     assignment: Assignment
     plan: Plan
     sources: NetworkSource
+    id: NetworkId = 0
 
     @property
     def macs(self) -> int:
@@ -62,21 +68,63 @@ def compile_model(
 ) -> Network:  # fmt: skip
     """From a model file to C source, for one board. Nothing is written.
 
-    Raises ModelError, UnsupportedError or UsageError with a sentence for what cannot be compiled.
+    session: where the network is loaded; without one, in a session of its own. Raises ModelError,
+    UnsupportedError or UsageError with a sentence for what cannot be compiled.
     """
     chosen = options or Options()
     path = Path(model)
-    preference = (session or Session()).preference(board.core, chosen.backends)
+    if session is None:
+        with Session() as own:
+            return compile_model(path, board, name=name, session=own, options=chosen)
+    session.preference(board.core, chosen.backends)  # names that nobody has end here
     imported = formats.load(path, chosen.shapes)
     network_name = names.network_name(name, path)
     graph = optimize.run(imported, optimize.Options(fuse=not chosen.layers_all))
-    assignment = partition.assign(graph, preference)
+    with session.loading() as network_id:
+        while True:
+            try:
+                return _compile(graph, imported, path, network_name, board, session, chosen,
+                                network_id)  # fmt: skip
+            except BackendFault as fault:
+                session.drop(fault)
+
+
+def _compile(
+    graph: Graph, imported: Graph, path: Path, name: str, board: Board, session: Session,
+    options: Options, network_id: NetworkId,
+) -> Network:  # fmt: skip
+    """From the simplified graph to C source, by the backends that the session has now."""
+    target = target_of(board)
+    preference = session.preference(board.core, options.backends)
+    graph, assignment = partition.assign(
+        graph,
+        preference,
+        target,
+        partition.Options(
+            _layer_backends(session, board, options), options.strategy, not options.layers_all
+        ),
+    )
     graph = layouts.assign(graph, assignment)
-    choices = select.select(graph, assignment, preference)
-    memory = plan.make(graph, choices, plan.Options(reuse=not chosen.layers_all))
-    command = gcc_command_line(board, network_name)
-    sources = codegen.generate(graph, memory, network_name, command, chosen.weights)
-    return Network(network_name, path, imported, graph, assignment, memory, sources)
+    selection = select.select(graph, assignment, preference, target)
+    calls = [call for _, call in (*selection.acquire, *selection.release)]
+    memory = plan.make(graph, selection.choices, plan.Options(reuse=not options.layers_all), calls)
+    command = gcc_command_line(board, name)
+    sources = codegen.generate(graph, memory, name, command, options.weights, selection)
+    return Network(name, path, imported, graph, assignment, memory, sources, network_id)
+
+
+def _layer_backends(session: Session, board: Board, options: Options) -> dict[str, Backend]:
+    """The backends that --layer-backend names, by layer."""
+    return {
+        layer: session.named(backend, board.core, f"--layer-backend {layer}={backend}")
+        for layer, backend in options.layer_backends.items()
+    }
+
+
+def target_of(board: Board) -> Target:
+    """What backends are told of a board."""
+    has_fpu = board.is_host or board.float_abi == "hard"
+    return Target(board.core, has_fpu, board.dsp, board.mve)
 
 
 def write_network(network: Network, board: Board, directory: Path, debug: bool = False) -> Path:

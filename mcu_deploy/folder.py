@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiler import Network, Options, compile_model, sha256_of
 from mcu_deploy.device import ExpectedModel
 from mcu_deploy.errors import UsageError
+from mcu_deploy.session import Session
 
 
 @dataclass(frozen=True)
@@ -60,20 +62,49 @@ class BuildFolder:
             for e in self.networks
         )
 
-    def compile_again(self, name: str) -> Network:
-        """The network's graph and plan, from the copy of the model that the build kept."""
+    def compile_again(self, name: str, session: Session | None = None) -> Network:
+        """The network's graph and plan, from the copy of the model that the build kept.
+
+        session: with the backends of the build; without one they are looked for where the build
+        found them. Raises UsageError where other backends than then would compute the layers.
+        """
+        if session is None:
+            with self.session() as own:
+                return self.compile_again(name, own)
         entry = self.network(name)
         options = self.report["options"]
-        return compile_model(
+        network = compile_model(
             self.directory / entry["kept_model"],
             self.board,
             name=name,
+            session=session,
             options=Options(
                 backends=tuple(options["backends"]),
+                layer_backends=options["layer_backends"],
+                strategy=options["strategy"],
                 weights=options["weights"],
                 layers_all=options["layers_all"],
                 shapes=options["shapes"],
             ),
+        )
+        computed = [step.choice.workload.backend for step in network.plan.steps]
+        if computed != [layer["backend"] for layer in entry["layers"]]:
+            before = ", ".join(dict.fromkeys(layer["backend"] for layer in entry["layers"]))
+            raise UsageError(
+                f"{self.directory} was built with the backends {before}, and now {name!r} would be "
+                f"computed by {', '.join(dict.fromkeys(computed))}. Give the same backends "
+                "(--dynamic-backends), or build again."
+            )
+        return network
+
+    def session(self) -> Session:
+        """A session that looks for backends where the build did."""
+        options = self.report["options"]
+        return Session(
+            options=CreationOptions(
+                dynamic_backends=options["dynamic_backends"],
+                dynamic_backends_path=options["dynamic_backends_path"],
+            )
         )
 
 
@@ -115,6 +146,7 @@ def folder_for(
     *,
     name: str | None = None,
     options: Options | None = None,
+    session: Session | None = None,
 ) -> Iterator[BuildFolder]:
     """A build folder for a model file or a build folder; a model is built in a temporary one."""
     from mcu_deploy.building import build
@@ -126,7 +158,7 @@ def folder_for(
     if board is None:
         raise UsageError(f"Say with --board for which board {path} is to be built.")
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
-        build(path, board, directory, name=name, options=options)
+        build(path, board, directory, name=name, options=options, session=session)
         yield open_folder(directory)
 
 

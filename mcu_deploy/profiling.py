@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.device.counting import count_instructions
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import BackendFault, UsageError
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.running import Connection, open_device
 from mcu_deploy.samples import random_samples
+from mcu_deploy.session import Session
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Profile:
     """One inference: the total of a run without a hook, and the layers.
 
     unit: "instructions" from an emulator, "cycles" or "ticks" from a board's counter; never mixed.
+    counters: what the backends' profiling contexts added, by backend and name.
     """
 
     network: str
@@ -42,6 +47,7 @@ class Profile:
     macs: int
     layers: tuple[LayerCost, ...]
     stack_bytes: int | None
+    counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def outside(self) -> int:
@@ -54,16 +60,27 @@ def profile(
     *,
     model: str | None = None,
     connection: Connection | None = None,
+    session: Session | None = None,
 ) -> Profile:
     """Counts instructions of bench.elf in an emulator, or reads the counter of a board at a port.
 
+    session: with the backends of the build, whose profiling contexts are told of their layers.
     Raises UsageError for the host, where nothing counts.
     """
     folder = as_folder(build)
+    if session is None:
+        with folder.session() as own:
+            return profile(folder, model=model, connection=connection, session=own)
     entry = folder.network(model)
     chosen = connection or Connection()
     if chosen.port is not None:
-        return _on_board(folder, entry["name"], chosen)
+        measured = _on_board(folder, entry["name"], chosen, session)
+    else:
+        measured = _emulated(folder, entry, chosen)
+    return replace(measured, counters=_counters(entry, measured, session))
+
+
+def _emulated(folder: BuildFolder, entry: dict[str, Any], chosen: Connection) -> Profile:
     if folder.board.is_host:
         raise UsageError(
             "On the host nothing counts instructions. Profile on a board: --board mps2-an386."
@@ -80,8 +97,8 @@ def profile(
     return _profile(entry, counts.layers, counts.total, counts.unit, source, counts.stack_bytes)
 
 
-def _on_board(folder: BuildFolder, name: str, connection: Connection) -> Profile:
-    network = folder.compile_again(name)
+def _on_board(folder: BuildFolder, name: str, connection: Connection, session: Session) -> Profile:
+    network = folder.compile_again(name, session)
     inputs = random_samples(network.graph, 1).inputs[0]
     with open_device(folder, connection) as device:
         result = device.profile(name, list(inputs), repeat=3)
@@ -112,3 +129,40 @@ def _profile(
     )
     macs = sum(layer.macs for layer in layers)
     return Profile(str(entry["name"]), unit, source, total, macs, layers, stack_bytes)
+
+
+class _Counters:
+    """Where a backend's profiling context puts its counters."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, int] = {}
+
+    def add_counter(self, name: str, value: int) -> None:
+        self.values[name] = value
+
+
+def _counters(
+    entry: dict[str, Any], measured: Profile, session: Session
+) -> dict[str, dict[str, int]]:
+    """What the backends make of the counts of their layers."""
+    backends = {row["index"]: row["backend"] for row in entry["layers"]}
+    found: dict[str, dict[str, int]] = {}
+    for backend_id in dict.fromkeys(backends.values()):
+        if not session.registry.is_registered(backend_id):
+            continue
+        counters = _Counters()
+        counts = [
+            LayerCount(c.index, c.name, c.op, c.macs, c.cost, measured.unit)
+            for c in measured.layers
+            if backends[c.index] == backend_id
+        ]
+        try:
+            backend = session.registry.create(backend_id)
+            context = backend.create_profiling_context(session.options, counters)
+            if context is not None:
+                context.layers_measured(measured.network, counts)
+        except BackendFault as fault:
+            session.drop(fault)
+        if counters.values:
+            found[backend_id] = counters.values
+    return found

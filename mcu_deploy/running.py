@@ -13,6 +13,7 @@ from mcu_deploy.device.emulator import choose_emulator, open_emulator
 from mcu_deploy.errors import DeviceError
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.samples import Array, Samples, load_samples
+from mcu_deploy.session import Session
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,16 @@ def run(
     *,
     model: str | None = None,
     connection: Connection | None = None,
+    session: Session | None = None,
 ) -> list[list[Array]]:
-    """Runs every sample on the device; result[s][o] is output o of sample s."""
+    """Runs every sample on the device; result[s][o] is output o of sample s.
+
+    session: with the backends of the build; needed where they are not found again by themselves.
+    """
     folder = as_folder(build)
     name = folder.network(model)["name"]
     if isinstance(samples, (str, Path)):
-        samples = load_samples(samples, folder.compile_again(name).graph)
+        samples = load_samples(samples, folder.compile_again(name, session).graph)
     with open_device(folder, connection) as device:
         return [device.infer(name, list(inputs)) for inputs in samples.inputs]
 

@@ -20,6 +20,7 @@ from mcu_deploy.metrics import Metrics, compare
 from mcu_deploy.reference import Reference, run_onnxruntime
 from mcu_deploy.running import Connection, open_device, where
 from mcu_deploy.samples import Array, Samples, load_samples, random_samples
+from mcu_deploy.session import Session
 
 # Float tensors: relative to the largest magnitude of the reference (DESIGN section 9).
 _TOLERANCE = 1e-4
@@ -88,16 +89,18 @@ def validate(
     layers: bool = False,
     onnxruntime: bool = True,
     connection: Connection | None = None,
+    session: Session | None = None,
 ) -> Validation:
     """Runs samples (by default four made-up ones) on the device and compares every output.
 
     build: a build folder. samples: read already, or an .npz file.
     layers: compares every tensor that the build materialises, and names the first layer that
-    differs. Raises DeviceError, UsageError or ToolError with a sentence.
+    differs. session: with the backends of the build; needed where they are not found again by
+    themselves. Raises DeviceError, UsageError or ToolError with a sentence.
     """
     folder = as_folder(build)
     entry = folder.network(model)
-    network = folder.compile_again(entry["name"])
+    network = folder.compile_again(entry["name"], session)
     if isinstance(samples, (str, Path)):
         samples = load_samples(samples, network.graph)
     given = samples or random_samples(network.graph)

@@ -60,15 +60,15 @@ def preference() -> tuple[Backend, ...]:
 
 def laid_out(graph: Graph) -> Graph:
     """A graph with the layouts that the host's backends ask for."""
-    return layouts.assign(graph, partition.assign(graph, preference()))
+    return layouts.assign(*partition.assign(graph, preference()))
 
 
 def planned(graph: Graph, reuse: bool = True) -> tuple[Graph, tuple[Choice, ...], Plan]:
     """A graph through the stages from the partitioner to the planner, for the host."""
     backends = preference()
-    assignment = partition.assign(graph, backends)
+    graph, assignment = partition.assign(graph, backends)
     graph = layouts.assign(graph, assignment)
-    choices = select.select(graph, assignment, backends)
+    choices = select.select(graph, assignment, backends).choices
     return graph, choices, plan.make(graph, choices, plan.Options(reuse=reuse))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import typer
 
 from mcu_deploy import __version__
-from mcu_deploy.cli.console import fail
+from mcu_deploy.cli.console import fail, show_warnings
 from mcu_deploy.cli.options import OPTIONAL_VALUES
 from mcu_deploy.errors import McuDeployError
 
@@ -68,6 +68,7 @@ def with_optional_values(arguments: Sequence[str]) -> list[str]:
 
 def main() -> None:
     """Entry point of the `mcu-deploy` command."""
+    show_warnings()
     try:
         create_app()(args=with_optional_values(sys.argv[1:]))
     except McuDeployError as error:

@@ -10,7 +10,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.cli.console import err, out, print_json
-from mcu_deploy.cli.options import BoardOption, JsonOption
+from mcu_deploy.cli.options import (
+    BoardOption,
+    DynamicBackends,
+    JsonOption,
+    NoDynamicBackends,
+    creation_options,
+)
+from mcu_deploy.codegen.names import shorten
 from mcu_deploy.errors import UsageError
 
 
@@ -31,6 +38,22 @@ def build(
     backend: Annotated[
         str, typer.Option("--backend", help="Backend ids in order of preference, by commas.")
     ] = "",
+    layer_backend: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--layer-backend", metavar="LAYER=ID", help="Who computes a layer (repeatable)."
+        ),
+    ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            help="greedy: the first backend of the preference; cost: the cheapest, with the "
+            "conversions between them.",
+        ),
+    ] = "greedy",
+    dynamic_backends: DynamicBackends = None,
+    no_dynamic_backends: NoDynamicBackends = False,
     shape: Annotated[
         list[str] | None, typer.Option("--shape", help="INPUT=1,3,96,96 binds symbolic shapes.")
     ] = None,
@@ -44,7 +67,8 @@ def build(
         ),
     ] = "built",
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show for every layer who computes it.")
+        bool,
+        typer.Option("--explain", help="Show for every node who computes it, and why not another."),
     ] = False,
     debug: Annotated[bool, typer.Option("-g", "--debug", help="With debug information.")] = False,
     as_json: JsonOption = False,
@@ -54,6 +78,8 @@ def build(
     from mcu_deploy.codegen.names import network_name
     from mcu_deploy.compiler import Options
     from mcu_deploy.folder import parse_shapes
+    from mcu_deploy.report import explain as explain_network
+    from mcu_deploy.session import Session
 
     if weights not in ("incbin", "array"):
         raise UsageError(f"--weights {weights} is not known; it is incbin or array.")
@@ -64,19 +90,39 @@ def build(
     folder = output if output != Path() else Path("build") / first
     options = Options(
         backends=tuple(b for b in backend.split(",") if b),
+        layer_backends=_layer_backends(layer_backend or []),
+        strategy=strategy,
         weights=weights,
         layers_all=layers == "all",
         debug=debug,
         shapes=parse_shapes(shape or []),
     )
-    with err.status(f"building for {board} ..."):
-        built = building.build(models, board, folder, name=names or None, options=options)
+    creation = creation_options(dynamic_backends, no_dynamic_backends)
+    with Session(options=creation) as session, err.status(f"building for {board} ..."):
+        built = building.build(
+            models, board, folder, name=names or None, session=session, options=options
+        )
+    rows = [row for n in built.networks for row in explain_network(n.network)] if explain else []
     if as_json:
-        print_json(built.report)
+        print_json({**built.report, "explain": rows} if explain else built.report)
         return
     _print(built.report, folder)
     if explain:
-        _explain(built)
+        _explain(rows)
+
+
+def _layer_backends(texts: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        layer, separator, backend = text.rpartition("=")
+        if not (separator and layer and backend):
+            raise UsageError(f"--layer-backend {text} is not of the form LAYER=ID.")
+        if found.setdefault(layer, backend) != backend:
+            raise UsageError(
+                f"--layer-backend names the layer {layer!r} twice, with {found[layer]} and "
+                f"{backend}; name it once."
+            )
+    return found
 
 
 def _print(report: dict[str, Any], folder: Path) -> None:
@@ -107,17 +153,24 @@ def _products(report: dict[str, Any]) -> list[str]:
     return [*objects, "libmcu_crt.a", "firmware.elf", "bench.elf", "report.json"]
 
 
-def _explain(built: Any) -> None:
+def _explain(rows: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("layer", "operator", "name", "backend", "why not another"):
+    for title in ("layer", "part", "operator", "name", "backend", "by", "candidates", "not"):
         table.add_column(title, overflow="fold")
-    for network in built.networks:
-        refusals = network.network.assignment.refusals
-        for step in network.network.plan.steps:
-            layer = step.choice.layer
-            reasons = [f"{r.backend}: {r.reason}" for r in refusals if r.node.id == layer.node.id]
-            table.add_row(
-                str(step.index), layer.op, escape(layer.name[:60]), step.choice.workload.backend,
-                escape("; ".join(reasons) or "it is the first of the preference"),
-            )  # fmt: skip
+    for row in rows:
+        candidates = [f"{c['backend']}{_cost(c)}" for c in row["candidates"]]
+        refusals = [f"{r['backend']}: {r['reason']}" for r in row["refusals"]]
+        table.add_row(
+            "view" if row["step"] is None else str(row["step"]),
+            "" if row["partition"] is None else str(row["partition"]),
+            escape(row["op"]), escape(shorten(row["name"], 24)), row["backend"], row["chosen_by"],
+            escape(", ".join(candidates)), escape("; ".join(refusals)),
+        )  # fmt: skip
     out.print(table)
+
+
+def _cost(candidate: dict[str, Any]) -> str:
+    for unit in ("cycles", "instructions"):
+        if candidate[unit] is not None:
+            return f" (about {candidate[unit]:,} {unit})"
+    return ""

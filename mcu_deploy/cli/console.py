@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import warnings
 from typing import Any
 
 from rich.console import Console
@@ -24,6 +26,27 @@ def fail(error: McuDeployError) -> int:
         err.print_exception()
     err.print(f"[bold red]error:[/] {escape(str(error))}")
     return error.exit_code
+
+
+class _Warnings(logging.Handler):
+    """Shows what the library warns of, one line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        err.print(f"[yellow]warning:[/] {escape(record.getMessage())}")
+
+
+def show_warnings() -> None:
+    """Lets warnings of the library, and of backends with deprecated interfaces, reach the user."""
+    logger = logging.getLogger("mcu_deploy")
+    if not any(isinstance(handler, _Warnings) for handler in logger.handlers):
+        logger.addHandler(_Warnings())
+        logger.propagate = False
+    warnings.filterwarnings("default", r"the backend .* is deprecated", DeprecationWarning)
+    warnings.showwarning = _show_warning
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    err.print(f"[yellow]warning:[/] {escape(str(message))}")
 
 
 def print_json(value: Any) -> None:

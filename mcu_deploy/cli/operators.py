@@ -16,10 +16,11 @@ def register(app: typer.Typer) -> None:
 
 def operators(as_json: JsonOption = False) -> None:
     """List the operators that the interpreter knows, and how each is quantized."""
-    from mcu_deploy.backends.CpuRef.kernels import names
     from mcu_deploy.operators import registry
+    from mcu_deploy.session import Session
 
-    kernels = set(names())
+    with Session() as session:
+        backends = {b: set(session.registry.create(b).operators) for b in session.registry.ids}
     meanings = {
         "native": "integer arithmetic or a table",
         "real": "through float32",
@@ -28,8 +29,8 @@ def operators(as_json: JsonOption = False) -> None:
     }
     rows = [
         {
-            "operator": f"{domain}::{name}" if domain else name,
-            "backends": ["CpuRef"] if name in kernels else [],
+            "operator": _label(domain, name),
+            "backends": [b for b, known in backends.items() if _label(domain, name) in known],
             "quantized": meanings[operator.quantized],
         }
         for (domain, name), operator in sorted(registry().items())
@@ -42,9 +43,13 @@ def operators(as_json: JsonOption = False) -> None:
     for title in ("operator", "backends", "quantized"):
         table.add_column(title)
     for row in rows:
-        backends = row["backends"]
+        known_by = row["backends"]
         table.add_row(
-            str(row["operator"]), ", ".join(backends) or "at compile time only",
+            str(row["operator"]), ", ".join(known_by) or "at compile time only",
             str(row["quantized"]),
         )  # fmt: skip
     out.print(table)
+
+
+def _label(domain: str, name: str) -> str:
+    return f"{domain}::{name}" if domain else name

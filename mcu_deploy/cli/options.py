@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from mcu_deploy.backends.interface import CreationOptions
 
 BoardOption = Annotated[
     str, typer.Option("--board", "-b", help="A board's name, or the path of a board.toml.")
@@ -34,6 +37,31 @@ EmulatorArgs = Annotated[
     typer.Option("--emulator-arg", help="An argument passed on to the emulator (repeatable)."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+
+DynamicBackends = Annotated[
+    str | None,
+    typer.Option(
+        "--dynamic-backends",
+        metavar="PATH",
+        help="The one folder where dynamic backends are looked for, an absolute path.",
+    ),
+]
+NoDynamicBackends = Annotated[
+    bool, typer.Option("--no-dynamic-backends", help="Use the built-in backends only.")
+]
+
+
+def creation_options(path: str | None, off: bool) -> CreationOptions:
+    """The session's options from the two options above."""
+    from mcu_deploy.backends.interface import CreationOptions
+    from mcu_deploy.errors import UsageError
+
+    if off and path is not None:
+        raise UsageError(
+            "--dynamic-backends and --no-dynamic-backends contradict each other; give one of them."
+        )
+    return CreationOptions(dynamic_backends=not off, dynamic_backends_path=path)
+
 
 # Options that may stand without a value: the values they take, the default first.
 OPTIONAL_VALUES = {"--layers": ("built", "all")}

@@ -75,6 +75,7 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
             "total": result.total,
             "outside_layers": result.outside,
             "stack_used_bytes": result.stack_bytes,
+            "counters": result.counters,
         },
     }
 
@@ -97,6 +98,9 @@ def _print(board: str, result: Any) -> None:
         f"total {result.total:,} {result.unit} for {result.macs:,} MACs{per_mac}; "
         f"{result.outside:,} outside of the layers"
     )
+    for backend, counters in result.counters.items():
+        shown = ", ".join(f"{name} {value:,}" for name, value in counters.items())
+        out.print(escape(f"{backend}: {shown}"))
     if result.stack_bytes is not None:
         out.print(
             f"stack used: {result.stack_bytes:,} bytes, with the frames of the program that counts"

@@ -1,7 +1,8 @@
 """Model files: one module a format.
 
 A module of this package with `SUFFIXES` (a tuple of file name endings) and `load(path, shapes)` is
-a format; adding a file is all that adding a format takes.
+a format; adding a file is all that adding a format takes. Those that were switched off when the
+package was built are left out.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from mcu_deploy.configuration import formats_off
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import Graph
 
 
 def _formats() -> dict[str, ModuleType]:
     found: dict[str, ModuleType] = {}
+    off = formats_off()
     for info in pkgutil.iter_modules(__path__):
+        if info.name in off:
+            continue
         module = importlib.import_module(f"{__name__}.{info.name}")
         for suffix in getattr(module, "SUFFIXES", ()):
             found[suffix] = module
@@ -37,7 +42,8 @@ def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
     if module is None:
         raise ModelError(
             f"{file} has the ending {file.suffix!r}, which is no model format that mcu-deploy "
-            f"reads ({', '.join(sorted(formats))}). Convert the model to ONNX."
+            f"reads ({', '.join(sorted(formats)) or 'every format is switched off'}). Convert the "
+            "model to ONNX."
         )
     if not file.is_file():
         reason = "is a folder" if file.is_dir() else "does not exist"

@@ -1,5 +1,6 @@
-"""What a build says of itself: report.json, with the keys of DESIGN section 2."""
+"""What a build says of itself: report.json, with the keys of DESIGN section 2; and --explain."""
 
 from mcu_deploy.report.build import build_report, kept_model
+from mcu_deploy.report.explain import explain
 
-__all__ = ["build_report", "kept_model"]
+__all__ = ["build_report", "explain", "kept_model"]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import mcu_deploy
+from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board
 from mcu_deploy.ir import Graph
 from mcu_deploy.toolchain import FirmwareSizes, StackBound, Toolchain
@@ -21,11 +22,13 @@ def build_report(
     firmware: FirmwareSizes,
     stack: StackBound | None,
     options: Options,
+    creation: CreationOptions,
     board_file: str | None = None,
 ) -> dict[str, Any]:
     """The content of report.json; sizes in bytes. Totals are sums over the networks.
 
-    board_file: the copy of a user's own board file in the build folder, relative to it.
+    creation: the session's options. board_file: the copy of a user's own board file in the build
+    folder, relative to it.
     """
     import onnx
 
@@ -52,6 +55,10 @@ def build_report(
         ],
         "options": {
             "backends": list(options.backends),
+            "layer_backends": dict(options.layer_backends),
+            "strategy": options.strategy,
+            "dynamic_backends": creation.dynamic_backends,
+            "dynamic_backends_path": creation.dynamic_backends_path,
             "weights": options.weights,
             "layers_all": options.layers_all,
             "shapes": {name: list(shape) for name, shape in options.shapes.items()},

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mcu_deploy.backends.CpuRef import CpuRef
-from mcu_deploy.backends.interface import Layer, Workload
+from mcu_deploy.backends.interface import (
+    Descriptor,
+    MemoryManager,
+    Workload,
+    WorkloadFactory,
+    WorkloadInfo,
+)
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.building import build
 from mcu_deploy.device.protocol import Provoke
@@ -60,28 +66,37 @@ def test_the_device_answers_again_after_a_fault(kws: BuildFolder) -> None:
 
 
 class _Broken(CpuRef):
-    """CpuRef with one mistake: the third layer adds one before it stores."""
+    """CpuRef with one mistake: the sums of an AveragePool begin with 4000."""
 
     id = "Broken"
     rank = 0
 
-    def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
-        (workload,) = super().create_workloads(layer)
+    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+        return _BrokenFactory(super().create_workload_factory(memory_manager))
+
+
+@dataclass
+class _BrokenFactory:
+    reference: WorkloadFactory
+
+    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
+        (workload,) = self.reference.create_workloads(info, descriptor)
         function = workload.function
-        if layer.op != "AveragePool" or function is None:
-            return (workload,)
+        if descriptor.node.op != "AveragePool" or function is None:
+            return (replace(workload, backend="Broken"),)
         body = function.body.replace("sum = 0.0F", "sum = 4000.0F")
         assert body != function.body
-        return (replace(workload, function=replace(function, body=body)),)
+        return (replace(workload, backend="Broken", function=replace(function, body=body)),)
 
 
 def test_validate_names_the_first_layer_that_differs(kws_dir: Path, tmp_path: Path) -> None:
     registry = Registry.builtin().with_backend("Broken", _Broken)
     with Session(registry) as session:
         build(kws_dir / "model.onnx", "mps2-an386", tmp_path, name="kws", session=session)
-    folder = open_folder(tmp_path)
-    samples = load_samples(kws_dir / "samples.npz", folder.compile_again("kws").graph).first(1)
-    result = validate(folder, samples, layers=True)
+        folder = open_folder(tmp_path)
+        graph = folder.compile_again("kws", session).graph
+        samples = load_samples(kws_dir / "samples.npz", graph).first(1)
+        result = validate(folder, samples, layers=True, session=session)
     assert not result.passed
     assert result.layers is not None
     first = result.layers.differences[0]

@@ -155,7 +155,7 @@ def test_compiled_random_networks_are_the_interpreter(tmp_path: Path) -> None:
 def compiled_net(graph: Graph, name: str) -> Compiled:
     """A graph behind the stages from the partitioner to the C source, with inputs for it."""
     backends = preference()
-    assignment = partition.assign(graph, backends)
+    graph, assignment = partition.assign(graph, backends)
     after, _, memory = planned(graph)
     sources = codegen.generate(after, memory, name, "gcc", "array")
     network = Network(name, Path(name), graph, after, assignment, memory, sources)

@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import numpy as np
 import pytest
+from backend_cases import Only
 from graph_cases import Net
 
 from mcu_deploy import layouts, partition, select
 from mcu_deploy.backends.CpuRef import CpuRef
-from mcu_deploy.backends.interface import (
-    YES,
-    Backend,
-    Costs,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Backend, Costs, LayoutRule, yes
 from mcu_deploy.backends.registry import Registry
-from mcu_deploy.errors import UnsupportedError, UsageError
+from mcu_deploy.errors import BackendFault, UnsupportedError, UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.partition import Assignment
 from mcu_deploy.session import Session
-
-
-@dataclass
-class Only:
-    """CpuRef's workloads for some operators, under an id, a rank and costs of its own."""
-
-    id: str = "Only"
-    ops: tuple[str, ...] = ("Relu",)
-    cores: tuple[str, ...] = ()
-    rank: int = 10
-    costs: tuple[Costs, ...] = (Costs(),)
-    version: tuple[int, int] = (1, 0)
-    reference: CpuRef = field(default_factory=CpuRef)
-
-    def is_layer_supported(self, layer: Layer) -> Support:
-        return YES if layer.op in self.ops else no(f"it computes {', '.join(self.ops)} only")
-
-    def layout_rule(self, layer: Layer) -> LayoutRule:
-        return self.reference.layout_rule(layer)
-
-    def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
-        (made,) = self.reference.create_workloads(layer)
-        return tuple(replace(made, backend=self.id, costs=costs) for costs in self.costs)
 
 
 def net() -> Graph:
@@ -107,7 +74,7 @@ def test_a_session_takes_named_backends_in_their_order() -> None:
 
 def test_each_node_goes_to_the_first_backend_that_takes_it() -> None:
     graph = net()
-    found = partition.assign(graph, (Only(), CpuRef()))
+    _, found = partition.assign(graph, (Only(), CpuRef()))
     assert [found.backends[n.id].id for n in graph.nodes] == ["Only", "CpuRef"]
     (refusal,) = found.refusals
     assert (refusal.node.op, refusal.backend) == ("GlobalAveragePool", "Only")
@@ -131,9 +98,9 @@ def test_nodes_that_nobody_takes_are_listed_with_every_reason() -> None:
 def test_inserted_nodes_go_to_the_first_backend_that_has_them() -> None:
     graph = net()
     backends: tuple[Backend, ...] = (Only(), CpuRef())
-    assignment = partition.assign(graph, backends)
+    graph, assignment = partition.assign(graph, backends)
     after = layouts.assign(graph, assignment)
-    choices = select.select(after, assignment, backends)
+    choices = select.select(after, assignment, backends).choices
     assert [(c.layer.op, c.workload.backend) for c in choices] == [
         ("Relu", "Only"), ("Reorder", "CpuRef"), ("GlobalAveragePool", "CpuRef")
     ]  # fmt: skip
@@ -148,8 +115,8 @@ def relu() -> Graph:
 
 def taken(*costs: Costs) -> Costs:
     graph, backend = relu(), Only(costs=costs)
-    assignment = Assignment({n.id: backend for n in graph.nodes})
-    (choice,) = select.select(graph, assignment, (backend,))
+    assignment = Assignment({n.id: backend for n in graph.nodes}, {n.id: YES for n in graph.nodes})
+    (choice,) = select.select(graph, assignment, (backend,)).choices
     return choice.workload.costs
 
 
@@ -163,7 +130,7 @@ def test_the_cheapest_workload_is_taken() -> None:
 
 
 def test_a_backend_without_a_workload_is_named() -> None:
-    with pytest.raises(UnsupportedError, match="backend Only says that it computes the Relu"):
+    with pytest.raises(BackendFault, match="backend Only says that it computes the Relu"):
         taken()
 
 
@@ -172,7 +139,11 @@ def test_a_layer_shows_operands_constants_and_work() -> None:
     x = built.input(1, 2, 3, 3)
     weights = built.constant(np.ones((4, 2, 1, 1), np.float32))
     graph = built.finish(built.op("Conv", [x, weights], (1, 4, 3, 3), kernel_shape=(1, 1)))
-    (choice,) = select.select(graph, Assignment({n.id: CpuRef() for n in graph.nodes}), (CpuRef(),))
+    channels_last = yes(LayoutRule.CHANNELS_LAST)
+    assignment = Assignment(
+        {n.id: CpuRef() for n in graph.nodes}, {n.id: channels_last for n in graph.nodes}
+    )
+    (choice,) = select.select(graph, assignment, (CpuRef(),)).choices
     layer = choice.layer
     assert layer.input(0).constant is None
     assert layer.input(1).memory.shape == (4, 2, 1, 1)

@@ -1,0 +1,73 @@
+"""Whose code it is that the compiler or the hygiene check refuses.
+
+A network is one translation unit with the functions of several backends. When it does not compile,
+or its object breaks a rule, the functions of each backend that could be left out are compiled by
+themselves, and the first that is refused is named.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from mcu_deploy import hygiene
+from mcu_deploy.boards import Board
+from mcu_deploy.codegen.symbols import Symbols
+from mcu_deploy.compiler import Network
+from mcu_deploy.errors import BackendFault, ToolError
+from mcu_deploy.toolchain import Toolchain, network_flags
+
+# What functions alone break, as they have no descriptor; or what is not theirs to keep.
+_NOT_THEIRS = frozenset({"no-descriptor"})
+
+
+def find(
+    networks: Sequence[Network], board: Board, suspects: Collection[str]
+) -> BackendFault | None:
+    """The first of the backends `suspects` whose functions alone are refused, with the reason."""
+    for backend in suspects:
+        for network in networks:
+            text = _functions(network, backend)
+            reason = None if text is None else _refusal(text, board)
+            if reason is not None:
+                return BackendFault(
+                    backend,
+                    f"The backend {backend} made code for network {network.name!r} that cannot be "
+                    f"used: {reason}.",
+                )
+    return None
+
+
+def _functions(network: Network, backend: str) -> str | None:
+    """A C file with the functions of one backend; None where it has none in the network."""
+    symbols = Symbols("trial")
+    headers: set[str] = set()
+    for step in network.plan.steps:
+        workload = step.choice.workload
+        if workload.backend != backend or workload.function is None:
+            continue
+        headers.update(workload.headers)
+        for function in (*workload.helpers, workload.function):
+            symbols.function(function, backend)
+    if not symbols.functions:
+        return None
+    lines = ['#include "mcu/model.h"', *(f"#include <{header}>" for header in sorted(headers))]
+    # A static function that nobody calls would be left out of the object.
+    texts = (f.text.replace("static", "static __attribute__((used))", 1) for f in symbols.functions)
+    return "\n".join([*lines, *texts]) + "\n"
+
+
+def _refusal(text: str, board: Board) -> str | None:
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
+        folder = Path(directory)
+        (folder / "trial.c").write_text(text, encoding="utf-8")
+        try:
+            made = Toolchain.for_board(board).compile_object(
+                "trial.c", "trial.o", cwd=folder, flags=network_flags(board, "trial")
+            )
+        except ToolError as error:
+            return str(error).rstrip(".")
+        findings = hygiene.check_object(made, board=board, expected_name="trial")
+        messages = [f.message for f in findings if f.rule not in _NOT_THEIRS]
+        return messages[0].rstrip(".") if messages else None

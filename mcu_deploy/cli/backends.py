@@ -1,0 +1,83 @@
+"""`mcu-deploy backends`: which backends there are, and what was skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.options import DynamicBackends, JsonOption, NoDynamicBackends, creation_options
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("backends")(backends)
+
+
+def backends(
+    dynamic_backends: DynamicBackends = None,
+    no_dynamic_backends: NoDynamicBackends = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the backends, where they come from, and those that were skipped with the reason."""
+    from mcu_deploy.session import Session
+
+    lines: list[str] = []
+    options = creation_options(dynamic_backends, no_dynamic_backends)
+    with Session(options=options, report=lines.append) as session:
+        rows = _rows(session)
+        skipped = [{"origin": s.origin, "id": s.id, "reason": s.reason} for s in session.skipped]
+        # What has no file that it could be listed under: search paths that make no sense.
+        told = {s.reason for s in session.skipped}
+        warnings = [line for line in lines if not any(reason in line for reason in told)]
+    if as_json:
+        print_json({"backends": rows, "skipped": skipped, "warnings": warnings})
+        return
+    _print(rows, skipped, warnings)
+
+
+def _rows(session: Any) -> list[dict[str, Any]]:
+    from mcu_deploy.errors import BackendFault
+
+    rows = []
+    for name in session.registry.ids:
+        try:
+            backend = session.registry.create(name)
+            rows.append(
+                {
+                    "id": backend.id,
+                    "version": ".".join(map(str, backend.version)),
+                    "origin": session.registry.origins.get(name, ""),
+                    "cores": list(backend.cores),
+                    "rank": backend.rank,
+                    "operators": sorted(backend.operators),
+                }
+            )
+        except BackendFault as fault:
+            session.drop(fault)
+    return sorted(rows, key=lambda row: (row["rank"], row["id"]))
+
+
+def _print(rows: list[dict[str, Any]], skipped: list[dict[str, Any]], warnings: list[str]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("id", "version", "rank", "cores", "operators", "from"):
+        table.add_column(title, justify="right" if title == "rank" else "left", overflow="fold")
+    for row in rows:
+        table.add_row(
+            escape(row["id"]), row["version"], str(row["rank"]),
+            escape(", ".join(row["cores"]) or "all"), str(len(row["operators"])),
+            escape(row["origin"]),
+        )  # fmt: skip
+    out.print(table)
+    for row in rows:
+        names = ", ".join(row["operators"])
+        out.print(f"\n[bold]{escape(row['id'])}[/]: {escape(names or 'no operators named')}")
+    if skipped:
+        out.print("\n[bold]skipped[/]")
+        for entry in skipped:
+            out.print(escape(f"  {entry['origin']}: {entry['reason']}"))
+    for line in warnings:
+        out.print(f"[yellow]warning:[/] {escape(line)}")

@@ -1,0 +1,65 @@
+"""`build --explain`: who computes each node, why the others do not, and what it would cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcu_deploy.partition import Assignment, Candidate
+
+if TYPE_CHECKING:
+    from mcu_deploy.compiler import Network
+
+
+def explain(network: Network) -> list[dict[str, Any]]:
+    """One entry for every node of the final graph, in the order of execution.
+
+    step: the layer's index, None for a view, which computes nothing. chosen_by: a strategy,
+    "--layer-backend", "made by ID" for what a backend made of several nodes, or "inserted" for
+    conversions between memory orders. partition: the number of the group of nodes that the backend
+    got at once. candidates: who could compute it, in the order of preference, with the estimated
+    costs (None: not known). refusals: who does not, and why.
+    """
+    assignment = network.assignment
+    steps = {s.choice.layer.node.id: s for s in network.plan.steps}
+    partitions = {n: i for i, p in enumerate(assignment.partitions) for n in p.nodes}
+    rows = []
+    for node in network.graph.nodes:
+        step = steps.get(node.id)
+        backend = assignment.backends.get(node.id)
+        if step is not None:
+            computed_by = step.choice.workload.backend
+        else:
+            computed_by = backend.id if backend is not None else ""
+        rows.append(
+            {
+                "network": network.name,
+                "step": None if step is None else step.index,
+                "op": node.op,
+                "name": node.name,
+                "nodes": list(network.graph.leaf_nodes(node.id)),
+                "backend": computed_by,
+                "chosen_by": assignment.chosen_by.get(node.id, "inserted"),
+                "partition": partitions.get(node.id),
+                "candidates": [_candidate(c) for c in assignment.candidates.get(node.id, ())],
+                "refusals": _refusals(assignment, node.id),
+            }
+        )
+    return rows
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    costs = candidate.costs
+    return {
+        "backend": candidate.backend,
+        "layout": candidate.support.layout.value,
+        "macs": costs.macs,
+        "instructions": costs.instructions,
+        "cycles": costs.cycles,
+        "flash_bytes": costs.flash,
+    }
+
+
+def _refusals(assignment: Assignment, node: int) -> list[dict[str, str]]:
+    return [
+        {"backend": r.backend, "reason": r.reason} for r in assignment.refusals if r.node.id == node
+    ]
