@@ -13,7 +13,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import EdgeId, Graph, Node
 from mcu_deploy.operators import Call, find, lookup
-from mcu_deploy.operators.base import evaluate
+from mcu_deploy.operators.base import Subgraph, evaluate
 
 
 def node_call(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Call:
@@ -25,7 +25,13 @@ def node_call(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Call:
         tuple(None if e is None else graph.type(e) for e in node.inputs),
         tuple(graph.type(e) for e in node.outputs if e is not None),
         graph.opset,
+        {name: _subgraph(g, node, values) for name, g in graph.subgraphs(node.id).items()},
     )
+
+
+def _subgraph(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Subgraph:
+    """Runs a graph that a node holds; its last inputs are the node's extra inputs."""
+    return lambda inputs: run(graph, [*inputs, *(values[e] for e in node.extra_inputs)])
 
 
 def run_node(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> tuple[Array, ...]:

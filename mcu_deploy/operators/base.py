@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,15 @@ import numpy as np
 from mcu_deploy.arithmetic import UNBOUNDED, Array, dequantize, quantize
 from mcu_deploy.ir import DType, TensorType
 
+Subgraph = Callable[[Sequence[Array]], Sequence[Array]]
+
 
 @dataclass(frozen=True)
 class Call:
     """One evaluation of an operator: logical arrays (ONNX's order of axes) and their types.
 
-    An absent optional input has the value and the type None.
+    An absent optional input has the value and the type None. subgraphs: what computes the graphs
+    that the operator holds, by attribute, from the inputs that the operator gives them.
     """
 
     op: str
@@ -25,6 +28,7 @@ class Call:
     types: tuple[TensorType | None, ...]
     results: tuple[TensorType, ...]
     opset: int = 17
+    subgraphs: Mapping[str, Subgraph] = field(default_factory=dict)
 
     def value(self, index: int) -> Array:
         """The value of an input that must be there."""

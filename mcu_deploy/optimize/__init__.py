@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mcu_deploy.errors import ModelError
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import Graph, GraphEditor
 from mcu_deploy.optimize import (
     activations,
     batch_normalization,
@@ -44,7 +44,18 @@ def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
         ("lower quantized operators", qdq.lower),
         ("fold constants", constants.fold),
         ("remove identities again", identities.remove),
+        ("simplify subgraphs", lambda g: _subgraphs(g, options)),
     )
+
+
+def _subgraphs(graph: Graph, options: Options | None) -> Graph:
+    """The graph with the graphs of its If, Loop and Scan nodes simplified as it is itself."""
+    if not graph.data.subgraphs:
+        return graph
+    editor = GraphEditor(graph)
+    for node, subgraphs in graph.data.subgraphs.items():
+        editor.subgraphs[node] = {name: run(inner, options) for name, inner in subgraphs.items()}
+    return editor.finish()
 
 
 def run(graph: Graph, options: Options | None = None) -> Graph:

@@ -11,14 +11,15 @@ from mcu_deploy.ir.graph import freeze
 def fold(graph: Graph) -> Graph:
     """The graph with constant sub-expressions replaced by their values.
 
-    An output that is constant becomes an Identity of its value.
+    An output that is constant becomes an Identity of its value. Nodes that hold graphs stay: a
+    Loop may be long.
     """
     editor = GraphEditor(graph)
     known = dict(graph.data.constants)
     for node in graph.nodes:
         operator = operators.find(node.domain, node.op)
         written = [e for e in node.outputs if e is not None]
-        if operator is None or not written:
+        if operator is None or not written or graph.subgraphs(node.id):
             continue
         if any(e is not None and e not in known for e in node.inputs):
             continue
