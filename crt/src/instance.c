@@ -7,12 +7,7 @@
 
 int32_t mcu_instance_init(mcu_instance_t *instance, const mcu_model_t *model, void *workspace,
                           size_t workspace_size) {
-    if (instance == NULL) {
-        return MCU_ERROR_NULL_POINTER;
-    }
-    /* Until all is well: an instance that could not be prepared can be ended all the same. */
-    instance->model = NULL;
-    if (model == NULL || workspace == NULL) {
+    if (instance == NULL || model == NULL || workspace == NULL) {
         return MCU_ERROR_NULL_POINTER;
     }
     /* First of all: in another version the fields behind it may be elsewhere. */

@@ -20,6 +20,7 @@ from mcu_deploy import resources
 from mcu_deploy.backends.interface import CFunction, Constant, Parameter
 from mcu_deploy.codegen import constants, text
 from mcu_deploy.codegen.symbols import Symbols
+from mcu_deploy.errors import BackendFault
 
 ITEMS = st.lists(st.text("abc", min_size=1, max_size=40), min_size=1, max_size=12)
 
@@ -145,7 +146,19 @@ def test_functions_are_emitted_once_and_helpers_keep_their_names() -> None:
         "static void _mcu_n_relu_0(float *y) { y[0] = _mcu_n_clamp(y[0]); }",
         "static void _mcu_n_relu_1(float *y) { y[1] = _mcu_n_clamp(y[1]); }",
     ]
-    with pytest.raises(ValueError, match="two different helper functions 'clamp'"):
+    with pytest.raises(BackendFault, match="two different helper functions 'clamp'"):
         symbols.function(CFunction("clamp", (), "{ return 1; }", "int", inline=True))
-    with pytest.raises(ValueError, match="helper functions 'layers'"):
-        symbols.function(CFunction("layers", (), "{ }", inline=True))
+    # the template's own names stay free
+    assert symbols.function(CFunction("layers", (), "{ }", inline=True)) == "_mcu_n_layers_2"
+
+
+def test_two_backends_may_have_helpers_of_one_name() -> None:
+    symbols = Symbols("n")
+    one = CFunction("clamp", (), "{ return 1; }", "int", inline=True)
+    two = CFunction("clamp", (), "{ return 2; }", "int", inline=True)
+    user = CFunction("use", (), "{ return $clamp(); }", "int")
+    assert [symbols.function(f, "A") for f in (one, user)] == ["_mcu_n_clamp", "_mcu_n_use_0"]
+    assert [symbols.function(f, "B") for f in (two, user)] == ["_mcu_n_clamp_2", "_mcu_n_use_1"]
+    assert symbols.function(one, "C") == "_mcu_n_clamp", "equal functions are emitted once"
+    assert symbols.function(user, "C") == "_mcu_n_use_0"
+    assert len(symbols.functions) == 4

@@ -92,7 +92,8 @@ int32_t mcu_instance_run(mcu_instance_t *instance, DLTensor *inputs, uint32_t nu
                          DLTensor *outputs, uint32_t num_outputs);
 
 /* Ends the use of the workspace; a run after that is MCU_ERROR_WRONG_INSTANCE. What the
- * network holds between runs is released. Of an instance that mcu_instance_init has seen, or zero. */
+ * network holds between runs is released. For an instance that mcu_instance_init prepared, or whose
+ * bytes are all zero. */
 int32_t mcu_instance_deinit(mcu_instance_t *instance);
 
 /* One inference with a workspace from the arena (memory.h), for programs of one thread

@@ -141,19 +141,23 @@ static const mcu_region_t tiny_regions[] = {{1, 1}};
 
 const mcu_model_t _mcu_network_mini = {
     run_mini, 2,      2,           MCU_MODEL_ABI_VERSION, MINI_BYTES,  16,
-    3,        "mini", mini_inputs, mini_outputs,          mini_layers, mini_regions};
+    3,        "mini", mini_inputs, mini_outputs,          mini_layers, mini_regions,
+    {0, 0},   NULL};
 const mcu_model_t _mcu_network_tiny = {
     run_tiny, 1,      1,           MCU_MODEL_ABI_VERSION, 2,           16,
-    1,        "tiny", tiny_inputs, tiny_outputs,          tiny_layers, tiny_regions};
+    1,        "tiny", tiny_inputs, tiny_outputs,          tiny_layers, tiny_regions,
+    {0, 0},   NULL};
 const mcu_model_t _mcu_network_failing = {
     run_failing, 1,         1,           MCU_MODEL_ABI_VERSION, 2,           16,
-    1,           "failing", tiny_inputs, tiny_outputs,          tiny_layers, tiny_regions};
+    1,           "failing", tiny_inputs, tiny_outputs,          tiny_layers, tiny_regions,
+    {0, 0},      NULL};
 
 static const mcu_layer_info_t slow_layers[SLOW_LAYERS] = {{0, 1}, {0, 1}, {0, 1},
                                                           {0, 1}, {0, 1}, {0, 1}};
 const mcu_model_t _mcu_network_slow = {
     run_slow,    1,      1,           MCU_MODEL_ABI_VERSION, 2,           16,
-    SLOW_LAYERS, "slow", tiny_inputs, tiny_outputs,          slow_layers, tiny_regions};
+    SLOW_LAYERS, "slow", tiny_inputs, tiny_outputs,          slow_layers, tiny_regions,
+    {0, 0},      NULL};
 
 static uint8_t mini_workspace[MINI_BYTES] MCU_ALIGNED(16);
 static uint8_t tiny_workspace[2] MCU_ALIGNED(16);
