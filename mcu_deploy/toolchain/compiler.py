@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy import resources
+from mcu_deploy.backends import file_lists
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
 
@@ -187,16 +188,14 @@ def gcc_command_line(board: Board, name: str, include: str = "path/to/crt/includ
 
 
 def build_crt(board: Board, directory: Path) -> Path:
-    """Compiles crt/src/*.c for the board into `directory`/libmcu_crt.a; objects go to obj/crt/.
+    """Compiles libmcu_crt for the board into `directory`/libmcu_crt.a; objects go to obj/crt/.
 
     The archive holds no dates and no owners. Raises ToolError where gcc or ar is missing or
     fails."""
     toolchain = Toolchain.for_board(board)
     directory = directory.resolve()
     root = resources.root()
-    sources = sorted(path.relative_to(root).as_posix() for path in (root / "crt/src").glob("*.c"))
-    if not sources:
-        raise ToolError(f"{root / 'crt/src'} holds no C sources; install mcu-deploy again.")
+    sources = sorted(f"crt/{source}" for source in file_lists.read(root / "crt").sources)
     objects = toolchain.compile_many(
         sources, directory / "obj" / "crt", cwd=root, flags=runtime_flags(board)
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import jinja2
 import numpy as np
 
 from mcu_deploy.arithmetic import activation_bounds
+from mcu_deploy.backends.c_functions import helper
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -85,26 +87,8 @@ def float_literal(value: float) -> str:
     return f"{text}F"
 
 
-# Rounds to nearest, ties to even, without the C library and without touching FPSCR: adding 1.5 *
-# 2^23 leaves the rounded integer in the low bits of the sum.
-QUANTIZE = CFunction(
-    stem="quantize",
-    parameters=(Parameter("float", "value"), Parameter("float", "low"), Parameter("float", "high")),
-    body="""{
-    /* Clamp first, then round to nearest, ties to even: 1.5 * 2^23 pushes the fraction out of the
-     * significand, and the integer stays in its low bits. A NaN becomes the lower bound. */
-    union {
-        float real;
-        int32_t bits;
-    } sum;
-    value = value > low ? value : low;
-    value = value < high ? value : high;
-    sum.real = value + 12582912.0F;
-    return sum.bits - 0x4B400000;
-}""",
-    result="int32_t",
-    inline=True,
-)
+# Rounds to nearest, ties to even, without the C library and without touching FPSCR.
+QUANTIZE = helper(Path(__file__).resolve().parents[1], "c/quantize.c")
 
 
 @dataclass(frozen=True)
