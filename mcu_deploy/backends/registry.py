@@ -22,7 +22,7 @@ class Registry:
     origins: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def builtin(cls, folders: Sequence[Path] | None = None) -> Registry:
+    def builtin(cls) -> Registry:
         """The backends that ship with mcu-deploy: each folder of `mcu_deploy/backends/`.
 
         A folder is a backend when it has a `backend.cmake`; its Python module has `create`. Those
@@ -32,7 +32,7 @@ class Registry:
 
         registry = cls({})
         off = backends_off()
-        for root in folders if folders is not None else map(Path, backends.__path__):
+        for root in map(Path, backends.__path__):
             for marker in sorted(root.glob("*/backend.cmake")):
                 name = marker.parent.name
                 if name not in off:
