@@ -1,0 +1,271 @@
+"""A worker as a `Backend`: what the framework calls goes to the backend's process and back."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mcu_deploy.backends.interface import (
+    BackendBase,
+    BackendContext,
+    BackendProfiling,
+    CreationOptions,
+    Descriptor,
+    LayerCount,
+    LayerSupport,
+    MemoryManager,
+    NetworkId,
+    OptimizationViews,
+    ProfilingContext,
+    Support,
+    WorkloadFactory,
+    WorkloadInfo,
+    no,
+)
+from mcu_deploy.backends.layer import HOST, Layer, Operand
+from mcu_deploy.backends.workload import Costs, Region, RegionCall, Workload
+from mcu_deploy.dynamic import codec
+from mcu_deploy.dynamic.codec import Json, NetworkRegions, Nonsense
+from mcu_deploy.dynamic.naming import one_line
+from mcu_deploy.dynamic.process import Worker
+from mcu_deploy.dynamic.wire import Blob, Declined
+from mcu_deploy.errors import BackendFault
+from mcu_deploy.ir import SubgraphView
+
+_LOADING = (
+    "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
+)  # fmt: skip
+_NUMBERS = itertools.count()
+
+
+class DynamicBackend(BackendBase):
+    """A backend in a worker whose factory was called (`Worker.create`).
+
+    Every method may raise BackendFault: the backend crashed, hung, answered nonsense, or says that
+    it failed.
+    """
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._target = HOST
+        self.id = worker.id
+        self.version = worker.version
+        try:
+            description = codec.decode_description(worker.description)
+        except Nonsense as error:
+            raise worker.nonsense("describe", str(error)) from None
+        self.rank = description.rank
+        self.cores = description.cores
+        self.operators = description.operators
+        self._bodies = description.bodies
+
+    def has(self, method: str) -> bool:
+        """Whether the backend has an optional method."""
+        return method in self._worker.methods
+
+    def layer_support(self) -> LayerSupport:
+        return _LayerSupport(self)
+
+    def estimate(self, layer: Layer) -> Costs:
+        """A backend that gives no estimate has costs that are not known."""
+        if not self.has("estimate"):
+            return Costs(macs=layer.macs)
+        try:
+            answer, _ = self.ask_about(layer, "estimate")
+        except Declined:
+            return Costs(macs=layer.macs)
+        with self.understanding(_named("estimate", layer)):
+            return codec.decode_costs(answer, layer)
+
+    def create_memory_manager(self) -> MemoryManager:
+        return DynamicMemoryManager(self)
+
+    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+        """`memory_manager`: one that this backend made; None: regions belong to no network."""
+        if not isinstance(memory_manager, DynamicMemoryManager):
+            memory_manager = DynamicMemoryManager(self)
+        return _WorkloadFactory(self, memory_manager)
+
+    def create_backend_context(self, options: CreationOptions) -> BackendContext | None:
+        if not {"create_context", *_LOADING} & set(self._worker.methods):
+            return None
+        self.tell("create_context", codec.encode_options(options.backend_options.get(self.id, {})))
+        return _Context(self)
+
+    def create_profiling_context(
+        self, options: CreationOptions, profiling: BackendProfiling
+    ) -> ProfilingContext | None:
+        if not self.has("layers_measured"):
+            return None
+        return _Profiling(self, profiling)
+
+    def optimize_subgraph(self, view: SubgraphView) -> OptimizationViews:
+        """The view is sent with the target of the last layer that the backend was asked about."""
+        method = "optimize_subgraph"
+        if not self.has(method):
+            return OptimizationViews(untouched=(view,))
+        message, blobs = codec.encode_view(view, self._target, bodies=self._bodies)
+        answer, out = self.ask(method, message, blobs)
+        with self.understanding(method):
+            return codec.decode_optimization(answer, out, view)
+
+    def ask_about(
+        self, layer: Layer, method: str, extra: Mapping[str, Any] | None = None
+    ) -> tuple[Json, list[bytearray]]:
+        """Calls a method with a layer. Raises Declined where the backend says no."""
+        self._target = layer.target
+        message, blobs = codec.encode_layer(layer, bodies=self._bodies)
+        return self._worker.call(method, message | dict(extra or {}), blobs, _title(layer))
+
+    def ask(
+        self, method: str, message: Json, blobs: Sequence[Blob] = ()
+    ) -> tuple[Json, list[bytearray]]:
+        """Calls a method that must not say no."""
+        with self.insisting(method):
+            return self._worker.call(method, message, blobs)
+
+    def tell(self, method: str, message: Json) -> None:
+        """Calls a method without an answer, if the backend has it."""
+        if self.has(method):
+            self.ask(method, message)
+
+    @contextmanager
+    def insisting(self, what: str) -> Iterator[None]:
+        """Makes a fault of a method's no. The process lives on."""
+        try:
+            yield
+        except Declined as declined:
+            raise BackendFault(
+                self.id,
+                f"The backend {self.id} failed in {what}: {one_line(declined.reason)}. "
+                "Leave it out, or report this to its author.",
+            ) from None
+
+    @contextmanager
+    def understanding(self, what: str) -> Iterator[None]:
+        """Makes a fault of an answer that cannot be used, and ends the process."""
+        try:
+            yield
+        except Nonsense as nonsense:
+            raise self._worker.nonsense(what, str(nonsense)) from None
+
+
+class DynamicMemoryManager:
+    """The regions of a dynamic backend in one network.
+
+    What the backend wants called at the begin and the end is asked for when it is looked up, and
+    again after workloads were made: it may depend on all of them.
+    """
+
+    def __init__(self, backend: DynamicBackend) -> None:
+        self._backend = backend
+        self._regions = NetworkRegions(backend.id)
+        self._calls: tuple[RegionCall | None, RegionCall | None] | None = None
+        self._number = next(_NUMBERS)
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """All that workloads and calls have asked for so far."""
+        self._ask()
+        return self._regions.all
+
+    @property
+    def acquire(self) -> RegionCall | None:
+        return self._ask()[0]
+
+    @property
+    def release(self) -> RegionCall | None:
+        return self._ask()[1]
+
+    def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
+        """The backend's workloads of a layer, with the regions of this network."""
+        backend, what = self._backend, _named("create_workload", layer)
+        self._calls = None
+        with backend.insisting(what):
+            answer, blobs = backend.ask_about(layer, "create_workload", self._manager)
+        with backend.understanding(what):
+            return codec.decode_workloads(answer, blobs, layer, self._regions)
+
+    @property
+    def _manager(self) -> Json:
+        """What tells networks apart, for workers that have a manager object for each."""
+        return {"manager": self._number}
+
+    def _ask(self) -> tuple[RegionCall | None, RegionCall | None]:
+        if self._calls is None:
+            self._calls = (None, None)
+            if self._backend.has("memory"):
+                answer, _ = self._backend.ask("memory", self._manager)
+                with self._backend.understanding("memory"):
+                    self._calls = codec.decode_memory(answer, self._regions)
+        return self._calls
+
+
+class _LayerSupport:
+    def __init__(self, backend: DynamicBackend) -> None:
+        self._backend = backend
+
+    def is_layer_supported(
+        self,
+        layer: Layer,
+        inputs: Sequence[Operand | None],
+        outputs: Sequence[Operand],
+        params: Mapping[str, Any],
+    ) -> Support:
+        try:
+            answer, _ = self._backend.ask_about(layer, "is_layer_supported")
+        except Declined as declined:
+            return no(one_line(declined.reason))
+        with self._backend.understanding(_named("is_layer_supported", layer)):
+            return codec.decode_support(answer)
+
+
+class _WorkloadFactory:
+    def __init__(self, backend: DynamicBackend, manager: DynamicMemoryManager) -> None:
+        self._manager = manager
+
+    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
+        return self._manager.create_workloads(Layer.of(info, descriptor))
+
+
+class _Context:
+    """Tells the backend of networks; what it has no method for, it is not told."""
+
+    def __init__(self, backend: DynamicBackend) -> None:
+        self._backend = backend
+
+    def before_load_network(self, network: NetworkId) -> None:
+        self._backend.tell("before_load_network", {"network": network})
+
+    def after_load_network(self, network: NetworkId) -> None:
+        self._backend.tell("after_load_network", {"network": network})
+
+    def before_unload_network(self, network: NetworkId) -> None:
+        self._backend.tell("before_unload_network", {"network": network})
+
+    def after_unload_network(self, network: NetworkId) -> None:
+        self._backend.tell("after_unload_network", {"network": network})
+
+
+class _Profiling:
+    def __init__(self, backend: DynamicBackend, profiling: BackendProfiling) -> None:
+        self._backend = backend
+        self._profiling = profiling
+
+    def layers_measured(self, network: str, counts: Sequence[LayerCount]) -> None:
+        method = "layers_measured"
+        answer, _ = self._backend.ask(method, codec.encode_counts(network, counts))
+        with self._backend.understanding(method):
+            counters = codec.decode_counters(answer)
+        for name, value in counters:
+            self._profiling.add_counter(name, value)
+
+
+def _title(layer: Layer) -> str:
+    return f"the {one_line(layer.op)} {one_line(layer.name)!r}"
+
+
+def _named(method: str, layer: Layer) -> str:
+    return f"{method} for {_title(layer)}"
