@@ -105,7 +105,10 @@ def _compile(
         ),
     )
     graph = layouts.assign(graph, assignment)
-    selection = select.select(graph, assignment, preference, target)
+    # Conversions belong to no partition: whoever has them, be it named or not.
+    known = {backend.id for backend in preference}
+    others = [b for b in session.preference(board.core) if b.id not in known]
+    selection = select.select(graph, assignment, (*preference, *others), target)
     calls = [call for _, call in (*selection.acquire, *selection.release)]
     memory = plan.make(graph, selection.choices, plan.Options(reuse=not options.layers_all), calls)
     command = gcc_command_line(board, name)

@@ -131,7 +131,12 @@ class Session:
         return self.registry.named([backend_id], core)[0]
 
     def drop(self, fault: BackendFault) -> None:
-        """Takes a backend that broke its word out of the session, and reports it in one line."""
+        """Takes a backend that broke its word out of the session, and reports it in one line.
+
+        Raises the fault itself where the session has no such backend, so that nobody tries again.
+        """
+        if not self.registry.is_registered(fault.backend):
+            raise fault
         self._registry = self.registry.without(fault.backend)
         self._dropped[fault.backend] = str(fault)
         if self._contexts is not None:

@@ -1,0 +1,84 @@
+"""Adding a folder is all that adding a backend takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+FOLDER = Path(__file__).resolve().parent / "new_backend" / "Clamper"
+
+
+@pytest.fixture
+def tree(repository: Path, tmp_path: Path) -> Path:
+    """A copy of the package with the new backend's folder in it, beside the repository's files."""
+    root = tmp_path / "tree"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(repository / "mcu_deploy", root / "mcu_deploy", ignore=ignored)
+    shutil.copytree(FOLDER, root / "mcu_deploy" / "backends" / "Clamper", ignore=ignored)
+    for name in ("crt", "boards", "cmake", "renode", "examples", "CMakeLists.txt"):
+        (root / name).symlink_to(repository / name)
+    return root
+
+
+def mcu_deploy(tree: Path, *arguments: object) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "mcu_deploy", *map(str, arguments)],
+        env=environment, cwd=tree.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.needs_host_gcc
+def test_a_folder_that_is_dropped_in_computes_a_model(tree: Path, tmp_path: Path) -> None:
+    listed = json.loads(mcu_deploy(tree, "backends", "--json"))["backends"]
+    assert [b["id"] for b in listed] == ["Clamper", "CpuRef"]
+    assert listed[0] | {"origin": ""} == {
+        "id": "Clamper", "version": "1.0", "origin": "", "cores": [], "rank": 5,
+        "operators": ["Relu"],
+    }  # fmt: skip
+
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 3])
+    nodes = [helper.make_node("Relu", ["x"], ["r"], "relu"), helper.make_node("Neg", ["r"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [x], [y])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "m.onnx"
+    )
+    built = tmp_path / "built"
+    report = json.loads(
+        mcu_deploy(tree, "build", tmp_path / "m.onnx", "--board", "host", "-o", built, "--json")
+    )
+    assert [layer["backend"] for layer in report["layers"]] == ["Clamper", "CpuRef"]
+    assert "_mcu_m_not_below_zero(x[i])" in (built / "network_m.c").read_text()
+
+    value = np.array([[[-1.5, 0.0, 2.5], [3.0, -4.0, 5.0]]], np.float32)
+    np.savez(tmp_path / "x.npz", in0=value[None])
+    answers = tmp_path / "y.npz"
+    mcu_deploy(tree, "run", built, "--input", tmp_path / "x.npz", "--output", answers)
+    assert np.array_equal(np.load(answers)["out0"][0], -np.maximum(value, 0))
+
+
+@pytest.mark.needs_cmake
+@pytest.mark.needs_host_gcc
+def test_cmake_builds_and_tests_it(tree: Path, tmp_path: Path) -> None:
+    build = tmp_path / "cmake"
+    switches = ["-DMCU_BACKEND_CpuRef=OFF"]
+    for command in (
+        ["cmake", "-S", tree, "-B", build, "-G", "Ninja", *switches],
+        ["cmake", "--build", build],
+        ["ctest", "--test-dir", build, "--output-on-failure", "-R", "not_below_zero"],
+    ):
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "100% tests passed" in done.stdout
