@@ -154,23 +154,38 @@ def _products(report: dict[str, Any]) -> list[str]:
 
 
 def _explain(rows: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("layer", "part", "operator", "name", "backend", "by", "candidates", "not"):
-        table.add_column(title, overflow="fold")
+    """A line for each node; below it who else could compute it, and who does not and why."""
+    columns = [("layer", "part", "operator", "backend", "chosen by", "instructions", "name")]
+    notes: list[list[str]] = [[]]
     for row in rows:
-        candidates = [f"{c['backend']}{_cost(c)}" for c in row["candidates"]]
-        refusals = [f"{r['backend']}: {r['reason']}" for r in row["refusals"]]
-        table.add_row(
-            "view" if row["step"] is None else str(row["step"]),
-            "" if row["partition"] is None else str(row["partition"]),
-            escape(row["op"]), escape(shorten(row["name"], 24)), row["backend"], row["chosen_by"],
-            escape(", ".join(candidates)), escape("; ".join(refusals)),
+        own = [c for c in row["candidates"] if c["backend"] == row["backend"]]
+        others = [c for c in row["candidates"] if c["backend"] != row["backend"]]
+        columns.append(
+            (
+                "view" if row["step"] is None else str(row["step"]),
+                "" if row["partition"] is None else str(row["partition"]),
+                row["op"], row["backend"], row["chosen_by"],
+                _cost(own[0]) if own else "", shorten(row["name"], 40),
+            )
         )  # fmt: skip
-    out.print(table)
+        notes.append(
+            [f"{c['backend']} could, for {_cost(c) or 'unknown'} instructions" for c in others]
+            + [f"{r['backend']} does not: {r['reason']}" for r in row["refusals"]]
+        )
+    widths = [max(len(line[i]) for line in columns) for i in range(len(columns[0]))]
+    for number, (line, remarks) in enumerate(zip(columns, notes, strict=True)):
+        cells = [
+            text.rjust(width) if title in ("layer", "part", "instructions") else text.ljust(width)
+            for title, text, width in zip(columns[0], line, widths, strict=True)
+        ]
+        text = escape("  ".join(cells).rstrip())
+        out.print(f"[bold]{text}[/]" if number == 0 else text)
+        for remark in remarks:
+            out.print(escape(f"{'':{widths[0] + widths[1] + 4}}{remark}"))
+    out.print("Instructions are the backends' estimates; `mcu-deploy profile` counts them.")
 
 
 def _cost(candidate: dict[str, Any]) -> str:
-    for unit in ("cycles", "instructions"):
-        if candidate[unit] is not None:
-            return f" (about {candidate[unit]:,} {unit})"
-    return ""
+    """What is compared by --strategy cost; empty where the backend does not say."""
+    known = candidate["cycles"] if candidate["cycles"] is not None else candidate["instructions"]
+    return "" if known is None else f"{known:,}"

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import warnings
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
@@ -45,7 +45,14 @@ def show_warnings() -> None:
     warnings.showwarning = _show_warning
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     err.print(f"[yellow]warning:[/] {escape(str(message))}")
 
 
