@@ -88,7 +88,7 @@ static void makes_the_lower_bound_of_a_nan(void) {
 static void has_one_zero(void) {
     CHECK_INT(quantize(0.0F, -128.0F, 127.0F), 0);
     CHECK_INT(quantize(-0.0F, -128.0F, 127.0F), 0);
-    CHECK_INT(quantize(-FLT_TRUE_MIN, -128.0F, 127.0F), 0);
+    CHECK_INT(quantize(from_bits(0x80000001U), -128.0F, 127.0F), 0);
     CHECK_INT(quantize(-0.0F, 0.0F, 255.0F), 0);
 }
 

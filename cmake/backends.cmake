@@ -1,0 +1,123 @@
+# Picks up every backend: each folder of mcu_deploy/backends/ that has a backend.cmake. A folder that
+# has a common.cmake instead is code that several backends share, and is built first.
+
+set(MCU_EXTRA_BACKENDS "" CACHE STRING
+    "Folders of backends elsewhere, or that hold such folders, with semicolons between them")
+
+# mcu_backend(ID [SOURCES file...] [TEST_SOURCES file...] [COMMON id...]): the one call of a
+# backend.cmake. ID is the folder's name, the files are relative to the folder. Makes the object
+# library mcu_backend_<ID>, and of each test source a program, which ctest runs as <ID>.<file>; it is
+# linked with the backend's objects, the common ones and the checks of tests/crt/check.h.
+function(mcu_backend id)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TEST_SOURCES;COMMON")
+  mcu_check_call(mcu_backend ${id} ${arg_UNPARSED_ARGUMENTS})
+  set(common "")
+  foreach(name IN LISTS arg_COMMON)
+    if(NOT TARGET mcu_common_${name})
+      message(FATAL_ERROR "The backend ${id} builds on ${name}, but no folder of that name with a "
+                          "common.cmake lies beside the backends.")
+    endif()
+    list(APPEND common mcu_common_${name})
+  endforeach()
+  mcu_object_library(mcu_backend_${id} "${arg_SOURCES}" "${common}")
+  mcu_tests(${id} "${arg_TEST_SOURCES}" mcu_backend_${id} ${common})
+  mcu_record_lists(${id}
+    SOURCES ${arg_SOURCES} TEST_SOURCES ${arg_TEST_SOURCES} COMMON ${arg_COMMON})
+endfunction()
+
+# mcu_common(ID [SOURCES file...] [TEST_SOURCES file...]): the one call of a common.cmake. Backends
+# that name it in COMMON find its headers by their paths in its folder.
+function(mcu_common id)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TEST_SOURCES")
+  mcu_check_call(mcu_common ${id} ${arg_UNPARSED_ARGUMENTS})
+  mcu_object_library(mcu_common_${id} "${arg_SOURCES}" "")
+  mcu_tests(${id} "${arg_TEST_SOURCES}" mcu_common_${id})
+  mcu_record_lists(${id}
+    SOURCES ${arg_SOURCES} TEST_SOURCES ${arg_TEST_SOURCES})
+endfunction()
+
+function(mcu_check_call command id)
+  cmake_path(GET CMAKE_CURRENT_LIST_DIR FILENAME folder)
+  if(NOT id STREQUAL folder)
+    message(FATAL_ERROR "${command} in ${CMAKE_CURRENT_LIST_FILE} has the id ${id}. Make it "
+                        "${folder}, the name of its folder.")
+  elseif(ARGN)
+    message(FATAL_ERROR "${command} in ${CMAKE_CURRENT_LIST_FILE} does not understand ${ARGN}.")
+  elseif(TARGET mcu_backend_${id} OR TARGET mcu_common_${id})
+    message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE} has the id ${id}, which another folder has "
+                        "already. Give one of the folders another name.")
+  endif()
+endfunction()
+
+function(mcu_object_library target sources libraries)
+  if(sources)
+    list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_LIST_DIR}/")
+    add_library(${target} OBJECT ${sources})
+    mcu_compile_options(${target} -O2)
+    mcu_sanitize(${target})
+    set(scope PUBLIC)
+  else() # headers alone, or a backend without C
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope}
+    "${CMAKE_CURRENT_LIST_DIR}" "${MCU_ROOT}/crt/include")
+  target_link_libraries(${target} ${scope} ${libraries})
+endfunction()
+
+function(mcu_tests id sources)
+  if(CMAKE_CROSSCOMPILING OR NOT BUILD_TESTING OR NOT sources)
+    return()
+  endif()
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    set(target ${id}_${name})
+    add_executable(${target} "${CMAKE_CURRENT_LIST_DIR}/${source}")
+    mcu_compile_options(${target} -O2)
+    mcu_sanitize(${target})
+    target_link_libraries(${target} PRIVATE ${ARGN} mcu_check m)
+    add_test(NAME ${id}.${name} COMMAND ${target})
+  endforeach()
+endfunction()
+
+if(BUILD_TESTING AND NOT CMAKE_CROSSCOMPILING)
+  add_library(mcu_check STATIC "${MCU_ROOT}/tests/crt/check.c" "${MCU_ROOT}/tests/crt/host/print.c")
+  mcu_compile_options(mcu_check)
+  target_include_directories(mcu_check PUBLIC "${MCU_ROOT}/tests/crt")
+endif()
+
+set(folders "${MCU_ROOT}/mcu_deploy/backends")
+foreach(folder IN LISTS MCU_EXTRA_BACKENDS)
+  file(GLOB lists "${folder}/*.cmake" "${folder}/*/*.cmake")
+  if(NOT IS_ABSOLUTE "${folder}" OR NOT lists MATCHES "/(backend|common)\\.cmake(;|$)")
+    message(FATAL_ERROR "MCU_EXTRA_BACKENDS names ${folder}, which is no absolute path of a folder "
+                        "with a backend.cmake, or with backends in folders. Correct the path.")
+  endif()
+  list(APPEND folders "${folder}")
+endforeach()
+
+set(common_files "")
+set(backend_files "")
+foreach(folder IN LISTS folders)
+  file(GLOB found CONFIGURE_DEPENDS "${folder}/common.cmake" "${folder}/*/common.cmake")
+  list(APPEND common_files ${found})
+  file(GLOB found CONFIGURE_DEPENDS "${folder}/backend.cmake" "${folder}/*/backend.cmake")
+  list(APPEND backend_files ${found})
+endforeach()
+
+set(MCU_BACKENDS "")
+foreach(file IN LISTS backend_files)
+  cmake_path(GET file PARENT_PATH folder)
+  cmake_path(GET folder FILENAME id)
+  list(APPEND MCU_BACKENDS ${id})
+endforeach()
+mcu_switches(MCU_BACKEND_ backend ${MCU_BACKENDS})
+
+foreach(file IN LISTS common_files)
+  include("${file}")
+endforeach()
+foreach(file id IN ZIP_LISTS backend_files MCU_BACKENDS)
+  if(MCU_BACKEND_${id})
+    include("${file}")
+  endif()
+endforeach()
