@@ -49,11 +49,13 @@ has_host_gcc() {
         printf '#include <stdio.h>\n' | gcc -x c -fsyntax-only - 2>/dev/null
 }
 has_host_gxx() { command -v g++ >/dev/null; }
+has_cmake() { command -v cmake >/dev/null; }
+has_ninja() { command -v ninja >/dev/null; }
 has_venv() { [[ -x .venv/bin/python ]] && .venv/bin/python -c '' 2>/dev/null; }
 
 is_ready() {
     [[ -f $stamp && $(<"$stamp") == "$(key)" ]] &&
-        has_newlib && has_qemu && has_host_gcc && has_host_gxx && has_venv
+        has_newlib && has_qemu && has_host_gcc && has_host_gxx && has_cmake && has_ninja && has_venv
 }
 
 suits() {
@@ -89,6 +91,8 @@ find_missing() {
     has_qemu || missing+=(qemu-system-arm)
     has_host_gcc || missing+=(gcc libc6-dev)
     has_host_gxx || missing+=(g++) # the tests compile the headers as C++
+    has_cmake || missing+=(cmake) # builds the backends' C tests and the dynamic examples
+    has_ninja || missing+=(ninja-build)
     find_python || missing+=(python3-venv)
 }
 

@@ -61,6 +61,10 @@ _TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
         _on_path("gcc"),
         "gcc for this machine is not installed; `make setup` installs it",
     ),
+    "needs_cmake": (
+        lambda: all(shutil.which(program) for program in ("cmake", "ninja")),
+        "CMake or Ninja is not installed; `make setup` installs them",
+    ),
 }
 
 

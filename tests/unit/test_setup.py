@@ -125,6 +125,8 @@ def machine(tmp_path: Path, repository: Path) -> Machine:
     made.program("qemu-system-arm", "")
     made.program("gcc", "cat >/dev/null")
     made.program("g++", "")
+    made.program("cmake", "")
+    made.program("ninja", "")
     made.program("apt-get", "echo apt-get must not be called; exit 99")
     made.system(_BOOKWORM)
     return made
@@ -198,6 +200,14 @@ def test_without_root_the_command_is_named(machine: Machine) -> None:
     assert install in machine.sentence()
     machine.program("sudo", "echo a password is required >&2; exit 1")
     assert install in machine.sentence()
+
+
+def test_cmake_and_ninja_are_asked_for_by_their_packages(machine: Machine) -> None:
+    machine.program("id", "echo 1000")
+    (machine.bin / "ninja").unlink()
+    assert "--no-install-recommends ninja-build'" in machine.sentence()
+    (machine.bin / "cmake").unlink()
+    assert "--no-install-recommends cmake ninja-build'" in machine.sentence()
 
 
 def test_with_sudo_apt_get_runs_as_root(machine: Machine) -> None:
