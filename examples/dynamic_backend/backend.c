@@ -54,9 +54,24 @@ static int32_t read_layer(reference_t *self, const mcu_graph_t *graph, layer_t *
 
 static int32_t describe(void *self, mcu_backend_info_t *answer) {
     (void)self;
+    arena_t *arena = arena_create();
+    const char **names = arena == NULL ? NULL : arena_take(arena, num_operators, sizeof *names);
+    if (names == NULL) {
+        return out_of_memory(arena);
+    }
+    for (size_t i = 0; i < num_operators; i++) {
+        text_t *name = arena_take(arena, 1, sizeof *name);
+        if (name == NULL) {
+            return out_of_memory(arena);
+        }
+        const char *domain = operators[i].domain;
+        text_add(name, "%s%s%s", domain, domain[0] == '\0' ? "" : "::", operators[i].op);
+        names[i] = name->characters;
+    }
     answer->rank = 1100; /* behind CpuRef: it is used when it is named */
-    answer->operators = operator_names;
-    answer->num_operators = num_operator_names;
+    answer->operators = names;
+    answer->num_operators = (uint32_t)num_operators;
+    answer->handle = arena;
     return MCU_BACKEND_OK;
 }
 

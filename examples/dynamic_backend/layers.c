@@ -97,11 +97,6 @@ static const char *refuse_softmax(const layer_t *layer) {
     return dimension_of(x, -1) > 1 << 23 ? "the axis is longer than 2^23" : NULL;
 }
 
-/* optimize.c makes this operator of two layers that were asked for before. */
-static const char *refuse_gemm_softmax(const layer_t *layer) {
-    return refuse_gemm(layer);
-}
-
 static const char *refuse_view(const layer_t *layer) {
     return is_constant(layer->inputs[0]) ? "it would be a view of a constant" : NULL;
 }
@@ -123,14 +118,15 @@ static const char *refuse_reorder(const layer_t *layer) {
     return layer->output->rank > 4 ? "it reorders up to four axes" : NULL;
 }
 
-static const operator_support_t operators[] = {
+const operator_support_t operators[] = {
     {"", "Conv", 2, MCU_LAYOUT_CHANNELS_LAST, refuse_conv, build_conv},
     {"", "AveragePool", 1, MCU_LAYOUT_CHANNELS_LAST, refuse_average_pool, build_average_pool},
     {"", "GlobalAveragePool", 1, MCU_LAYOUT_CHANNELS_LAST, refuse_average_pool, build_average_pool},
     {"", "Gemm", 2, MCU_LAYOUT_NATURAL, refuse_gemm, build_gemm},
     {"", "MatMul", 2, MCU_LAYOUT_NATURAL, refuse_gemm, build_gemm},
     {"", "Softmax", 1, MCU_LAYOUT_NATURAL, refuse_softmax, build_softmax},
-    {"DynamicRef", "GemmSoftmax", 2, MCU_LAYOUT_NATURAL, refuse_gemm_softmax, build_gemm_softmax},
+    /* what optimize.c makes of two */
+    {"DynamicRef", "GemmSoftmax", 2, MCU_LAYOUT_NATURAL, refuse_gemm, build_gemm_softmax},
     {"", "Reshape", 1, MCU_LAYOUT_NATURAL, refuse_view, build_view},
     {"", "Flatten", 1, MCU_LAYOUT_NATURAL, refuse_view, build_view},
     {"", "Squeeze", 1, MCU_LAYOUT_NATURAL, refuse_view, build_view},
@@ -140,11 +136,7 @@ static const operator_support_t operators[] = {
     {"mcu", "Reorder", 1, MCU_LAYOUT_VIEW, refuse_reorder, build_reorder},
 };
 
-const char *const operator_names[] = {"Conv",        "AveragePool", "GlobalAveragePool", "Gemm",
-                                      "MatMul",      "Softmax",     "Reshape",           "Flatten",
-                                      "Squeeze",     "Unsqueeze",   "Transpose",         "Identity",
-                                      "mcu::Reorder"};
-const uint32_t num_operator_names = sizeof operator_names / sizeof operator_names[0];
+const size_t num_operators = sizeof operators / sizeof operators[0];
 
 /* What no kernel takes: tensors without elements, and those whose numbers leave int32. */
 static const char *refuse_sizes(const layer_t *layer) {
@@ -160,7 +152,7 @@ static const char *refuse_sizes(const layer_t *layer) {
 }
 
 const operator_support_t *find_operator(const layer_t *layer, const char **reason) {
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+    for (size_t i = 0; i < num_operators; i++) {
         const operator_support_t *found = &operators[i];
         if (node_is(layer->node, found->domain, found->op)) {
             *reason = refuse_sizes(layer);

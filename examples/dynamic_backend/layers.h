@@ -19,11 +19,10 @@ typedef struct operator_support {
     int32_t (*build)(const layer_t *layer, builder_t *builder);
 } operator_support_t;
 
+extern const operator_support_t operators[];
+extern const size_t num_operators;
+
 /* The operator of a layer that the backend computes; else NULL, and the reason. */
 const operator_support_t *find_operator(const layer_t *layer, const char **reason);
-
-/* The names of all operators, to be shown. */
-extern const char *const operator_names[];
-extern const uint32_t num_operator_names;
 
 #endif
