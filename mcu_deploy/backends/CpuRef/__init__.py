@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mcu_deploy.backends.CpuRef import costs
 from mcu_deploy.backends.CpuRef.kernels import find, names
 from mcu_deploy.backends.interface import (
     Backend,
     BackendBase,
+    Costs,
     Descriptor,
     Layer,
     LayerSupport,
@@ -32,6 +34,9 @@ class CpuRef(BackendBase):
 
     def layer_support(self) -> LayerSupport:
         return _LayerSupport()
+
+    def estimate(self, layer: Layer) -> Costs:
+        return costs.estimate(layer)
 
     def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
         return _WorkloadFactory()
