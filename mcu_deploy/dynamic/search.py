@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.backends.interface import CreationOptions
+from mcu_deploy.configuration import dynamic_backend_paths
 from mcu_deploy.dynamic.naming import one_line
 
 ENVIRONMENT = "MCU_DEPLOY_DYNAMIC_BACKENDS"
@@ -38,19 +39,10 @@ def search_paths(
         given = environment[ENVIRONMENT].split(":")
         return _checked(given, f"${ENVIRONMENT}", "correct it, or take the path out of the list")
     return _checked(
-        default_paths(),
+        dynamic_backend_paths(),
         "the default list",
         f"make the folder, or set ${ENVIRONMENT} to other ones",
     )
-
-
-def default_paths() -> tuple[str, ...]:
-    """The list that was set when the package was built."""
-    try:
-        from mcu_deploy.configuration import dynamic_backend_paths
-    except ImportError:
-        return ()
-    return tuple(dynamic_backend_paths())
 
 
 def _checked(paths: Sequence[str], source: str, remedy: str) -> SearchPaths:

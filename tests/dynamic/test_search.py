@@ -22,7 +22,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 @pytest.fixture(autouse=True)
 def no_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "default_paths", lambda: ())
+    monkeypatch.setattr(search, "dynamic_backend_paths", lambda: ())
 
 
 def given(path: str | Path | None) -> CreationOptions:
@@ -33,7 +33,7 @@ def test_option_before_environment_before_default(
     folders: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     option, environment, default = folders
-    monkeypatch.setattr(search, "default_paths", lambda: (str(default),))
+    monkeypatch.setattr(search, "dynamic_backend_paths", lambda: (str(default),))
     variables = {ENVIRONMENT: str(environment)}
     assert search_paths(given(option), variables) == SearchPaths((option,))
     assert search_paths(given(None), variables) == SearchPaths((environment,))
@@ -45,7 +45,7 @@ def test_an_empty_path_or_list_means_off(
 ) -> None:
     _, environment, default = folders
     assert search_paths(given(None), {}) == SearchPaths()
-    monkeypatch.setattr(search, "default_paths", lambda: (str(default),))
+    monkeypatch.setattr(search, "dynamic_backend_paths", lambda: (str(default),))
     assert search_paths(given(""), {ENVIRONMENT: str(environment)}) == SearchPaths()
     assert search_paths(given(None), {ENVIRONMENT: ""}) == SearchPaths()
     off = CreationOptions(dynamic_backends=False, dynamic_backends_path="nonsense")
@@ -84,7 +84,7 @@ def test_the_warning_says_where_the_path_came_from(
     (warning,) = search_paths(given(absent), {ENVIRONMENT: str(tmp_path)}).warnings
     assert "from --dynamic-backends, does not exist" in warning
     assert "give the absolute path of one folder" in warning
-    monkeypatch.setattr(search, "default_paths", lambda: (absent,))
+    monkeypatch.setattr(search, "dynamic_backend_paths", lambda: (absent,))
     (warning,) = search_paths(given(None), {}).warnings
     assert "from the default list, does not exist" in warning
     assert f"set ${ENVIRONMENT}" in warning

@@ -1,0 +1,173 @@
+"""Loads what was found: the shared objects of the search paths, then the installed packages.
+
+A backend that cannot be loaded is one line of report, and the others are loaded all the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from mcu_deploy.backends.interface import API_VERSION, CreationOptions, Factory
+from mcu_deploy.dynamic.adapter import DynamicBackend
+from mcu_deploy.dynamic.naming import Refusal, one_line, scan
+from mcu_deploy.dynamic.packages import installed
+from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
+from mcu_deploy.dynamic.search import search_paths
+from mcu_deploy.dynamic.version import Version, is_compatible, why_incompatible
+from mcu_deploy.errors import BackendFault
+
+
+@dataclass(frozen=True)
+class LoadedBackend:
+    """A dynamic backend in its worker. origin: the file, or "package NAME VERSION"."""
+
+    id: str
+    factory: Factory
+    origin: str
+    version: Version
+    worker: Worker = field(repr=False)
+
+    def close(self) -> None:
+        """Unloads it: ends its worker."""
+        self.worker.close()
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What looked like a dynamic backend and is none, or is not used. reason: a clause.
+
+    id: what it says that it is, where it was asked.
+    """
+
+    origin: str
+    id: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The dynamic backends of a session. paths: the folders that were searched."""
+
+    backends: tuple[LoadedBackend, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    paths: tuple[Path, ...] = ()
+    _resources: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
+
+    def close(self) -> None:
+        """Ends every worker."""
+        self._resources.close()
+
+
+def load(options: CreationOptions, taken: Collection[str], report: Callable[[str], None]) -> Loaded:
+    """Loads the dynamic backends that these options ask for.
+
+    taken: the ids that are registered already; of equal ids the first holds. report gets a line
+    for each path that cannot be searched, and for each backend that cannot be loaded. Shared
+    objects come in the order of the paths, in each by name; packages come behind them, by name.
+    """
+    if not options.dynamic_backends:
+        return Loaded()
+    with ExitStack() as resources:
+        found = search_paths(options)
+        for warning in found.warnings:
+            report(warning)
+        pool = resources.enter_context(WorkerPool(options.call_timeout))
+        owners = dict.fromkeys(taken, "that is registered already")
+        backends: list[LoadedBackend] = []
+        skipped: list[Skipped] = []
+        for source in (*_shared_objects(found.folders, pool, report), *_packages(pool)):
+            result = source if isinstance(source, _Refused) else _try(source, owners)
+            if isinstance(result, LoadedBackend):
+                owners[result.id] = f"from {result.origin}"
+                backends.append(result)
+                continue
+            skipped.append(result.skipped)
+            if not result.misnamed:
+                report(f"{result.skipped.origin} was skipped: {result.skipped.reason}.")
+        return Loaded(tuple(backends), tuple(skipped), found.folders, resources.pop_all())
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is to be tried: a file or a package."""
+
+    origin: str
+    open: Callable[[], Worker]
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """What is not. misnamed: nobody is warned of it."""
+
+    skipped: Skipped
+    misnamed: bool = False
+
+
+def _shared_objects(
+    folders: Iterable[Path], pool: WorkerPool, report: Callable[[str], None]
+) -> Iterator[_Source | _Refused]:
+    """Each file once, by its canonical path; a second link to it is no fault."""
+    seen: set[Path] = set()
+    for folder in folders:
+        try:
+            entries = list(scan(folder))
+        except OSError as error:
+            report(f"{one_line(str(folder))} cannot be searched: {error.strerror}.")
+            continue
+        for entry in entries:
+            origin = one_line(str(entry.path))
+            if isinstance(entry, Refusal):
+                reason = one_line(entry.reason)
+                yield _Refused(Skipped(origin, None, reason), entry.misnamed)
+            elif entry.path not in seen:
+                seen.add(entry.path)
+                yield _Source(origin, partial(pool.open, entry.path))
+
+
+def _packages(pool: WorkerPool) -> Iterator[_Source | _Refused]:
+    for package in installed():
+        if package.fault:
+            yield _Refused(Skipped(package.origin, None, package.fault))
+        else:
+            yield _Source(package.origin, partial(package.open, pool))
+
+
+def _try(source: _Source, owners: Mapping[str, str]) -> LoadedBackend | _Refused:
+    """Loads one. Whatever it is that fails, the worker is ended and the id stays free."""
+    try:
+        worker = source.open()
+    except LoadError as error:
+        return _Refused(Skipped(source.origin, None, one_line(error.reason)))
+    try:
+        if worker.id in owners:
+            reason = f"its id {worker.id} is taken by the backend {owners[worker.id]}"
+        elif not is_compatible(worker.version, API_VERSION):
+            reason = why_incompatible(worker.version, API_VERSION)
+        else:
+            worker.create()
+            backend = DynamicBackend(worker)
+            _warn_of_deprecated(worker)
+            return LoadedBackend(worker.id, lambda: backend, source.origin, worker.version, worker)
+    except LoadError as error:
+        reason = error.reason
+    except BackendFault as fault:
+        reason = str(fault)
+    worker.close()
+    return _Refused(Skipped(source.origin, worker.id, one_line(reason)))
+
+
+def _warn_of_deprecated(worker: Worker) -> None:
+    """Warns of the older interfaces that a package's backend says it implements."""
+    names = worker.description.get("deprecated")
+    for name in names if isinstance(names, list) else ():
+        warnings.warn(
+            f"the backend {worker.id} implements {one_line(str(name))}(), which is deprecated: "
+            "implement optimize_subgraph(view) -> OptimizationViews",
+            DeprecationWarning,
+            stacklevel=2,
+        )

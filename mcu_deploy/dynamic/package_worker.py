@@ -1,0 +1,166 @@
+"""A worker whose backend is a Python object: answers what `worker.py` answers for C.
+
+Runs in its process, with mcu-deploy and the session's sys.path. Nothing here guards against what
+the package does to the process; the session does, from outside.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from importlib.metadata import EntryPoint
+
+from mcu_deploy.backends.interface import (
+    Backend,
+    BackendBase,
+    BackendContext,
+    CreationOptions,
+    MemoryManager,
+    WorkloadFactory,
+)
+from mcu_deploy.dynamic import codec, wire
+from mcu_deploy.dynamic.codec import Json
+from mcu_deploy.dynamic.wire import Blob, Declined
+from mcu_deploy.partition import optimizing
+
+Blobs = list[bytearray]
+Answer = tuple[Json, list[Blob]]
+
+_LOADING = (
+    "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
+)  # fmt: skip
+# What a package must bring; BackendBase has the rest.
+_NEEDED = ("id", "version", "rank", "layer_support", "create_workload_factory")
+
+
+class _Counters:
+    """What a profiling context adds (BackendProfiling)."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[str, int]] = []
+
+    def add_counter(self, name: str, value: int) -> None:
+        self.all.append((str(name), int(value)))
+
+
+class PackageBackend:
+    """The backend object of one package, and what it has created."""
+
+    def __init__(self) -> None:
+        self._backend: Backend
+        self._options = CreationOptions()
+        self._context: BackendContext | None = None
+        self._networks: dict[int, tuple[MemoryManager | None, WorkloadFactory]] = {}
+        self._methods: dict[str, Callable[[Json, Blobs], Answer]] = {
+            "describe": self._describe,
+            "is_layer_supported": self._is_layer_supported,
+            "optimize_subgraph": self._optimize_subgraph,
+            "create_workload": self._create_workload,
+            "estimate": self._estimate,
+            "memory": self._memory,
+            "create_context": self._create_context,
+            **{name: self._teller(name) for name in _LOADING},
+            "layers_measured": self._layers_measured,
+            "free": lambda message, blobs: ({}, []),
+        }
+        self._steps: dict[str, Callable[[Json, Blobs], Answer]] = {
+            "load": self._load,
+            "GetBackendId": lambda message, blobs: ({"id": self._backend.id}, []),
+            "GetVersion": lambda message, blobs: ({"version": list(self._backend.version)}, []),
+            "BackendFactory": lambda message, blobs: ({"methods": list(self._methods)}, []),
+        }
+
+    def handle(self, method: str, message: Json, blobs: Blobs) -> Answer:
+        """Answers one call. Raises Declined for an exception of the package's.
+
+        SystemExit goes on, and ends the process, as the package asked for.
+        """
+        try:
+            return (self._methods.get(method) or self._steps[method])(message, blobs)
+        except Exception as error:
+            reason = f"it raised {type(error).__name__}: {error}"
+            raise Declined(wire.NONSENSE, reason) from error
+
+    def _load(self, message: Json, blobs: Blobs) -> Answer:
+        backend = EntryPoint("", message["value"], "").load()()
+        missing = [name for name in _NEEDED if not hasattr(backend, name)]
+        if missing:
+            raise Declined(wire.ERROR, f"what {message['value']} makes has no {missing[0]}")
+        self._backend = backend
+        return {}, []
+
+    def _describe(self, message: Json, blobs: Blobs) -> Answer:
+        description = codec.encode_description(self._backend)
+        return description | {"deprecated": _deprecated_forms(self._backend)}, []
+
+    def _is_layer_supported(self, message: Json, blobs: Blobs) -> Answer:
+        layer = codec.decode_layer(message, blobs)
+        support = self._backend.layer_support().is_layer_supported(
+            layer, layer.inputs, layer.outputs, layer.attributes
+        )
+        return codec.encode_support(support), []
+
+    def _estimate(self, message: Json, blobs: Blobs) -> Answer:
+        return codec.encode_costs(self._backend.estimate(codec.decode_layer(message, blobs))), []
+
+    def _optimize_subgraph(self, message: Json, blobs: Blobs) -> Answer:
+        views = optimizing.optimize(self._backend, codec.decode_view(message, blobs))
+        return _sent(codec.encode_optimization(views))
+
+    def _create_workload(self, message: Json, blobs: Blobs) -> Answer:
+        layer = codec.decode_layer(message, blobs)
+        _, factory = self._network(message)
+        return _sent(codec.encode_workloads(factory.create_workloads(layer.info, layer.descriptor)))
+
+    def _memory(self, message: Json, blobs: Blobs) -> Answer:
+        manager, _ = self._network(message)
+        return codec.encode_memory(manager), []
+
+    def _network(self, message: Json) -> tuple[MemoryManager | None, WorkloadFactory]:
+        """The memory manager and the factory of a network, by the number of the session's."""
+        number = message["manager"]
+        if number not in self._networks:
+            manager = self._backend.create_memory_manager()
+            self._networks[number] = (manager, self._backend.create_workload_factory(manager))
+        return self._networks[number]
+
+    def _create_context(self, message: Json, blobs: Blobs) -> Answer:
+        options = codec.decode_options(message)
+        self._options = CreationOptions(backend_options={self._backend.id: options})
+        self._context = self._backend.create_backend_context(self._options)
+        return {}, []
+
+    def _teller(self, method: str) -> Callable[[Json, Blobs], Answer]:
+        def tell(message: Json, blobs: Blobs) -> Answer:
+            if self._context is not None:
+                getattr(self._context, method)(message["network"])
+            return {}, []
+
+        return tell
+
+    def _layers_measured(self, message: Json, blobs: Blobs) -> Answer:
+        network, counts = codec.decode_counts(message)
+        counters = _Counters()
+        context = self._backend.create_profiling_context(self._options, counters)
+        if context is not None:
+            context.layers_measured(network, counts)
+        return codec.encode_counters(counters.all), []
+
+
+def _deprecated_forms(backend: Backend) -> list[str]:
+    """The older methods that `optimizing` falls back on: its warning would be lost in here."""
+    kind = type(backend)
+    if getattr(kind, "optimize_subgraph", None) not in (None, BackendBase.optimize_subgraph):
+        return []
+    older = ("optimize_subgraph_view", "get_optimizations")
+    return [name for name in older if hasattr(kind, name)][:1]
+
+
+def _sent(message: codec.Message) -> Answer:
+    answer, blobs = message
+    return answer, list(blobs)
+
+
+def main(descriptor: int) -> None:
+    """The life of a worker's process, whose socket has this number."""
+    wire.serve(wire.Connection(socket.socket(fileno=descriptor)), PackageBackend().handle)

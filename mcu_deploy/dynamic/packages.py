@@ -1,0 +1,81 @@
+"""Backends that come as installed Python packages, by the entry-point group `mcu_deploy.backends`.
+
+    [project.entry-points."mcu_deploy.backends"]
+    any-name = "my_package:MyBackend"
+
+The value names what makes the backend when it is called: a class, or a function. Each runs in a
+worker process of its own (`package_worker.py`); the session never imports the package.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from mcu_deploy.dynamic.naming import one_line
+from mcu_deploy.dynamic.process import Worker, WorkerPool
+
+GROUP = "mcu_deploy.backends"
+
+# -I: neither the working folder nor the environment adds to the session's sys.path
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from mcu_deploy.dynamic.package_worker import main; main(int(sys.argv[2]))"
+)
+
+
+@dataclass(frozen=True)
+class Package:
+    """An entry point of a package. fault: why it cannot be one, a clause."""
+
+    origin: str
+    value: str = ""
+    fault: str = ""
+
+    def open(self, pool: WorkerPool) -> Worker:
+        """Loads it in a worker of its own. Raises LoadError."""
+        path = json.dumps([str(entry) for entry in sys.path])
+        program = (sys.executable, "-I", "-c", _PROGRAM, path)
+        return pool.start(Path(self.origin), program, {"value": self.value})
+
+
+def installed() -> tuple[Package, ...]:
+    """The entry points of all packages on sys.path, by the names of the packages."""
+    first: dict[str, list[Package]] = {}
+    for distribution in metadata.distributions():
+        name, found = _entries(distribution)
+        # a package that is there twice is imported from where it comes first
+        if found:
+            first.setdefault(name, found)
+    return tuple(package for name in sorted(first) for package in first[name])
+
+
+def _entries(distribution: metadata.Distribution) -> tuple[str, list[Package]]:
+    """A package's name, and its entry points of our group, in the order of their names.
+
+    What is installed beside mcu-deploy may be damaged in any way; only what says that it is a
+    backend is spoken of.
+    """
+    try:
+        if GROUP not in (distribution.read_text("entry_points.txt") or ""):
+            return "", []
+        name, version = distribution.metadata["Name"], distribution.version
+        origin = one_line(f"package {name} {version}")
+    except Exception:
+        return "", []
+    try:
+        entries = sorted(distribution.entry_points.select(group=GROUP), key=lambda e: e.name)
+    except Exception as error:
+        fault = f"its entry_points.txt cannot be read: {type(error).__name__}: {error}"
+        return name, [Package(origin, fault=one_line(fault))]
+    return name, list(_packages(origin, entries))
+
+
+def _packages(origin: str, entries: list[metadata.EntryPoint]) -> Iterator[Package]:
+    for entry in entries:
+        which = f" ({entry.name})" if len(entries) > 1 else ""
+        yield Package(one_line(origin + which), entry.value)
