@@ -5,6 +5,7 @@ For tensors of integer type every kernel of every backend gives these bits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -31,7 +32,17 @@ def node_call(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Call:
 
 def _subgraph(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Subgraph:
     """Runs a graph that a node holds; its last inputs are the node's extra inputs."""
-    return lambda inputs: run(graph, [*inputs, *(values[e] for e in node.extra_inputs)])
+
+    def call(inputs: Sequence[Array]) -> list[Array]:
+        # ONNX lets one number be a scalar or a vector of one.
+        shapes = [graph.type(edge).shape for edge in graph.inputs]
+        given = [
+            value.reshape(shape) if value.size == 1 and math.prod(shape) == 1 else value
+            for value, shape in zip(inputs, shapes, strict=False)
+        ]
+        return run(graph, [*given, *(values[e] for e in node.extra_inputs)])
+
+    return call
 
 
 def run_node(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> tuple[Array, ...]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 from mcu_deploy.errors import ModelError
+from mcu_deploy.formats.onnx_control import misfit
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import Graph, Node, TensorType
 from mcu_deploy.operators.movement import pad_amounts
@@ -24,6 +25,8 @@ class _Wrong(Exception):
 def check_sizes(graph: Graph) -> None:
     """Raises ModelError, which names the node, where sizes do not fit together."""
     for node in graph.nodes:
+        for inner in graph.subgraphs(node.id).values():
+            check_sizes(inner)
         rule = _RULES.get(node.op)
         if rule is None or node.domain:
             continue
@@ -208,6 +211,11 @@ def _binary(graph: Graph, node: Node) -> None:
     )
 
 
+def _control(graph: Graph, node: Node) -> None:
+    clause = misfit(graph, node)
+    _want(clause is None, clause or "")
+
+
 def _same_shape(graph: Graph, node: Node) -> None:
     x, y = _type(graph, node, 0), _result(graph, node)
     _want(x.shape == y.shape, f"its input is {list(x.shape)}, its output {list(y.shape)}")
@@ -339,5 +347,6 @@ _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Pad": _pad,
     **dict.fromkeys(("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin"), _reduction),
     **dict.fromkeys(("Slice", "Split", "Gather", "Resize"), _picked),
+    **dict.fromkeys(("If", "Loop", "Scan"), _control),
     **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _quantization),
 }

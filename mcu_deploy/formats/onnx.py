@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import onnx
 import onnx.inliner
 from google.protobuf.message import DecodeError
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto
 
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.formats.consistency import check_sizes
-from mcu_deploy.formats.onnx_operators import domain_of, refuse_unknown, refuse_untyped, text_of
+from mcu_deploy.formats.onnx_graph import declared_types, to_graph
+from mcu_deploy.formats.onnx_operators import refuse_unknown, refuse_untyped, text_of
 from mcu_deploy.formats.onnx_shapes import bind_shapes, infer_and_fold
+from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
-from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
+from mcu_deploy.ir import Graph
 
 SUFFIXES = (".onnx",)
 
@@ -37,22 +38,6 @@ _SIGNS_OF_DAMAGE = (
     TypeError,
     ValueError,
 )
-# Indices in the generated code are 32-bit integers.
-_LARGEST_TENSOR_BYTES = (1 << 31) - 1
-
-_DTYPES: Mapping[int, DType] = {
-    TensorProto.BOOL: DType.BOOL,
-    TensorProto.INT8: DType.INT8,
-    TensorProto.UINT8: DType.UINT8,
-    TensorProto.INT16: DType.INT16,
-    TensorProto.UINT16: DType.UINT16,
-    TensorProto.INT32: DType.INT32,
-    TensorProto.UINT32: DType.UINT32,
-    TensorProto.INT64: DType.INT64,
-    TensorProto.UINT64: DType.UINT64,
-    TensorProto.FLOAT: DType.FLOAT32,
-    TensorProto.DOUBLE: DType.FLOAT64,
-}
 
 
 def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
@@ -79,13 +64,15 @@ def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
     refuse_unknown(model)
     _check(model, path)
     model = _inline_functions(model, path)
+    name_outputs(model.graph)
     bind_shapes(model, shapes)
     to_qdq(model)
     infer_and_fold(model)
-    refuse_untyped(model, _declared_types(model.graph))
+    refuse_untyped(model, declared_types(model.graph))
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
-    graph = _to_graph(model, path.stem).finish(
-        source_sha256=hashlib.sha256(raw).hexdigest(), opset=opset
+    graph = replace(
+        to_graph(model.graph, text_of(model.graph.name or path.stem), opset),
+        source_sha256=hashlib.sha256(raw).hexdigest(),
     )
     check_sizes(graph)
     return graph
@@ -134,7 +121,8 @@ def _check(model: onnx.ModelProto, path: Path) -> None:
     # The checker wants a shape for each input and output, which many exporters leave out.
     bare = [
         v.type.tensor_type
-        for v in (*model.graph.input, *model.graph.output)
+        for graph in (model.graph, *subgraphs_below(model.graph))
+        for v in (*graph.input, *graph.output)
         if v.type.HasField("tensor_type") and not v.type.tensor_type.HasField("shape")
     ]
     try:
@@ -184,15 +172,13 @@ def _load_external_data(model: onnx.ModelProto, path: Path) -> None:
 
 
 def _tensors(graph: onnx.GraphProto) -> list[onnx.TensorProto]:
-    found = list(graph.initializer)
-    for node in graph.node:
-        for attribute in node.attribute:
-            found += [attribute.t] if attribute.HasField("t") else []
-            found += attribute.tensors
-            if attribute.HasField("g"):
-                found += _tensors(attribute.g)
-            for inner in attribute.graphs:
-                found += _tensors(inner)
+    found = []
+    for scope in (graph, *subgraphs_below(graph)):
+        found += scope.initializer
+        for node in scope.node:
+            for attribute in node.attribute:
+                found += [attribute.t] if attribute.HasField("t") else []
+                found += attribute.tensors
     return found
 
 
@@ -204,132 +190,3 @@ def _inline_functions(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
     except (RuntimeError, ValueError) as error:
         raise ModelError(f"The local functions of {path} cannot be inlined: {error}.") from error
     return inlined
-
-
-def _to_graph(model: onnx.ModelProto, name: str) -> GraphEditor:
-    proto = model.graph
-    editor = GraphEditor.empty(text_of(proto.name or name))
-    types = _declared_types(proto)
-    edges: dict[str, EdgeId] = {}
-    for tensor in proto.initializer:
-        value = _array(tensor)
-        edges[tensor.name] = editor.add_constant(
-            text_of(tensor.name), value, TensorType(DType.of(value.dtype), value.shape)
-        )
-    for value_info in proto.input:
-        if value_info.name in edges:
-            continue  # an initializer that is listed as an input too (IR version 3)
-        edge = editor.add_edge(text_of(value_info.name), _static(types, value_info.name, "input"))
-        edges[value_info.name] = edge
-        editor.inputs.append(edge)
-    for index, node in enumerate(proto.node):
-        node_name = text_of(node.name or f"{text_of(node.op_type)}_{index}")
-        inputs = [_lookup(edges, i, node_name) if i else None for i in node.input]
-        outputs: list[EdgeId | None] = []
-        for output in node.output:
-            if not output:
-                outputs.append(None)
-                continue
-            if output in edges:
-                raise ModelError(
-                    f"The tensor {output!r} is written twice, the second time by {node_name!r}; "
-                    "ONNX allows one writer. Export the model again."
-                )
-            edges[output] = editor.add_edge(
-                text_of(output), _static(types, output, f"output of {node_name!r}")
-            )
-            outputs.append(edges[output])
-        editor.add_node(
-            text_of(node.op_type),
-            inputs,
-            outputs,
-            node_name,
-            _attributes(node),
-            domain_of(text_of(node.domain)),
-        )
-    if not proto.output:
-        raise ModelError("The model has no output, so there is nothing to compute.")
-    for value_info in proto.output:
-        editor.outputs.append(_lookup(edges, value_info.name, "the list of outputs"))
-    return editor
-
-
-def _lookup(edges: Mapping[str, EdgeId], name: str, reader: str) -> EdgeId:
-    if name not in edges:
-        raise ModelError(
-            f"{reader!r} reads the tensor {name!r}, which nothing in the model writes before. "
-            "Export the model again."
-        )
-    return edges[name]
-
-
-def _declared_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
-    return {v.name: v.type for v in (*graph.value_info, *graph.output, *graph.input)}
-
-
-def _static(types: Mapping[str, onnx.TypeProto], name: str, what: str) -> TensorType:
-    type_ = types.get(name)
-    if type_ is None or not type_.HasField("tensor_type"):
-        raise ModelError(
-            f"The shape of the {what}, tensor {name!r}, cannot be inferred: the operator is "
-            "unknown to ONNX, or it is no tensor. Run onnx.shape_inference on the model, or "
-            "replace the operator."
-        )
-    tensor = type_.tensor_type
-    if tensor.elem_type not in _DTYPES:
-        label = _type_name(tensor.elem_type)
-        raise ModelError(
-            f"The {what}, tensor {name!r}, has elements of type {label}, which no backend "
-            "computes. Convert the model to float32 or an integer type."
-        )
-    dims = list(tensor.shape.dim) if tensor.HasField("shape") else None
-    if dims is None or any(not d.HasField("dim_value") or d.dim_value < 0 for d in dims):
-        shown = "unknown" if dims is None else [d.dim_param or d.dim_value or "?" for d in dims]
-        raise ModelError(
-            f"The {what}, tensor {name!r}, has no static shape ({shown}). "
-            "Bind the inputs with --shape INPUT=1,3,96,96."
-        )
-    result = TensorType(_DTYPES[tensor.elem_type], tuple(int(d.dim_value) for d in dims))
-    if result.bytes > _LARGEST_TENSOR_BYTES:
-        raise ModelError(
-            f"The {what}, tensor {name!r}, has the shape {list(result.shape)}, which is more than "
-            "2 GiB and more than any microcontroller holds. Use a smaller shape."
-        )
-    return result
-
-
-def _type_name(code: int) -> str:
-    """ONNX's name of an element type; damaged files may hold any number."""
-    known = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
-    return str(known.get(code, f"number {code}"))
-
-
-def _array(tensor: onnx.TensorProto) -> np.ndarray[Any, Any]:
-    if tensor.data_type not in _DTYPES:
-        label = _type_name(tensor.data_type)
-        raise ModelError(
-            f"The constant {tensor.name!r} has elements of type {label}, which no backend "
-            "computes. Convert the model to float32 or an integer type."
-        )
-    try:
-        return np.asarray(numpy_helper.to_array(tensor))
-    except (ValueError, TypeError) as error:
-        raise ModelError(
-            f"The constant {tensor.name!r} is damaged ({error}). Export the model again."
-        ) from error
-
-
-def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for attribute in node.attribute:
-        value = onnx.helper.get_attribute_value(attribute)
-        if isinstance(value, bytes):
-            value = value.decode("utf-8", "replace")
-        elif isinstance(value, onnx.TensorProto):
-            value = _array(value)
-        elif isinstance(value, (list, tuple)) or hasattr(value, "__len__"):
-            value = tuple(
-                v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in value
-            )
-        found[attribute.name] = value
-    return found

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import onnx
 
 from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.formats.onnx_subgraphs import subgraphs_below
 from mcu_deploy.operators import find
 
 
@@ -25,7 +26,9 @@ def refuse_unknown(model: onnx.ModelProto) -> None:
     """Raises UnsupportedError, which lists them all, for operators that ONNX does not define."""
     version = max((o.version for o in model.opset_import if not domain_of(o.domain)), default=1)
     local = {text_of(f.name) for f in model.functions if not domain_of(f.domain)}
-    standard = [text_of(n.op_type) for n in model.graph.node if not domain_of(n.domain)]
+    scopes = (model.graph, *subgraphs_below(model.graph))
+    nodes = [n for scope in scopes for n in scope.node]
+    standard = [text_of(n.op_type) for n in nodes if not domain_of(n.domain)]
     unknown = [n for n in standard if n not in local and not onnx.defs.has(n, version, "")]
     if unknown:
         raise UnsupportedError(

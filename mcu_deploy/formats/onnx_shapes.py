@@ -11,7 +11,10 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from mcu_deploy.errors import ModelError
+from mcu_deploy.formats.onnx_branches import inline, take_shapes
+from mcu_deploy.formats.onnx_loops import complete_loops
 from mcu_deploy.formats.onnx_pools import fix_ceil_mode
+from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_below, subgraphs_of
 
 # Folding must not turn a small model into a large one (ConstantOfShape, Expand, Tile).
 _LARGEST_FOLDED_BYTES = 16 << 20
@@ -85,25 +88,35 @@ def bind_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
 
 def forget_shapes(graph: onnx.GraphProto) -> None:
     """Removes the shapes that inference or the exporter wrote for computed tensors."""
-    del graph.value_info[:]
-    for output in graph.output:
-        output.type.tensor_type.ClearField("shape")
+    for scope in (graph, *subgraphs_below(graph)):
+        del scope.value_info[:]
+        for output in scope.output:
+            output.type.tensor_type.ClearField("shape")
 
 
 def infer_and_fold(model: onnx.ModelProto) -> None:
     """Infers all shapes and evaluates what depends on constants and shapes alone, to a fixpoint."""
     _check_splits(model.graph)
+    if any(node.op_type == "If" for node in model.graph.node):
+        # A branch that is never taken may well be wrong; those that are known to be go first.
+        _to_fixpoint(model, strict=False)
+    _to_fixpoint(model, strict=True)
+
+
+def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
     while True:
         try:
-            inferred = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=True)
+            inferred = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=strict)
         except Exception as error:  # onnx raises several unrelated types here
             raise ModelError(
                 f"The shapes of the model cannot be inferred: {error}. Export the model again."
             ) from error
         model.CopyFrom(inferred)
-        if fix_ceil_mode(model.graph, _static_shapes(model.graph)):
+        shapes = _all_shapes(model.graph)
+        scopes = (model.graph, *subgraphs_below(model.graph))
+        if any(fix_ceil_mode(scope, shapes) for scope in scopes):
             forget_shapes(model.graph)
-        elif not _fold(model):
+        elif not (_fold(model.graph, {}, {}, model) or complete_loops(model.graph)):
             return
 
 
@@ -119,13 +132,28 @@ def _check_splits(graph: onnx.GraphProto) -> None:
                 )
 
 
-def _fold(model: onnx.ModelProto) -> bool:
-    graph = model.graph
-    constants = {t.name: t for t in graph.initializer}
-    shapes = _static_shapes(graph)
-    kept = []
-    folded = False
+def _fold(
+    graph: onnx.GraphProto,
+    outer_constants: Mapping[str, onnx.TensorProto],
+    outer_shapes: Mapping[str, list[int]],
+    model: onnx.ModelProto,
+) -> bool:
+    """Evaluates the constant nodes of a graph and of those inside of it; whether there were any."""
+    constants = {**outer_constants, **{t.name: t for t in graph.initializer}}
+    shapes = {**outer_shapes, **static_shapes(graph)}
+    kept: list[onnx.NodeProto] = []
+    changed = folded = False
     for node in graph.node:
+        inlined = inline(node, constants)
+        if inlined is not None:
+            kept.extend(inlined.nodes)
+            graph.initializer.extend(inlined.constants)
+            graph.value_info.extend(inlined.types)
+            changed = True
+            continue
+        for inner in subgraphs_of(node).values():
+            take_shapes(inner, constants)
+            folded = _fold(inner, constants, shapes, model) or folded
         values = _evaluate(node, constants, shapes, model)
         if values is None:
             kept.append(node)
@@ -134,22 +162,19 @@ def _fold(model: onnx.ModelProto) -> bool:
             tensor = numpy_helper.from_array(np.asarray(value), name)
             constants[name] = tensor
             graph.initializer.append(tensor)
-        folded = True
-    if folded:
+        changed = True
+    if changed:
         nodes = [onnx.NodeProto.FromString(n.SerializeToString()) for n in kept]
         del graph.node[:]
         graph.node.extend(nodes)
-    return folded
+    return changed or folded
 
 
-def _static_shapes(graph: onnx.GraphProto) -> dict[str, list[int]]:
-    found = {}
-    for value in (*graph.input, *graph.value_info, *graph.output):
-        tensor = value.type.tensor_type
-        if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
-            found[value.name] = [d.dim_value for d in tensor.shape.dim]
-    for tensor_proto in graph.initializer:
-        found[tensor_proto.name] = list(tensor_proto.dims)
+def _all_shapes(graph: onnx.GraphProto) -> dict[str, list[int]]:
+    """The shapes of a graph's tensors and of those inside of it; no two have one name."""
+    found = static_shapes(graph)
+    for scope in subgraphs_below(graph):
+        found.update(static_shapes(scope))
     return found
 
 

@@ -8,11 +8,13 @@ QLinearLeakyRelu, QLinearSoftmax, QLinearConcat, QGemm).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
+
+from mcu_deploy.formats.onnx_subgraphs import subgraphs_of
 
 _MICROSOFT = "com.microsoft"
 
@@ -20,12 +22,18 @@ _MICROSOFT = "com.microsoft"
 class _Rewriter:
     """Collects the nodes that replace one quantized operator."""
 
-    def __init__(self, model: onnx.ModelProto, node: onnx.NodeProto, index: int) -> None:
-        self.model = model
+    def __init__(
+        self,
+        graph: onnx.GraphProto,
+        constants: Mapping[str, onnx.TensorProto],
+        node: onnx.NodeProto,
+        prefix: str,
+    ) -> None:
+        self.graph = graph
+        self.constants = constants
         self.node = node
-        self.prefix = f"{node.name or node.op_type}_{index}_qdq"
+        self.prefix = prefix
         self.nodes: list[onnx.NodeProto] = []
-        self.constants = {t.name: t for t in model.graph.initializer}
 
     def value(self, name: str) -> np.ndarray | None:
         tensor = self.constants.get(name)
@@ -41,8 +49,8 @@ class _Rewriter:
         return output
 
     def constant(self, array: np.ndarray) -> str:
-        name = f"{self.prefix}_c{len(self.nodes)}_{len(self.model.graph.initializer)}"
-        self.model.graph.initializer.append(numpy_helper.from_array(array, name))
+        name = f"{self.prefix}_c{len(self.nodes)}_{len(self.graph.initializer)}"
+        self.graph.initializer.append(numpy_helper.from_array(array, name))
         return name
 
     def apply(self, op: str, inputs: list[str], scale: str, zero_point: str) -> None:
@@ -155,17 +163,27 @@ _REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
 
 def to_qdq(model: onnx.ModelProto) -> None:
     """Rewrites every quantized operator of the model in place; unknown ones stay as they are."""
-    if not any((n.domain, n.op_type) in _REWRITES for n in model.graph.node):
-        return
+    _rewrite(model.graph, {}, "")
+
+
+def _rewrite(
+    graph: onnx.GraphProto, outer: Mapping[str, onnx.TensorProto], outer_prefix: str
+) -> None:
+    """Rewrites a graph and those inside of it, which read the constants of the outer ones."""
+    constants = {**outer, **{t.name: t for t in graph.initializer}}
     nodes: list[onnx.NodeProto] = []
-    for index, node in enumerate(model.graph.node):
+    for index, node in enumerate(graph.node):
+        prefix = f"{outer_prefix}{node.name or node.op_type}_{index}_qdq"
+        for name, inner in subgraphs_of(node).items():
+            _rewrite(inner, constants, f"{prefix}/{name}/")
         domain = "" if node.domain == "ai.onnx" else node.domain
         rewrite = _REWRITES.get((domain, node.op_type))
         if rewrite is None:
             nodes.append(node)
             continue
-        rewriter = _Rewriter(model, node, index)
+        rewriter = _Rewriter(graph, constants, node, prefix)
         nodes.extend(rewriter.nodes if rewrite(rewriter) else [node])
-    copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
-    del model.graph.node[:]
-    model.graph.node.extend(copied)
+    if len(nodes) > len(graph.node):
+        copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
+        del graph.node[:]
+        graph.node.extend(copied)

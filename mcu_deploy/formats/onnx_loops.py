@@ -1,0 +1,112 @@
+"""Static shapes for Loop: what it carries keeps its shape, and a counted loop runs that often.
+
+ONNX's inference leaves these shapes open, since a Loop may change them with each iteration. Here it
+cannot: `onnx_control` checks that the body gives back the shapes that it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx
+from onnx import numpy_helper
+
+from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_of
+
+# A damaged count must not make a huge tensor of a small one; the reader checks the bytes.
+_MOST_TRIPS = 1 << 24
+
+
+def complete_loops(
+    graph: onnx.GraphProto,
+    outer_constants: Mapping[str, onnx.TensorProto] | None = None,
+    outer_shapes: Mapping[str, list[int]] | None = None,
+) -> bool:
+    """States shapes that are missing in and behind the loops of a graph; whether it did any."""
+    constants = {**(outer_constants or {}), **{t.name: t for t in graph.initializer}}
+    shapes = {**(outer_shapes or {}), **static_shapes(graph)}
+    values = {v.name: v for v in (*graph.value_info, *graph.output)}
+    changed = False
+    for node in graph.node:
+        bodies = subgraphs_of(node)
+        for inner in bodies.values():
+            changed = complete_loops(inner, constants, shapes) or changed
+        if node.op_type == "Loop" and node.domain in ("", "ai.onnx") and "body" in bodies:
+            body = bodies["body"]
+            behind = _behind(node, body, shapes, _trips(node, body, constants))
+            found = [(values[name], shape) for name, shape in behind.items() if name in values]
+            for value_info, shape in (*_inside(node, body, shapes), *found):
+                changed = _state(value_info, shape) or changed
+    return changed
+
+
+def _inside(
+    node: onnx.NodeProto, body: onnx.GraphProto, shapes: Mapping[str, list[int]]
+) -> list[tuple[onnx.ValueInfoProto, list[int]]]:
+    """The inputs of the body, with the shapes of what the loop is given."""
+    given = zip(body.input[2:], node.input[2:], strict=False)
+    scalars = [(value, list[int]()) for value in body.input[:2]]
+    return scalars + [(inner, shapes[outer]) for inner, outer in given if outer in shapes]
+
+
+def _behind(
+    node: onnx.NodeProto,
+    body: onnx.GraphProto,
+    shapes: Mapping[str, list[int]],
+    trips: int | None,
+) -> dict[str, list[int]]:
+    """The outputs of the loop: states like those it is given, and one element a trip."""
+    states = max(0, len(node.input) - 2)
+    found = {
+        output: shapes[given]
+        for output, given in zip(node.output, node.input[2:], strict=False)
+        if given in shapes
+    }
+    inner = static_shapes(body)
+    if trips is not None:
+        elements = zip(node.output[states:], body.output[1 + states :], strict=False)
+        found |= {o: [trips, *inner[e.name]] for o, e in elements if e.name in inner}
+    return found
+
+
+def _trips(
+    node: onnx.NodeProto, body: onnx.GraphProto, constants: Mapping[str, onnx.TensorProto]
+) -> int | None:
+    """How often a loop runs whose condition stays true; None where that is not known."""
+    count = _constant(node, 0, constants)
+    condition = _constant(node, 1, constants)
+    starts = len(node.input) < 2 or not node.input[1] or condition == 1
+    if count is None or not starts or not body.output or len(body.input) < 2:
+        return None
+    again = body.output[0].name
+    copies = {n.output[0]: n.input[0] for n in body.node if n.op_type == "Identity" and n.input}
+    while again in copies:
+        again = copies.pop(again)
+    inner = {t.name: t for t in body.initializer}
+    if again != body.input[1].name and (again not in inner or _number(inner[again]) != 1):
+        return None
+    return count if 0 <= count <= _MOST_TRIPS else None
+
+
+def _constant(
+    node: onnx.NodeProto, index: int, constants: Mapping[str, onnx.TensorProto]
+) -> int | None:
+    name = node.input[index] if index < len(node.input) else ""
+    return _number(constants[name]) if name in constants else None
+
+
+def _number(tensor: onnx.TensorProto) -> int | None:
+    value = numpy_helper.to_array(tensor)
+    return int(value.reshape(-1)[0]) if value.size == 1 else None
+
+
+def _state(value_info: onnx.ValueInfoProto, shape: list[int]) -> bool:
+    """Gives a tensor a shape if it has no static one; whether it did."""
+    tensor = value_info.type.tensor_type
+    if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
+        return False
+    tensor.shape.Clear()
+    tensor.shape.SetInParent()
+    for size in shape:
+        tensor.shape.dim.add().dim_value = size
+    return True

@@ -1,0 +1,66 @@
+"""The graphs inside of a graph: which there are, what they read from outside, names for outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import onnx
+
+
+def subgraphs_of(node: onnx.NodeProto) -> Mapping[str, onnx.GraphProto]:
+    """The graphs that a node holds, by attribute."""
+    return {a.name: a.g for a in node.attribute if a.HasField("g")}
+
+
+def subgraphs_below(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """All graphs inside of a graph, outer ones first."""
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+                yield inner
+                yield from subgraphs_below(inner)
+
+
+def free_names(graph: onnx.GraphProto) -> list[str]:
+    """The tensors that a graph reads from the graphs around it, in the order of reading."""
+    own = {i.name for i in (*graph.input, *graph.initializer)}
+    own.update(o for node in graph.node for o in node.output)
+    read: dict[str, None] = {}
+    for node in graph.node:
+        read.update(dict.fromkeys(node.input))
+        for inner in subgraphs_of(node).values():
+            read.update(dict.fromkeys(free_names(inner)))
+    read.update(dict.fromkeys(o.name for o in graph.output))
+    return [name for name in read if name and name not in own]
+
+
+def rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
+    """Gives tensors other names, in a graph and in those inside of it."""
+    for scope in (graph, *subgraphs_below(graph)):
+        for named in (*scope.input, *scope.output, *scope.value_info, *scope.initializer):
+            named.name = names.get(named.name, named.name)
+        for node in scope.node:
+            node.input[:] = [names.get(name, name) for name in node.input]
+            node.output[:] = [names.get(name, name) for name in node.output]
+
+
+def name_outputs(graph: onnx.GraphProto) -> None:
+    """Names the absent outputs of nodes that hold graphs, whose outputs go by their place."""
+    for scope in (graph, *subgraphs_below(graph)):
+        for index, node in enumerate(scope.node):
+            if subgraphs_of(node):
+                for place, name in enumerate(node.output):
+                    if not name:
+                        node.output[place] = f"{scope.name}/{node.op_type}_{index}/unused_{place}"
+
+
+def static_shapes(graph: onnx.GraphProto) -> dict[str, list[int]]:
+    """The shapes that a graph states for its tensors and constants, where they are static."""
+    found = {}
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        tensor = value.type.tensor_type
+        if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
+            found[value.name] = [d.dim_value for d in tensor.shape.dim]
+    for tensor_proto in graph.initializer:
+        found[tensor_proto.name] = list(tensor_proto.dims)
+    return found
