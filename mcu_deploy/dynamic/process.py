@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from mcu_deploy.dynamic import wire
+from mcu_deploy.dynamic.naming import one_line
 from mcu_deploy.dynamic.nursery_client import End, NurseryClient, NurseryGone, WorkerProcess
 from mcu_deploy.dynamic.wire import Blob, Closed, Connection, Declined, TimedOut, WireError
 from mcu_deploy.errors import BackendFault, McuDeployError
@@ -28,7 +29,8 @@ _GRACE = 0.25
 _FREE_SECONDS = 0.5
 # How often a session starts a nursery anew that a backend has killed.
 _MAX_NURSERIES = 6
-_SAID = 300
+_LINES_SAID = 3
+_LONGEST = 4000
 T = TypeVar("T")
 _CONTEXT = (
     "create_context", "before_load_network", "after_load_network",
@@ -278,7 +280,8 @@ class Worker:
         except OSError as error:
             raise _Broken(f"got no process of its own: {error}") from error
         self._connection = Connection(self._process.end, self._process.pidfd)
-        self._exchange("load", self._message)
+        what = "dlopen" if self._program is None else "its import"
+        self._exchange("load", self._message, what=what)
         answer, _ = self._exchange("GetBackendId")
         self.id = str(answer.get("id"))
         answer, _ = self._exchange("GetVersion")
@@ -290,7 +293,10 @@ class Worker:
 
     def _create(self) -> None:
         answer, _ = self._exchange("BackendFactory")
-        self.methods = tuple(str(name) for name in answer.get("methods", ()))
+        methods = answer.get("methods")
+        if not isinstance(methods, list):
+            raise Declined(wire.NONSENSE, "its methods are no list")
+        self.methods = tuple(str(name) for name in methods)
         self.description, _ = self._exchange("describe")
 
     def _exchange(
@@ -343,7 +349,7 @@ def _unpacked(reply: dict[str, Any]) -> dict[str, Any]:
     """The answer in a reply. Raises Declined for one that was declined."""
     declined, answer = reply.get("declined"), reply.get("answer")
     if isinstance(declined, list) and len(declined) == 2:
-        raise Declined(str(declined[0]), str(declined[1]))
+        raise Declined(str(declined[0]), one_line(str(declined[1])[:_LONGEST]))
     if not isinstance(answer, dict):
         raise WireError("the answer is empty")
     return answer
@@ -378,6 +384,6 @@ def _signal_name(number: int) -> str:
 
 
 def _essence(said: str) -> str:
-    """What a backend printed last, on one line and without control characters."""
-    text = " | ".join(line.strip() for line in said.splitlines() if line.strip())
-    return "".join(c if c.isprintable() else "?" for c in text)[-_SAID:]
+    """The last lines that a backend printed, on one line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return one_line(" | ".join(lines[-_LINES_SAID:]))

@@ -1,0 +1,58 @@
+"""Compiles the mock backends of `mocks/`, each variant once a test run."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent / "mocks"
+INCLUDE = HERE.parents[2] / "crt" / "include"
+
+_FLAGS = ("-shared", "-fPIC", "-O0", "-w", "-fstack-protector-all", "-pthread", f"-I{INCLUDE}")
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="mocks")
+
+
+@functools.cache
+def compiled(*switches: str) -> Path:
+    """The mock with these -D switches: `compiled("ID=\\"Other\\"", "BARE")`."""
+    path = Path(_folder().name) / f"Test_Mock{_number()}_backend.so"
+    _run("gcc", *_FLAGS, *(f"-D{switch}" for switch in switches), HERE / "mock.c", "-o", path)
+    return path
+
+
+@functools.cache
+def throwing() -> Path:
+    """The mock with a C++ exception in it."""
+    folder = Path(_folder().name)
+    _run("gcc", *_FLAGS[1:], "-c", HERE / "mock.c", "-o", folder / "mock.o")
+    path = folder / "Test_Throwing_backend.so"
+    _run("g++", *_FLAGS, folder / "mock.o", HERE / "throwing.cpp", "-o", path)
+    return path
+
+
+def named(backend_id: str, *switches: str) -> Path:
+    """The mock with another id."""
+    return compiled(f'ID="{backend_id}"', *switches)
+
+
+def installed(folder: Path, path: Path, name: str = "Test_Mock_backend.so") -> Path:
+    """A copy of a compiled mock in a folder that backends are searched in."""
+    return Path(shutil.copy(path, folder / name))
+
+
+def _run(*command: str | Path) -> None:
+    subprocess.run([str(part) for part in command], check=True)
+
+
+_count = iter(range(1_000_000))
+
+
+def _number() -> int:
+    return next(_count)

@@ -1,0 +1,279 @@
+"""Hostile backends: whatever one does to its process, it is one reported line, and its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from dynamic import mock_objects
+from dynamic.worker_cases import (
+    SECONDS,
+    children_of,
+    created,
+    nursery_pid,
+    relu_message,
+    wait_for,
+)
+
+from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
+from mcu_deploy.errors import BackendFault
+
+pytestmark = pytest.mark.needs_host_gcc
+
+# deed: what is reported of it
+DEEDS = {
+    "crash": "crashed in .* (SIGSEGV)",
+    "abort": "crashed in .* (SIGABRT)",
+    "exit": "ended its process in .* with exit(3)",
+    "_exit": "ended its process in .* with exit(0)",
+    "term": "crashed in .* (SIGTERM)",
+    "hang": "did not return from .* within 0.3 seconds",
+    "spin": "did not return from .* within 0.3 seconds",
+    "stop": "did not return from .* within 0.3 seconds",
+    "throw": "crashed in .* (SIGABRT) and said: .*runtime_error.*the mock is out of paper",
+    "stack": "crashed in .* (SIGABRT) and said: .*stack smashing detected",
+    "double free": "crashed in .* (SIGABRT) and said: .*double free",
+    "heap": "crashed in",
+    "close": "closed its connection|ended its process",
+    "close and hang": "closed its connection in",
+    "garbage": "answered nonsense to .*: what came is no message",
+    "false header": "answered nonsense to .*: 4294967295 bytes",
+    "short header": "did not return from .* within 0.3 seconds",
+    "loud crash": "crashed in .* (SIGSEGV) and said: .*for the 99999th time",
+    "children": "ended its process in .* with exit(5)",
+    "daemons": "crashed in .* (SIGSEGV)",
+    "end thread": "ended its process in .* with exit(0)",
+    "exec": "ended its process in",
+}
+SLOW = [deed for deed, reported in DEEDS.items() if "did not return" in reported]
+
+# what can be called late: method, message
+CALLS = {
+    "is_layer_supported": relu_message(),
+    "optimize_subgraph": relu_message(),
+    "create_workload": relu_message(),
+    "estimate": relu_message(),
+    "memory": {},
+    "create_context": {"options": {}},
+    "before_load_network": {"network": 1},
+    "layers_measured": {"network": "net", "counts": []},
+}
+
+
+def pattern(deed: str) -> str:
+    return DEEDS[deed].replace("(", r"\(").replace(")", r"\)")
+
+
+def seconds(deed: str) -> float:
+    """The time-out of a call: short only where it is waited for."""
+    return SECONDS if deed in SLOW else 5.0
+
+
+def order(monkeypatch: pytest.MonkeyPatch, place: str, deed: str) -> None:
+    monkeypatch.setenv("MOCK_Mock", f"{place} {deed}")
+
+
+def mock(deed: str) -> Path:
+    return mock_objects.throwing() if deed == "throw" else mock_objects.compiled()
+
+
+def is_well(worker: Worker) -> bool:
+    return bool(worker.call("is_layer_supported", relu_message())[0]["supported"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_first() -> None:
+    """So that no compiler runs while time is measured."""
+    mock_objects.named("Good")
+    mock_objects.compiled()
+    mock_objects.throwing()
+
+
+@pytest.mark.parametrize(
+    ("place", "deed"),
+    [("load", deed) for deed in DEEDS] + [("describe", deed) for deed in DEEDS if deed not in SLOW],
+)
+def test_at_load_it_is_one_reason_and_the_next_is_loaded(
+    place: str, deed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order(monkeypatch, place, deed)
+    with WorkerPool(seconds(deed)) as pool:
+        first = pool.open(mock_objects.named("Good"))
+        start = time.monotonic()
+        with pytest.raises(LoadError, match=pattern(deed)) as refused:
+            pool.open(mock(deed)).create()
+        assert time.monotonic() - start < SECONDS + 1.0
+        assert refused.value.reason.startswith("it ")
+        assert ("dlopen" if place == "load" else place) in refused.value.reason
+        assert "\n" not in refused.value.reason
+        first.create()
+        assert is_well(first)
+
+
+@pytest.mark.parametrize("place", ["GetBackendId", "BackendFactory"])
+@pytest.mark.parametrize("deed", ["crash", "hang", "exit", "garbage", "throw"])
+def test_every_exported_function_may_fail(
+    place: str, deed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order(monkeypatch, place, deed)
+    with WorkerPool(SECONDS) as pool, pytest.raises(LoadError, match=pattern(deed)) as refused:
+        pool.open(mock(deed)).create()
+    assert place in refused.value.reason
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_later_it_is_one_fault_and_the_others_are_well(
+    deed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order(monkeypatch, "create_workload", deed)
+    path = mock_objects.named("Good")
+    with created(path, seconds(deed)) as good, created(mock(deed), seconds(deed)) as worker:
+        assert is_well(worker)
+        start = time.monotonic()
+        with pytest.raises(BackendFault, match=pattern(deed)) as fault:
+            worker.call("create_workload", relu_message(), about="the Relu 'r'")
+        assert time.monotonic() - start < SECONDS + 1.0
+        text = str(fault.value)
+        assert fault.value.backend == "Mock"
+        assert text.startswith("The backend Mock ")
+        assert "create_workload for the Relu 'r'" in text
+        assert "\n" not in text
+        with pytest.raises(BackendFault) as again:
+            worker.call("is_layer_supported", relu_message())
+        assert str(again.value) == text, "it stays ended"
+        assert not worker.alive
+        assert is_well(good)
+
+
+@pytest.mark.parametrize("method", CALLS)
+@pytest.mark.parametrize("deed", ["crash", "hang", "exit", "garbage"])
+def test_every_method_may_fail(method: str, deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    order(monkeypatch, method, deed)
+    with created(mock(deed), seconds(deed)) as worker:
+        with pytest.raises(BackendFault, match=pattern(deed)):
+            worker.call(method, CALLS[method])
+        assert not worker.alive
+
+
+@pytest.mark.parametrize("place", ["release", "free"])
+@pytest.mark.parametrize("deed", ["crash", "hang", "exit", "garbage", "kill parent"])
+def test_giving_back_may_fail(place: str, deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    order(monkeypatch, place, deed)
+    start = time.monotonic()
+    with WorkerPool(SECONDS) as pool:
+        worker = pool.open(mock(deed))
+        if place == "release":
+            with pytest.raises(LoadError, match=r"describe|ended the process"):
+                worker.create()
+        else:
+            worker.create()
+            worker.close()
+        assert children_of(nursery_pid(pool)) == []
+    assert time.monotonic() - start < 3.0
+
+
+@pytest.mark.parametrize(
+    ("place", "answer", "reason"),
+    [
+        ("describe", "many cores", "4294967295 cores, 65536 at most"),
+        ("describe", "null cores", "2 cores at NULL"),
+        ("describe", "not UTF-8", "operators is not UTF-8"),
+        ("describe", "error", "the mock is out of order"),
+        ("is_layer_supported", "false status", "the status 77 does not exist"),
+        ("create_workload", "false type", "the element type 99 does not exist"),
+        ("create_workload", "endless constant", "a constant has [0-9]+ bytes"),
+        ("create_workload", "null constant", "a constant is NULL"),
+        ("create_workload", "null arguments", "4 arguments at NULL"),
+        ("create_workload", "wild pointer", "SIGSEGV"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_nonsense(
+    place: str, answer: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order(monkeypatch, place, answer)
+    with WorkerPool(SECONDS) as pool, pytest.raises((LoadError, BackendFault), match=reason):
+        worker = pool.open(mock_objects.compiled())
+        worker.create()
+        worker.call(place, relu_message())
+
+
+def test_talking_harms_nobody(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    order(monkeypatch, "is_layer_supported", "loud")
+    with created(mock_objects.compiled(), 5.0) as worker:
+        assert all(is_well(worker) for _ in range(5))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_crash_between_two_calls_is_a_fault_at_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    order(monkeypatch, "is_layer_supported", "crash later")
+    with created(mock_objects.compiled()) as worker:
+        assert is_well(worker)
+        time.sleep(0.2)
+        with pytest.raises(BackendFault, match="SIGSEGV"):
+            worker.call("create_workload", relu_message())
+
+
+def test_what_a_backend_leaves_behind_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    order(monkeypatch, "is_layer_supported", "daemons")
+    with WorkerPool(SECONDS) as pool:
+        nursery = nursery_pid(pool)
+        worker = pool.open(mock_objects.compiled())
+        worker.create()
+        with pytest.raises(BackendFault):
+            worker.call("is_layer_supported", relu_message())
+        assert children_of(nursery) == []
+
+
+def test_no_core_file_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    order(monkeypatch, "is_layer_supported", "crash")
+    with created(mock_objects.compiled()) as worker, pytest.raises(BackendFault):
+        worker.call("is_layer_supported", relu_message())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_end_of_the_nursery_is_repaired_with_all_that_its_workers_knew() -> None:
+    with WorkerPool(SECONDS) as pool:
+        worker = pool.open(mock_objects.compiled())
+        worker.create()
+        worker.call("create_context", {"options": {"speed": "9"}})
+        worker.call("before_load_network", {"network": 2})
+        first = nursery_pid(pool)
+        os.kill(first, signal.SIGKILL)
+        counters, _ = worker.call("layers_measured", {"network": "net", "counts": []})
+        assert ["options", 1] in counters["counters"]
+        assert ["context calls", 201] in counters["counters"]
+        assert nursery_pid(pool) != first
+
+
+@pytest.mark.parametrize("place", ["load", "describe", "create_workload"])
+def test_who_kills_the_nursery_is_found_and_the_others_go_on(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order(monkeypatch, place, "kill parent")
+    with WorkerPool(SECONDS) as pool:
+        good = pool.open(mock_objects.named("Good"))
+        good.create()
+        with pytest.raises((LoadError, BackendFault), match="ended the process that holds"):
+            bad = pool.open(mock_objects.compiled())
+            bad.create()
+            bad.call("create_workload", relu_message())
+        assert is_well(good)
+
+
+def test_a_stopped_nursery_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    order(monkeypatch, "create_workload", "stop parent")
+    with WorkerPool(SECONDS) as pool:
+        good, bad = pool.open(mock_objects.named("Good")), pool.open(mock_objects.compiled())
+        good.create()
+        bad.create()
+        stopped = nursery_pid(pool)
+        with pytest.raises(BackendFault, match="did not return"):
+            bad.call("create_workload", relu_message())
+        assert is_well(good)
+        assert wait_for(lambda: not Path(f"/proc/{stopped}").exists())

@@ -1,0 +1,275 @@
+"""Workers: what is loaded and refused, and that nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from dynamic import mock_objects
+from dynamic.worker_cases import (
+    SECONDS,
+    children_of,
+    created,
+    nursery_pid,
+    relu_message,
+    wait_for,
+)
+
+from mcu_deploy.dynamic.process import LoadError, WorkerPool
+from mcu_deploy.dynamic.wire import ERROR, UNSUPPORTED, Declined
+from mcu_deploy.errors import BackendFault
+
+pytestmark = pytest.mark.needs_host_gcc
+
+
+def test_a_backend_is_loaded_in_two_steps() -> None:
+    with WorkerPool(SECONDS) as pool:
+        worker = pool.open(mock_objects.compiled())
+        assert (worker.id, worker.version, worker.methods) == ("Mock", (1, 0), ())
+        worker.create()
+        assert "optimize_subgraph" in worker.methods
+        assert "before_unload_network" not in worker.methods
+        assert worker.description == {
+            "rank": 200, "cores": ["host", "cortex-m4"], "operators": ["Relu"],
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [(1, 9), (0, 3), (7, 0)])
+def test_the_version_is_known_before_the_factory_is_called(
+    version: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOCK_Mock", "BackendFactory crash")
+    with WorkerPool(SECONDS) as pool:
+        path = mock_objects.compiled(f"MAJOR={version[0]}", f"MINOR={version[1]}")
+        assert pool.open(path).version == version
+
+
+def no_file(folder: Path) -> Path:
+    return folder / "nothing.so"
+
+
+def text_file(folder: Path) -> Path:
+    path = folder / "text.so"
+    path.write_text("a text that is long enough to be taken for the head of an object file\n")
+    return path
+
+
+def empty_file(folder: Path) -> Path:
+    path = folder / "empty.so"
+    path.touch()
+    return path
+
+
+def truncated_object(folder: Path) -> Path:
+    path = folder / "truncated.so"
+    path.write_bytes(mock_objects.compiled().read_bytes()[:600])
+    return path
+
+
+def damaged_object(folder: Path) -> Path:
+    """Whole, but with nonsense where the program headers stand."""
+    path = folder / "damaged.so"
+    data = bytearray(mock_objects.compiled().read_bytes())
+    data[64:400] = bytes([0xA5]) * 336
+    path.write_bytes(data)
+    return path
+
+
+def object_for_arm(folder: Path) -> Path:
+    if shutil.which("arm-none-eabi-gcc") is None:
+        pytest.skip("arm-none-eabi-gcc is not installed; `make setup` installs it")
+    path, source = folder / "arm.so", folder / "arm.c"
+    source.write_text("int nothing(void) { return 0; }\n")
+    command = ["arm-none-eabi-gcc", "-shared", "-nostdlib", "-fPIC", source, "-o", path]
+    subprocess.run(command, check=True)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (no_file, "No such file"),
+        (text_file, "invalid ELF header"),
+        (empty_file, "file too short"),
+        (truncated_object, "too short|truncated|cannot read|ELF|SIGBUS"),
+        (damaged_object, "no loadable segments|ELF|SIG"),
+        (object_for_arm, "wrong ELF class|cannot open|ELF"),
+        (lambda folder: mock_objects.compiled("NEEDS_UNKNOWN"), "nobody_has_this_variable"),
+        (lambda folder: mock_objects.compiled("WITHOUT_ID"), "does not export GetBackendId"),
+        (lambda folder: mock_objects.compiled("WITHOUT_VERSION"), "does not export GetVersion"),
+        (lambda folder: mock_objects.compiled("WITHOUT_FACTORY"), "not export BackendFactory"),
+        (lambda folder: mock_objects.compiled("WITHOUT_ANYTHING"), "does not export GetBackendId"),
+        (lambda folder: mock_objects.named("0"), "the id is NULL"),
+        (lambda folder: mock_objects.named(""), "its id '' is not 1 to 64 letters"),
+        (lambda folder: mock_objects.named("Two words"), "its id 'Two words' is not 1 to 64"),
+        (lambda folder: mock_objects.named("A" * 65), "the id is longer than 64 bytes"),
+        (lambda folder: mock_objects.named(r"\xC3("), "the id is not UTF-8"),
+    ],
+)
+def test_what_is_no_backend_is_refused_with_the_reason(
+    make: object, reason: str, tmp_path: Path
+) -> None:
+    assert callable(make)
+    with WorkerPool(SECONDS) as pool, pytest.raises(LoadError, match=reason) as refused:
+        pool.open(make(tmp_path))
+    assert "\n" not in refused.value.reason
+
+
+@pytest.mark.parametrize(
+    ("switches", "reason"),
+    [
+        (["NO_TABLE"], "BackendFactory returned NULL"),
+        (["TABLE_SIZE=40"], "its table has 40 bytes"),
+        (["TABLE_SIZE=0"], "its table has 0 bytes"),
+        (["TABLE_MAJOR=2"], "its table says version 2.0, but GetVersion 1.0"),
+        (["TABLE_MINOR=3"], "its table says version 1.3, but GetVersion 1.0"),
+        (["LACKS=describe"], "the method describe of its table is NULL"),
+        (["LACKS=is_layer_supported"], "is_layer_supported of its table is NULL"),
+        (["LACKS=create_workload"], "create_workload of its table is NULL"),
+        (["LACKS=release"], "release of its table is NULL"),
+        (["LACKS=free"], "free of its table is NULL"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused(switches: list[str], reason: str) -> None:
+    with WorkerPool(SECONDS) as pool:
+        worker = pool.open(mock_objects.compiled(*switches))
+        with pytest.raises(LoadError, match=reason):
+            worker.create()
+        assert not worker.alive
+
+
+def test_symbols_are_bound_lazily() -> None:
+    with created(mock_objects.compiled("CALLS_UNKNOWN")) as worker:
+        assert worker.call("is_layer_supported", relu_message())[0]["supported"] == 1
+
+
+def test_a_table_of_mandatory_methods_is_enough() -> None:
+    with created(mock_objects.compiled("BARE")) as worker:
+        assert worker.call("is_layer_supported", relu_message("Add"))[0]["supported"] == 0
+        with pytest.raises(Declined, match="no method estimate") as declined:
+            worker.call("estimate", relu_message())
+        assert declined.value.kind == UNSUPPORTED
+        assert worker.alive
+
+
+def test_a_reason_comes_from_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOCK_Mock", "create_workload error")
+    with created(mock_objects.compiled()) as worker:
+        with pytest.raises(Declined, match="no € left") as declined:
+            worker.call("create_workload", relu_message())
+        assert declined.value.kind == ERROR
+        assert worker.alive
+
+
+def test_every_handle_is_released() -> None:
+    with created(mock_objects.compiled()) as worker:
+        for _ in range(5):
+            worker.call("is_layer_supported", relu_message())
+            worker.call("create_workload", relu_message())
+        counters, _ = worker.call("layers_measured", {"network": "net", "counts": []})
+        assert ["outstanding", 1] in counters["counters"], "all but its own"
+
+
+def test_a_closed_worker_cannot_be_called() -> None:
+    with created(mock_objects.compiled()) as worker:
+        worker.close()
+        with pytest.raises(BackendFault, match="was unloaded"):
+            worker.call("is_layer_supported", relu_message())
+
+
+def test_twenty_backends_cost_a_quarter_of_a_second() -> None:
+    path = mock_objects.compiled()
+
+    def seconds() -> float:
+        start = time.perf_counter()
+        with WorkerPool() as pool:
+            for _ in range(20):
+                pool.open(path).create()
+            return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(4)) < 0.25
+
+
+def descriptors() -> set[Path]:
+    return set(Path("/proc/self/fd").iterdir())
+
+
+def test_nothing_stays_behind_after_fifty_sessions() -> None:
+    before, processes = descriptors(), set(children_of(os.getpid()))
+    for round_ in range(50):
+        with WorkerPool(SECONDS) as pool:
+            pool.open(mock_objects.compiled()).create()
+            if round_ % 10 == 0:
+                with pytest.raises(LoadError):
+                    pool.open(mock_objects.compiled("WITHOUT_ID"))
+                with pytest.raises(LoadError):
+                    pool.open(Path("/nowhere.so"))
+    assert descriptors() == before
+    assert set(children_of(os.getpid())) == processes
+
+
+def test_the_nursery_has_no_zombies_and_no_descriptors_of_ended_workers() -> None:
+    with WorkerPool(SECONDS) as pool:
+        nursery = nursery_pid(pool)
+        folder = Path(f"/proc/{nursery}/fd")
+        with pytest.raises(LoadError):
+            pool.open(Path("/nowhere.so"))
+        before = len(list(folder.iterdir()))
+        for _ in range(10):
+            pool.open(mock_objects.compiled()).close()
+        with pytest.raises(LoadError):
+            pool.open(mock_objects.compiled("NEEDS_UNKNOWN"))
+        assert children_of(nursery) == []
+        assert len(list(folder.iterdir())) == before
+
+
+def test_sessions_in_threads_have_a_nursery_each() -> None:
+    barrier, nurseries, faults = threading.Barrier(4), [], []
+
+    def session() -> None:
+        try:
+            with created(mock_objects.compiled(), 5.0) as worker, WorkerPool(5.0) as other:
+                nurseries.append(nursery_pid(other))
+                barrier.wait(20)
+                for _ in range(20):
+                    worker.call("is_layer_supported", relu_message())
+        except Exception as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=session) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert len(set(nurseries)) == 4
+
+
+def test_workers_end_with_a_session_that_is_killed(tmp_path: Path) -> None:
+    """Also one that has left children in a session of their own."""
+    script = tmp_path / "session.py"
+    script.write_text(
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from mcu_deploy.dynamic.process import WorkerPool\n"
+        "pool = WorkerPool()\n"
+        "pool.open(Path(sys.argv[1])).create()\n"
+        "print(pool.nursery().pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    command = [sys.executable, str(script), str(mock_objects.compiled())]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as session:
+        assert session.stdout is not None
+        nursery = int(session.stdout.readline())
+        workers = children_of(nursery)
+        assert len(workers) == 1
+        session.send_signal(signal.SIGKILL)
+    assert wait_for(lambda: not Path(f"/proc/{nursery}").exists())
+    assert wait_for(lambda: not Path(f"/proc/{workers[0]}").exists())

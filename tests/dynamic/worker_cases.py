@@ -1,0 +1,69 @@
+"""What the tests of workers share: pools that are always closed, and messages of one layer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mcu_deploy.dynamic.process import Worker, WorkerPool
+
+SECONDS = 0.3
+
+
+@contextmanager
+def created(path: Path, timeout: float = SECONDS) -> Iterator[Worker]:
+    """A worker whose backend was made, in a pool of its own."""
+    with WorkerPool(timeout) as pool:
+        worker = pool.open(path)
+        worker.create()
+        yield worker
+
+
+def relu_message(op: str = "Relu") -> dict[str, Any]:
+    """A graph of one node without constants."""
+    node = {
+        "id": 3, "op": op, "domain": "", "name": "relu", "inputs": [1], "outputs": [2],
+        "attributes": [],
+    }  # fmt: skip
+    edges = [
+        {"id": edge, "name": name, "dtype": 9, "shape": [1, 4]}
+        for edge, name in ((1, "x"), (2, "y"))
+    ]
+    target = {"core": "host", "fpu": 1, "dsp": 0, "mve": 0}
+    graph = {
+        "name": "net", "opset": 17, "target": target, "nodes": [node], "edges": edges,
+        "inputs": [1], "outputs": [2],
+    }  # fmt: skip
+    return {"graph": graph}
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes whose parent this is."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except (OSError, ValueError):
+            continue
+        if folder.name.isdigit() and int(fields[1]) == pid:
+            found.append(int(folder.name))
+    return found
+
+
+def nursery_pid(pool: WorkerPool) -> int:
+    """The process id of the pool's nursery, which it starts if there is none."""
+    with pool.lock:
+        return pool.nursery().pid
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+    """Whether a condition comes true in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return condition()
