@@ -142,6 +142,22 @@ def test_a_node_with_graphs_can_come_as_a_replacement_alone_or_with_others() -> 
         assert set(after.subgraphs(made.id)) == {"then_branch", "else_branch"}
 
 
+def test_a_body_follows_when_extra_inputs_are_redirected() -> None:
+    graph = conditional()
+    part = view(graph, [IF])
+    graph, (new,) = substitute(graph, part, GraphEditor(part).finish())
+    editor = GraphEditor(graph)
+    copied = editor.add_edge("copied", FLOATS)
+    editor.redirect(MID, copied)
+    editor.add_node("Identity", [MID], [copied], "copy")
+    after = editor.finish()
+    check(after)
+    body = after.body(new)
+    assert body is not None
+    assert body.node(IF).extra_inputs == (copied,)
+    check(expand(after, new))
+
+
 def test_every_pass_leaves_them_alone() -> None:
     """Also where all that they read is constant."""
     graph = conditional()
