@@ -65,7 +65,7 @@ class PackageBackend:
         }
         self._steps: dict[str, Callable[[Json, Blobs], Answer]] = {
             "load": self._load,
-            "GetBackendId": lambda message, blobs: ({"id": self._backend.id}, []),
+            "GetBackendId": self._identify,
             "GetVersion": lambda message, blobs: ({"version": list(self._backend.version)}, []),
             "BackendFactory": lambda message, blobs: ({"methods": list(self._methods)}, []),
         }
@@ -77,8 +77,11 @@ class PackageBackend:
         """
         try:
             return (self._methods.get(method) or self._steps[method])(message, blobs)
+        except Declined:
+            raise
         except Exception as error:
-            reason = f"it raised {type(error).__name__}: {error}"
+            text = f": {error}" if str(error) else ""
+            reason = f"it raised {type(error).__name__}{text}"
             raise Declined(wire.NONSENSE, reason) from error
 
     def _load(self, message: Json, blobs: Blobs) -> Answer:
@@ -88,6 +91,11 @@ class PackageBackend:
             raise Declined(wire.ERROR, f"what {message['value']} makes has no {missing[0]}")
         self._backend = backend
         return {}, []
+
+    def _identify(self, message: Json, blobs: Blobs) -> Answer:
+        if not isinstance(self._backend.id, str):
+            raise Declined(wire.ERROR, f"its id {self._backend.id!r} is no text")
+        return {"id": self._backend.id}, []
 
     def _describe(self, message: Json, blobs: Blobs) -> Answer:
         description = codec.encode_description(self._backend)

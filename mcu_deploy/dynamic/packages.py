@@ -10,6 +10,7 @@ worker process of its own (`package_worker.py`); the session never imports the p
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,10 +64,11 @@ def _entries(distribution: metadata.Distribution) -> tuple[str, list[Package]]:
     try:
         if GROUP not in (distribution.read_text("entry_points.txt") or ""):
             return "", []
-        name, version = distribution.metadata["Name"], distribution.version
-        origin = one_line(f"package {name} {version}")
+        name, version = str(distribution.metadata["Name"]), distribution.version
     except Exception:
         return "", []
+    origin = one_line(f"package {name} {version}")
+    name = re.sub(r"[-_.]+", "-", name).lower()  # as the packaging standards compare names
     try:
         entries = sorted(distribution.entry_points.select(group=GROUP), key=lambda e: e.name)
     except Exception as error:

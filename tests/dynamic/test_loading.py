@@ -60,6 +60,12 @@ class Loads:
         assert self.lines[0].isprintable()
 
 
+@pytest.fixture(autouse=True)
+def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is installed on this machine is no part of these tests."""
+    monkeypatch.setattr(loading, "installed", lambda: ())
+
+
 @pytest.fixture
 def loads(tmp_path: Path) -> Iterator[Loads]:
     made = Loads(tmp_path)
