@@ -1,0 +1,108 @@
+"""Models built with a backend from a package: alone, beside CpuRef, and when it fails midway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dynamic.package_cases import HERE, Installs
+from onnx import TensorProto, helper
+
+from mcu_deploy.building import build
+from mcu_deploy.compiler import Options
+from mcu_deploy.running import run
+from mcu_deploy.samples import Samples
+from mcu_deploy.session import Session
+
+pytestmark = pytest.mark.needs_host_gcc
+
+SHAPE = [2, 5]
+GIVEN = np.linspace(-3, 3, 10, dtype=np.float32).reshape(SHAPE)
+
+
+@pytest.fixture
+def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installs]:
+    with Installs(tmp_path, monkeypatch) as made:
+        made.add_to_path(HERE / "mcu_relu")
+        yield made
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Relu(-Relu(x)) + x, in four nodes."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"], "first"),
+        helper.make_node("Neg", ["a"], ["b"], "negative"),
+        helper.make_node("Relu", ["b"], ["c"], "refuse"),
+        helper.make_node("Add", ["c", "x"], ["y"], "sum"),
+    ]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, SHAPE) for n in ("x", "y")]
+    graph = helper.make_graph(nodes, "net", ends[:1], ends[1:])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(made.SerializeToString())
+    return path
+
+
+def built(
+    model: Path, folder: Path, session: Session, *backends: str
+) -> tuple[dict[str, str], np.ndarray, str]:
+    """Builds for the host and runs: who computes which layer, the output, the C source."""
+    made = build(model, "host", folder, session=session, options=Options(backends=backends))
+    network = made.networks[0].network
+    choices = [step.choice for step in network.plan.steps]
+    makers = {choice.layer.name: choice.workload.backend for choice in choices}
+    ((output,),) = run(folder, Samples(((GIVEN,),), "here"), session=session)
+    return makers, output, network.sources.source
+
+
+def test_a_model_is_built_and_runs_with_a_package(
+    installs: Installs, model: Path, tmp_path: Path
+) -> None:
+    with Session(options=installs.options, report=installs.lines.append) as session:
+        makers, output, source = built(model, tmp_path / "with", session)
+        # what it fails in its optimisation goes to the next
+        assert makers == {
+            "first": "PyRelu", "negative": "CpuRef", "refuse": "CpuRef", "sum": "CpuRef"
+        }  # fmt: skip
+        makers, expected, _ = built(model, tmp_path / "without", session, "CpuRef")
+        assert set(makers.values()) == {"CpuRef"}
+    np.testing.assert_array_equal(output, expected)
+    assert installs.lines == []
+    assert source.count("relu_acquire_0(") == 2  # defined, and called in each run
+
+
+BAD = "from mcu_relu import *\nclass Bad(Relu):\n    id = 'Bad'\n    rank = 1\n"
+DEEDS = {
+    "exception": ("raise ValueError('odd')", "it raised ValueError: odd"),
+    "exit": ("raise SystemExit(3)", "with exit(3)"),
+    "crash": ("import ctypes; ctypes.string_at(8)", "(SIGSEGV)"),
+}
+PLACES = (
+    "create_backend_context(self, options)",
+    "layer_support(self)",
+    "optimize_subgraph(self, view)",
+    "create_workload_factory(self, manager)",
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "deed"),
+    [(place, deed) for place in PLACES for deed in DEEDS if deed != "crash" or "layer" in place],
+)
+def test_a_package_that_fails_midway_is_dropped_in_one_line(
+    installs: Installs, model: Path, tmp_path: Path, place: str, deed: str
+) -> None:
+    body, says = DEEDS[deed]
+    installs.package("bad", f"{BAD}    def {place}:\n        {body}\n", ("entry", "bad:Bad"))
+    with Session(options=installs.options, report=installs.lines.append) as session:
+        assert session.registry.is_registered("Bad")
+        makers, output, _ = built(model, tmp_path / "built", session)
+        assert "Bad" not in session.registry.ids
+    assert makers["first"] == "PyRelu"
+    np.testing.assert_array_equal(output, GIVEN)
+    (line,) = installs.lines
+    assert line.startswith("The backend Bad ")
+    assert says in line
