@@ -13,6 +13,7 @@ from dynamic.worker_cases import (
     SECONDS,
     children_of,
     created,
+    is_running,
     nursery_pid,
     relu_message,
     wait_for,
@@ -276,4 +277,4 @@ def test_a_stopped_nursery_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(BackendFault, match="did not return"):
             bad.call("create_workload", relu_message())
         assert is_well(good)
-        assert wait_for(lambda: not Path(f"/proc/{stopped}").exists())
+        assert wait_for(lambda: not is_running(stopped))

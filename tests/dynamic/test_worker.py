@@ -17,6 +17,7 @@ from dynamic.worker_cases import (
     SECONDS,
     children_of,
     created,
+    is_running,
     nursery_pid,
     relu_message,
     wait_for,
@@ -253,7 +254,6 @@ def test_sessions_in_threads_have_a_nursery_each() -> None:
 
 
 def test_workers_end_with_a_session_that_is_killed(tmp_path: Path) -> None:
-    """Also one that has left children in a session of their own."""
     script = tmp_path / "session.py"
     script.write_text(
         "import sys, time\n"
@@ -271,5 +271,5 @@ def test_workers_end_with_a_session_that_is_killed(tmp_path: Path) -> None:
         workers = children_of(nursery)
         assert len(workers) == 1
         session.send_signal(signal.SIGKILL)
-    assert wait_for(lambda: not Path(f"/proc/{nursery}").exists())
-    assert wait_for(lambda: not Path(f"/proc/{workers[0]}").exists())
+    assert wait_for(lambda: not is_running(nursery))
+    assert wait_for(lambda: not is_running(workers[0]))

@@ -53,6 +53,15 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
+def is_running(pid: int) -> bool:
+    """Whether there is such a process that has not ended, reaped or not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
 def nursery_pid(pool: WorkerPool) -> int:
     """The process id of the pool's nursery, which it starts if there is none."""
     with pool.lock:

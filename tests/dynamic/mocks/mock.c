@@ -11,6 +11,7 @@
  * It computes Relu and takes no other operator.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "dump.h"
 #include "misdeeds.h"
 
 #include <mcu/backend.h>
@@ -87,6 +88,8 @@ static int32_t is_layer_supported(void *self, const mcu_graph_t *graph, mcu_supp
     answer->reason = "the mock computes Relu only";
     if (is_deed("is_layer_supported", "false layout")) {
         answer->layout = 9;
+    } else if (is_deed("is_layer_supported", "dump")) {
+        answer->reason = dump(graph);
     } else if (is_deed("is_layer_supported", "maybe")) {
         answer->supported = 2;
     } else if (is_deed("is_layer_supported", "false status")) {

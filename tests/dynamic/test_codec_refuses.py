@@ -1,0 +1,174 @@
+"""What a backend may not answer, one rule each, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import graph_cases
+import pytest
+from dynamic.codec_cases import Json, quantized_conv, quantized_layer, rich_workload, sent
+
+from mcu_deploy.backends.interface import OptimizationViews, Substitution
+from mcu_deploy.backends.workload import Costs
+from mcu_deploy.dynamic import codec
+from mcu_deploy.dynamic.codec import NetworkRegions, Nonsense
+from mcu_deploy.ir import Graph, view_of_all
+
+Path = tuple[str | int, ...]
+
+
+def changed(message: Json, path: Path, value: Any) -> Json:
+    place: Any = message
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return message
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("function", "stem"), "2fast", "a function's stem is '2fast', not a C identifier"),
+        (("function", "stem"), "a" * 65, "not a C identifier"),
+        (("function", "stem"), "x\ny", "not a C identifier"),
+        (("function", "body"), "return;", "does not begin with { and end with }"),
+        (("function", "result"), "void; int", "not a C type"),
+        (("function", "is_helper"), 1, "the function rich is called as a helper"),
+        (("function", "parameters", 0, 0), "int8_t", "the parameter p0 is no pointer"),
+        (("function", "parameters", 0, 0), "char (*)(", "not a C type"),
+        (("function", "parameters", 0, 1), "while", "'while', a keyword of C"),
+        (("function", "parameters", 0, 1), "p1", "two parameters of rich have one name"),
+        (("function", "parameters", 0), ["int8_t *"], "a parameter has 1 parts, not 2"),
+        (("function", "parameters"), [], "has 0 parameters, but the call 6 arguments"),
+        (("function",), None, "has 0 parameters, but the call 6 arguments"),
+        (("arguments", 0), [9, 0], "the role 9 does not exist"),
+        (("arguments", 0), [0, 7], "an argument is input 7, and there are 3"),
+        (("arguments", 0), [0, 1], "input 1 is referred to, a constant"),
+        (("arguments", 0), [0, 2], "input 2 is referred to, which is absent"),
+        (("arguments", 0), [1, 1], "an argument is output 1, and there are 1"),
+        (("arguments", 0), [2, 1], "an argument is constant 1, and there are 1"),
+        (("arguments", 0), [3, 1], "scratch memory 1, and there is but one"),
+        (("arguments", 0), [4, 2], "an argument is region 2, and there are 2"),
+        (("arguments", 0), [0, -1], "one of the parts of an argument is -1"),
+        (("scratch_bytes",), 0, "the scratch memory, of 0 bytes"),
+        (("scratch_bytes",), 2**31, "the scratch memory is 2147483648"),
+        (("constants", 0, "stem"), "a-b", "a constant's stem is 'a-b'"),
+        (("constants", 0, "dtype"), 11, "the element type of the constant table is 11"),
+        (("constants", 0, "alignment"), 12, "the alignment of table is 12"),
+        (("constants", 0, "alignment"), 8192, "the alignment of table is 8192"),
+        (("constants", 0, "shape"), [2, 4], "the constant table has 24 bytes of data, not 32"),
+        (("constants", 0, "shape"), [0], "axes of the constant table is 0"),
+        (("constants", 0, "data"), 1, "the data of the constant table is 1"),
+        (("helpers", 0, "is_helper"), 0, "the helper helper does not say is_helper"),
+        (("headers", 0), "../secret.h", "is no name like string.h"),
+        (("headers", 0), 'a.h"\n#include "b.h', "is no name like string.h"),
+        (("in_place", 0), [0, 1, 0], "an in-place fact names output 1"),
+        (("in_place", 0), [3, 0, 0], "an in-place fact names input 3"),
+        (("in_place", 0), [1, 0, 0], "input 1 is referred to, a constant"),
+        (("regions", 0, "bytes"), 0, "the size of state is 0"),
+        (("regions", 0, "name"), "", "a region's name is ''"),
+        (("costs", "macs"), "many", "macs is 'many'"),
+    ],
+)
+def test_a_workload(path: Path, value: Any, reason: str) -> None:
+    message, blobs = sent(*codec.encode_workloads([rich_workload()]))
+    changed(message, ("workloads", 0, *path), value)
+    with pytest.raises(Nonsense) as refused:
+        codec.decode_workloads(message, blobs, quantized_layer(), NetworkRegions("Rich"))
+    assert reason in str(refused.value)
+
+
+def test_no_workload_at_all() -> None:
+    with pytest.raises(Nonsense, match="there is no workload"):
+        layer, regions = quantized_layer(), NetworkRegions("Rich")
+        codec.decode_workloads({"workloads": []}, [], layer, regions)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("nodes",), [7], "node 7 is not in the view"),
+        (("nodes",), [0, 0], "node 0 is in two parts"),
+        (("nodes",), [], "a part has no nodes"),
+        (("replacement", "inputs"), [], "reads edge 0 before it is written"),
+        (("replacement", "outputs"), [0, 1], "a replacement has 2 outputs"),
+        (("replacement", "outputs"), [9], "edge 9 is among the outputs, but there is none"),
+        (("replacement", "edges", 0, "shape"), [1, 2, 4, 5], "input 0 of a replacement is int8"),
+        (("replacement", "edges", 0, "scales"), [0.5], "input 0 of a replacement is int8"),
+        (("replacement", "edges", 0, "scales"), [-0.5], "a scale of edge 0 is -0.5"),
+        (("replacement", "edges", 0, "scales"), [0.5, 0.5], "2 scales but 1 zero points"),
+        (("replacement", "edges", 0, "layout"), [0, 1, 1, 2], "its layout is no order of axes"),
+        (("replacement", "edges", 0, "shape"), [2**16, 2**16], "edge 0 has 4294967296 bytes"),
+        (("replacement", "edges", 0, "id"), 1, "two edges have the id 1"),
+        (("replacement", "nodes", 0, "inputs"), [0, 7, None], "edge 7 is among the inputs"),
+        (("replacement", "nodes", 0, "inputs"), [1, 2, None], "reads edge 1 before it is written"),
+        (
+            ("replacement", "nodes", 0, "attributes", 0, "kind"),
+            4,
+            "the kind of the attribute kernel_shape is 4",
+        ),
+        (("replacement", "nodes", 0, "attributes", 1, "values"), [], "group of Conv is one value"),
+    ],
+)
+def test_a_substitution(path: Path, value: Any, reason: str) -> None:
+    whole = view_of_all(quantized_conv())
+    views = OptimizationViews((Substitution(whole, whole),))
+    message, blobs = sent(*codec.encode_optimization(views))
+    changed(message, ("substitutions", 0, *path), value)
+    with pytest.raises(Nonsense) as refused:
+        codec.decode_optimization(message, blobs, whole)
+    assert reason in str(refused.value)
+
+
+def test_a_node_that_is_in_no_part() -> None:
+    graph = view_of_all(two_nodes())
+    message = {"substitutions": [], "failed": [[0]], "untouched": []}
+    with pytest.raises(Nonsense, match=r"the nodes \[1\] are in no part"):
+        codec.decode_optimization(message, [], graph)
+
+
+def two_nodes() -> Graph:
+    net = graph_cases.Net()
+    return net.finish(net.op("Relu", [net.op("Relu", [net.input(1, 2)], (1, 2))], (1, 2)))
+
+
+def test_attributes_from_c_are_lists_where_onnx_has_lists() -> None:
+    """C has no single values: what ONNX has one of comes as such, the rest as lists."""
+    whole = view_of_all(quantized_conv())
+    views = OptimizationViews((Substitution(whole, whole),))
+    message, blobs = sent(*codec.encode_optimization(views))
+    replacement = message["substitutions"][0]["replacement"]
+    for attribute in replacement["nodes"][0]["attributes"]:
+        attribute.pop("single", None)
+    replacement["opset"] = 0
+    (substitution,) = codec.decode_optimization(message, blobs, whole).substitutions
+    assert substitution.replacement.opset == 17
+    attributes = substitution.replacement.attributes(0)
+    assert (attributes["group"], attributes["auto_pad"]) == (1, "SAME_UPPER")
+    assert (attributes["kernel_shape"], attributes["alpha"]) == ((3, 3), (0.5,))
+
+
+@pytest.mark.parametrize(
+    ("decode", "message", "reason"),
+    [
+        (codec.decode_support, {"supported": 2, "reason": "", "layout": 0}, "supported is 2"),
+        (codec.decode_support, {"supported": 1, "reason": "", "layout": 4}, "the layout is 4"),
+        (codec.decode_support, {"supported": 1, "layout": 0}, "reason is missing"),
+        (codec.decode_description, {"rank": 2**31, "cores": [], "operators": []}, "the rank is"),
+        (codec.decode_description, {"rank": 0, "cores": [""], "operators": []}, "one of the cores"),
+        (codec.decode_counters, {"counters": [["a", 2**63]]}, "a counter is 9223372036854775808"),
+        (codec.decode_counters, {"counters": [["a\n", 1]]}, "printable characters"),
+        (codec.decode_counters, {"counters": [["a"]]}, "a counter has 1 parts"),
+    ],
+)
+def test_the_small_answers(decode: Callable[[Json], object], message: Json, reason: str) -> None:
+    with pytest.raises(Nonsense) as refused:
+        decode(message)
+    assert reason in str(refused.value)
+
+
+def test_costs_of_the_wrong_kind() -> None:
+    message = codec.encode_costs(Costs()) | {"cycles": 2**70}
+    with pytest.raises(Nonsense, match="cycles is"):
+        codec.decode_costs(message, quantized_layer())
