@@ -6,9 +6,12 @@ the package does to the process; the session does, from outside.
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
+
+import numpy as np
 
 from mcu_deploy.backends.interface import (
     Backend,
@@ -76,7 +79,8 @@ class PackageBackend:
         SystemExit goes on, and ends the process, as the package asked for.
         """
         try:
-            return (self._methods.get(method) or self._steps[method])(message, blobs)
+            answer, out = (self._methods.get(method) or self._steps[method])(message, blobs)
+            return json.loads(json.dumps(answer, default=_plain)), out
         except Declined:
             raise
         except Exception as error:
@@ -153,6 +157,13 @@ class PackageBackend:
         if context is not None:
             context.layers_measured(network, counts)
         return codec.encode_counters(counters.all), []
+
+
+def _plain(value: object) -> object:
+    """numpy's numbers, which find their way into costs and sizes, as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be sent to mcu-deploy")
 
 
 def _deprecated_forms(backend: Backend) -> list[str]:

@@ -42,10 +42,11 @@ class Installs:
         for result in self._results:
             result.close()
 
-    def add_to_path(self, folder: Path) -> None:
-        """Puts a folder with packages in front of sys.path."""
+    def add_to_path(self, folder: Path, *, modules_only: bool = False) -> None:
+        """Puts a folder with packages in front of sys.path; modules_only: they bring no backend."""
         self._monkeypatch.syspath_prepend(str(folder))
-        self._roots.insert(0, str(folder))
+        if not modules_only:
+            self._roots.insert(0, str(folder))
 
     def package(
         self, module: str, source: str, *entries: tuple[str, str], name: str | None = None

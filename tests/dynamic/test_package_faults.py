@@ -23,7 +23,7 @@ from mcu_deploy.ir import view_of_all
 @pytest.fixture
 def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installs]:
     with Installs(tmp_path, monkeypatch) as made:
-        made.add_to_path(HERE / "mcu_relu")
+        made.add_to_path(HERE / "mcu_relu", modules_only=True)
         yield made
 
 
@@ -71,8 +71,7 @@ def test_a_package_that_cannot_be_loaded_is_one_line(
     source, says = AT_LOAD[case]
     installs.package("bad", source, ("entry", "bad:Bad"))
     installs.options = CreationOptions(dynamic_backends_path="", call_timeout=1.0)
-    loaded = installs.load()
-    assert [backend.id for backend in loaded.backends] == ["PyRelu"]
+    assert installs.load().backends == ()
     (line,) = installs.lines
     assert line.startswith("package bad 2.5 was skipped: ")
     assert says in line
@@ -131,8 +130,8 @@ def test_a_package_that_fails_later_is_one_fault(
     (body, says), (call, what) = DEEDS[deed], CALLS[method]
     installs.package("bad", f"{RELU}    def {method}:\n        {body}\n", ("entry", "bad:Bad"))
     installs.options = CreationOptions(dynamic_backends_path="", call_timeout=1.0)
-    loaded = installs.load()
-    bad, good = (found.factory() for found in loaded.backends)
+    (loaded,) = installs.load().backends
+    bad = loaded.factory()
     net = Net()
     graph = net.finish(net.op("Relu", [net.input(2, 3)], (2, 3)))
     layer, view = layer_of(graph, next(graph.nodes)), view_of_all(graph)
@@ -141,9 +140,7 @@ def test_a_package_that_fails_later_is_one_fault(
         check_context(bad)
         return
     expect_fault(call, bad, layer, view, (says, what))
-    # it is ended, and the other lives on
-    assert [found.worker.alive for found in loaded.backends] == [False, True]
-    call(good, layer, view)
+    assert not loaded.worker.alive
 
 
 def check_context(backend: Backend) -> None:
@@ -168,3 +165,20 @@ def expect_fault(
     assert message.isprintable()
     for words in says:
         assert words in message
+
+
+def test_the_others_live_on(installs: Installs) -> None:
+    installs.add_to_path(HERE / "mcu_relu")
+    installs.package("bad", f"{RELU}    def estimate(self, layer): {CRASH}", ("entry", "bad:Bad"))
+    installs.package("worse", CRASH, ("entry", "worse:Bad"))
+    loaded = installs.load()
+    bad, good = (found.factory() for found in loaded.backends)
+    assert [skipped.origin for skipped in loaded.skipped] == ["package worse 2.5"]
+    net = Net()
+    graph = net.finish(net.op("Relu", [net.input(2, 3)], (2, 3)))
+    layer = layer_of(graph, next(graph.nodes))
+    with pytest.raises(BackendFault, match=r"The backend Bad crashed .* \(SIGSEGV\)"):
+        bad.estimate(layer)
+    assert good.estimate(layer).instructions == 36
+    with pytest.raises(BackendFault, match="The backend Bad crashed"):
+        bad.estimate(layer)

@@ -180,6 +180,18 @@ def test_an_older_interface_is_accepted_with_a_warning(installs: Installs) -> No
     assert loaded.factory().optimize_subgraph(view).failed == (view,)
 
 
+def test_numbers_may_be_those_of_numpy(installs: Installs) -> None:
+    installs.add_to_path(HERE / "mcu_relu", modules_only=True)
+    source = "from mcu_relu import *\nclass Numpy(Relu):\n    rank = np.int64(7)\n"
+    source += "    def estimate(self, layer): return Costs(np.int32(5), np.uint8(6), np.int64(7))\n"
+    installs.package("numeric", source, ("entry", "numeric:Numpy"))
+    (loaded,) = installs.load().backends
+    graph = chain("relu0")
+    costs = loaded.factory().estimate(layer_of(graph, next(graph.nodes)))
+    assert loaded.factory().rank == 7
+    assert (costs.macs, costs.instructions, costs.cycles) == (5, 6, 7)
+
+
 def test_entry_points_are_found_by_package_then_by_name(installs: Installs) -> None:
     source = "from mcu_relu import Relu\ndef made(n):\n r = Relu()\n r.id = n\n return r\n"
     source += "".join(f"def {n}(): return made('{n}')\n" for n in ("B1", "B2", "A"))
