@@ -214,22 +214,18 @@ def test_09_all_methods_of_a_loaded_backend_can_be_called(loads: Loads) -> None:
     built = Net()
     graph = built.finish(built.op("Relu", [built.input(2, 3)], (2, 3)))
     layer = layer_of(graph, next(graph.nodes))
-    context = backend.create_backend_context(
-        CreationOptions(backend_options={"Mock": {"speed": "9"}})
-    )
+    options = CreationOptions(backend_options={"Mock": {"speed": "9"}})
+    context = backend.create_backend_context(options)
     assert context is not None
     context.before_load_network(7)
     support = backend.layer_support()
-    assert support.is_layer_supported(
-        layer, layer.inputs, layer.outputs, layer.attributes
-    ).supported
+    assert support.is_layer_supported(layer, layer.inputs, layer.outputs, {}).supported
     assert backend.estimate(layer).instructions == 1234
     view = view_of_all(graph)
     assert backend.optimize_subgraph(view).untouched == (view,)
     memory = backend.create_memory_manager()
-    (workload,) = backend.create_workload_factory(memory).create_workloads(
-        layer.info, layer.descriptor
-    )
+    factory = backend.create_workload_factory(memory)
+    (workload,) = factory.create_workloads(layer.info, layer.descriptor)
     assert [a.role for a in workload.arguments] == [
         Role.INPUT, Role.OUTPUT, Role.CONSTANT, Role.REGION
     ]  # fmt: skip
@@ -268,11 +264,9 @@ def test_11_several_runtimes_have_the_same_backend_each_its_own_instance(loads: 
         assert len(holders(path)) == 2
         one.close()
         assert len(holders(path)) == 1
-        assert other.registry.create("Shared").estimate is not None
         counters = Counters()
-        profiling = other.registry.create("Shared").create_profiling_context(
-            other.options, counters
-        )
+        backend = other.registry.create("Shared")
+        profiling = backend.create_profiling_context(other.options, counters)
         assert profiling is not None
         profiling.layers_measured("net", [])
         assert counters["context calls"] == 101  # its own only
