@@ -142,7 +142,7 @@ def _try(source: _Source, owners: Mapping[str, str]) -> LoadedBackend | _Refused
     try:
         worker = source.open()
     except LoadError as error:
-        return _Refused(Skipped(source.origin, None, one_line(error.reason)))
+        return _Refused(Skipped(source.origin, None, _clause(error.reason)))
     try:
         if worker.id in owners:
             reason = f"its id {worker.id} is taken by the backend {owners[worker.id]}"
@@ -158,7 +158,12 @@ def _try(source: _Source, owners: Mapping[str, str]) -> LoadedBackend | _Refused
     except BackendFault as fault:
         reason = str(fault)
     worker.close()
-    return _Refused(Skipped(source.origin, worker.id, one_line(reason)))
+    return _Refused(Skipped(source.origin, worker.id, _clause(reason)))
+
+
+def _clause(reason: str) -> str:
+    """A reason from anywhere, to which the report adds the full stop."""
+    return one_line(reason).rstrip(".")
 
 
 def _warn_of_deprecated(worker: Worker) -> None:

@@ -76,6 +76,7 @@ def test_a_package_that_cannot_be_loaded_is_one_line(
     assert line.startswith("package bad 2.5 was skipped: ")
     assert says in line
     assert line.isprintable()
+    assert not line.endswith("..")
     assert len(line) < 700
     assert capfd.readouterr() == ("", "")
 
