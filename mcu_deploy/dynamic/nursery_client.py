@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import errno
 import json
 import os
 import select
@@ -103,6 +104,9 @@ class NurseryClient:
         answer, descriptors = self._ask({"start": None if program is None else list(program)})
         if "error" in answer:
             raise OSError(answer["error"])
+        if not descriptors:  # it was started, but we cannot take its socket
+            self.reap(answer["pid"])
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         end = socket.socket(fileno=descriptors[0])
         return WorkerProcess(answer["pid"], end, next(iter(descriptors[1:]), None))
 

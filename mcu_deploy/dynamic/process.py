@@ -66,7 +66,7 @@ class WorkerPool:
 
         Raises LoadError.
         """
-        return self._open(path, None, {"path": os.fspath(path)})
+        return self._open(path, None, {"path": str(path.absolute())})
 
     def start(self, origin: Path, program: Sequence[str], message: Mapping[str, Any]) -> Worker:
         """Like `open`, for a worker that is a program of its own.
@@ -278,7 +278,7 @@ class Worker:
             self._nursery = self._pool.nursery()
             self._process = self._nursery.start(self._program)
         except OSError as error:
-            raise _Broken(f"got no process of its own: {error}") from error
+            raise _Broken(f"got no process of its own: {error.strerror or error}") from error
         self._connection = Connection(self._process.end, self._process.pidfd)
         what = "dlopen" if self._program is None else "its import"
         self._exchange("load", self._message, what=what)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -151,6 +153,17 @@ def test_symbols_are_bound_lazily() -> None:
         assert worker.call("is_layer_supported", relu_message())[0]["supported"] == 1
 
 
+@pytest.mark.parametrize("name", ["relative.so", "Zürich and blanks.so", "no\udcffunicode.so"])
+def test_a_file_may_have_any_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name without a folder is that of a file, not of a library to be searched for."""
+    shutil.copy(mock_objects.compiled(), tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    with WorkerPool(SECONDS) as pool:
+        assert pool.open(Path(name)).id == "Mock"
+
+
 def test_a_table_of_mandatory_methods_is_enough() -> None:
     with created(mock_objects.compiled("BARE")) as worker:
         assert worker.call("is_layer_supported", relu_message("Add"))[0]["supported"] == 0
@@ -229,6 +242,26 @@ def test_the_nursery_has_no_zombies_and_no_descriptors_of_ended_workers() -> Non
             pool.open(mock_objects.compiled("NEEDS_UNKNOWN"))
         assert children_of(nursery) == []
         assert len(list(folder.iterdir())) == before
+
+
+def test_a_session_without_descriptors_left_is_told_so() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    path, taken = mock_objects.compiled(), list[int]()
+    with WorkerPool(SECONDS) as pool:
+        nursery = nursery_pid(pool)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+        try:
+            with contextlib.suppress(OSError):
+                while True:
+                    taken.append(os.open(os.devnull, os.O_RDONLY))
+            with pytest.raises(LoadError, match="no process of its own: Too many open files"):
+                pool.open(path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            for descriptor in taken:
+                os.close(descriptor)
+        assert children_of(nursery) == []
+        assert pool.open(path).id == "Mock"
 
 
 def test_sessions_in_threads_have_a_nursery_each() -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 from mcu_deploy.dynamic.process import Worker, WorkerPool
 
-SECONDS = 0.3
+# The time-out of a call: long enough for a machine with other work, unless it is waited for.
+SECONDS = 5.0
+SHORT = 0.3
 
 
 @contextmanager

@@ -124,6 +124,11 @@ static void misbehave(const char *place) {
     } else if (strcmp(deed, "false header") == 0) {
         static const uint32_t header[] = {0x4275636DU, 1U, 0xFFFFFFFFU, 0xFFFFFFFFU, 0U};
         write_everywhere(header, sizeof header);
+    } else if (strcmp(deed, "forged answer") == 0) {
+        /* a whole answer, to the first call */
+        static const uint32_t header[] = {0x4275636DU, 1U, 13U, 0U, 0xC0FEFCC2U};
+        write_everywhere(header, sizeof header);
+        write_everywhere("{\"answer\":{}}", 13);
     } else if (strcmp(deed, "short header") == 0) {
         write_everywhere("mcuB", 4);
         sleep(60);

@@ -1,7 +1,7 @@
 /* A backend for tests, Arm NN's TestDynamicBackend: well-behaved as it stands, and malformed in one
  * way by each -D switch. What it does wrong while it runs is in misdeeds.h.
  *
- *   ID, MAJOR, MINOR        what GetBackendId and GetVersion say
+ *   ID, MAJOR, MINOR        what GetBackendId and GetVersion say; ID "0": NULL
  *   WITHOUT_ID, WITHOUT_VERSION, WITHOUT_FACTORY, WITHOUT_ANYTHING   symbols that are not there
  *   NO_TABLE                BackendFactory returns NULL
  *   TABLE_SIZE, TABLE_MAJOR, TABLE_MINOR, LACKS   what the table says of itself; LACKS: a method
