@@ -1,0 +1,139 @@
+"""Workers come quickly, and nothing of them stays behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from dynamic import mock_objects
+from dynamic.worker_cases import (
+    SECONDS,
+    children_of,
+    created,
+    is_running,
+    nursery_pid,
+    relu_message,
+    wait_for,
+)
+
+from mcu_deploy.dynamic.process import LoadError, WorkerPool
+
+pytestmark = pytest.mark.needs_host_gcc
+
+
+def test_twenty_backends_cost_a_quarter_of_a_second() -> None:
+    path = mock_objects.compiled()
+
+    def seconds() -> float:
+        start = time.perf_counter()
+        with WorkerPool() as pool:
+            for _ in range(20):
+                pool.open(path).create()
+            return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(4)) < 0.25
+
+
+def descriptors() -> set[Path]:
+    return set(Path("/proc/self/fd").iterdir())
+
+
+def test_nothing_stays_behind_after_fifty_sessions() -> None:
+    before, processes = descriptors(), set(children_of(os.getpid()))
+    for round_ in range(50):
+        with WorkerPool(SECONDS) as pool:
+            pool.open(mock_objects.compiled()).create()
+            if round_ % 10 == 0:
+                with pytest.raises(LoadError):
+                    pool.open(mock_objects.compiled("WITHOUT_ID"))
+                with pytest.raises(LoadError):
+                    pool.open(Path("/nowhere.so"))
+    assert descriptors() == before
+    assert set(children_of(os.getpid())) == processes
+
+
+def test_the_nursery_has_no_zombies_and_no_descriptors_of_ended_workers() -> None:
+    with WorkerPool(SECONDS) as pool:
+        nursery = nursery_pid(pool)
+        folder = Path(f"/proc/{nursery}/fd")
+        with pytest.raises(LoadError):
+            pool.open(Path("/nowhere.so"))
+        before = len(list(folder.iterdir()))
+        for _ in range(10):
+            pool.open(mock_objects.compiled()).close()
+        with pytest.raises(LoadError):
+            pool.open(mock_objects.compiled("NEEDS_UNKNOWN"))
+        assert children_of(nursery) == []
+        assert len(list(folder.iterdir())) == before
+
+
+def test_a_session_without_descriptors_left_is_told_so() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    path, taken = mock_objects.compiled(), list[int]()
+    with WorkerPool(SECONDS) as pool:
+        nursery = nursery_pid(pool)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+        try:
+            with contextlib.suppress(OSError):
+                while True:
+                    taken.append(os.open(os.devnull, os.O_RDONLY))
+            with pytest.raises(LoadError, match="no process of its own: Too many open files"):
+                pool.open(path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            for descriptor in taken:
+                os.close(descriptor)
+        assert children_of(nursery) == []
+        assert pool.open(path).id == "Mock"
+
+
+def test_sessions_in_threads_have_a_nursery_each() -> None:
+    barrier, nurseries, faults = threading.Barrier(4), [], []
+
+    def session() -> None:
+        try:
+            with created(mock_objects.compiled(), 5.0) as worker, WorkerPool(5.0) as other:
+                nurseries.append(nursery_pid(other))
+                barrier.wait(20)
+                for _ in range(20):
+                    worker.call("is_layer_supported", relu_message())
+        except Exception as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=session) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert len(set(nurseries)) == 4
+
+
+def test_workers_end_with_a_session_that_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "session.py"
+    script.write_text(
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from mcu_deploy.dynamic.process import WorkerPool\n"
+        "pool = WorkerPool()\n"
+        "pool.open(Path(sys.argv[1])).create()\n"
+        "print(pool.nursery().pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    command = [sys.executable, str(script), str(mock_objects.compiled())]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as session:
+        assert session.stdout is not None
+        nursery = int(session.stdout.readline())
+        workers = children_of(nursery)
+        assert len(workers) == 1
+        session.send_signal(signal.SIGKILL)
+    assert wait_for(lambda: not is_running(nursery))
+    assert wait_for(lambda: not is_running(workers[0]))
