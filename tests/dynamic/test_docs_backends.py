@@ -1,0 +1,117 @@
+"""docs/backends.md: its listings are built, its commands are run, its tables and links are true."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from dynamic.page_cases import LISTINGS, PAGE, REPOSITORY, SECTIONS, TEXT, Reader, commands, write
+
+from mcu_deploy.backends.interface import API_VERSION
+from mcu_deploy.dynamic.naming import why_not
+from mcu_deploy.dynamic.version import is_compatible
+from mcu_deploy.optimize import optional
+
+pytestmark = pytest.mark.needs_host_gcc
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Reader:
+    """Has come as far as the model."""
+    write(tmp_path, "tiny.py", "abs_backend.c", "in_process.py")
+    made = Reader(tmp_path)
+    made.types(commands("A model to try"))
+    return made
+
+
+def rows(section: str, head: str) -> list[list[str]]:
+    """The rows of a table of the page, by the begin of its head."""
+    table = SECTIONS[section].split(f"\n| {head} |")[1].split("\n\n")[0]
+    return [[c.strip() for c in line.strip("|").split(" | ")] for line in table.splitlines()[2:]]
+
+
+def test_the_shared_object(reader: Reader) -> None:
+    section = "A shared object in C"
+    output = reader.types(commands(section))
+    assert re.search(r"^AbsC +1\.0 +300 +all ", output, re.M)
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", SECTIONS[section], re.M | re.S)
+    printed = {line.strip() for line in output.splitlines()}
+    for line in shown.splitlines():
+        assert line.strip() in printed
+    assert output.endswith("passed\n")
+    assert "warning" not in output
+
+
+def test_the_package(reader: Reader) -> None:
+    reader = reader.with_project()
+    script = commands("A Python package")
+    assert script.count("pip install ./add_project\n") == 1
+    output = reader.types(script.replace("pip install ./add_project\n", ""))
+    for name, rank in (("AddPython", 300), ("AddCounting", 400)):
+        assert re.search(rf"^{name} +1\.0 +{rank} .* package example-add-backend 1", output, re.M)
+    assert re.search(r"^ +4 +\d+ +Add +AddPython +greedy", output, re.M)
+    assert "\npassed\n" in output
+    assert "\nAdd AddPython\n" in output
+    assert output.endswith("True\n")
+    assert "warning" not in output
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_the_optional_parts(reader: Reader) -> None:
+    output = reader.with_project().types(commands("Optional parts"))
+    assert "\npassed\n" in output
+    (quoted,) = re.findall(r"`(AddCounting: layers 1, instructions )[\d,]+`", TEXT)
+    assert re.search(rf"^{quoted}[\d,]+$", output, re.M)
+    source = (reader.folder / "build" / "counting" / "network_tiny.c").read_text()
+    assert source.count("_mcu_tiny_add_begin_0(") == 2  # defined, and called in each run
+    assert source.count("counts[1]++;") == 1
+
+
+@pytest.mark.needs_cmake
+def test_the_folder(reader: Reader, tmp_path: Path) -> None:
+    """In a copy of the repository."""
+    root = tmp_path / "repository"
+    shutil.copytree(
+        REPOSITORY / "mcu_deploy", root / "mcu_deploy",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )  # fmt: skip
+    for name in ("crt", "boards", "cmake", "renode", "examples", "tests", "CMakeLists.txt"):
+        (root / name).symlink_to(REPOSITORY / name)
+    shutil.copy(reader.folder / "tiny.onnx", root)
+    names = [n for n in LISTINGS if re.match(r"backend\.cmake|c/|test/|__init__", n)]
+    assert len(names) == 5
+    write(root / "mcu_deploy" / "backends" / "NegFolder", *names)
+    output = Reader(root, str(root)).types(commands("A folder in mcu_deploy/backends"))
+    assert re.search(r"^ +0 +0 +Neg +NegFolder +greedy", output, re.M)
+    assert "\npassed\n" in output
+    assert "NegFolder.test_negated" in output
+    assert "100% tests passed" in output
+    assert "$negated" in LISTINGS["__init__.py"]
+    assert "_mcu_tiny_negated(x[i])" in (root / "build" / "tiny" / "network_tiny.c").read_text()
+
+
+def test_its_rules_of_names_and_versions() -> None:
+    for names, tried in rows("A shared object in C", "file"):
+        for name in re.findall(r"`(.*?)`", names):
+            reason = why_not(name)
+            expected = "yes" if reason is None else f"no: {reason}"
+            assert tried == expected
+    versions = rows("A shared object in C", "backend")
+    assert len(versions) == 5
+    for backend, ours, loaded in versions:
+        pair = [tuple(map(int, text.split("."))) for text in (backend, ours)]
+        assert is_compatible(*pair) == loaded.startswith("yes")  # type: ignore[arg-type]
+    assert f"now {API_VERSION[0]}.{API_VERSION[1]}." in TEXT
+
+
+def test_what_it_names_is_there() -> None:
+    for link in re.findall(r"\]\(([^)#]+)", TEXT):
+        assert (PAGE.parent / link).exists(), link
+    anchors = {re.sub(r"[^\w -]", "", s).lower().replace(" ", "-") for s in SECTIONS}
+    for anchor in re.findall(r"\]\(#([^)]+)\)", TEXT):
+        assert anchor in anchors
+    for name in optional.names():
+        assert f"`{name}`" in TEXT
