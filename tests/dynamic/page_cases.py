@@ -15,12 +15,18 @@ PAGE = REPOSITORY / "docs" / "backends.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 LISTINGS = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?\n)```$", TEXT, re.M | re.S))
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
-PROJECT = ("pyproject.toml", "add_backend.py", "counting_backend.py")
 
 
 def commands(section: str) -> str:
     """The commands of a section, one after the other."""
     return "\n".join(re.findall(r"^```sh\n(.*?)^```$", SECTIONS[section], re.M | re.S))
+
+
+def without_pip(script: str) -> str:
+    """Commands for a reader `with_project`: without the one that installs it."""
+    line = "pip install ./add_project\n"
+    assert script.count(line) == 1
+    return script.replace(line, "")
 
 
 def write(folder: Path, *names: str) -> None:
@@ -57,22 +63,24 @@ class Reader:
         )  # fmt: skip
         return done.stdout, done.returncode
 
-    def with_project(self) -> Reader:
+    def with_project(self, *modules: str, entries: str = "") -> Reader:
         """After `pip install ./add_project`, without pip, which would want an index for hatchling.
 
         What an installed package is for mcu-deploy: modules on the path, and their entry points.
+        entries: what the page says in place of those in pyproject.toml.
         """
-        source, target = self.folder / "add_project", self.folder / "site"
-        write(source, *PROJECT)
+        target = self.folder / "site"
+        write(self.folder / "add_project", "pyproject.toml", *modules)
         project = tomllib.loads(LISTINGS["pyproject.toml"])
+        assert project["tool"]["hatch"]["build"]["targets"]["wheel"] == {"include": ["*.py"]}
+        write(target, *modules)
+        found = project["project"] | (tomllib.loads(entries)["project"] if entries else {})
         info = target / "example_add_backend-1.0.0.dist-info"
-        info.mkdir(parents=True)
-        for module in project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]:
-            (target / module).write_text((source / module).read_text())
-        name, version = project["project"]["name"], project["project"]["version"]
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        info.mkdir()
+        head = f"Name: {found['name']}\nVersion: {found['version']}\n"
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\n{head}")
         lines = []
-        for group, entries in project["project"]["entry-points"].items():
-            lines += [f"[{group}]", *(f"{entry} = {value}" for entry, value in entries.items())]
+        for group, points in found["entry-points"].items():
+            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
         (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
         return Reader(self.folder, str(target))

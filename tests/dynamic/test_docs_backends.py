@@ -7,7 +7,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from dynamic.page_cases import LISTINGS, PAGE, REPOSITORY, SECTIONS, TEXT, Reader, commands, write
+from dynamic.page_cases import (
+    LISTINGS,
+    PAGE,
+    REPOSITORY,
+    SECTIONS,
+    TEXT,
+    Reader,
+    commands,
+    without_pip,
+    write,
+)
 
 from mcu_deploy.backends.interface import API_VERSION
 from mcu_deploy.dynamic.naming import why_not
@@ -45,12 +55,9 @@ def test_the_shared_object(reader: Reader) -> None:
 
 
 def test_the_package(reader: Reader) -> None:
-    reader = reader.with_project()
-    script = commands("A Python package")
-    assert script.count("pip install ./add_project\n") == 1
-    output = reader.types(script.replace("pip install ./add_project\n", ""))
-    for name, rank in (("AddPython", 300), ("AddCounting", 400)):
-        assert re.search(rf"^{name} +1\.0 +{rank} .* package example-add-backend 1", output, re.M)
+    reader = reader.with_project("add_backend.py")
+    output = reader.types(without_pip(commands("A Python package")))
+    assert re.search(r"^AddPython +1\.0 +300 .* package example-add-backend 1", output, re.M)
     assert re.search(r"^ +4 +\d+ +Add +AddPython +greedy", output, re.M)
     assert "\npassed\n" in output
     assert "\nAdd AddPython\n" in output
@@ -61,7 +68,10 @@ def test_the_package(reader: Reader) -> None:
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_the_optional_parts(reader: Reader) -> None:
-    output = reader.with_project().types(commands("Optional parts"))
+    section = "Optional parts"
+    (entries,) = re.findall(r"^```toml\n(.*?)^```$", SECTIONS[section], re.M | re.S)
+    reader = reader.with_project("add_backend.py", "counting_backend.py", entries=entries)
+    output = reader.types(without_pip(commands(section)))
     assert "\npassed\n" in output
     (quoted,) = re.findall(r"`(AddCounting: layers 1, instructions )[\d,]+`", TEXT)
     assert re.search(rf"^{quoted}[\d,]+$", output, re.M)
