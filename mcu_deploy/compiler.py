@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mcu_deploy import codegen, formats, hygiene, layouts, optimize, partition, plan, select
-from mcu_deploy.backends.interface import Backend, NetworkId, Target
+from mcu_deploy.backends.interface import Backend, NetworkId, RegionCall, Target
 from mcu_deploy.boards import Board
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
@@ -27,9 +27,9 @@ class Options:
 
     backends: ids in order of preference, empty for the core's default. layer_backends: who must
     compute a layer, by its name. strategy: how the others are given to backends, "greedy" or
-    "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask for,
-    no memory shared, so that every tensor can be read after a run. debug: with debug information.
-    shapes: of inputs, by name.
+    "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask
+    for, no memory shared, so that every tensor can be read after a run. debug: with debug
+    information. shapes: of inputs, by name.
     """
 
     backends: tuple[str, ...] = ()
@@ -45,7 +45,8 @@ class Options:
 class Network:
     """A compiled network, before it is written.
 
-    imported: the graph as the model file says it; graph: after optimisation and layouts.
+    imported: the graph as the model file says it; graph: after optimisation and layouts. calls:
+    what is called beside the layers, by backend.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Network:
     plan: Plan
     sources: NetworkSource
     id: NetworkId = 0
+    calls: tuple[tuple[str, RegionCall], ...] = ()
 
     @property
     def macs(self) -> int:
@@ -109,11 +111,16 @@ def _compile(
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]
     selection = select.select(graph, assignment, (*preference, *others), target)
-    calls = [call for _, call in (*selection.acquire, *selection.release)]
-    memory = plan.make(graph, selection.choices, plan.Options(reuse=not options.layers_all), calls)
+    calls = (*selection.acquire, *selection.release)
+    memory = plan.make(
+        graph,
+        selection.choices,
+        plan.Options(reuse=not options.layers_all),
+        [call for _, call in calls],
+    )
     command = gcc_command_line(board, name)
     sources = codegen.generate(graph, memory, name, command, options.weights, selection)
-    return Network(name, path, imported, graph, assignment, memory, sources, network_id)
+    return Network(name, path, imported, graph, assignment, memory, sources, network_id, calls)
 
 
 def _layer_backends(session: Session, board: Board, options: Options) -> dict[str, Backend]:

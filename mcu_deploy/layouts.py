@@ -36,6 +36,9 @@ class _Assigner:
         rule = self.rules[node.id]
         inputs = [None if e is None else self._wanted(node, e, rule) for e in node.inputs]
         self.editor.set_inputs(node.id, inputs)
+        # Subgraphs see their values in natural order.
+        extra = [self._wanted(node, e, LayoutRule.NATURAL) for e in node.extra_inputs]
+        self.editor.set_extra_inputs(node.id, extra)
         for edge in node.outputs:
             if edge is not None:
                 type_ = self.editor.types[edge]

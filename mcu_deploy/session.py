@@ -127,7 +127,9 @@ class Session:
         reasons = [s.reason for s in self.skipped if s.id == backend_id]
         reasons += [self._dropped[backend_id]] if backend_id in self._dropped else []
         if reasons and not self.registry.is_registered(backend_id):
-            raise UsageError(f"{asked_by}: the backend {backend_id} cannot be used: {reasons[0]}")
+            raise UsageError(
+                f"{asked_by}: the backend {backend_id} cannot be used: {reasons[0].rstrip('.')}."
+            )
         return self.registry.named([backend_id], core)[0]
 
     def drop(self, fault: BackendFault) -> None:

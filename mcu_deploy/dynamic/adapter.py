@@ -37,7 +37,6 @@ from mcu_deploy.ir import SubgraphView
 _LOADING = (
     "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
 )  # fmt: skip
-_NUMBERS = itertools.count()
 
 
 class DynamicBackend(BackendBase):
@@ -49,6 +48,7 @@ class DynamicBackend(BackendBase):
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
+        self._numbers = itertools.count()
         self._target = HOST
         self.id = worker.id
         self.version = worker.version
@@ -60,6 +60,15 @@ class DynamicBackend(BackendBase):
         self.cores = description.cores
         self.operators = description.operators
         self._bodies = description.bodies
+
+    @property
+    def lives(self) -> int:
+        """How many processes it has had."""
+        return self._worker.lives
+
+    def restarted(self) -> BackendFault:
+        """The fault of a backend whose process was lost between two layers of a network."""
+        return self._worker.fault("was started anew in the middle of a network, without its memory")
 
     def has(self, method: str) -> bool:
         """Whether the backend has an optional method."""
@@ -80,12 +89,12 @@ class DynamicBackend(BackendBase):
             return codec.decode_costs(answer, layer)
 
     def create_memory_manager(self) -> MemoryManager:
-        return DynamicMemoryManager(self)
+        return DynamicMemoryManager(self, next(self._numbers))
 
     def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
         """`memory_manager`: one that this backend made; None: regions belong to no network."""
         if not isinstance(memory_manager, DynamicMemoryManager):
-            memory_manager = DynamicMemoryManager(self)
+            memory_manager = DynamicMemoryManager(self, next(self._numbers))
         return _WorkloadFactory(self, memory_manager)
 
     def create_backend_context(self, options: CreationOptions) -> BackendContext | None:
@@ -159,11 +168,12 @@ class DynamicMemoryManager:
     again after workloads were made: it may depend on all of them.
     """
 
-    def __init__(self, backend: DynamicBackend) -> None:
+    def __init__(self, backend: DynamicBackend, number: int) -> None:
         self._backend = backend
         self._regions = NetworkRegions(backend.id)
         self._calls: tuple[RegionCall | None, RegionCall | None] | None = None
-        self._number = next(_NUMBERS)
+        self._number = number
+        self._lives = backend.lives
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -185,8 +195,15 @@ class DynamicMemoryManager:
         self._calls = None
         with backend.insisting(what):
             answer, blobs = backend.ask_about(layer, "create_workload", self._manager)
+        self._require_same_life()
         with backend.understanding(what):
             return codec.decode_workloads(answer, blobs, layer, self._regions)
+
+    def _require_same_life(self) -> None:
+        """A process that was started anew does not know the regions that it gave before."""
+        if self._backend.lives != self._lives and self._regions.all:
+            raise self._backend.restarted()
+        self._lives = self._backend.lives
 
     @property
     def _manager(self) -> Json:
@@ -198,6 +215,7 @@ class DynamicMemoryManager:
             self._calls = (None, None)
             if self._backend.has("memory"):
                 answer, _ = self._backend.ask("memory", self._manager)
+                self._require_same_life()
                 with self._backend.understanding("memory"):
                     self._calls = codec.decode_memory(answer, self._regions)
         return self._calls

@@ -77,13 +77,13 @@ def load(options: CreationOptions, taken: Collection[str], report: Callable[[str
         for warning in found.warnings:
             report(warning)
         pool = resources.enter_context(WorkerPool(options.call_timeout))
-        owners = dict.fromkeys(taken, "that is registered already")
+        owners = dict.fromkeys(taken, "a backend that is registered already")
         backends: list[LoadedBackend] = []
         skipped: list[Skipped] = []
         for source in (*_shared_objects(found.folders, pool, report), *_packages(pool)):
             result = source if isinstance(source, _Refused) else _try(source, owners)
             if isinstance(result, LoadedBackend):
-                owners[result.id] = f"from {result.origin}"
+                owners[result.id] = f"the backend from {result.origin}"
                 backends.append(result)
                 continue
             skipped.append(result.skipped)
@@ -145,7 +145,7 @@ def _try(source: _Source, owners: Mapping[str, str]) -> LoadedBackend | _Refused
         return _Refused(Skipped(source.origin, None, _clause(error.reason)))
     try:
         if worker.id in owners:
-            reason = f"its id {worker.id} is taken by the backend {owners[worker.id]}"
+            reason = f"its id {worker.id} is taken by {owners[worker.id]}"
         elif not is_compatible(worker.version, API_VERSION):
             reason = why_incompatible(worker.version, API_VERSION)
         else:

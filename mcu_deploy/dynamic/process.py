@@ -157,6 +157,7 @@ class Worker:
         self._process: WorkerProcess | None = None
         self._connection: Connection | None = None
         self._calls = 0
+        self.lives = 0  # how many processes it has had: more than one where a nursery was lost
         self._is_created = False
         self._context_calls: list[tuple[str, dict[str, Any]]] = []
         self._fault: BackendFault | None = None
@@ -280,6 +281,7 @@ class Worker:
         except OSError as error:
             raise _Broken(f"got no process of its own: {error.strerror or error}") from error
         self._connection = Connection(self._process.end, self._process.pidfd)
+        self.lives += 1
         what = "dlopen" if self._program is None else "its import"
         self._exchange("load", self._message, what=what)
         answer, _ = self._exchange("GetBackendId")

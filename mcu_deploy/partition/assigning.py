@@ -134,18 +134,18 @@ class _Partitioner:
     def _give(self, part: Partition) -> None:
         """Lets the backend optimise its partition, and settles what it keeps."""
         backend = self.backends[part.backend]
-        kept: list[NodeId] = list(part.nodes)
-        if self.options.optimize:
-            answer = optimize(backend, view(self.graph, part.nodes))
+        # A part before this one may have left nodes without a reader; they are gone.
+        kept = [n for n in part.nodes if n in self.graph.topology.nodes]
+        if self.options.optimize and kept:
+            answer = optimize(backend, view(self.graph, kept))
             failed = {n for v in answer.failed for n in v.node_ids}
             for node in failed:
                 self.refused[node, backend.id] = "its optimisation gave the node back"
             kept = [n for v in answer.untouched for n in v.node_ids]
             for substitution in answer.substitutions:
-                nodes = substitution.substitutable.node_ids
                 try:
                     self.graph, new = substitute(
-                        self.graph, view(self.graph, nodes), substitution.replacement
+                        self.graph, substitution.substitutable, substitution.replacement
                     )
                 except SubstitutionError as error:
                     raise BackendFault(
@@ -154,7 +154,6 @@ class _Partitioner:
                         "Leave the backend out, and report this to its vendor.",
                     ) from error
                 self._take_replacement(backend, new)
-        # A substitution may have left nodes without a reader; they are gone.
         for node in kept:
             if node in self.graph.topology.nodes:
                 self.settled[node] = next(

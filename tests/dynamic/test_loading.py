@@ -173,7 +173,7 @@ def test_06_an_id_that_is_loaded_already_is_not_loaded_again(loads: Loads) -> No
 
 def test_06_an_id_that_is_built_in_is_not_loaded(loads: Loads) -> None:
     loads.add("CpuRef")
-    loads.refuse("its id CpuRef is taken by the backend that is registered already")
+    loads.refuse("its id CpuRef is taken by a backend that is registered already")
 
 
 def test_07_one_shared_object_is_loaded_once_in_a_runtime(

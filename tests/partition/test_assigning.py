@@ -261,3 +261,47 @@ def test_a_fused_layer_has_the_work_of_its_body() -> None:
     after, _ = partition.assign(graph, (Fuses(ops=None, optimizes=all_of_it),))
     (node,) = after.nodes
     assert layer_of(after, node).macs == 4 * 2 * 9
+
+
+def test_a_part_whose_nodes_lost_their_reader_is_passed_over() -> None:
+    """The last part does without what another backend computes for it: that one is not asked."""
+    built = Net()
+    x = built.input(*SHAPE)
+    unread = built.op("Neg", [x], SHAPE)
+    graph = built.finish(built.op("Add", [x, unread], SHAPE))
+
+    def forgets(view: SubgraphView) -> OptimizationViews:
+        editor = GraphEditor.empty("forgets")
+        inputs = [editor.add_edge("in", view.type(e)) for e in view.inputs]
+        output = editor.add_edge("out", view.type(view.outputs[0]))
+        editor.inputs, editor.outputs = list(inputs), [output]
+        middle = editor.add_edge("middle", view.type(view.outputs[0]))
+        editor.add_node("Relu", inputs[:1], [middle], "only one")
+        editor.add_node("Relu", [middle], [output], "again")
+        return OptimizationViews((Substitution(view, editor.finish(opset=17)),))
+
+    first = Only("First", ("Add", "Relu"), optimizes=forgets)
+    after, assignment = partition.assign(graph, (first, CpuRef()))
+    verify(after)
+    assert who(after, assignment) == ["Relu:First", "Relu:First"]
+
+
+def test_a_cancelled_pair_lets_later_parts_read_what_came_before() -> None:
+    """An identity goes, so a later part of the same answer has another input than it saw."""
+    graph = chain("Neg", "Neg", "Relu", "Abs")
+    nodes = [n.id for n in graph.nodes]
+
+    def cancels(view: SubgraphView) -> OptimizationViews:
+        pair, last = view.part(nodes[:2]), view.part(nodes[2:])
+        editor = GraphEditor.empty("nothing")
+        edge = editor.add_edge("x", pair.type(pair.inputs[0]))
+        editor.inputs, editor.outputs = [edge], [edge]
+        return OptimizationViews(
+            (Substitution(pair, editor.finish(opset=17)), Substitution(last, fused(last)))
+        )
+
+    fuses = Fuses(ops=("Neg", "Relu", "Abs"), optimizes=cancels)
+    after, assignment = partition.assign(graph, (fuses,))
+    verify(after)
+    assert who(after, assignment) == ["ReluNeg:Only"]
+    assert next(after.nodes).inputs == graph.inputs

@@ -24,7 +24,7 @@ def tree(repository: Path, tmp_path: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(repository / "mcu_deploy", root / "mcu_deploy", ignore=ignored)
     shutil.copytree(FOLDER, root / "mcu_deploy" / "backends" / "Clamper", ignore=ignored)
-    for name in ("crt", "boards", "cmake", "renode", "examples", "CMakeLists.txt"):
+    for name in ("crt", "boards", "cmake", "renode", "examples", "tests", "CMakeLists.txt"):
         (root / name).symlink_to(repository / name)
     return root
 

@@ -1,0 +1,110 @@
+"""A backend whose C cannot be used is named and left out; those beside it stay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+import pytest
+from backend_cases import Only
+from onnx import TensorProto, helper
+
+from mcu_deploy.backends.interface import (
+    Descriptor,
+    MemoryManager,
+    Workload,
+    WorkloadFactory,
+    WorkloadInfo,
+)
+from mcu_deploy.backends.registry import BUILTIN, Registry
+from mcu_deploy.building import build
+from mcu_deploy.errors import HygieneError, ToolError
+from mcu_deploy.session import Session
+
+pytestmark = pytest.mark.needs_host_gcc
+
+
+class Spoilt(Only):
+    """CpuRef's workloads, with something put at the begin of each body."""
+
+    def __init__(self, id: str, op: str, text: str) -> None:
+        super().__init__(id, (op,))
+        self.text = text
+
+    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+        return _SpoiltFactory(super().create_workload_factory(memory_manager), self.text)
+
+
+class _SpoiltFactory:
+    def __init__(self, inner: WorkloadFactory, text: str) -> None:
+        self.inner = inner
+        self.text = text
+
+    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
+        (made,) = self.inner.create_workloads(info, descriptor)
+        assert made.function is not None
+        body = made.function.body.replace("{", "{" + self.text, 1)
+        return (replace(made, function=replace(made.function, body=body)),)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4]) for n in ("x", "y")]
+    nodes = [
+        helper.make_node("Neg", ["x"], ["n"], "neg"),
+        helper.make_node("Abs", ["n"], ["a"], "abs"),
+        helper.make_node("Relu", ["a"], ["y"], "relu"),
+    ]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "m.onnx"
+    )
+    return tmp_path / "m.onnx"
+
+
+def with_backends(*backends: Spoilt, origin: str = "somewhere") -> Registry:
+    registry = Registry.builtin()
+    for backend in backends:
+        registry = registry.with_backend(backend.id, lambda b=backend: b, origin)
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("int oops", "does not compile for board host"),
+        ("static int32_t kept; ++kept;", "writable"),
+        ('extern int puts(const char *); puts("x");', "puts"),
+    ],
+)
+def test_the_guilty_one_is_left_out(model: Path, tmp_path: Path, text: str, reason: str) -> None:
+    lines: list[str] = []
+    good, bad = Spoilt("Good", "Neg", " "), Spoilt("Bad", "Abs", text)
+    with Session(with_backends(good, bad), report=lines.append) as session:
+        built = build(model, "host", tmp_path / "b", session=session)
+        assert session.networks == (2,)
+    (line,) = lines
+    assert line.startswith("The backend Bad made code for network 'm' that cannot be used: ")
+    assert line.endswith(" Its layers go to the next backend.")
+    assert reason in line
+    computed = [s.choice.workload.backend for s in built.networks[0].network.plan.steps]
+    assert computed == ["Good", "CpuRef", "CpuRef"]
+    assert (tmp_path / "b" / "report.json").is_file()
+
+
+def test_all_of_several_are_found(model: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    backends = [Spoilt(f"Bad{op}", op, "int oops") for op in ("Neg", "Abs", "Relu")]
+    with Session(with_backends(*backends), report=lines.append) as session:
+        build(model, "host", tmp_path / "b", session=session)
+    assert [line.split()[2] for line in lines] == ["BadNeg", "BadAbs", "BadRelu"]
+
+
+def test_what_ships_with_mcu_deploy_is_not_left_out(model: Path, tmp_path: Path) -> None:
+    """It would hide a fault of our own."""
+    for text, kind in (("int oops", ToolError), ("static int32_t kept; ++kept;", HygieneError)):
+        registry = with_backends(Spoilt("Bad", "Abs", text), origin=BUILTIN)
+        with Session(registry) as session, pytest.raises(kind):
+            build(model, "host", tmp_path / "b", session=session)
+        assert not (tmp_path / "b").exists()
