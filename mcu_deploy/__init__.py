@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.building import Build, build
     from mcu_deploy.compiler import Options, compile_model
     from mcu_deploy.device import connect
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Build",
+    "CreationOptions",
     "Options",
     "Session",
     "__version__",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CreationOptions": "backends.interface",
     "Build": "building",
     "build": "building",
     "Options": "compiler",

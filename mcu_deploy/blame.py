@@ -78,5 +78,5 @@ def _refusal(text: str, board: Board) -> str | None:
             return str(error).rstrip(".")
         findings = hygiene.check_object(made, board=board, expected_name="trial")
         # A variable has a name that breaks a rule, too; that it is there says more.
-        findings = sorted(findings, key=lambda finding: finding.rule == "local-name")
-        return findings[0].message.rstrip(".") if findings else None
+        ordered = sorted(findings, key=lambda finding: finding.rule == "local-name")
+        return ordered[0].message.rstrip(".") if ordered else None

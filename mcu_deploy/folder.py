@@ -104,6 +104,7 @@ class BuildFolder:
             options=CreationOptions(
                 dynamic_backends=options["dynamic_backends"],
                 dynamic_backends_path=options["dynamic_backends_path"],
+                backend_options=options["backend_options"],
             )
         )
 

@@ -63,18 +63,19 @@ def _rows(session: Any) -> list[dict[str, Any]]:
 
 def _print(rows: list[dict[str, Any]], skipped: list[dict[str, Any]], warnings: list[str]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("id", "version", "rank", "cores", "operators", "from"):
-        table.add_column(title, justify="right" if title == "rank" else "left", overflow="fold")
+    for title in ("id", "version", "rank", "cores", "operators"):
+        number = title in ("rank", "operators")
+        table.add_column(title, justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(
             escape(row["id"]), row["version"], str(row["rank"]),
             escape(", ".join(row["cores"]) or "all"), str(len(row["operators"])),
-            escape(row["origin"]),
         )  # fmt: skip
     out.print(table)
     for row in rows:
-        names = ", ".join(row["operators"])
-        out.print(f"\n[bold]{escape(row['id'])}[/]: {escape(names or 'no operators named')}")
+        origin = f", from {row['origin']}" if row["origin"] else ""
+        out.print(f"\n[bold]{escape(row['id'])}[/]{escape(origin)}")
+        out.print(escape("  " + (", ".join(row["operators"]) or "it names no operators")))
     if skipped:
         out.print("\n[bold]skipped[/]")
         for entry in skipped:

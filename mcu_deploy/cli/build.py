@@ -11,6 +11,7 @@ from rich.table import Table
 
 from mcu_deploy.cli.console import err, out, print_json
 from mcu_deploy.cli.options import (
+    BackendOption,
     BoardOption,
     DynamicBackends,
     JsonOption,
@@ -54,6 +55,7 @@ def build(
     ] = "greedy",
     dynamic_backends: DynamicBackends = None,
     no_dynamic_backends: NoDynamicBackends = False,
+    backend_option: BackendOption = None,
     shape: Annotated[
         list[str] | None, typer.Option("--shape", help="INPUT=1,3,96,96 binds symbolic shapes.")
     ] = None,
@@ -97,7 +99,7 @@ def build(
         debug=debug,
         shapes=parse_shapes(shape or []),
     )
-    creation = creation_options(dynamic_backends, no_dynamic_backends)
+    creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"building for {board} ..."):
         built = building.build(
             models, board, folder, name=names or None, session=session, options=options
@@ -155,7 +157,7 @@ def _products(report: dict[str, Any]) -> list[str]:
 
 def _explain(rows: list[dict[str, Any]]) -> None:
     """A line for each node; below it who else could compute it, and who does not and why."""
-    columns = [("layer", "part", "operator", "backend", "chosen by", "instructions", "name")]
+    columns = [("layer", "part", "operator", "backend", "chosen by", "estimate", "name")]
     notes: list[list[str]] = [[]]
     for row in rows:
         own = [c for c in row["candidates"] if c["backend"] == row["backend"]]
@@ -169,20 +171,28 @@ def _explain(rows: list[dict[str, Any]]) -> None:
             )
         )  # fmt: skip
         notes.append(
-            [f"{c['backend']} could, for {_cost(c) or 'unknown'} instructions" for c in others]
+            [f"{c['backend']} could{_price(c)}" for c in others]
             + [f"{r['backend']} does not: {r['reason']}" for r in row["refusals"]]
         )
     widths = [max(len(line[i]) for line in columns) for i in range(len(columns[0]))]
     for number, (line, remarks) in enumerate(zip(columns, notes, strict=True)):
         cells = [
-            text.rjust(width) if title in ("layer", "part", "instructions") else text.ljust(width)
+            text.rjust(width) if title in ("layer", "part", "estimate") else text.ljust(width)
             for title, text, width in zip(columns[0], line, widths, strict=True)
         ]
         text = escape("  ".join(cells).rstrip())
         out.print(f"[bold]{text}[/]" if number == 0 else text)
         for remark in remarks:
             out.print(escape(f"{'':{widths[0] + widths[1] + 4}}{remark}"))
-    out.print("Instructions are the backends' estimates; `mcu-deploy profile` counts them.")
+    out.print(
+        "Estimates are the backends' own: modelled cycles, or else instructions. `mcu-deploy "
+        "profile` counts instructions."
+    )
+
+
+def _price(candidate: dict[str, Any]) -> str:
+    unit = "instructions" if candidate["cycles"] is None else "cycles"
+    return f", for {_cost(candidate)} {unit}" if _cost(candidate) else ", for it does not say what"
 
 
 def _cost(candidate: dict[str, Any]) -> str:

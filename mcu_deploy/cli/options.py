@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,8 +52,18 @@ NoDynamicBackends = Annotated[
 ]
 
 
-def creation_options(path: str | None, off: bool) -> CreationOptions:
-    """The session's options from the two options above."""
+BackendOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--backend-option", metavar="ID.NAME=VALUE", help="What a backend is told (repeatable)."
+    ),
+]
+
+
+def creation_options(
+    path: str | None, off: bool, backend_options: Sequence[str] = ()
+) -> CreationOptions:
+    """The session's options from the options above."""
     from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.errors import UsageError
 
@@ -60,7 +71,14 @@ def creation_options(path: str | None, off: bool) -> CreationOptions:
         raise UsageError(
             "--dynamic-backends and --no-dynamic-backends contradict each other; give one of them."
         )
-    return CreationOptions(dynamic_backends=not off, dynamic_backends_path=path)
+    options: dict[str, dict[str, str]] = {}
+    for text in backend_options:
+        key, separator, value = text.partition("=")
+        backend, dot, name = key.partition(".")
+        if not (separator and dot and backend and name):
+            raise UsageError(f"--backend-option {text} is not of the form ID.NAME=VALUE.")
+        options.setdefault(backend, {})[name] = value
+    return CreationOptions(not off, path, backend_options=options)
 
 
 # Options that may stand without a value: the values they take, the default first.

@@ -217,7 +217,7 @@ def _region_call(call: structs.RegionCall) -> Json | None:
         "function": function,
         "regions": [_region(region) for region in regions],
         "helpers": [_function(helper) for helper in helpers],
-        "headers": [],
+        "headers": texts_at(call.headers, call.num_headers, "headers"),
     }
 
 

@@ -255,6 +255,9 @@ class RegionCall(ctypes.Structure):
         ("num_helpers", c_uint32),
         ("regions", Pointer),
         ("helpers", Pointer),
+        ("num_headers", c_uint32),
+        ("reserved", c_uint32),
+        ("headers", Pointer),
     )
 
 

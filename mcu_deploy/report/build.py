@@ -59,6 +59,7 @@ def build_report(
             "strategy": options.strategy,
             "dynamic_backends": creation.dynamic_backends,
             "dynamic_backends_path": creation.dynamic_backends_path,
+            "backend_options": {b: dict(o) for b, o in creation.backend_options.items()},
             "weights": options.weights,
             "layers_all": options.layers_all,
             "shapes": {name: list(shape) for name, shape in options.shapes.items()},

@@ -57,7 +57,8 @@ def test_the_shared_object(reader: Reader) -> None:
 def test_the_package(reader: Reader) -> None:
     reader = reader.with_project("add_backend.py")
     output = reader.types(without_pip(commands("A Python package")))
-    assert re.search(r"^AddPython +1\.0 +300 .* package example-add-backend 1", output, re.M)
+    assert re.search(r"^AddPython +1\.0 +300 +all +1$", output, re.M)
+    assert re.search(r"^AddPython, from package example-add-backend 1", output, re.M)
     assert re.search(r"^ +4 +\d+ +Add +AddPython +greedy", output, re.M)
     assert "\npassed\n" in output
     assert "\nAdd AddPython\n" in output

@@ -17,7 +17,8 @@
  *    ends the backend's own process only; its layers go to the next backend.
  *
  * Versions: a change that breaks backends raises MCU_BACKEND_API_MAJOR, one that does not raises
- * MCU_BACKEND_API_MINOR. Structures grow at their end only, and each says its size.
+ * MCU_BACKEND_API_MINOR. In a minor version only the structures that begin with struct_size may
+ * grow, at their end; those that come in arrays or inside of others stay as they are.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCU_BACKEND_H
@@ -167,7 +168,9 @@ typedef struct mcu_support {
     int32_t layout; /* mcu_layout_rule_t: how the layer's computed tensors must lie in memory */
 } mcu_support_t;
 
-/* estimate, and a part of a workload. Negative: not known. */
+/* estimate, and a part of a workload. 0 or less: not known (but for a workload without a function,
+ * which costs nothing). Modelled cycles, where they are known, are what is compared; else
+ * instructions. */
 typedef struct mcu_costs {
     uint32_t struct_size;
     uint32_t reserved;
@@ -294,6 +297,9 @@ typedef struct mcu_region_call {
     uint32_t num_helpers;
     const mcu_private_region_t *regions;
     const mcu_function_t *helpers;
+    uint32_t num_headers;
+    uint32_t reserved;
+    const char *const *headers; /* "string.h" */
 } mcu_region_call_t;
 
 typedef struct mcu_memory {
