@@ -12,7 +12,7 @@ from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
 from mcu_deploy.codegen import constants, describe, names
 from mcu_deploy.codegen.symbols import Symbols, headers
 from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, table, wrap
-from mcu_deploy.errors import ModelError, UsageError
+from mcu_deploy.errors import BackendFault, ModelError, UsageError
 from mcu_deploy.ir import DType, Graph
 from mcu_deploy.plan import Plan, Step
 from mcu_deploy.select import Selection
@@ -169,7 +169,16 @@ def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
             else:
                 offset = plan.offsets[step.regions[region]]
         elif item.role is Role.INPUT:
-            offset = plan.offset(layer.input(item.index).edge)
+            operand = layer.inputs[item.index]
+            if operand is None or operand.constant is not None:
+                raise BackendFault(
+                    workload.backend,
+                    f"The backend {workload.backend} passes input {item.index} of the {layer.op} "
+                    f"{layer.name!r} to its function, which is "
+                    f"{'absent' if operand is None else 'a constant and has no place in RAM'}. "
+                    "Leave the backend out, and report this to its vendor.",
+                )
+            offset = plan.offset(operand.edge)
         else:
             offset = plan.offset(layer.outputs[item.index].edge)
         return f"({ctype})(ws + {offset})"

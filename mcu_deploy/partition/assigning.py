@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mcu_deploy import operators
 from mcu_deploy.backends.interface import HOST, Backend, Support, Target, layer_of
 from mcu_deploy.errors import BackendFault, UnsupportedError
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
@@ -114,8 +115,8 @@ class _Partitioner:
                     raise UnsupportedError(_cannot_honour(found.refusals[0]))
 
     def _unfuse(self, orphans: Sequence[Node]) -> None:
-        """Gives the bodies of fused nodes back; raises where a node has none."""
-        bare = [n for n in orphans if self.graph.body(n.id) is None]
+        """Gives the bodies of fused nodes back; raises where a node has none to give."""
+        bare = [n for n in orphans if not _is_its_body(self.graph, n)]
         if bare:
             raise UnsupportedError(_explain(bare, list(self.refusals.values())))
         for node in orphans:
@@ -191,6 +192,18 @@ class _Partitioner:
             {n: self.origins[n] for n in nodes},
             {n.id: self.subgraphs[n.id] for n in self.graph.nodes if n.id in self.subgraphs},
         )
+
+
+def _is_its_body(graph: Graph, node: Node) -> bool:
+    """Whether a node's body computes what the node does, bit for bit.
+
+    An integer operator keeps the sandwich of floats that it was made of as its body, and rounds
+    otherwise than that.
+    """
+    if graph.body(node.id) is None:
+        return False
+    is_known = operators.find(node.domain, node.op) is not None
+    return not (is_known and any(graph.type(edge).is_quantized for edge in node.writes))
 
 
 def _cannot_honour(refusal: Refusal) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from backend_cases import Only
 from graph_cases import Net
 
-from mcu_deploy import interpreter, partition
+from mcu_deploy import formats, interpreter, optimize, partition
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import (
     HOST,
@@ -305,3 +306,28 @@ def test_a_cancelled_pair_lets_later_parts_read_what_came_before() -> None:
     verify(after)
     assert who(after, assignment) == ["ReluNeg:Only"]
     assert next(after.nodes).inputs == graph.inputs
+
+
+def conv_and_relu() -> Graph:
+    """A float Conv with the Relu behind it fused, by the pass that always runs."""
+    built = Net()
+    w = built.constant(np.ones((4, 2, 1, 1), np.float32))
+    conv = built.op("Conv", [built.input(*SHAPE), w], (1, 4, 3, 3), kernel_shape=(1, 1))
+    return optimize.run(built.finish(built.op("Relu", [conv], (1, 4, 3, 3))))
+
+
+def test_a_float_node_is_taken_apart_for_backends_without_the_fused_form() -> None:
+    graph = conv_and_relu()
+    assert [n.op for n in graph.nodes] == ["Conv"]
+    plain = Only("Plain", None, takes=lambda layer: "activation" not in layer.attributes)
+    after, assignment = partition.assign(graph, (plain,))
+    verify(after)
+    assert who(after, assignment) == ["Conv:Plain", "Relu:Plain"]
+
+
+def test_an_integer_node_is_not_computed_by_the_floats_that_it_was_made_of(kws_dir: Path) -> None:
+    """Their sums are rounded otherwise: nobody would get the oracle's bits."""
+    graph = optimize.run(formats.load(kws_dir / "model.onnx"))
+    without = Only("Without", None, takes=lambda layer: layer.op != "AveragePool")
+    with pytest.raises(UnsupportedError, match="1 node of the model:\n  AveragePool"):
+        partition.assign(graph, (without,))

@@ -11,8 +11,12 @@ from backend_cases import Only
 from onnx import TensorProto, helper
 
 from mcu_deploy.backends.interface import (
+    Argument,
+    CFunction,
     Descriptor,
     MemoryManager,
+    Parameter,
+    Role,
     Workload,
     WorkloadFactory,
     WorkloadInfo,
@@ -91,6 +95,32 @@ def test_the_guilty_one_is_left_out(model: Path, tmp_path: Path, text: str, reas
     computed = [s.choice.workload.backend for s in built.networks[0].network.plan.steps]
     assert computed == ["Good", "CpuRef", "CpuRef"]
     assert (tmp_path / "b" / "report.json").is_file()
+
+
+def test_a_constant_passed_as_an_input_is_the_backends_fault(model: Path, tmp_path: Path) -> None:
+    """Of Mul both inputs are read, of which one is a constant here."""
+    proto = onnx.load(model)
+    proto.graph.node[1].CopyFrom(helper.make_node("Mul", ["n", "two"], ["a"], "mul"))
+    proto.graph.initializer.append(helper.make_tensor("two", TensorProto.FLOAT, [1], [2.0]))
+    onnx.save(proto, model)
+
+    class Passes(Spoilt):
+        def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+            return _PassesConstants()
+
+    lines: list[str] = []
+    with Session(with_backends(Passes("Passes", "Mul", "")), report=lines.append) as session:
+        build(model, "host", tmp_path / "b", session=session)
+    (line,) = lines
+    assert "passes input 1 of the Mul 'mul' to its function, which is a constant and has no" in line
+
+
+class _PassesConstants:
+    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
+        floats = Parameter("const float *", "x"), Parameter("float *", "y")
+        function = CFunction("pass", (*floats, Parameter("const float *", "z")), "{\n}")
+        arguments = (Argument(Role.INPUT), Argument(Role.OUTPUT), Argument(Role.INPUT, 1))
+        return (Workload("Passes", function, arguments),)
 
 
 def test_all_of_several_are_found(model: Path, tmp_path: Path) -> None:
