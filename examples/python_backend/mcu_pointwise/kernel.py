@@ -56,7 +56,7 @@ def function(layer: Layer) -> CFunction:
     low, high = activation_bounds(layer.call.activation, y)
     step = math.gcd(channels, 4)
     body = _text(
-        "pointwise.c",
+        "pointwise.c.in",
         PIXELS=math.prod(y.shape) // y.shape[1],
         CHANNELS=channels,
         FILTERS=y.shape[1],
