@@ -51,13 +51,11 @@ def _functions(network: Network, backend: str) -> str | None:
         if workload.backend != backend or workload.function is None:
             continue
         headers.update(workload.headers)
-        for function in (*workload.helpers, workload.function):
-            symbols.function(function, backend)
+        symbols.kernel(workload.helpers, workload.function, backend)
     for owner, call in network.calls:
         if owner == backend:
             headers.update(call.headers)
-            for function in (*call.helpers, call.function):
-                symbols.function(function, backend)
+            symbols.kernel(call.helpers, call.function, backend)
     if not symbols.functions:
         return None
     lines = ['#include "mcu/model.h"', *(f"#include <{header}>" for header in sorted(headers))]

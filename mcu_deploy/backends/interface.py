@@ -7,7 +7,7 @@ What it creates outlives it. This module is all that a backend imports.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -33,7 +33,7 @@ from mcu_deploy.backends.workload import (
     Role,
     Workload,
 )
-from mcu_deploy.ir import Graph, SubgraphView
+from mcu_deploy.ir import Graph, NodeId, SubgraphView
 
 __all__ = [
     "API_VERSION", "HOST", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
@@ -237,6 +237,19 @@ class OptimizationViews:
     substitutions: tuple[Substitution, ...] = ()
     failed: tuple[SubgraphView, ...] = ()
     untouched: tuple[SubgraphView, ...] = ()
+
+    @classmethod
+    def first_of_each(cls, view: SubgraphView, found: Iterable[Substitution]) -> OptimizationViews:
+        """Of substitutions that share a node the first holds; what none takes is untouched."""
+        substitutions: list[Substitution] = []
+        taken: set[NodeId] = set()
+        for substitution in found:
+            nodes = substitution.substitutable.node_ids
+            if taken.isdisjoint(nodes):
+                taken |= nodes
+                substitutions.append(substitution)
+        rest = [node for node in view.topology.nodes if node not in taken]
+        return cls(tuple(substitutions), untouched=(view.part(rest),) if rest else ())
 
 
 class Backend(Protocol):

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def operators(as_json: JsonOption = False) -> None:
     """List the operators that the interpreter knows, and how each is quantized."""
-    from mcu_deploy.operators import registry
+    from mcu_deploy.operators import label, registry
     from mcu_deploy.session import Session
 
     with Session() as session:
@@ -29,8 +29,8 @@ def operators(as_json: JsonOption = False) -> None:
     }
     rows = [
         {
-            "operator": _label(domain, name),
-            "backends": [b for b, known in backends.items() if _label(domain, name) in known],
+            "operator": label(domain, name),
+            "backends": [b for b, known in backends.items() if label(domain, name) in known],
             "quantized": meanings[operator.quantized],
         }
         for (domain, name), operator in sorted(registry().items())
@@ -49,7 +49,3 @@ def operators(as_json: JsonOption = False) -> None:
             str(row["quantized"]),
         )  # fmt: skip
     out.print(table)
-
-
-def _label(domain: str, name: str) -> str:
-    return f"{domain}::{name}" if domain else name

@@ -151,9 +151,7 @@ def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
     layer, workload = step.choice.layer, step.choice.workload
     function = workload.function
     assert function is not None
-    for helper in workload.helpers:
-        symbols.function(helper, workload.backend)
-    symbol = symbols.function(function, workload.backend)
+    symbol = symbols.kernel(workload.helpers, function, workload.backend)
     arrays = [symbols.constant(c, step.index) for c in workload.constants]
 
     def argument(item: Argument, ctype: str) -> str:
@@ -192,9 +190,7 @@ def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
 
 
 def _region_call(plan: Plan, backend: str, call: RegionCall, symbols: Symbols) -> _RegionCall:
-    for helper in call.helpers:
-        symbols.function(helper, backend)
-    symbol = symbols.function(call.function, backend)
+    symbol = symbols.kernel(call.helpers, call.function, backend)
     arguments = [
         f"({parameter.ctype.strip()})(ws + {plan.private_offset(region)})"
         for region, parameter in zip(call.regions, call.function.parameters, strict=True)

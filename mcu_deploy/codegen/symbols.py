@@ -87,6 +87,12 @@ class Symbols:
             )
         return symbol
 
+    def kernel(self, helpers: Sequence[CFunction], function: CFunction, owner: str = "") -> str:
+        """The symbol of a function whose helpers are emitted before it."""
+        for helper in helpers:
+            self.function(helper, owner)
+        return self.function(function, owner)
+
     def constant(self, constant: Constant, layer: int) -> str:
         """The symbol of a constant; arrays of equal type and bytes share one."""
         value = np.ascontiguousarray(constant.value)

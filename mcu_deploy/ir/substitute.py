@@ -168,7 +168,7 @@ def _require_known(replacement: Graph) -> None:
     for node in replacement.nodes:
         known = operators.find(node.domain, node.op) is not None
         if not known and replacement.body(node.id) is None:
-            label = f"{node.domain}::{node.op}" if node.domain else node.op
+            label = operators.label(node.domain, node.op)
             raise SubstitutionError(
                 f"the node {node.name!r} of the replacement has the operator {label}, which the "
                 "interpreter does not know; as one of several nodes it must bring a body"

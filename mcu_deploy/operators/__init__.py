@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.operators.base import Call, Operator
 
-__all__ = ["Call", "Operator", "find", "lookup", "registry"]
+__all__ = ["Call", "Operator", "find", "label", "lookup", "registry"]
 
 
 @functools.cache
@@ -28,6 +28,11 @@ def registry() -> Mapping[tuple[str, str], Operator]:
     return found
 
 
+def label(domain: str, name: str) -> str:
+    """An operator as people read it: "Conv", or "domain::Name" beside ONNX's own."""
+    return f"{domain}::{name}" if domain else name
+
+
 def find(domain: str, name: str) -> Operator | None:
     """The operator, or None where the interpreter does not know it."""
     return registry().get((domain, name))
@@ -37,9 +42,8 @@ def lookup(domain: str, name: str) -> Operator:
     """The operator; raises UnsupportedError where the interpreter does not know it."""
     operator = find(domain, name)
     if operator is None:
-        label = f"{domain}::{name}" if domain else name
         raise UnsupportedError(
-            f"The operator {label} is not known to mcu-deploy's interpreter. "
+            f"The operator {label(domain, name)} is not known to mcu-deploy's interpreter. "
             "`mcu-deploy operators` lists those that are."
         )
     return operator

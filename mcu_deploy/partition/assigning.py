@@ -106,13 +106,14 @@ class _Partitioner:
         pinned = overrides.resolve(self.graph, pending, self.options.layer_backends)
         for node in pending:
             asked = [pinned[node.id]] if node.id in pinned else self.preference
-            found = offers.collect(self.graph, [node], asked, self.target, self.refused)
-            self.candidates.update(found.candidates)
-            self.refusals.update({(r.node.id, r.backend): r for r in found.refusals})
+            layer = layer_of(self.graph, node, self.target)
+            found, refusals = offers.collect(layer, asked, self.refused)
+            self.candidates[node.id] = found
+            self.refusals.update({(r.node.id, r.backend): r for r in refusals})
             if node.id in pinned:
                 self.origins[node.id] = "--layer-backend"
-                if found.refusals:
-                    raise UnsupportedError(_cannot_honour(found.refusals[0]))
+                if refusals:
+                    raise UnsupportedError(_cannot_honour(refusals[0]))
 
     def _unfuse(self, orphans: Sequence[Node]) -> None:
         """Gives the bodies of fused nodes back; raises where a node has none to give."""
@@ -217,7 +218,7 @@ def _cannot_honour(refusal: Refusal) -> str:
 def _explain(orphans: Sequence[Node], refusals: Sequence[Refusal]) -> str:
     lines = []
     for node in orphans:
-        label = f"{node.domain}::{node.op}" if node.domain else node.op
+        label = operators.label(node.domain, node.op)
         reasons = "; ".join(f"{r.backend}: {r.reason}" for r in refusals if r.node.id == node.id)
         lines.append(f"  {label} {_short(node.name)!r}: {reasons or 'no backend was given'}")
     count = "1 node" if len(orphans) == 1 else f"{len(orphans)} nodes"

@@ -1,21 +1,12 @@
-"""Asks every backend about every node: who computes it, in which layout, at what cost."""
+"""Asks every backend about a node: who computes it, in which layout, at what cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from mcu_deploy.backends.interface import Backend, Layer, Support, Target, layer_of
-from mcu_deploy.ir import Graph, Node, NodeId
+from mcu_deploy.backends.interface import Backend, Layer, Support, no
+from mcu_deploy.ir import NodeId
 from mcu_deploy.partition.model import Candidate, Refusal
-
-
-@dataclass(frozen=True)
-class Offers:
-    """candidates: in the order of preference, empty where nobody computes a node."""
-
-    candidates: Mapping[NodeId, tuple[Candidate, ...]]
-    refusals: tuple[Refusal, ...]
 
 
 def ask(backend: Backend, layer: Layer) -> Support:
@@ -25,27 +16,19 @@ def ask(backend: Backend, layer: Layer) -> Support:
 
 
 def collect(
-    graph: Graph,
-    nodes: Iterable[Node],
-    backends: Sequence[Backend],
-    target: Target,
-    refused: Mapping[tuple[NodeId, str], str],
-) -> Offers:
-    """What the backends say of these nodes.
+    layer: Layer, backends: Sequence[Backend], refused: Mapping[tuple[NodeId, str], str]
+) -> tuple[tuple[Candidate, ...], tuple[Refusal, ...]]:
+    """Who computes a layer, in the order of preference, and who does not and why.
 
     refused: reasons why (node, backend) is out of the question, before the backend is asked.
     """
-    candidates: dict[NodeId, tuple[Candidate, ...]] = {}
+    candidates: list[Candidate] = []
     refusals: list[Refusal] = []
-    for node in nodes:
-        layer = layer_of(graph, node, target)
-        found = []
-        for backend in backends:
-            reason = refused.get((node.id, backend.id))
-            support = ask(backend, layer) if reason is None else Support(False, reason)
-            if support.supported:
-                found.append(Candidate(backend.id, support, backend.estimate(layer)))
-            else:
-                refusals.append(Refusal(node, backend.id, support.reason))
-        candidates[node.id] = tuple(found)
-    return Offers(candidates, tuple(refusals))
+    for backend in backends:
+        reason = refused.get((layer.node.id, backend.id))
+        support = ask(backend, layer) if reason is None else no(reason)
+        if support.supported:
+            candidates.append(Candidate(backend.id, support, backend.estimate(layer)))
+        else:
+            refusals.append(Refusal(layer.node, backend.id, support.reason))
+    return tuple(candidates), tuple(refusals)

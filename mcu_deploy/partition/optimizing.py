@@ -75,16 +75,8 @@ def _whole_view(backend: Backend, view: SubgraphView) -> OptimizationViews:
 def _listed(backend: Backend, view: SubgraphView) -> OptimizationViews:
     """The oldest form: a list of optimisations; the first that touches a node has it."""
     _deprecated(backend, "get_optimizations")
-    substitutions: list[Substitution] = []
-    taken: set[NodeId] = set()
-    for optimization in backend.get_optimizations():  # type: ignore[attr-defined]
-        for found in optimization(view):
-            if not taken & found.substitutable.node_ids:
-                taken |= found.substitutable.node_ids
-                substitutions.append(found)
-    rest = [n for n in view.topology.nodes if n not in taken]
-    untouched = (view.part(rest),) if rest else ()
-    return OptimizationViews(tuple(substitutions), untouched=untouched)
+    optimizations = backend.get_optimizations()  # type: ignore[attr-defined]
+    return OptimizationViews.first_of_each(view, (s for each in optimizations for s in each(view)))
 
 
 def _deprecated(backend: Backend, name: str) -> None:

@@ -17,7 +17,6 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 
 from mcu_deploy.backends.interface import OptimizationViews, SubgraphView, Substitution
-from mcu_deploy.ir import NodeId
 
 Optimization = Callable[[SubgraphView], tuple[Substitution, ...]]
 
@@ -51,13 +50,4 @@ def run(view: SubgraphView, wanted: Iterable[str]) -> OptimizationViews:
 
     A node goes to the first one that substitutes it; nodes that none substitutes are untouched.
     """
-    substitutions: list[Substitution] = []
-    taken: set[NodeId] = set()
-    for name in wanted:
-        for substitution in find(name)(view):
-            nodes = substitution.substitutable.node_ids
-            if taken.isdisjoint(nodes):
-                taken |= nodes
-                substitutions.append(substitution)
-    rest = [node for node in view.topology.nodes if node not in taken]
-    return OptimizationViews(tuple(substitutions), untouched=(view.part(rest),) if rest else ())
+    return OptimizationViews.first_of_each(view, (s for name in wanted for s in find(name)(view)))
