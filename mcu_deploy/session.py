@@ -130,7 +130,7 @@ class Session:
             raise UsageError(
                 f"{asked_by}: the backend {backend_id} cannot be used: {reasons[0].rstrip('.')}."
             )
-        return self.registry.named([backend_id], core)[0]
+        return self.registry.named(backend_id, core)
 
     def drop(self, fault: BackendFault) -> None:
         """Takes a backend that broke its word out of the session, and reports it in one line.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -81,20 +81,19 @@ class Registry:
         fitting = [b for b in made if is_for(b, core)]
         return tuple(sorted(fitting, key=lambda b: (b.rank, b.id)))
 
-    def named(self, backend_ids: Sequence[str], core: str) -> tuple[Backend, ...]:
-        """The backends of these ids, in this order, an id that is repeated once.
+    def named(self, backend_id: str, core: str) -> Backend:
+        """The backend of an id, made for a core.
 
         Raises UsageError for an id that nobody registered, and for a backend that is not for the
         core.
         """
-        chosen = tuple(self.create(name) for name in dict.fromkeys(backend_ids))
-        for backend in chosen:
-            if not is_for(backend, core):
-                raise UsageError(
-                    f"The backend {backend.id!r} is for {', '.join(backend.cores)}, but the board "
-                    f"has the core {core!r}. Leave it out, or choose another board."
-                )
-        return chosen
+        backend = self.create(backend_id)
+        if not is_for(backend, core):
+            raise UsageError(
+                f"The backend {backend.id!r} is for {', '.join(backend.cores)}, but the board "
+                f"has the core {core!r}. Leave it out, or choose another board."
+            )
+        return backend
 
 
 def is_for(backend: Backend, core: str) -> bool:

@@ -6,8 +6,6 @@ file is all that adding a command takes. Commands parse, call the Python API, an
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
 from collections.abc import Sequence
 
@@ -16,6 +14,7 @@ import typer
 from mcu_deploy import __version__
 from mcu_deploy.cli.console import fail, show_warnings
 from mcu_deploy.cli.options import OPTIONAL_VALUES
+from mcu_deploy.discovery import modules
 from mcu_deploy.errors import McuDeployError
 
 
@@ -43,10 +42,9 @@ def create_app() -> typer.Typer:
     ) -> None:
         pass
 
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
-        loaded = importlib.import_module(f"{__name__}.{module.name}")
-        if hasattr(loaded, "register"):
-            loaded.register(app)
+    for _, module in modules(__name__):
+        if hasattr(module, "register"):
+            module.register(app)
     return app
 
 

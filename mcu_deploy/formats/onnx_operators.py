@@ -8,7 +8,7 @@ import onnx
 
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.formats.onnx_subgraphs import subgraphs_below
-from mcu_deploy.operators import find
+from mcu_deploy.operators import find, label
 
 
 def text_of(name: str | bytes) -> str:
@@ -46,12 +46,11 @@ def refuse_untyped(model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]) 
     blocked, unknown = [], []
     for node in model.graph.node:
         domain, op = domain_of(node.domain), text_of(node.op_type)
-        label = f"{domain}::{op}" if domain else op
         known = all(not i or i in types or i in constants for i in node.input)
         if known and any(o and o not in types for o in node.output):
-            blocked.append(label)
+            blocked.append(label(domain, op))
         elif find(domain, op) is None:
-            unknown.append(label)
+            unknown.append(label(domain, op))
     if blocked:
         raise UnsupportedError(
             f"The model uses operators that no backend has: {_listed([*blocked, *unknown])}. "

@@ -7,10 +7,9 @@ itself. The interpreter runs these functions; the backends are compared with the
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Mapping
 
+from mcu_deploy.discovery import modules
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.operators.base import Call, Operator
 
@@ -21,8 +20,7 @@ __all__ = ["Call", "Operator", "find", "label", "lookup", "registry"]
 def registry() -> Mapping[tuple[str, str], Operator]:
     """All operators by (domain, name)."""
     found: dict[tuple[str, str], Operator] = {}
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
-        module = importlib.import_module(f"{__name__}.{info.name}")
+    for _, module in modules(__name__):
         for operator in getattr(module, "OPERATORS", ()):
             found[operator.domain, operator.name] = operator
     return found

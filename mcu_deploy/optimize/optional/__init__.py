@@ -12,11 +12,10 @@ are exact: integer tensors stay the same bit for bit.
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 
 from mcu_deploy.backends.interface import OptimizationViews, SubgraphView, Substitution
+from mcu_deploy.discovery import modules
 
 Optimization = Callable[[SubgraphView], tuple[Substitution, ...]]
 
@@ -24,10 +23,9 @@ Optimization = Callable[[SubgraphView], tuple[Substitution, ...]]
 @functools.cache
 def _registry() -> Mapping[str, Optimization]:
     found: dict[str, Optimization] = {}
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
-        module = importlib.import_module(f"{__name__}.{info.name}")
+    for name, module in modules(__name__):
         if hasattr(module, "optimize"):
-            found[info.name] = module.optimize
+            found[name] = module.optimize
     return found
 
 

@@ -7,10 +7,9 @@ itself.
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Mapping
 
+from mcu_deploy.discovery import modules
 from mcu_deploy.errors import UsageError
 from mcu_deploy.partition.model import Strategy
 
@@ -18,8 +17,7 @@ from mcu_deploy.partition.model import Strategy
 @functools.cache
 def _registry() -> Mapping[str, Strategy]:
     found: dict[str, Strategy] = {}
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
-        module = importlib.import_module(f"{__name__}.{info.name}")
+    for _, module in modules(__name__):
         if hasattr(module, "NAME"):
             found[module.NAME] = module.choose
     return found

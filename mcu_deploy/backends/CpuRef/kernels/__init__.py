@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Mapping
 
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel
+from mcu_deploy.discovery import modules
 
 
 @functools.cache
 def _registry() -> Mapping[tuple[str, str], Kernel]:
     found: dict[tuple[str, str], Kernel] = {}
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
-        module = importlib.import_module(f"{__name__}.{info.name}")
+    for _, module in modules(__name__):
         for kernel in getattr(module, "KERNELS", ()):
             found[kernel.domain, kernel.op] = kernel
     return found

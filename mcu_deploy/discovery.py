@@ -1,0 +1,15 @@
+"""Modules that are found by being there: adding a file to a package is all that it takes."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+
+def modules(package: str) -> Iterator[tuple[str, ModuleType]]:
+    """The modules of a package, imported, with their short names, in the order of these."""
+    home = importlib.import_module(package)
+    for info in sorted(pkgutil.iter_modules(home.__path__), key=lambda module: module.name):
+        yield info.name, importlib.import_module(f"{package}.{info.name}")
