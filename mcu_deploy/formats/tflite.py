@@ -1,0 +1,96 @@
+"""TFLite: from a .tflite file to a graph, without TensorFlow.
+
+`tflite_file` reads the tables, `tflite_ops` makes nodes of the operators, one file a family. The
+arithmetic of the graph is that of TensorFlow Lite Micro's reference kernels (docs/arithmetic.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mcu_deploy.errors import McuDeployError, ModelError, UnsupportedError
+from mcu_deploy.formats.consistency import check_sizes
+from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, parse, short
+from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_ops import converters
+from mcu_deploy.ir import Graph
+
+SUFFIXES = (".tflite",)
+
+
+def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
+    """Reads a TFLite file. Raises ModelError for damaged files, UnsupportedError for operators.
+
+    `shapes` may only say what the file says: a converter writes the shapes of all tensors into it.
+    """
+    raw = self_contained(path)
+    try:
+        return _load(path, raw, shapes)
+    except McuDeployError:
+        raise
+    except SIGNS_OF_DAMAGE as error:
+        text = str(error).splitlines()
+        raise ModelError(
+            f"{path} is no sound TFLite file ({type(error).__name__}: "
+            f"{short(text[0]) if text else 'no further reason'}). It is damaged or cut short; copy "
+            "or convert it again."
+        ) from error
+
+
+def self_contained(path: Path) -> bytes:
+    """The file's bytes; a TFLite file needs no other."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
+
+
+def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
+    file = parse(raw, str(path))
+    _check_shapes(file, shapes)
+    _refuse_unknown(file)
+    builder = GraphBuilder(path.stem)
+    for tensor in file.inputs:
+        builder.add_input(tensor)
+    for operation in file.operations:
+        converters()[operation.kind](operation, builder)
+    graph = replace(builder.finish(file.outputs), source_sha256=hashlib.sha256(raw).hexdigest())
+    check_sizes(graph)
+    return graph
+
+
+def _check_shapes(file: File, shapes: Mapping[str, Sequence[int]]) -> None:
+    """Shapes that are asked for are those of the file."""
+    inputs = {tensor.name: tensor for tensor in file.inputs}
+    for name, shape in shapes.items():
+        if name not in inputs:
+            raise ModelError(
+                f"The model has no input {name!r} to give a shape to; its inputs are "
+                f"{', '.join(map(repr, inputs)) or 'none'}."
+            )
+        tensor = inputs[name]
+        if tuple(shape) == tensor.type.shape:
+            continue
+        raise ModelError(
+            f"The input {name!r} cannot have the shape {list(shape)}: the shapes of all tensors "
+            f"behind it are in the TFLite file, for {list(tensor.type.shape)}. Convert the model "
+            "with that input shape, or from ONNX."
+        )
+
+
+def _refuse_unknown(file: File) -> None:
+    """Raises UnsupportedError, which lists them all with the tensor that the first one writes."""
+    first: dict[str, str] = {}
+    for operation in file.operations:
+        if operation.kind not in converters():
+            first.setdefault(operation.kind, f"{operation.kind} ({short(operation.name)!r})")
+    if first:
+        listed = list(first.values())
+        more = f" and {len(listed) - 30} more" if len(listed) > 30 else ""
+        raise UnsupportedError(
+            "The model uses TFLite operators that mcu-deploy does not compute: "
+            f"{', '.join(listed[:30])}{more}. Replace them in the model, or convert it to ONNX."
+        )

@@ -1,0 +1,151 @@
+"""What the converters of `tflite_ops` build a graph with: edges in the order of axes they want.
+
+TFLite's tensors end in their channels (NHWC); ONNX's operators want them second (NCHW). The graph
+holds a tensor under each order that an operator wants, with a Transpose between them, which the
+layouts make a view of the same memory: a convolution whose input and output lie channels last
+copies nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.errors import ModelError, UnsupportedError
+from mcu_deploy.formats.tflite_file import Operation, Tensor, short
+from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Quantization, TensorType
+
+# The operator set whose meaning the ONNX operators of the graph have.
+OPSET = 17
+# Which of a tensor's axes stand where.
+Order = tuple[int, ...]
+NCHW: Order = (0, 3, 1, 2)
+
+
+class GraphBuilder:
+    """Collects the nodes of one network.
+
+    An order says which axis of the file's tensor stands at each place: NCHW is (0, 3, 1, 2).
+    """
+
+    def __init__(self, name: str) -> None:
+        self._editor = GraphEditor.empty(name)
+        self._edges: dict[tuple[int, Order], EdgeId] = {}
+        self._written: dict[int, Order] = {}
+
+    def add_input(self, tensor: Tensor) -> None:
+        """An input of the network, in the file's order."""
+        if tensor.index in self._written:
+            raise ModelError(f"The model lists the input {short(tensor.name)!r} twice.")
+        self._editor.inputs.append(self._new_edge(tensor, _natural(tensor)))
+
+    def read(self, tensor: Tensor, order: Order | None = None) -> EdgeId:
+        """The edge of a tensor whose axes stand in an order; without one as in the file."""
+        wanted = order or _natural(tensor)
+        if sorted(wanted) != list(range(tensor.type.rank)):
+            raise ModelError(
+                f"The tensor {short(tensor.name)!r} has {tensor.type.rank} axes, and an operator "
+                f"that reads it wants {len(wanted)}. The model is damaged; convert it again."
+            )
+        key = (tensor.index, wanted)
+        if key not in self._edges:
+            if tensor.index in self._written:
+                self._edges[key] = self._transposed(tensor, wanted)
+            elif tensor.value is not None:
+                value = np.transpose(tensor.value, wanted)
+                type_ = _ordered(tensor.type, wanted)
+                self._edges[key] = self._editor.add_constant(tensor.name, value, type_)
+            elif tensor.variable:
+                raise UnsupportedError(
+                    f"The tensor {short(tensor.name)!r} is variable: it keeps its value between "
+                    "runs, which only UNIDIRECTIONAL_SEQUENCE_LSTM may do here. Convert the model "
+                    "with its state as inputs and outputs."
+                )
+            else:
+                raise ModelError(
+                    f"The tensor {short(tensor.name)!r} is read before any operator writes it. "
+                    "The model is damaged; convert it again."
+                )
+        return self._edges[key]
+
+    def read_optional(self, tensor: Tensor | None, order: Order | None = None) -> EdgeId | None:
+        """As `read`; None for an absent tensor."""
+        return None if tensor is None else self.read(tensor, order)
+
+    def constant(self, name: str, value: Array, quantization: Quantization | None = None) -> EdgeId:
+        """A new constant that is no tensor of the file."""
+        type_ = TensorType(DType.of(value.dtype), value.shape, quantization)
+        return self._editor.add_constant(name, value, type_)
+
+    def edge(self, name: str, type_: TensorType) -> EdgeId:
+        """A new edge between two nodes of one operator."""
+        return self._editor.add_edge(name, type_)
+
+    def add(
+        self,
+        operation: Operation,
+        op: str,
+        inputs: Sequence[EdgeId | None],
+        outputs: Tensor | Sequence[Tensor] | EdgeId,
+        attributes: Mapping[str, Any] | None = None,
+        domain: str = "",
+        order: Order | None = None,
+    ) -> None:
+        """A node that writes tensors of the file (in an order of axes), or an edge of `edge`."""
+        written: list[EdgeId] = []
+        if isinstance(outputs, int):
+            written.append(outputs)
+        else:
+            for tensor in (outputs,) if isinstance(outputs, Tensor) else outputs:
+                if tensor.index in self._written or tensor.value is not None:
+                    raise operation.damaged(
+                        f"it writes the tensor {short(tensor.name)!r}, which has a value already"
+                    )
+                written.append(self._new_edge(tensor, order or _natural(tensor)))
+        self._editor.add_node(op, inputs, written, operation.name, attributes, domain)
+
+    def type(self, edge: EdgeId) -> TensorType:
+        return self._editor.types[edge]
+
+    def finish(self, outputs: Sequence[Tensor]) -> Graph:
+        """The graph with these outputs, in the file's order of axes."""
+        if not outputs:
+            raise ModelError("The model has no output, so there is nothing to compute.")
+        self._editor.outputs = [self.read(tensor) for tensor in outputs]
+        return self._editor.finish(opset=OPSET)
+
+    def _new_edge(self, tensor: Tensor, order: Order) -> EdgeId:
+        if sorted(order) != list(range(tensor.type.rank)):
+            raise ModelError(
+                f"The tensor {short(tensor.name)!r} has {tensor.type.rank} axes, and the operator "
+                f"that writes it gives {len(order)}. The model is damaged; convert it again."
+            )
+        edge = self._editor.add_edge(tensor.name, _ordered(tensor.type, order))
+        self._edges[tensor.index, order] = edge
+        self._written[tensor.index] = order
+        return edge
+
+    def _transposed(self, tensor: Tensor, wanted: Order) -> EdgeId:
+        written = self._written[tensor.index]
+        edge = self._editor.add_edge(tensor.name, _ordered(tensor.type, wanted))
+        perm = tuple(written.index(axis) for axis in wanted)
+        source = self._edges[tensor.index, written]
+        name = f"{tensor.name} transposed"
+        self._editor.add_node("Transpose", [source], [edge], name, {"perm": perm})
+        return edge
+
+
+def _natural(tensor: Tensor) -> Order:
+    return tuple(range(tensor.type.rank))
+
+
+def _ordered(type_: TensorType, order: Order) -> TensorType:
+    """The type of a tensor whose axes stand in another order."""
+    quantization = type_.quantization
+    if quantization is not None and quantization.axis is not None:
+        quantization = replace(quantization, axis=order.index(quantization.axis))
+    return TensorType(type_.dtype, tuple(type_.shape[a] for a in order), quantization)
