@@ -1,0 +1,87 @@
+"""Models of the memory managers of crt/: what `--memory plain|mru|bestfit` does at run time.
+
+A strategy is a file: a module of this package with `NAME: str` and `CONFIGURATIONS`, the ways to
+set its manager up, is found by itself.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mcu_deploy.discovery import modules
+from mcu_deploy.errors import UsageError
+from mcu_deploy.plan.managers.interface import (
+    WORD,
+    Allocate,
+    Configuration,
+    Free,
+    Manager,
+    Request,
+    Trace,
+    simulate,
+    smallest_block,
+)
+
+__all__ = [
+    "Allocate",
+    "Configuration",
+    "Free",
+    "Managed",
+    "Manager",
+    "Request",
+    "Trace",
+    "configurations",
+    "fit",
+    "names",
+    "simulate",
+    "smallest_block",
+]
+
+
+@dataclass(frozen=True)
+class Managed:
+    """A sequence of requests that succeeds: in which block, and what the manager answers there."""
+
+    configuration: Configuration
+    bytes: int
+    trace: Trace
+
+
+@functools.cache
+def _registry() -> Mapping[str, tuple[Configuration, ...]]:
+    found: dict[str, tuple[Configuration, ...]] = {}
+    for _, module in modules(__name__):
+        if hasattr(module, "NAME"):
+            found[module.NAME] = module.CONFIGURATIONS
+    return found
+
+
+def names() -> tuple[str, ...]:
+    """The names of all strategies."""
+    return tuple(sorted(_registry()))
+
+
+def configurations(strategy: str) -> tuple[Configuration, ...]:
+    """The ways to set up a strategy's manager. Raises UsageError for a name that has none."""
+    found = _registry().get(strategy)
+    if found is None:
+        raise UsageError(
+            f"There is no memory strategy {strategy!r}; choose one of: {', '.join(names())}."
+        )
+    return found
+
+
+def fit(strategy: str, requests: Sequence[Request], word: int = WORD) -> Managed:
+    """The configuration of a strategy that serves the requests in the least block, and this block.
+
+    Of equal ones the last: larger pages are found faster. The block starts at a multiple of the
+    configuration's `block_alignment`.
+    """
+    sized = [(smallest_block(c, requests, word), c) for c in configurations(strategy)]
+    size = min(bytes_ for bytes_, _ in sized)
+    configuration = next(c for bytes_, c in reversed(sized) if bytes_ == size)
+    manager = configuration.manager(size, word)
+    assert manager is not None
+    return Managed(configuration, size, simulate(manager, requests))
