@@ -69,11 +69,25 @@ class Argument:
 
 @dataclass(frozen=True)
 class InPlace:
-    """An output may share memory with an input.
+    """An output may share bytes with an input that is dead after the call.
 
-    distance: how many bytes the output's write position may run ahead of what is still to be
-    read; 0 means element by element in the same order. The planner uses those of distance 0, and
-    only where the input is no smaller than the output and nothing else reads it.
+    It may as long as `offset(output) + distance <= offset(input)`, in bytes. The distance is the
+    maximum over all writes to the output of: where the written bytes end, counted from the output's
+    start, minus the lowest byte of the input, counted from its start, that is read at or after the
+    completion of that write. Reads before the write do not count, its own operands among them.
+
+    0: element by element, both may start at the same place. Positive: the output must start so many
+    bytes before the input. Negative: it may even start so many bytes behind the input's start. A
+    write that no read follows demands nothing; where that is true of every write, the distance is
+    minus the input's bytes, and the output may lie anywhere. As the output may also start any
+    number of bytes earlier, a kernel that may lie exactly on its input, but not a little before it,
+    has a positive distance.
+
+    Facts of different inputs are independent, and may all be used at once; where one edge is read
+    as two inputs, both facts hold. A fact is true of the compiled C: loads and stores count as wide
+    as the function makes them, a memcpy reads and writes in any order, no pointer is `restrict`,
+    and the elements of both have one type, or one has bytes. Of other types (int16_t and float) C
+    lets the compiler assume that what is written through one pointer is not read through the other.
     """
 
     input: int

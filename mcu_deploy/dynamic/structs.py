@@ -176,7 +176,7 @@ class Argument(ctypes.Structure):
 class InPlace(ctypes.Structure):
     """mcu_in_place_t"""
 
-    _fields_ = (("input", c_uint32), ("output", c_uint32), ("distance", c_uint32))
+    _fields_ = (("input", c_uint32), ("output", c_uint32), ("distance", c_int32))
 
 
 class PrivateRegion(ctypes.Structure):

@@ -207,9 +207,9 @@ def _require_computed(layer: Layer, index: int) -> None:
 
 
 def _triple(fact: Any, layer: Layer) -> tuple[int, int, int]:
-    source, target, distance = integers(
-        parts(fact, "an in-place fact", 3), "parts of an in-place fact"
-    )
+    *pair, number = parts(fact, "an in-place fact", 3)
+    source, target = integers(pair, "parts of an in-place fact")
+    distance = integer(number, "the distance of an in-place fact", -(2**31), 2**31 - 1)
     require(source < len(layer.inputs), f"an in-place fact names input {source}")
     require(target < len(layer.outputs), f"an in-place fact names output {target}")
     _require_computed(layer, source)

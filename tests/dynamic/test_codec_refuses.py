@@ -66,6 +66,7 @@ def changed(message: Json, path: Path, value: Any) -> Json:
         (("in_place", 0), [0, 1, 0], "an in-place fact names output 1"),
         (("in_place", 0), [3, 0, 0], "an in-place fact names input 3"),
         (("in_place", 0), [1, 0, 0], "input 1 is referred to, a constant"),
+        (("in_place", 0), [0, 0, 2**31], "the distance of an in-place fact is 2147483648"),
         (("regions", 0, "bytes"), 0, "the size of state is 0"),
         (("regions", 0, "name"), "", "a region's name is ''"),
         (("costs", "macs"), "many", "macs is 'many'"),

@@ -220,12 +220,17 @@ typedef struct mcu_argument {
     uint32_t index;
 } mcu_argument_t;
 
-/* The output may lie in the memory of the input. distance: how many bytes its writing may run ahead
- * of what is still to be read; 0: element by element, in the same order. */
+/* The output may share bytes with the input as long as offset(output) + distance <= offset(input).
+ * distance: the maximum over all writes to the output of the end of the written bytes, counted from
+ * the output's start, minus the lowest byte of the input, counted from its start, that is read at
+ * or after the completion of that write. 0: element by element, both at the same place. Positive:
+ * the output must start so many bytes before the input. Negative: it may start so many bytes behind
+ * the input's start. Writes that no read follows demand nothing. Facts of different inputs may be
+ * used at once. No pointer may be `restrict`; both have elements of one type, or one has bytes. */
 typedef struct mcu_in_place {
     uint32_t input;
     uint32_t output;
-    uint32_t distance;
+    int32_t distance;
 } mcu_in_place_t;
 
 /* A region of an instance's workspace: private to the backend, zeroed by mcu_instance_init, and
