@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, multiplier
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -125,7 +126,13 @@ def _create(layer: Layer) -> Workload:
     )
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     helpers = (QUANTIZE,) if y.type.is_quantized else ()
-    return workload(layer, function, arguments, tuple(constants), helpers)
+    # All channels of a group are read again for each of its filters.
+    reads = np.arange(filters) // (filters // group) * depth
+    lowest = overlap.window(x.type.shape[0], channels, window, reads)
+    return workload(
+        layer, function, arguments, tuple(constants), helpers,
+        in_place=overlap.in_place(layer, lowest),
+    )  # fmt: skip
 
 
 def _integers(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -69,15 +70,16 @@ def _create(layer: Layer) -> Workload:
         Constant("weights", np.ascontiguousarray(packed)),
         Constant("bias", offsets.astype(np.float32)),
     )
+    # The window slides over the result: what it calls its output is this operator's input.
     window = plane(geometry)
+    window = replace(window, input=window.output, output=window.input)
     body = render(
         "conv_transpose.c.j2",
         batch=x.type.shape[0],
         channels=channels,
         filters=filters,
         depth=depth,
-        # The window slides over the result: what it calls its output is this operator's input.
-        **vars(replace(window, input=window.output, output=window.input)),
+        **vars(window),
         group_offset="" if group == 1 else f" + m / {per_group} * {depth}",
         clamp=clamp_lines(layer, "sum", " " * 16),
     )
@@ -91,7 +93,9 @@ def _create(layer: Layer) -> Workload:
         body,
     )
     arguments = (INPUT, OUTPUT, constant_argument(0), constant_argument(1))
-    return workload(layer, function, arguments, constants)
+    reads = np.arange(filters) // per_group * depth
+    lowest = overlap.transposed_window(x.type.shape[0], channels, window, reads)
+    return workload(layer, function, arguments, constants, in_place=overlap.in_place(layer, lowest))
 
 
 KERNELS = (Kernel("ConvTranspose", _supports, rule(LayoutRule.CHANNELS_LAST), _create),)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     INPUT,
@@ -30,7 +33,6 @@ from mcu_deploy.backends.interface import (
     Argument,
     CFunction,
     Constant,
-    InPlace,
     Layer,
     LayoutRule,
     Operand,
@@ -111,15 +113,12 @@ def _binary(layer: Layer) -> Workload:
         else:
             arguments.append(constant_argument(len(constants)))
             constants.append(Constant("operand", operand.memory))
-    in_place = tuple(
-        InPlace(index, 0)
-        for index, operand in enumerate((a, b))
-        if operand.constant is None and operand.type.bytes == y.type.bytes
-    )
+    lowest = [overlap.strided(loops.extents, steps) for steps in loops.steps]
     helpers = (QUANTIZE,) if quantized else ()
     return workload(
-        layer, function, (*arguments, OUTPUT), tuple(constants), helpers, in_place=in_place
-    )
+        layer, function, (*arguments, OUTPUT), tuple(constants), helpers,
+        in_place=overlap.in_place(layer, *lowest),
+    )  # fmt: skip
 
 
 _FLOAT_C = {
@@ -192,6 +191,7 @@ def _unary(layer: Layer) -> Workload:
         if x.constant is None:
             return view()
         return _copy_constant(layer)
+    in_place = overlap.in_place(layer, np.arange(x.type.elements))
     if y.type.is_quantized:
         table: Array = unary_table(layer.call)
         function = CFunction(
@@ -205,7 +205,7 @@ def _unary(layer: Layer) -> Workload:
         )
         return workload(
             layer, function, (INPUT, OUTPUT, constant_argument(0)),
-            (Constant("table", table, 1),), in_place=(InPlace(0, 0),),
+            (Constant("table", table, 1),), in_place=in_place,
         )  # fmt: skip
     expression = _float_expression(layer)
     assert expression is not None
@@ -218,7 +218,7 @@ def _unary(layer: Layer) -> Workload:
         ),
     )  # fmt: skip
     headers = ("math.h",) if "f(" in expression else ()
-    return workload(layer, function, (INPUT, OUTPUT), headers=headers, in_place=(InPlace(0, 0),))
+    return workload(layer, function, (INPUT, OUTPUT), headers=headers, in_place=in_place)
 
 
 def _copy_constant(layer: Layer) -> Workload:

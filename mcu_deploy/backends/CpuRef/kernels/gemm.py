@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -136,7 +137,12 @@ def _gemm(layer: Layer) -> Workload:
     )
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     helpers = (QUANTIZE,) if y.type.is_quantized else ()
-    return workload(layer, function, arguments, tuple(constants), helpers)
+    # A row is read again for each of its columns.
+    lowest = overlap.strided((rows, columns), (depth, 0))
+    return workload(
+        layer, function, arguments, tuple(constants), helpers,
+        in_place=overlap.in_place(layer, lowest),
+    )  # fmt: skip
 
 
 def _matmul(layer: Layer) -> Workload:
@@ -146,9 +152,9 @@ def _matmul(layer: Layer) -> Workload:
     rows, depth = a.type.shape[-2:]
     columns = b.type.shape[-1]
     batch = math.prod(y.type.shape[:-2])
+    b_step = depth * columns if b.type.rank > 2 else 0
     values: dict[str, object] = {
-        "batch": batch, "rows": rows, "columns": columns, "depth": depth,
-        "b_step": depth * columns if b.type.rank > 2 else 0,
+        "batch": batch, "rows": rows, "columns": columns, "depth": depth, "b_step": b_step,
         "a_ctype": a.type.dtype.c_type, "b_ctype": b.type.dtype.c_type,
         "quantized": y.type.is_quantized,
     }  # fmt: skip
@@ -174,7 +180,13 @@ def _matmul(layer: Layer) -> Workload:
         render("matmul.c.j2", **values),
     )
     helpers = (QUANTIZE,) if y.type.is_quantized else ()
-    return workload(layer, function, (INPUT, Argument(Role.INPUT, 1), OUTPUT), (), helpers)
+    in_place = overlap.in_place(
+        layer,
+        overlap.strided((batch * rows, columns), (depth, 0)),
+        overlap.strided((batch, rows, columns), (b_step, 0, 1)),
+    )
+    arguments = (INPUT, Argument(Role.INPUT, 1), OUTPUT)
+    return workload(layer, function, arguments, (), helpers, in_place=in_place)
 
 
 KERNELS = (

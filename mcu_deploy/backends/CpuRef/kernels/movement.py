@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -23,6 +27,7 @@ from mcu_deploy.backends.interface import (
     Argument,
     CFunction,
     Constant,
+    InPlace,
     Layer,
     LayoutRule,
     Role,
@@ -55,7 +60,8 @@ def _reorder(layer: Layer) -> Workload:
         (pointer(x, "x"), pointer(y, "y", const=False)),
         render("copy.c.j2", extents=loops.extents, source=f"x[{source}]"),
     )
-    return workload(layer, function, (INPUT, OUTPUT))
+    lowest = overlap.strided(loops.extents, loops.steps[0])
+    return workload(layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest))
 
 
 def _supports_concat(layer: Layer) -> Support:
@@ -102,7 +108,22 @@ def _concat(layer: Layer) -> Workload:
             arguments.append(constant_argument(len(constants)))
             ordered = replace(operand.type, layout=y.type.layout)
             constants.append(Constant("part", ordered.to_memory(operand.constant)))
-    return workload(layer, function, (*arguments, OUTPUT), tuple(constants), headers=("string.h",))
+    return workload(
+        layer, function, (*arguments, OUTPUT), tuple(constants), headers=("string.h",),
+        in_place=_concat_in_place(layer, outer, [size for _, size in parts]),
+    )  # fmt: skip
+
+
+def _concat_in_place(layer: Layer, outer: int, sizes: list[int]) -> tuple[InPlace, ...]:
+    """memcpy reads in any order, so a block must end before what it is copied from.
+
+    The last block of a part is the one that has run ahead farthest.
+    """
+    facts: list[InPlace] = []
+    for index, size in enumerate(sizes):
+        ahead = (outer - 1) * (sum(sizes) - size) + sum(sizes[: index + 1])
+        facts += overlap.fact(layer, index, ahead)
+    return tuple(facts)
 
 
 def _supports_pad(layer: Layer) -> Support:
@@ -146,7 +167,16 @@ def _pad(layer: Layer) -> Workload:
             source=f"{inside} ? x[{source}] : ({y.type.dtype.c_type}){literal}",
         ),
     )
-    return workload(layer, function, (INPUT, OUTPUT))
+    lowest = overlap.nested(
+        *(_inside(extent, before, size) * stride for _, extent, before, size, stride in axes)
+    )
+    return workload(layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest))
+
+
+def _inside(extent: int, before: int, size: int) -> Array:
+    """For each position along a padded axis the input's position, or that nothing is read."""
+    at = np.arange(extent) - before
+    return np.where((at >= 0) & (at < size), at, overlap.NOTHING)
 
 
 KERNELS = (

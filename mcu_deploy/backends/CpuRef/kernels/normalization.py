@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -25,7 +26,6 @@ from mcu_deploy.backends.interface import (
     YES,
     CFunction,
     Constant,
-    InPlace,
     Layer,
     LayoutRule,
     Parameter,
@@ -81,7 +81,7 @@ def _layer_normalization(layer: Layer) -> Workload:
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     return workload(
         layer, function, arguments, tuple(constants), headers=("math.h",),
-        in_place=(InPlace(0, 0),),
+        in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 
 
@@ -122,7 +122,10 @@ def _batch_normalization(layer: Layer) -> Workload:
         Constant("shift", shift.astype(np.float32)),
     )
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(3)))
-    return workload(layer, function, arguments, constants, in_place=(InPlace(0, 0),))
+    return workload(
+        layer, function, arguments, constants,
+        in_place=overlap.in_place(layer, np.arange(x.type.elements)),
+    )  # fmt: skip
 
 
 KERNELS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     INPUT,
@@ -50,10 +51,11 @@ def _supports(layer: Layer) -> Support:
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     geometry = pool_window(layer.call)
+    window, (batch, channels) = plane(geometry), x.type.shape[:2]
     values: dict[str, object] = {
-        "batch": x.type.shape[0],
-        "channels": x.type.shape[1],
-        **vars(plane(geometry)),
+        "batch": batch,
+        "channels": channels,
+        **vars(window),
         "padded": geometry.padded,
         "ctype": x.type.dtype.c_type,
         "quantized": y.type.is_quantized,
@@ -90,7 +92,10 @@ def _create(layer: Layer) -> Workload:
     stem = f"{'max' if 'Max' in layer.op else 'average'}_pool_{x.type.dtype.value}"
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     function = CFunction(stem, tuple(parameters), body)
-    return workload(layer, function, arguments, constants, helpers, headers)
+    reads = overlap.window(batch, channels, window, np.arange(channels))
+    return workload(
+        layer, function, arguments, constants, helpers, headers, overlap.in_place(layer, reads)
+    )
 
 
 KERNELS = tuple(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -18,7 +21,6 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
-    InPlace,
     Layer,
     LayoutRule,
     Support,
@@ -62,10 +64,9 @@ def _create(layer: Layer) -> Workload:
         (pointer(x, "x"), pointer(y, "y", const=False)),
         render("element.c.j2", elements=x.type.elements, element=element),
     )
-    # Quantizing writes behind what it reads, so both may start at the same address.
     return workload(
         layer, function, (INPUT, OUTPUT), helpers=(QUANTIZE,) if quantizes else (),
-        in_place=(InPlace(0, 0),) if quantizes else (),
+        in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 
 

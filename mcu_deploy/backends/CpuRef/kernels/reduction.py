@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     INPUT,
@@ -86,7 +87,11 @@ def _create(layer: Layer) -> Workload:
         (pointer(x, "x"), pointer(y, "y", const=False)),
         render("reduce.c.j2", **values),
     )
-    return workload(layer, function, (INPUT, OUTPUT), helpers=helpers)
+    lowest = overlap.strided(outer.extents, outer.steps[0])
+    return workload(
+        layer, function, (INPUT, OUTPUT), helpers=helpers,
+        in_place=overlap.in_place(layer, lowest),
+    )  # fmt: skip
 
 
 KERNELS = tuple(

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -25,6 +27,7 @@ from mcu_deploy.backends.interface import (
     Argument,
     CFunction,
     Constant,
+    InPlace,
     Layer,
     LayoutRule,
     Operand,
@@ -100,6 +103,12 @@ def _copy(x: Operand, y: Operand, ranges: Sequence[range], name: str) -> str:
     return render("copy.c.j2", extents=extents, source=f"{name}[{source}]")
 
 
+def _picked(x: Operand, y: Operand, positions: Sequence[Sequence[int]]) -> Array:
+    """The elements of `x` that loops over `y` in memory order read, by their positions."""
+    strides = memory_strides(x.type)
+    return overlap.nested(*(np.array(positions[a], np.int64) * strides[a] for a in y.type.order))
+
+
 def _slice(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     if not y.type.elements:
@@ -109,7 +118,8 @@ def _slice(layer: Layer) -> Workload:
         (pointer(x, "x"), pointer(y, "y", const=False)),
         _copy(x, y, slice_ranges(layer.call), "x"),
     )
-    return workload(layer, function, (INPUT, OUTPUT))
+    lowest = _picked(x, y, slice_ranges(layer.call))
+    return workload(layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest))
 
 
 def _split(layer: Layer) -> Workload:
@@ -126,7 +136,18 @@ def _split(layer: Layer) -> Workload:
         f"split_{x.type.dtype.value}", (pointer(x, "x"), *parameters), f"{{{unused}{text}\n}}"
     )
     outputs = tuple(Argument(Role.OUTPUT, i) for i in range(len(layer.outputs)))
-    return workload(layer, function, (INPUT, *outputs))
+    return workload(layer, function, (INPUT, *outputs), in_place=_split_in_place(layer))
+
+
+def _split_in_place(layer: Layer) -> tuple[InPlace, ...]:
+    """Of each output: while it is written, what belongs to the ones behind it waits as well."""
+    facts: list[InPlace] = []
+    waiting = overlap.NOTHING
+    for index, ranges in reversed(list(enumerate(split_ranges(layer.call)))):
+        picked = _picked(layer.input(0), layer.outputs[index], ranges)
+        facts += overlap.in_place(layer, np.append(picked, waiting), output=index)
+        waiting = min(waiting, int(picked.min(initial=overlap.NOTHING)))
+    return tuple(reversed(facts))
 
 
 def _gather(layer: Layer) -> Workload:
@@ -145,9 +166,13 @@ def _gather(layer: Layer) -> Workload:
         (pointer(x, "x"), pointer(y, "y", const=False), Parameter("const int32_t *", "indices")),
         render("copy.c.j2", extents=(outer, indices.size, block), source=source),
     )
-    return workload(
-        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("indices", indices),)
+    lowest = overlap.nested(
+        np.arange(outer) * size * block, indices.astype(np.int64) * block, np.arange(block)
     )
+    return workload(
+        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("indices", indices),),
+        in_place=overlap.in_place(layer, lowest),
+    )  # fmt: skip
 
 
 def _resize(layer: Layer) -> Workload:
@@ -180,7 +205,10 @@ def _resize(layer: Layer) -> Workload:
         ),
     )  # fmt: skip
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
-    return workload(layer, function, arguments, tuple(constants))
+    return workload(
+        layer, function, arguments, tuple(constants),
+        in_place=overlap.in_place(layer, _picked(x, y, positions)),
+    )  # fmt: skip
 
 
 KERNELS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mcu_deploy.arithmetic import exponential_table
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -19,7 +20,6 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
-    InPlace,
     Layer,
     LayoutRule,
     Parameter,
@@ -42,15 +42,16 @@ def _create(layer: Layer) -> Workload:
     values: dict[str, object] = {
         "outer": outer, "size": size, "inner": inner, "ctype": x.type.dtype.c_type,
     }  # fmt: skip
+    # Columns behind a column that is written are not yet read: they start before its end.
+    elements = overlap.strided((outer, inner, size), (size * inner, 1, inner))
+    in_place = overlap.in_place(layer, elements, written=elements)
     if not y.type.is_quantized:
         function = CFunction(
             "softmax_float32",
             (pointer(x, "x"), pointer(y, "y", const=False)),
             render("softmax_float.c.j2", **values),
         )
-        return workload(
-            layer, function, (INPUT, OUTPUT), headers=("math.h",), in_place=(InPlace(0, 0),)
-        )
+        return workload(layer, function, (INPUT, OUTPUT), headers=("math.h",), in_place=in_place)
     assert x.type.quantization is not None
     out = output_quantization(layer)
     table, _ = exponential_table(x.type.quantization.scale[0], size)
@@ -66,7 +67,7 @@ def _create(layer: Layer) -> Workload:
     )
     return workload(
         layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("exponential", table),),
-        (QUANTIZE,), in_place=(InPlace(0, 0),) if x.type.dtype == y.type.dtype else (),
+        (QUANTIZE,), in_place=in_place,
     )  # fmt: skip
 
 
