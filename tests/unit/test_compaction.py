@@ -1,0 +1,176 @@
+"""Compaction at compile time, checked by carrying contents through an arena."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcu_deploy.plan.compaction import Compaction, Interval, compact
+
+
+def live_bytes(buffers: Sequence[Interval], alignment: int = 16) -> int:
+    """The largest sum of live buffers, from the definition, at every step that there is."""
+    steps = range(min(b.first for b in buffers), max(b.last for b in buffers) + 1)
+    return max(
+        sum(-(-b.bytes // alignment) * alignment for b in buffers if b.first <= s <= b.last)
+        for s in steps
+    )
+
+
+def check(buffers: Sequence[Interval], made: Compaction, alignment: int = 16) -> None:
+    """Runs the steps in a real arena: what is live keeps its contents where the plan says it is.
+
+    A buffer is written at its first step, whole; before each step the moves are made, in order.
+    """
+    if not buffers:
+        assert made.bytes == 0
+        return
+    arena = bytearray(made.bytes)
+    moves = list(made.moves)
+    for step in range(min(b.first for b in buffers), max(b.last for b in buffers) + 1):
+        while moves and moves[0].before_step == step:
+            move = moves.pop(0)
+            buffer = buffers[move.buffer]
+            assert buffer.movable
+            assert buffer.first < step <= buffer.last
+            assert made.offset(move.buffer, step) == move.target or any(
+                m.buffer == move.buffer and m.before_step == step for m in moves
+            )
+            assert buffer.bytes <= move.bytes <= buffer.bytes + alignment
+            contents = bytes(arena[move.source : move.source + move.bytes])
+            assert len(contents) == move.bytes
+            assert move.target + move.bytes <= made.bytes
+            arena[move.target : move.target + move.bytes] = contents
+        live = [i for i, b in enumerate(buffers) if b.first <= step <= b.last]
+        for i in live:
+            at, size = made.offset(i, step), buffers[i].bytes
+            assert at % alignment == 0
+            assert 0 <= at <= at + size <= made.bytes
+            if buffers[i].first == step:
+                arena[at : at + size] = pattern(i, size)
+        for i in live:
+            at, size = made.offset(i, step), buffers[i].bytes
+            assert arena[at : at + size] == pattern(i, size), f"buffer {i} at step {step}"
+    assert not moves
+    for i, buffer in enumerate(buffers):
+        assert buffer.movable or len(made.offsets[i]) == 1
+
+
+def pattern(buffer: int, size: int) -> bytes:
+    return random.Random(buffer).randbytes(size)
+
+
+def intervals(movable: st.SearchStrategy[bool]) -> st.SearchStrategy[list[Interval]]:
+    """Buffers that live for short, mostly, at steps 0 to 12."""
+    one = st.builds(
+        lambda size, first, length, moves: Interval(size, first, first + length, moves),
+        st.one_of(st.integers(1, 40), st.integers(1, 400)),
+        st.integers(0, 12),
+        st.one_of(st.integers(0, 3), st.integers(0, 12)),
+        movable,
+    )
+    return st.lists(one, max_size=16)
+
+
+@settings(max_examples=150, deadline=None)
+@given(intervals(st.just(True)))
+def test_the_arena_is_the_largest_sum_of_live_buffers(buffers: list[Interval]) -> None:
+    made = compact(buffers)
+    check(buffers, made)
+    assert made.bytes == (live_bytes(buffers) if buffers else 0)
+
+
+@settings(max_examples=150, deadline=None)
+@given(intervals(st.integers(0, 3).map(bool)))
+def test_what_must_stay_stays(buffers: list[Interval]) -> None:
+    made = compact(buffers)
+    check(buffers, made)
+    if buffers:
+        assert made.bytes >= live_bytes(buffers)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 300), st.integers(0, 4)), min_size=2, max_size=12))
+def test_inputs_outputs_and_private_memory_at_the_ends_cost_nothing(
+    layers: list[tuple[int, int]],
+) -> None:
+    """A network's own case: inputs, outputs and what is kept between runs do not move."""
+    end = len(layers)
+    inner = [
+        Interval(size, step, min(step + 1 + reach, end - 1))
+        for step, (size, reach) in enumerate(layers[:-1])
+    ]
+    fixed = [
+        Interval(100, -1, 0, movable=False),
+        Interval(60, -1, end, movable=False),
+        Interval(layers[-1][0], end - 1, end, movable=False),
+    ]
+    buffers = [*inner, *fixed]
+    made = compact(buffers)
+    check(buffers, made)
+    assert made.bytes == live_bytes(buffers)
+
+
+def test_a_chain_and_a_residual_move_nothing() -> None:
+    chain = [Interval(100 + 30 * (k % 4), k, k + 1) for k in range(20)]
+    assert compact(chain).moves == ()
+    residual = [*chain, Interval(64, 3, 9)]
+    made = compact(residual)
+    check(residual, made)
+    assert made.moves == ()
+
+
+def fragmented() -> list[Interval]:
+    """Buffers for which no offsets without moves are known in an arena of the bound."""
+    chosen = random.Random(36)
+    buffers = []
+    for step in range(40):
+        far = step + 1 + (chosen.randrange(12) if chosen.random() < 0.3 else 0)
+        buffers.append(Interval(chosen.randrange(1, 2000), step, min(40, far)))
+        if chosen.random() < 0.4:
+            buffers.append(Interval(chosen.randrange(1, 500), step, step))
+    return buffers
+
+
+def test_the_small_one_moves_where_something_must() -> None:
+    """Two holes with a small buffer between them: 16 bytes are moved, not the large neighbours."""
+    buffers = [
+        Interval(160, 0, 1, movable=False),
+        Interval(16, 0, 5),
+        Interval(160, 0, 5, movable=False),
+        Interval(160, 2, 2),
+        Interval(144, 3, 5),
+        Interval(160, 4, 5),
+    ]
+    made = compact(buffers)
+    check(buffers, made)
+    assert made.moved_bytes <= 16
+
+
+def test_few_bytes_move_in_a_network_with_many_branches() -> None:
+    buffers = fragmented()
+    made = compact(buffers)
+    check(buffers, made)
+    assert made.bytes == live_bytes(buffers)
+    assert 0 < made.moved_bytes <= sum(b.bytes for b in buffers) // 10
+    assert made == compact(buffers)
+
+
+def test_any_alignment() -> None:
+    buffers = fragmented()[:20]
+    for alignment in (1, 4, 16, 64):
+        made = compact(buffers, alignment)
+        check(buffers, made, alignment)
+        assert made.bytes == live_bytes(buffers, alignment)
+
+
+@pytest.mark.parametrize("buffers", [[], [Interval(0, 0, 3)], [Interval(1, 2, 2, False)]])
+def test_the_least_of_cases(buffers: list[Interval]) -> None:
+    made = compact(buffers)
+    check(buffers, made)
+    assert made.bytes == sum(-(-b.bytes // 16) * 16 for b in buffers)
+    assert made.moves == ()
