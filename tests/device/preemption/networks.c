@@ -14,9 +14,11 @@
 
 enum { THREADS = 2, LARGEST_OUTPUT = 64, SHORTEST_SLICE = 100, SLICE_RANGE = 8192 };
 
-#define WORKSPACE_BYTES                                                                            \
-    (MCU_KWS_WORKSPACE_SIZE > MCU_DIGITS_WORKSPACE_SIZE ? MCU_KWS_WORKSPACE_SIZE                   \
-                                                        : MCU_DIGITS_WORKSPACE_SIZE)
+/* Either network's workspace; a multiple of what it must be aligned to. */
+typedef union workspace {
+    MCU_ALIGNED(MCU_KWS_WORKSPACE_ALIGNMENT) uint8_t kws[MCU_KWS_WORKSPACE_SIZE];
+    MCU_ALIGNED(MCU_DIGITS_WORKSPACE_ALIGNMENT) uint8_t digits[MCU_DIGITS_WORKSPACE_SIZE];
+} workspace_t;
 
 /* A network, and what it gives for each sample when nothing else runs. */
 typedef struct network {
@@ -38,7 +40,7 @@ typedef struct worker {
     thread_t *thread;
 } worker_t;
 
-MCU_ALIGNED(16) static uint8_t memory[THREADS][WORKSPACE_BYTES];
+static workspace_t memory[THREADS];
 static thread_t threads[THREADS];
 static worker_t workers[THREADS];
 
@@ -74,8 +76,8 @@ static void note_layer(mcu_instance_t *instance, uint32_t layer, mcu_layer_event
 static uint32_t run_alone(network_t *network, const mcu_model_t *model) {
     mcu_instance_t instance;
     network->model = model;
-    memset(memory[0], 0xA5, sizeof memory[0]);
-    uint32_t failures = mcu_instance_init(&instance, model, memory[0], sizeof memory[0]) != MCU_OK;
+    memset(&memory[0], 0xA5, sizeof memory[0]);
+    uint32_t failures = mcu_instance_init(&instance, model, &memory[0], sizeof memory[0]) != MCU_OK;
     for (uint32_t sample = 0; sample < SAMPLES; ++sample) {
         DLTensor output;
         infer(&instance, network, sample, &output, &failures);
@@ -108,11 +110,11 @@ static void compete(const char *title, const network_t *first, const network_t *
     uint32_t refused = 0;
     for (uint32_t i = 0; i < THREADS; ++i) {
         worker_t *worker = &workers[i];
-        uint8_t *workspace = memory[shared ? 0 : i];
-        memset(workspace, 0xFF, sizeof memory[0]);
+        workspace_t *workspace = &memory[shared ? 0 : i];
+        memset(workspace, 0xFF, sizeof *workspace);
         *worker = (worker_t){.network = networks[i], .first_sample = 2 * i, .thread = &threads[i]};
         refused += mcu_instance_init(&worker->instance, networks[i]->model, workspace,
-                                     sizeof memory[0]) != MCU_OK;
+                                     sizeof *workspace) != MCU_OK;
         worker->instance.hook = note_layer;
         worker->instance.hook_context = worker->thread;
         threads[i].entry = work;
