@@ -2,6 +2,7 @@
 mcu_runtime(crt
     SOURCES
         src/error.c
+        src/exposed.c
         src/instance.c
         src/mcu_run.c
         src/memory_block.c

@@ -196,7 +196,7 @@ def _link(
         stack = toolchain.network_stack(board, directory, network.name)
         sizes = toolchain.measure_network(
             board, directory, made, f"_mcu_network_{network.name}",
-            arena_bytes=network.plan.bytes, stack_bytes=stack.bytes,
+            arena_bytes=network.plan.arena_bytes, stack_bytes=stack.bytes,
         )  # fmt: skip
         built.append(BuiltNetwork(network, made, sizes, stack))
     table([b.stack.bytes for b in built])
@@ -210,7 +210,7 @@ def _link(
         toolchain.check_fit(
             board, used.memories, what="the firmware", stack_bytes=whole_stack.bytes,
             weights_bytes=sum(len(n.sources.weights) for n in networks),
-            arena_bytes=sum(n.plan.bytes for n in networks), float_weights=floats,
+            arena_bytes=sum(n.plan.arena_bytes for n in networks), float_weights=floats,
         )  # fmt: skip
     content = report.build_report(board, built, used, whole_stack, options, creation, board_file)
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"

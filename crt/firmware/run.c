@@ -48,7 +48,7 @@ bool mcu_run_tensor(mcu_reader_t *request, mcu_message_t *reply, mcu_tensor_plac
     uint32_t index = mcu_get_u16(request);
     uint32_t output = mcu_get_u16(request);
     int32_t status = entry == NULL ? MCU_OK : prepare(entry);
-    mcu_region_t place = {0, 0};
+    mcu_region_t place = {0, 0, 0};
     if (request->bad) {
         mcu_protocol_error(reply, MCU_PROTOCOL_BAD_LENGTH, (int32_t)size);
     }
@@ -85,7 +85,7 @@ bool mcu_run_tensor(mcu_reader_t *request, mcu_message_t *reply, mcu_tensor_plac
         tensor->info = tensor->is_input ? &model->inputs[index] : &model->outputs[index];
         place = tensor->info->place;
     }
-    tensor->data = entry->workspace + place.offset;
+    tensor->data = _mcu_address(&instance, place);
     tensor->bytes = place.bytes;
     return true;
 }
@@ -125,7 +125,7 @@ static void send_layer_crcs(uint32_t layer) {
         mcu_put_u16(event, i);
         mcu_put_u16(event, info->num_outputs);
         mcu_put_u32(event, place.bytes);
-        mcu_put_u32(event, mcu_crc32(0, instance.workspace + place.offset, place.bytes));
+        mcu_put_u32(event, mcu_crc32(0, _mcu_address(&instance, place), place.bytes));
         send_event(event);
     }
 }
@@ -166,7 +166,7 @@ static void watch(mcu_instance_t *watched, uint32_t layer, mcu_layer_event_t wha
 static uint32_t differing_input(mcu_reader_t crcs) {
     for (uint32_t i = 0; i < instance.model->num_input_tensors && crcs.left != 0U; i++) {
         mcu_region_t place = instance.model->inputs[i].place;
-        if (mcu_crc32(0, instance.workspace + place.offset, place.bytes) != mcu_get_u32(&crcs)) {
+        if (mcu_crc32(0, _mcu_address(&instance, place), place.bytes) != mcu_get_u32(&crcs)) {
             return i;
         }
     }

@@ -44,6 +44,8 @@ const char *mcu_error_string(int32_t status) {
         return "A buffer overlaps the workspace: use the tensor's own place, or memory outside.";
     case MCU_ERROR_CONFIGURATION:
         return "The arena's or manager's sizes make no sense: give a larger block or other pages.";
+    case MCU_ERROR_POOL_COUNT:
+        return "The model needs another number of pools: use mcu_instance_init_pools.";
     default:
         return "Unknown error: the code is not one of mcu_status_t.";
     }

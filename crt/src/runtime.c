@@ -2,7 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mcu/runtime.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+/* Tensors that stay in the caller's buffer are aligned as those in the workspace are. */
+#define MCU_CALLER_ALIGNMENT 16U
+
+/* Unsigned differences: no sum that could overflow. */
+static bool overlap(const void *data, uint32_t bytes, const uint8_t *pool, uint32_t pool_bytes) {
+    uintptr_t behind = (uintptr_t)data - (uintptr_t)pool;
+    return behind < pool_bytes || 0U - behind < bytes;
+}
 
 static int32_t check_tensor(const mcu_instance_t *instance, const mcu_tensor_info_t *info,
                             const DLTensor *tensor) {
@@ -43,23 +53,52 @@ static int32_t check_tensor(const mcu_instance_t *instance, const mcu_tensor_inf
     if (((uintptr_t)tensor->data & (element - 1U)) != 0) {
         return MCU_ERROR_ALIGNMENT;
     }
-    /* A buffer is either the tensor's place or wholly outside of the workspace, so that copying
-     * one tensor never changes another. Unsigned differences: no sum that could overflow. */
-    uintptr_t behind = (uintptr_t)tensor->data - (uintptr_t)instance->workspace;
-    if (behind != info->place.offset &&
-        (behind < instance->model->workspace_size || 0U - behind < info->place.bytes)) {
-        return MCU_ERROR_OVERLAP;
+    /* A buffer is either the tensor's place or wholly outside of the pools, so that copying one
+     * tensor never changes another. */
+    const mcu_model_t *model = instance->model;
+    bool is_callers = info->place.pool == MCU_POOL_POINTER;
+    if (is_callers && ((uintptr_t)tensor->data & (MCU_CALLER_ALIGNMENT - 1U)) != 0) {
+        return MCU_ERROR_ALIGNMENT;
     }
-    return MCU_OK;
+    if (!is_callers && tensor->data == _mcu_address(instance, info->place)) {
+        return MCU_OK;
+    }
+    bool overlaps =
+        overlap(tensor->data, info->place.bytes, instance->workspace, model->workspace_size);
+    for (uint32_t i = 0; i < model->num_extra_pools && !overlaps; ++i) {
+        overlaps = overlap(tensor->data, info->place.bytes, instance->extra_pools[i],
+                           model->extra_pools[i].bytes);
+    }
+    return overlaps ? MCU_ERROR_OVERLAP : MCU_OK;
 }
 
-int32_t _mcu_run_begin(const mcu_model_t *model, const void *args, const void *arg_type_ids,
-                       int32_t num_args, const void *resource_handle) {
+/* What is run: the network or one of its partitions. */
+typedef struct mcu_signature {
+    const mcu_tensor_info_t *inputs;
+    const mcu_tensor_info_t *outputs;
+    uint32_t num_inputs;
+    uint32_t num_outputs;
+} mcu_signature_t;
+
+static mcu_signature_t signature_of(const mcu_model_t *model, const mcu_partition_t *partition) {
+    mcu_signature_t whole = {model->inputs, model->outputs, model->num_input_tensors,
+                             model->num_output_tensors};
+    if (partition != NULL) {
+        whole.inputs = partition->inputs;
+        whole.outputs = partition->outputs;
+        whole.num_inputs = partition->num_input_tensors;
+        whole.num_outputs = partition->num_output_tensors;
+    }
+    return whole;
+}
+
+int32_t _mcu_run_begin(const mcu_model_t *model, const mcu_partition_t *partition, const void *args,
+                       const void *arg_type_ids, int32_t num_args, const void *resource_handle) {
     const mcu_instance_t *instance = resource_handle;
     const mcu_value_t *values = args;
     const int32_t *types = arg_type_ids;
-    uint32_t num_inputs = model->num_input_tensors;
-    uint32_t count = num_inputs + model->num_output_tensors;
+    const mcu_signature_t run = signature_of(model, partition);
+    uint32_t count = run.num_inputs + run.num_outputs;
 
     if (instance == NULL || values == NULL) {
         return MCU_ERROR_NULL_POINTER;
@@ -75,33 +114,56 @@ int32_t _mcu_run_begin(const mcu_model_t *model, const void *args, const void *a
             return MCU_ERROR_ARGUMENT_TYPE;
         }
         const mcu_tensor_info_t *info =
-            i < num_inputs ? &model->inputs[i] : &model->outputs[i - num_inputs];
+            i < run.num_inputs ? &run.inputs[i] : &run.outputs[i - run.num_inputs];
         int32_t status = check_tensor(instance, info, values[i].v_handle);
         if (status != MCU_OK) {
             return status;
         }
     }
     /* All is well: from here on bytes are written. */
-    for (uint32_t i = 0; i < num_inputs; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         const DLTensor *tensor = values[i].v_handle;
-        uint8_t *place = instance->workspace + model->inputs[i].place.offset;
-        if (tensor->data != place) {
-            memcpy(place, tensor->data, model->inputs[i].place.bytes);
+        bool is_input = i < run.num_inputs;
+        mcu_region_t place = is_input ? run.inputs[i].place : run.outputs[i - run.num_inputs].place;
+        if (place.pool == MCU_POOL_POINTER) {
+            _mcu_pointers(instance)[place.offset] = tensor->data;
+        } else if (is_input && tensor->data != _mcu_address(instance, place)) {
+            memcpy(_mcu_address(instance, place), tensor->data, place.bytes);
         }
     }
     return MCU_OK;
 }
 
-int32_t _mcu_run_end(const mcu_model_t *model, const void *args, const void *resource_handle) {
+int32_t _mcu_run_end(const mcu_model_t *model, const mcu_partition_t *partition, const void *args,
+                     const void *resource_handle) {
     const mcu_instance_t *instance = resource_handle;
-    const mcu_value_t *values = (const mcu_value_t *)args + model->num_input_tensors;
+    const mcu_signature_t run = signature_of(model, partition);
+    const mcu_value_t *values = (const mcu_value_t *)args + run.num_inputs;
 
-    for (uint32_t i = 0; i < model->num_output_tensors; ++i) {
+    for (uint32_t i = 0; i < run.num_outputs; ++i) {
         const DLTensor *tensor = values[i].v_handle;
-        const uint8_t *place = instance->workspace + model->outputs[i].place.offset;
+        const uint8_t *place = _mcu_address(instance, run.outputs[i].place);
         if (tensor->data != place) {
-            memcpy(tensor->data, place, model->outputs[i].place.bytes);
+            memcpy(tensor->data, place, run.outputs[i].place.bytes);
         }
+    }
+    return MCU_OK;
+}
+
+/* The arguments of a run_func, in `values`, which has MCU_MAX_TENSORS elements. */
+static int32_t pack(const mcu_signature_t *run, DLTensor *inputs, DLTensor *outputs,
+                    mcu_value_t *values) {
+    if ((inputs == NULL && run->num_inputs != 0) || (outputs == NULL && run->num_outputs != 0)) {
+        return MCU_ERROR_NULL_POINTER;
+    }
+    if (run->num_inputs + run->num_outputs > MCU_MAX_TENSORS) {
+        return MCU_ERROR_TOO_MANY_TENSORS;
+    }
+    for (uint32_t i = 0; i < run->num_inputs; ++i) {
+        (values++)->v_handle = &inputs[i];
+    }
+    for (uint32_t i = 0; i < run->num_outputs; ++i) {
+        (values++)->v_handle = &outputs[i];
     }
     return MCU_OK;
 }
@@ -110,26 +172,46 @@ int32_t mcu_instance_run(mcu_instance_t *instance, DLTensor *inputs, uint32_t nu
                          DLTensor *outputs, uint32_t num_outputs) {
     mcu_value_t values[MCU_MAX_TENSORS];
 
-    if (instance == NULL || (inputs == NULL && num_inputs != 0) ||
-        (outputs == NULL && num_outputs != 0)) {
+    if (instance == NULL) {
         return MCU_ERROR_NULL_POINTER;
     }
     const mcu_model_t *model = instance->model;
     if (model == NULL) {
         return MCU_ERROR_WRONG_INSTANCE;
     }
-    if (num_inputs != model->num_input_tensors || num_outputs != model->num_output_tensors) {
+    const mcu_signature_t run = signature_of(model, NULL);
+    if (num_inputs != run.num_inputs || num_outputs != run.num_outputs) {
         return MCU_ERROR_ARGUMENT_COUNT;
     }
-    if (num_inputs + num_outputs > MCU_MAX_TENSORS) {
-        return MCU_ERROR_TOO_MANY_TENSORS;
-    }
-    mcu_value_t *value = values;
-    for (uint32_t i = 0; i < num_inputs; ++i) {
-        (value++)->v_handle = &inputs[i];
-    }
-    for (uint32_t i = 0; i < num_outputs; ++i) {
-        (value++)->v_handle = &outputs[i];
+    int32_t status = pack(&run, inputs, outputs, values);
+    if (status != MCU_OK) {
+        return status;
     }
     return model->run_func(values, NULL, (int32_t)(num_inputs + num_outputs), NULL, NULL, instance);
+}
+
+int32_t mcu_instance_run_partition(mcu_instance_t *instance, uint32_t partition, DLTensor *inputs,
+                                   uint32_t num_inputs, DLTensor *outputs, uint32_t num_outputs) {
+    mcu_value_t values[MCU_MAX_TENSORS];
+
+    if (instance == NULL) {
+        return MCU_ERROR_NULL_POINTER;
+    }
+    const mcu_model_t *model = instance->model;
+    if (model == NULL) {
+        return MCU_ERROR_WRONG_INSTANCE;
+    }
+    if (partition >= model->num_partitions) {
+        return MCU_ERROR_INDEX;
+    }
+    const mcu_partition_t *part = &model->partitions[partition];
+    const mcu_signature_t run = signature_of(model, part);
+    if (num_inputs != run.num_inputs || num_outputs != run.num_outputs) {
+        return MCU_ERROR_ARGUMENT_COUNT;
+    }
+    int32_t status = pack(&run, inputs, outputs, values);
+    if (status != MCU_OK) {
+        return status;
+    }
+    return part->run_func(values, NULL, (int32_t)(num_inputs + num_outputs), NULL, NULL, instance);
 }

@@ -9,7 +9,7 @@ import numpy as np
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import table, thousands
 from mcu_deploy.ir import Graph, Quantization, TensorType
-from mcu_deploy.plan import Plan, Step
+from mcu_deploy.plan import Buffer, InPool, Plan, Step
 
 _LONGEST = 56
 _AXES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
@@ -23,28 +23,45 @@ def summary(graph: Graph, plan: Plan, weights: bytes) -> list[str]:
     if weights:
         rows.append(("constants", f"{thousands(len(weights))} bytes, as a file: SHA-256"))
         rows.append(("", hashlib.sha256(weights).hexdigest()))
-    rows.append(("workspace", f"{thousands(plan.bytes)} bytes"))
+    rows += [(pool.name, f"{thousands(pool.bytes)} bytes") for pool in plan.pools]
     rows.append(("layers", f"{len(plan.steps)} with {thousands(macs)} multiply-accumulates"))
     return table(rows)
 
 
-def workspace(graph: Graph, plan: Plan) -> list[str]:
-    """The plan as a table, in the order in which the buffers are needed."""
-    if not plan.buffers:
-        return []
-    end = len(plan.steps)
-    rows = [("offset", "bytes", "from", "to", "holds")]
-    for buffer in sorted(plan.buffers, key=lambda b: (b.first, plan.offsets[b.id])):
-        rows.append(
-            (
-                str(plan.offsets[buffer.id]),
-                str(buffer.bytes),
-                "input" if buffer.first < 0 else str(buffer.first),
-                "output" if buffer.last >= end else str(max(buffer.last, 0)),
-                name(buffer.label, 48),
+def pools(plan: Plan) -> list[tuple[str, list[str]]]:
+    """Of each pool its name and its plan as a table, in the order in which buffers are needed."""
+    end = len(plan.program)
+    found = []
+    for number, pool in enumerate(plan.pools):
+        rows = [("offset", "bytes", "from", "to", "holds")]
+        for at, buffer in sorted(_placed(plan, number), key=lambda pair: (pair[1].first, pair[0])):
+            rows.append(
+                (
+                    str(at),
+                    str(buffer.bytes),
+                    "always" if buffer.persistent else _moment(buffer.first, end, "input"),
+                    "always" if buffer.persistent else _moment(buffer.last, end, "0"),
+                    name(buffer.label, 48),
+                )
             )
-        )
-    return table(rows, right=(0, 1, 2, 3))
+        if len(rows) > 1:
+            found.append((pool.name, table(rows, right=(0, 1, 2, 3))))
+    return found
+
+
+def _placed(plan: Plan, pool: int) -> list[tuple[int, Buffer]]:
+    """The buffers of a pool with their offsets."""
+    return [
+        (place.offset, buffer)
+        for buffer in plan.buffers
+        if isinstance(place := plan.buffer_place(buffer.id), InPool) and place.pool == pool
+    ]
+
+
+def _moment(position: int, end: int, before: str) -> str:
+    if position < 0:
+        return before
+    return "output" if position >= end else str(position)
 
 
 def layer(graph: Graph, step: Step) -> tuple[str, str]:

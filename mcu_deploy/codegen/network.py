@@ -8,22 +8,21 @@ from dataclasses import dataclass
 
 import jinja2
 
-from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
-from mcu_deploy.codegen import constants, describe, names
+from mcu_deploy.backends.interface import Constant
+from mcu_deploy.codegen import constants, describe, names, program, tensors
 from mcu_deploy.codegen.symbols import Symbols, headers
-from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, table, wrap
-from mcu_deploy.errors import BackendFault, ModelError, UsageError
-from mcu_deploy.ir import DType, Graph
-from mcu_deploy.plan import Plan, Step
+from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, wrap
+from mcu_deploy.errors import ModelError, UsageError
+from mcu_deploy.ir import Graph
+from mcu_deploy.plan import Copy, Plan, State
 from mcu_deploy.select import Selection
 
 # What the templates are written for: MCU_MODEL_ABI_VERSION of crt/include/mcu/model.h, and
 # MCU_MAX_TENSORS of runtime.h.
-ABI_VERSION = 2
+ABI_VERSION = 3
 MOST_TENSORS = 16
 
 _WEIGHTS = ("incbin", "array")
-_DL_CODES = {"int": "kDLInt", "uint": "kDLUInt", "float": "kDLFloat", "bool": "kDLBool"}
 
 
 @dataclass(frozen=True)
@@ -46,21 +45,25 @@ class NetworkSource:
 
 
 @dataclass(frozen=True)
-class _Call:
-    """A layer as the template shows it."""
+class _Entry:
+    """What can be run: all layers, or a partition. arguments: the prefix of its tables' names."""
 
-    index: int
-    title: str
-    details: str
-    statement: str
+    stem: str
+    name: str
+    partition: str
+    calls: tuple[str, ...]
+    run_func: str
+    arguments: str
+    inputs: list[tensors.TensorInfo]
+    outputs: list[tensors.TensorInfo]
 
 
 @dataclass(frozen=True)
-class _RegionCall:
-    """A call of a backend's memory manager, as the template shows it."""
+class _State:
+    """A state as the template shows it. initial: the symbol of its first value, or NULL."""
 
-    backend: str
-    statement: str
+    tensor: tensors.TensorInfo
+    initial: str
 
 
 @functools.cache
@@ -92,18 +95,18 @@ def generate(
     """
     if weights not in _WEIGHTS:
         raise UsageError(f"Weights are written as {' or '.join(_WEIGHTS)}, not as {weights!r}.")
-    tensors = len(graph.inputs) + len(graph.outputs)
-    if tensors > MOST_TENSORS:
-        raise ModelError(
-            f"The model has {tensors} inputs and outputs; the runtime takes {MOST_TENSORS}. "
-            "Join some of them in the model."
-        )
+    _require_few_tensors(graph, plan)
     symbols = Symbols(name)
-    calls = [_call(graph, plan, step, symbols) for step in plan.steps]
     chosen = selection or Selection(())
-    acquire = [_region_call(plan, b, call, symbols) for b, call in chosen.acquire]
-    release = [_region_call(plan, b, call, symbols) for b, call in chosen.release]
-    private_offset, private_bytes = plan.private_place
+    functions = program.functions(graph, plan, symbols)
+    states = [_state(graph, plan, s, i, symbols) for i, s in enumerate(plan.exposure.states)]
+    acquire = program.region_calls(
+        "acquire", plan, chosen.acquire, symbols, "acquires its memory for this run"
+    )
+    release = program.region_calls(
+        "release", plan, chosen.release, symbols, "releases what it holds"
+    )
+    entries = _entries(graph, plan, symbols.prefix, functions)
     blob = bytes(symbols.weights)
     values = {
         "name": name,
@@ -111,7 +114,7 @@ def generate(
         "prefix": symbols.prefix,
         "abi_version": ABI_VERSION,
         "summary": describe.summary(graph, plan, blob),
-        "workspace": describe.workspace(graph, plan),
+        "pools": describe.pools(plan),
         "weights": weights,
         "weights_bytes": len(blob),
         "weights_alignment": max(16, symbols.alignment),
@@ -121,23 +124,30 @@ def generate(
         "headers": headers(
             [s.choice.workload.headers for s in plan.steps]
             + [call.headers for _, call in (*chosen.acquire, *chosen.release)]
+            + [("string.h",) for item in plan.program if _is_copied(plan, item)]
         ),
-        "functions": symbols.functions,
+        "kernels": symbols.functions,
         "constants": constants.file_rows(symbols.constants)
         if weights == "incbin"
         else [constants.array(c) for c in symbols.constants],
         "constant_macro": constants.file_macro(f"{symbols.prefix}weights"),
         "paragraph": paragraph,
-        "calls": calls,
+        "fill": fill,
+        "functions": functions,
         "acquire": acquire,
         "release": release,
-        "private_offset": private_offset,
-        "private_bytes": private_bytes,
         "plan": plan,
-        "run_func": _run_func(symbols.prefix),
-        "inputs": [_tensor(graph, plan, e, i) for i, e in enumerate(graph.inputs)],
-        "outputs": [_tensor(graph, plan, e, i) for i, e in enumerate(graph.outputs)],
-        **_layer_outputs(plan),
+        "entries": entries,
+        "inputs": entries[0].inputs,
+        "outputs": entries[0].outputs,
+        "kept": [
+            tensors.info(graph, plan, kept.edge, i, kept.name)
+            for i, kept in enumerate(plan.exposure.kept)
+        ],
+        "states": states,
+        "private_place": ", ".join(_private_place(plan)),
+        "pointers": ", ".join(_pointers(plan)),
+        **tensors.layer_outputs(plan),
     }
     return NetworkSource(
         name,
@@ -147,58 +157,66 @@ def generate(
     )
 
 
-def _call(graph: Graph, plan: Plan, step: Step, symbols: Symbols) -> _Call:
-    layer, workload = step.choice.layer, step.choice.workload
-    function = workload.function
-    assert function is not None
-    symbol = symbols.kernel(workload.helpers, function, workload.backend)
-    arrays = [symbols.constant(c, step.index) for c in workload.constants]
-
-    def argument(item: Argument, ctype: str) -> str:
-        if item.role is Role.CONSTANT:
-            return arrays[item.index]
-        if item.role is Role.SCRATCH:
-            assert step.scratch is not None
-            offset = plan.offsets[step.scratch]
-        elif item.role is Role.REGION:
-            region = workload.regions[item.index]
-            if region.kind is RegionKind.PRIVATE:
-                offset = plan.private_offset(region)
-            else:
-                offset = plan.offsets[step.regions[region]]
-        elif item.role is Role.INPUT:
-            operand = layer.inputs[item.index]
-            if operand is None or operand.constant is not None:
-                raise BackendFault(
-                    workload.backend,
-                    f"The backend {workload.backend} passes input {item.index} of the {layer.op} "
-                    f"{layer.name!r} to its function, which is "
-                    f"{'absent' if operand is None else 'a constant and has no place in RAM'}. "
-                    "Leave the backend out, and report this to its vendor.",
-                )
-            offset = plan.offset(operand.edge)
-        else:
-            offset = plan.offset(layer.outputs[item.index].edge)
-        return f"({ctype})(ws + {offset})"
-
-    arguments = [
-        argument(item, parameter.ctype.strip())
-        for item, parameter in zip(workload.arguments, function.parameters, strict=True)
-    ]
-    title, details = describe.layer(graph, step)
-    return _Call(step.index, title, details, wrap(f"    {symbol}(", arguments, ");"))
+def _require_few_tensors(graph: Graph, plan: Plan) -> None:
+    shown = plan.exposure
+    counts = {"model": len(shown.inputs(graph)) + len(shown.outputs(graph))}
+    counts |= {
+        f"partition {part.name!r}": len(part.inputs) + len(part.outputs) for part in plan.parts
+    }
+    for what, count in counts.items():
+        if count > MOST_TENSORS:
+            raise ModelError(
+                f"The {what} has {count} inputs and outputs; the runtime takes {MOST_TENSORS}. "
+                "Join some of them in the model."
+            )
 
 
-def _region_call(plan: Plan, backend: str, call: RegionCall, symbols: Symbols) -> _RegionCall:
-    symbol = symbols.kernel(call.helpers, call.function, backend)
-    arguments = [
-        f"({parameter.ctype.strip()})(ws + {plan.private_offset(region)})"
-        for region, parameter in zip(call.regions, call.function.parameters, strict=True)
-    ]
-    return _RegionCall(backend, wrap(f"    {symbol}(", arguments, ");"))
+def _entries(
+    graph: Graph, plan: Plan, prefix: str, functions: list[program.Function]
+) -> list[_Entry]:
+    """The whole network, then its partitions."""
+    whole = _Entry(
+        "layers", "", "NULL", tuple(f.stem for f in functions), _run_func(prefix, "run_func"), "",
+        tensors.infos(graph, plan, plan.exposure.inputs(graph)),
+        tensors.infos(graph, plan, plan.exposure.outputs(graph)),
+    )  # fmt: skip
+    parts = [
+        _Entry(
+            f"part{number}", names.string(part.name), f"&{prefix}partitions[{number}]",
+            tuple(f.stem for f in functions if number in f.parts),
+            _run_func(prefix, f"part{number}_run_func"), f"part{number}_",
+            tensors.infos(graph, plan, part.inputs), tensors.infos(graph, plan, part.outputs),
+        )
+        for number, part in enumerate(plan.parts)
+    ]  # fmt: skip
+    return [whole, *parts]
 
 
-def _run_func(prefix: str) -> str:
+def _state(graph: Graph, plan: Plan, state: State, index: int, symbols: Symbols) -> _State:
+    initial = "NULL"
+    if state.initial is not None and state.initial.any():
+        value = graph.type(state.input).to_memory(state.initial)
+        initial = symbols.constant(Constant(f"state{index}", value), None)
+    return _State(tensors.info(graph, plan, state.input, index, state.name), initial)
+
+
+def _is_copied(plan: Plan, item: object) -> bool:
+    return isinstance(item, Copy) and plan.place(item.source) != plan.place(item.target)
+
+
+def _private_place(plan: Plan) -> tuple[str, str, str]:
+    if plan.private is None:
+        return "0", "0", "0"
+    return tensors.region(plan.private_pool_place, plan.buffers[plan.private].bytes)
+
+
+def _pointers(plan: Plan) -> tuple[str, str, str]:
+    if plan.table is None:
+        return "0", "0", "0"
+    return tensors.region(plan.buffer_place(plan.table), plan.buffers[plan.table].bytes)
+
+
+def _run_func(prefix: str, stem: str) -> str:
     parameters = (
         "void *args",
         "void *arg_type_ids",
@@ -207,45 +225,4 @@ def _run_func(prefix: str) -> str:
         "void *out_ret_tcode",
         "void *resource_handle",
     )
-    return wrap(f"static int32_t {prefix}run_func(", parameters, ") {", declaration=True)
-
-
-def _layer_outputs(plan: Plan) -> dict[str, object]:
-    """The two tables of layers: regions of outputs, and (first region, number) of each layer."""
-    regions: list[tuple[str, str, str]] = []
-    layers: list[str] = []
-    for step in plan.steps:
-        outputs = step.choice.layer.outputs
-        layers.append(f"{{{len(regions)}, {len(outputs)}}}")
-        for output in outputs:
-            offset, size = plan.offset(output.edge), plan.tensors[output.edge].bytes
-            regions.append((f"    {{{offset},", f"{size}}},", f"/* {step.index} */"))
-    return {
-        "num_regions": len(regions),
-        "regions": "\n".join(table(regions, gap=1)),
-        "layers": fill(layers),
-    }
-
-
-def _tensor(graph: Graph, plan: Plan, edge: int, index: int) -> dict[str, object]:
-    type_ = graph.type(edge)
-    scale, zero_point, real = "0.0F", 0, ""
-    quantization = type_.quantization
-    if quantization is not None and quantization.per_tensor and type_.dtype.is_integer:
-        scale = constants.float_literal(quantization.scales[0])
-        zero_point = quantization.zero_point[0]
-        real = describe.real_value(quantization)
-    kind = "bool" if type_.dtype is DType.BOOL else type_.dtype.value.rstrip("0123456789")
-    return {
-        "index": index,
-        "name": names.string(graph.edge_name(edge)),
-        "comment": describe.tensor(graph, edge),
-        "real": real,
-        "shape": type_.shape,
-        "offset": plan.offset(edge),
-        "bytes": type_.bytes,
-        "scale": scale,
-        "zero_point": zero_point,
-        "code": _DL_CODES[kind],
-        "bits": 8 * type_.dtype.bytes,
-    }
+    return wrap(f"static int32_t {prefix}{stem}(", parameters, ") {", declaration=True)

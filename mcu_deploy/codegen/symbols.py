@@ -21,7 +21,12 @@ _OWN = (
     "outputs",
     "regions",
     "layer_infos",
+    "acquire",
     "release",
+    "partitions",
+    "pools",
+    "kepts",
+    "states",
 )
 _TOKEN = re.compile(r"\$([A-Za-z0-9_]+)")
 
@@ -93,15 +98,19 @@ class Symbols:
             self.function(helper, owner)
         return self.function(function, owner)
 
-    def constant(self, constant: Constant, layer: int) -> str:
-        """The symbol of a constant; arrays of equal type and bytes share one."""
+    def constant(self, constant: Constant, layer: int | None) -> str:
+        """The symbol of a constant; arrays of equal type and bytes share one.
+
+        layer: whose it is, for its name; None: of none.
+        """
         value = np.ascontiguousarray(constant.value)
         raw = value.astype(value.dtype.newbyteorder("<")).tobytes()
         alignment = max(constant.alignment, value.dtype.itemsize)
         shared = self._constants.get((constant.ctype, raw))
         if shared is not None and shared.alignment % alignment == 0:
             return shared.symbol
-        symbol = self._free(f"layer{layer}_{constant.stem}")
+        owner = "" if layer is None else f"layer{layer}_"
+        symbol = self._free(f"{owner}{constant.stem}")
         self.alignment = max(self.alignment, alignment)
         self.weights += bytes(-len(self.weights) % alignment)
         named = NamedConstant(symbol, constant.ctype, value, len(self.weights), alignment)

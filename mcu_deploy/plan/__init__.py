@@ -4,7 +4,39 @@
 """
 
 from mcu_deploy.plan.check import check
-from mcu_deploy.plan.model import Buffer, Plan, PlanError, Step, Tensor
+from mcu_deploy.plan.exposure import Exposure, Kept, Partition, State
+from mcu_deploy.plan.model import (
+    Buffer,
+    Copy,
+    InPool,
+    InSlot,
+    Part,
+    Place,
+    Plan,
+    PlanError,
+    PoolUse,
+    Step,
+    Tensor,
+)
 from mcu_deploy.plan.planner import Options, make
 
-__all__ = ["Buffer", "Options", "Plan", "PlanError", "Step", "Tensor", "check", "make"]
+__all__ = [
+    "Buffer",
+    "Copy",
+    "Exposure",
+    "InPool",
+    "InSlot",
+    "Kept",
+    "Options",
+    "Part",
+    "Partition",
+    "Place",
+    "Plan",
+    "PlanError",
+    "PoolUse",
+    "State",
+    "Step",
+    "Tensor",
+    "check",
+    "make",
+]

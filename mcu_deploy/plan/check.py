@@ -1,19 +1,31 @@
-"""Proves a plan from the definition: no tensor is overwritten before its last reader.
+"""Proves a plan from the definition: no value is overwritten before its last reader.
 
-Written without the planner's own lifetimes: it walks through the steps, remembers which edges hold
-their value, and looks at each read.
+Written without the planner's lifetimes and conflicts: it walks through the program of every run,
+the whole and each partition, remembers which edges hold their value, and looks at each access.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from mcu_deploy.backends.interface import Layer, Region, RegionCall, RegionKind, Workload
+from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan.model import Plan, PlanError, Step
+from mcu_deploy.plan.model import Copy, InSlot, Part, Plan, PlanError, Step
 from mcu_deploy.select import Choice
 
-Place = tuple[int, int]  # [start, end) in the workspace
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Bytes [start, end) of a pool, or of the buffer behind a pointer of the table."""
+
+    space: tuple[str, int]
+    start: int
+    end: int
+
+    def meets(self, other: _Stretch) -> bool:
+        """Whether they have a byte in common."""
+        return self.space == other.space and self.start < other.end and other.start < self.end
 
 
 def check(
@@ -21,184 +33,281 @@ def check(
 ) -> None:
     """Raises PlanError where the plan does not compute what `choices` compute, in their order.
 
-    What it demands: every computed edge has its own bytes of an aligned place in the workspace;
-    every layer is called once; each value that is read was written before and not overwritten
-    since; and what one layer reads, writes and uses as scratch is apart, except where its workload
-    allows an output to lie exactly on an input. Private regions, of the layers and of `calls`, are
-    apart from everything.
+    What it demands: every computed edge has its own bytes of an aligned place inside of a pool, or
+    a buffer of the caller; every layer is called once; in the whole run and in every partition
+    each value that is read was written before and not overwritten since; what one layer reads,
+    writes and uses as scratch is apart, except where its workload allows an output to overlap an
+    input from far enough in front; outputs and kept tensors hold their values at the end, and
+    every state that of its next value. Private regions, states and the table of pointers are
+    never written by anything else.
     """
-    places = _edge_places(graph, choices, plan)
-    _require_every_layer(choices, plan)
-    views = _views(choices, places)
-    _require_apart(graph.inputs, places, "the inputs")
-    private = _private_places(choices, calls, plan)
-    for edge, place in places.items():
-        _require_untouched(private, place, f"edge {edge}")
-    # live: the edges that hold their value now.
-    live = _with_views(graph.inputs, views)
-    for step in plan.steps:
-        for place in _scratch_places(step, plan):
-            _require_untouched(private, place, f"the scratch of {step.choice.layer.name!r}")
-        live = _run(step, plan, places, views, live)
-    missing = set(graph.outputs) - live
-    if missing:
-        raise PlanError(f"the outputs {sorted(missing)} are overwritten before the end")
+    _Checker(graph, choices, plan, calls).run()
 
 
-def _run(
-    step: Step,
-    plan: Plan,
-    places: Mapping[EdgeId, Place],
-    views: Mapping[EdgeId, Sequence[EdgeId]],
-    live: set[EdgeId],
-) -> set[EdgeId]:
-    """The edges that hold their value after a step."""
-    layer, workload = step.choice.layer, step.choice.workload
-    reads = {o.edge for o in layer.inputs if o is not None and o.constant is None}
-    writes = [o.edge for o in layer.outputs]
-    missing = reads - live
-    if missing:
-        raise PlanError(f"{layer.name!r} reads edges {sorted(missing)}, overwritten before")
-    _require_apart(writes, places, f"the outputs of {layer.name!r}")
-    _require_inputs_intact(layer, workload, places)
-    overwritten = [places[e] for e in writes]
-    scratches = _scratch_places(step, plan)
-    for index, scratch in enumerate(scratches):
-        for edge in (*reads, *writes):
-            if _meet(scratch, places[edge]):
-                raise PlanError(f"the scratch of {layer.name!r} overlaps edge {edge}")
-        for other in scratches[:index]:
-            if _meet(scratch, other):
-                raise PlanError(f"the scratch regions of {layer.name!r} overlap")
-        overwritten.append(scratch)
-    kept = {e for e in live if not any(_meet(places[e], place) for place in overwritten)}
-    return kept | _with_views(writes, views)
+class _Checker:
+    def __init__(
+        self, graph: Graph, choices: Sequence[Choice], plan: Plan, calls: Sequence[RegionCall]
+    ) -> None:
+        self.graph, self.choices, self.plan = graph, choices, plan
+        self.places = self._edge_places()
+        self.reserved = self._reserved(calls)
+        self.views = self._views()
 
+    def run(self) -> None:
+        self._require_every_layer()
+        for edge, place in self.places.items():
+            self._require_unreserved(place, f"edge {edge}", edge)
+        for step in self.plan.steps:
+            for place in self._scratches(step):
+                self._require_unreserved(place, f"the scratch of {step.choice.layer.name!r}")
+        exposure = self.plan.exposure
+        kept = {kept.edge for kept in exposure.kept}
+        whole = range(len(self.plan.program))
+        written = {o.edge for c in self.choices for o in c.layer.outputs}
+        self._simulate(
+            self.graph.inputs, whole, {*exposure.outputs(self.graph), *kept}, "the network"
+        )
+        for part in self.plan.parts:
+            self._simulate_part(part, kept & written)
 
-def _require_inputs_intact(
-    layer: Layer, workload: Workload, places: Mapping[EdgeId, Place]
-) -> None:
-    """An output may meet an input only at the same start, no longer, and where it is allowed."""
-    allowed = {(p.input, p.output) for p in workload.in_place if p.distance == 0}
-    for o, output in enumerate(layer.outputs):
-        start, end = places[output.edge]
-        for i, operand in enumerate(layer.inputs):
-            if operand is None or operand.constant is not None:
-                continue
-            other = places[operand.edge]
-            fits = start == other[0] and end <= other[1]
-            if _meet((start, end), other) and not ((i, o) in allowed and fits):
-                raise PlanError(f"{layer.name!r} would overwrite its own input {operand.edge}")
+    def _simulate_part(self, part: Part, kept: set[EdgeId]) -> None:
+        states = [state.input for state in self.plan.exposure.states]
+        items = sorted(part.items)
+        computed = {
+            edge
+            for position in items
+            if isinstance(item := self.plan.program[position], Step)
+            for edge in self._with_views([o.edge for o in item.choice.layer.outputs])
+        }
+        ends = {*part.outputs, *(kept & computed)}
+        self._simulate((*part.inputs, *states), items, ends, f"partition {part.name!r}")
 
+    def _simulate(
+        self, begin: Sequence[EdgeId], items: Iterable[int], ends: set[EdgeId], what: str
+    ) -> None:
+        """Runs some items; live: the edges that hold their value now."""
+        self._require_apart(dict.fromkeys(begin), f"the inputs of {what}")
+        live = self._with_views(begin)
+        updated: set[EdgeId] = set()
+        computed: set[EdgeId] = set()
+        for position in items:
+            item = self.plan.program[position]
+            if isinstance(item, Copy):
+                live = self._copy(item, live)
+                updated.add(item.target)
+            else:
+                live = self._step(item, live)
+                computed |= self._with_views([o.edge for o in item.choice.layer.outputs])
+        missing = {edge for edge in ends if edge not in live}
+        if missing:
+            raise PlanError(f"{what}: the outputs {sorted(missing)} are overwritten before the end")
+        for state in self.plan.exposure.states:
+            is_next = state.output in computed or state.output in self._with_views(begin)
+            if is_next and state.input not in updated:
+                raise PlanError(f"{what}: the state {state.name!r} does not get its next value")
+            if not is_next and state.input not in live:
+                raise PlanError(f"{what}: the state {state.name!r} is overwritten")
 
-def _edge_places(graph: Graph, choices: Sequence[Choice], plan: Plan) -> dict[EdgeId, Place]:
-    computed = [*graph.inputs, *(o.edge for c in choices for o in c.layer.outputs)]
-    missing = {*computed, *graph.outputs} - set(plan.tensors)
-    if missing:
-        raise PlanError(f"edges {sorted(missing)} have no place")
-    places = {}
-    for edge in computed:
-        tensor, size = plan.tensors[edge], graph.type(edge).bytes
-        if tensor.bytes != size:
-            raise PlanError(f"edge {edge} has {size} bytes, not {tensor.bytes}")
-        places[edge] = _place(plan, tensor.buffer, size, f"edge {edge}")
-    return places
+    def _step(self, step: Step, live: set[EdgeId]) -> set[EdgeId]:
+        """The edges that hold their value after a layer."""
+        layer, workload = step.choice.layer, step.choice.workload
+        reads = {o.edge for o in layer.inputs if o is not None and o.constant is None}
+        writes = [o.edge for o in layer.outputs]
+        missing = reads - live
+        if missing:
+            raise PlanError(f"{layer.name!r} reads edges {sorted(missing)}, overwritten before")
+        self._require_apart(dict.fromkeys(writes), f"the outputs of {layer.name!r}")
+        self._require_inputs_intact(step, workload)
+        overwritten = [self.places[e] for e in writes]
+        scratches = self._scratches(step)
+        for index, scratch in enumerate(scratches):
+            for edge in (*reads, *writes):
+                if scratch.meets(self.places[edge]):
+                    raise PlanError(f"the scratch of {layer.name!r} overlaps edge {edge}")
+            for other in scratches[:index]:
+                if scratch.meets(other):
+                    raise PlanError(f"the scratch regions of {layer.name!r} overlap")
+            overwritten.append(scratch)
+        return self._survivors(live, overwritten) | self._with_views(writes)
 
+    def _copy(self, copy: Copy, live: set[EdgeId]) -> set[EdgeId]:
+        """The edges that hold their value after a copy: the target's own is gone."""
+        source, target = self.places[copy.source], self.places[copy.target]
+        if copy.source not in live:
+            raise PlanError(f"edge {copy.source} is overwritten before it is copied")
+        if self.graph.type(copy.source).bytes != self.graph.type(copy.target).bytes:
+            raise PlanError(f"edges {copy.source} and {copy.target} differ in size")
+        if source == target:
+            return live - {copy.target}
+        if source.meets(target):
+            raise PlanError(f"edges {copy.source} and {copy.target} overlap, but are copied")
+        return self._survivors(live, [target])
 
-def _scratch_places(step: Step, plan: Plan) -> list[Place]:
-    """Where the scratch buffer and the scratch regions of a step lie."""
-    name, workload = step.choice.layer.name, step.choice.workload
-    wanted = [(workload.scratch_bytes, step.scratch)] if workload.scratch_bytes else []
-    wanted += [
-        (region.bytes, step.regions.get(region))
-        for region in dict.fromkeys(workload.regions)
-        if region.kind is RegionKind.SCRATCH
-    ]
-    places = []
-    for size, buffer in wanted:
-        if buffer is None:
-            raise PlanError(f"{name!r} needs {size} bytes of scratch and has none")
-        places.append(_place(plan, buffer, size, f"the scratch of {name!r}"))
-    return places
+    def _survivors(self, live: set[EdgeId], overwritten: Sequence[_Stretch]) -> set[EdgeId]:
+        return {e for e in live if not any(self.places[e].meets(place) for place in overwritten)}
 
+    def _require_inputs_intact(self, step: Step, workload: Workload) -> None:
+        """An output may meet an input only from so far in front as the workload says."""
+        layer = step.choice.layer
+        allowed = {(p.input, p.output): p.distance for p in workload.in_place}
+        for o, output in enumerate(layer.outputs):
+            for i, operand in enumerate(layer.inputs):
+                if operand is None or operand.constant is not None:
+                    continue
+                at, other = self.places[output.edge], self.places[operand.edge]
+                distance = allowed.get((i, o))
+                fits = distance is not None and at.start + distance <= other.start
+                if at.meets(other) and not fits:
+                    raise PlanError(f"{layer.name!r} would overwrite its own input {operand.edge}")
 
-def _private_places(
-    choices: Sequence[Choice], calls: Sequence[RegionCall], plan: Plan
-) -> dict[Region, Place]:
-    """Where the private regions lie: each inside of the private buffer, apart from the others."""
-    used = [r for c in choices if not c.workload.is_view for r in c.workload.regions]
-    used += [r for call in calls for r in call.regions]
-    start, size = plan.private_place
-    places: dict[Region, Place] = {}
-    for region in dict.fromkeys(r for r in used if r.kind is RegionKind.PRIVATE):
-        what = f"the region {region.name!r} of {region.backend}"
-        if plan.private is None or region not in plan.private_offsets:
-            raise PlanError(f"{what} has no place")
-        at = plan.private_offset(region)
-        if at % plan.alignment:
-            raise PlanError(f"{what} lies at {at}, which is no multiple of {plan.alignment}")
-        place = (at, at + region.bytes)
-        if at < start or place[1] > start + size or place[1] > plan.bytes:
-            raise PlanError(f"{what} lies outside of the private memory")
-        _require_untouched(places, place, what)
-        places[region] = place
-    return places
+    # ---- Places ----
 
+    def _edge_places(self) -> dict[EdgeId, _Stretch]:
+        computed = [*self.graph.inputs, *(o.edge for c in self.choices for o in c.layer.outputs)]
+        missing = {*computed, *self.graph.outputs} - set(self.plan.tensors)
+        if missing:
+            raise PlanError(f"edges {sorted(missing)} have no place")
+        places = {}
+        for edge in computed:
+            tensor, size = self.plan.tensors[edge], self.graph.type(edge).bytes
+            if tensor.bytes != size:
+                raise PlanError(f"edge {edge} has {size} bytes, not {tensor.bytes}")
+            places[edge] = self._stretch(tensor.buffer, size, f"edge {edge}")
+        return places
 
-def _require_untouched(private: Mapping[Region, Place], place: Place, what: str) -> None:
-    for region, other in private.items():
-        if _meet(place, other):
-            raise PlanError(f"{what} overlaps the region {region.name!r} of {region.backend}")
+    def _stretch(self, buffer: int, size: int, what: str) -> _Stretch:
+        plan = self.plan
+        place = plan.places.get(buffer)
+        if place is None:
+            raise PlanError(f"{what} lies in buffer {buffer}, which has no place")
+        if isinstance(place, InSlot):
+            if not 0 <= place.slot < plan.slots:
+                raise PlanError(f"{what} lies behind pointer {place.slot} of {plan.slots}")
+            return _Stretch(("slot", place.slot), 0, size)
+        if place.offset % plan.alignment:
+            raise PlanError(f"{what} lies at {place.offset}, which is no multiple of 16")
+        if not 0 <= place.pool < len(plan.pools):
+            raise PlanError(f"{what} lies in pool {place.pool}, of which there is none")
+        pool = plan.pools[place.pool]
+        if place.offset < 0 or place.offset + size > pool.bytes:
+            raise PlanError(f"{what} lies outside of the {pool.name}")
+        return _Stretch(("pool", place.pool), place.offset, place.offset + size)
 
+    def _scratches(self, step: Step) -> list[_Stretch]:
+        """Where the scratch buffer and the scratch regions of a step lie."""
+        name, workload = step.choice.layer.name, step.choice.workload
+        wanted = [(workload.scratch_bytes, step.scratch)] if workload.scratch_bytes else []
+        wanted += [
+            (region.bytes, step.regions.get(region))
+            for region in dict.fromkeys(workload.regions)
+            if region.kind is RegionKind.SCRATCH
+        ]
+        found = []
+        for size, buffer in wanted:
+            if buffer is None:
+                raise PlanError(f"{name!r} needs {size} bytes of scratch and has none")
+            found.append(self._stretch(buffer, size, f"the scratch of {name!r}"))
+        return found
 
-def _place(plan: Plan, buffer: int, size: int, what: str) -> Place:
-    start = plan.offsets.get(buffer)
-    if start is None:
-        raise PlanError(f"{what} lies in buffer {buffer}, which has no offset")
-    if start % plan.alignment:
-        raise PlanError(f"{what} lies at {start}, which is no multiple of {plan.alignment}")
-    if start < 0 or start + size > plan.bytes:
-        raise PlanError(f"{what} lies outside of the workspace")
-    return start, start + size
+    def _reserved(self, calls: Sequence[RegionCall]) -> list[tuple[str, _Stretch, set[EdgeId]]]:
+        """What only its owner may write: a name, where it lies, the edges that may lie there."""
+        plan = self.plan
+        found: list[tuple[str, _Stretch, set[EdgeId]]] = []
+        for region, place in self._private(calls).items():
+            found.append((f"the region {region.name!r} of {region.backend}", place, set()))
+        if plan.slots:
+            if plan.table is None or plan.table not in plan.places:
+                raise PlanError("the table of pointers has no place")
+            size = plan.buffers[plan.table].bytes
+            found.append(
+                ("the table of pointers", self._stretch(plan.table, size, "the table"), set())
+            )
+        for state in plan.exposure.states:
+            owners = {state.input, state.output}
+            for edge in owners:
+                owners = owners | self._same_memory(edge)
+            found.append((f"the state {state.name!r}", self.places[state.input], owners))
+        for index, (what, place, _) in enumerate(found):
+            for other, elsewhere, _ in found[:index]:
+                if place.meets(elsewhere):
+                    raise PlanError(f"{what} overlaps {other}")
+        return found
 
+    def _same_memory(self, edge: EdgeId) -> set[EdgeId]:
+        """The edges that are the same bytes by definition: views, in both directions."""
+        found, grown = {edge}, True
+        while grown:
+            size = len(found)
+            for choice in self.choices:
+                if choice.workload.is_view:
+                    pair = {choice.layer.input(0).edge, choice.layer.output.edge}
+                    found |= pair if pair & found else set()
+            grown = len(found) > size
+        return found
 
-def _require_every_layer(choices: Sequence[Choice], plan: Plan) -> None:
-    wanted = [c.layer.node.id for c in choices if not c.workload.is_view]
-    called = [step.choice.layer.node.id for step in plan.steps]
-    if sorted(wanted) != sorted(called):
-        raise PlanError(f"layers {sorted(called)} are called, but {sorted(wanted)} must be")
+    def _private(self, calls: Sequence[RegionCall]) -> dict[Region, _Stretch]:
+        """Where the private regions lie: each inside of the private buffer."""
+        plan = self.plan
+        used = [r for c in self.choices if not c.workload.is_view for r in c.workload.regions]
+        used += [r for call in calls for r in call.regions]
+        places: dict[Region, _Stretch] = {}
+        for region in dict.fromkeys(r for r in used if r.kind is RegionKind.PRIVATE):
+            what = f"the region {region.name!r} of {region.backend}"
+            if plan.private is None or region not in plan.private_offsets:
+                raise PlanError(f"{what} has no place")
+            buffer = plan.buffers[plan.private]
+            whole = self._stretch(plan.private, buffer.bytes, "the private memory")
+            start = whole.start + plan.private_offsets[region]
+            if start % plan.alignment:
+                raise PlanError(f"{what} lies at {start}, which is no multiple of 16")
+            places[region] = _Stretch(whole.space, start, start + region.bytes)
+            if start < whole.start or start + region.bytes > whole.end:
+                raise PlanError(f"{what} lies outside of the private memory")
+        return places
 
+    def _require_unreserved(self, place: _Stretch, what: str, edge: EdgeId | None = None) -> None:
+        for name, other, owners in self.reserved:
+            if place.meets(other) and edge not in owners:
+                raise PlanError(f"{what} overlaps {name}")
 
-def _views(choices: Sequence[Choice], places: Mapping[EdgeId, Place]) -> dict[EdgeId, list[EdgeId]]:
-    """The views of each edge, each at the very place of its source."""
-    views: dict[EdgeId, list[EdgeId]] = {}
-    for choice in choices:
-        if choice.workload.is_view:
-            source, view = choice.layer.input(0).edge, choice.layer.output.edge
-            if places.get(source) != places[view]:
-                raise PlanError(f"the view {view} lies elsewhere than its source {source}")
-            views.setdefault(source, []).append(view)
-    return views
+    def _require_apart(self, edges: Iterable[EdgeId], what: str) -> None:
+        known: list[EdgeId] = []
+        for edge in edges:
+            for other in known:
+                if self.places[edge].meets(self.places[other]) and not self._are_views(edge, other):
+                    raise PlanError(f"{what}, edges {other} and {edge}, overlap")
+            known.append(edge)
 
+    def _are_views(self, first: EdgeId, second: EdgeId) -> bool:
+        return second in self._same_memory(first)
 
-def _with_views(edges: Iterable[EdgeId], views: Mapping[EdgeId, Sequence[EdgeId]]) -> set[EdgeId]:
-    """Edges and all views of them: they hold a value as long as their source does."""
-    found: set[EdgeId] = set()
-    pending = list(edges)
-    while pending:
-        edge = pending.pop()
-        found.add(edge)
-        pending.extend(views.get(edge, ()))
-    return found
+    def _require_every_layer(self) -> None:
+        expected = [c.layer.node.id for c in self.choices if not c.workload.is_view]
+        found = [step.choice.layer.node.id for step in self.plan.steps]
+        if sorted(found) != sorted(expected):
+            raise PlanError(f"layers {sorted(found)} are called, but {sorted(expected)} are needed")
+        if [step.index for step in self.plan.steps] != list(range(len(found))):
+            raise PlanError("the layers are not numbered in their order")
 
+    def _views(self) -> Mapping[EdgeId, Sequence[EdgeId]]:
+        """The views of each edge; they lie exactly where it does."""
+        views: dict[EdgeId, list[EdgeId]] = {}
+        for choice in self.choices:
+            if choice.workload.is_view:
+                source, target = choice.layer.input(0).edge, choice.layer.output.edge
+                here, there = self.places[source], self.places[target]
+                if (here.space, here.start) != (there.space, there.start):
+                    raise PlanError(f"edge {target} is a view of {source}, but lies elsewhere")
+                views.setdefault(source, []).append(target)
+        return views
 
-def _meet(a: Place, b: Place) -> bool:
-    """Whether two places share a byte; an empty one shares none."""
-    return max(a[0], b[0]) < min(a[1], b[1])
-
-
-def _require_apart(edges: Sequence[EdgeId], places: Mapping[EdgeId, Place], what: str) -> None:
-    for i, first in enumerate(edges):
-        for second in edges[i + 1 :]:
-            if _meet(places[first], places[second]):
-                raise PlanError(f"{what} overlap: edges {first} and {second}")
+    def _with_views(self, edges: Iterable[EdgeId]) -> set[EdgeId]:
+        """The edges and all views of them: these hold their value as soon as the source does."""
+        found: set[EdgeId] = set()
+        pending = list(edges)
+        while pending:
+            edge = pending.pop()
+            if edge not in found:
+                found.add(edge)
+                pending += self.views.get(edge, ())
+        return found

@@ -1,19 +1,61 @@
-"""The words of a plan: buffers with lifetimes, steps, and the offsets they got."""
+"""The words of a plan: what happens in which order, buffers with lifetimes, and their places."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mcu_deploy.backends.interface import Region
 from mcu_deploy.ir import EdgeId
+from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.select import Choice
 
-ALIGNMENT = 16  # of the workspace and of every buffer in it, in bytes
+ALIGNMENT = 16  # of a pool and of every buffer in it, in bytes
 
 
 class PlanError(AssertionError):
     """A plan that would corrupt a tensor: a bug in planner or backend, never the user's fault."""
+
+
+# ---- Places ----
+
+
+@dataclass(frozen=True)
+class InPool:
+    """At a fixed offset, in bytes, of a pool of the instance."""
+
+    pool: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class InSlot:
+    """Where an entry of the instance's table of pointers says.
+
+    caller: in the buffer that the caller passes to a run; else where the run-time memory manager
+    put it.
+    """
+
+    slot: int
+    caller: bool = False
+
+
+Place = InPool | InSlot
+
+
+@dataclass(frozen=True)
+class PoolUse:
+    """A pool and how many bytes of it the network needs. Pool 0 is the workspace.
+
+    memory: of the board, by the name in board.toml; empty where the linker script decides.
+    """
+
+    name: str
+    bytes: int
+    memory: str = ""
+
+
+# ---- Buffers ----
 
 
 @dataclass(frozen=True)
@@ -27,10 +69,11 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A stretch of memory that is needed from step `first` to step `last`, both included.
+    """A stretch of memory that is needed from position `first` to position `last`, both included.
 
     Several edges share a buffer where one is a view of the other, or is computed in its place.
-    Step -1 is before the first layer (inputs), step len(steps) after the last (outputs).
+    Position -1 is before the first step (inputs), the number of positions after the last
+    (outputs). persistent: it holds its content between runs, and nothing else ever lies there.
     """
 
     id: int
@@ -38,6 +81,10 @@ class Buffer:
     first: int
     last: int
     label: str
+    persistent: bool = False
+
+
+# ---- What happens ----
 
 
 @dataclass(frozen=True)
@@ -51,39 +98,105 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Every buffer's offset in the workspace, in bytes.
+class Copy:
+    """The bytes of one edge are copied to the place of another of the same size."""
 
-    tensors: where each edge that is computed lies. bytes: the workspace's size; lower_bound: the
-    largest sum of buffers that live at one step, aligned, which no plan in this order can beat.
-    private: the buffer that holds the backends' private regions, and each region's offset in it.
+    source: EdgeId
+    target: EdgeId
+
+
+Item = Step | Copy
+Program = tuple[Item, ...]
+
+
+def steps_of(program: Program) -> Iterator[Step]:
+    """The layers of a program, in the order of their indices."""
+    for item in program:
+        if isinstance(item, Step):
+            yield item
+
+
+@dataclass(frozen=True)
+class Part:
+    """A partition that can be run alone: which items of the program it runs, by position.
+
+    writes: the edges that it computes.
     """
 
-    steps: tuple[Step, ...]
+    name: str
+    inputs: tuple[EdgeId, ...]
+    outputs: tuple[EdgeId, ...]
+    items: frozenset[int]
+    writes: frozenset[EdgeId]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A program, and the place of everything in it.
+
+    tensors: in which buffer each edge that is computed lies; places: of the buffers. A copy whose
+    two edges have one place does nothing. slots: entries of the table of pointers, which lies in
+    the buffer `table`. lower_bound:
+    the largest sum of tensors and scratch that live at one step, aligned, each on its own: what
+    no plan in this order can beat without letting an output overwrite its input. private: the
+    buffer that holds the backends' private regions, and each region's offset in it.
+    """
+
+    program: Program
     buffers: tuple[Buffer, ...]
     tensors: Mapping[EdgeId, Tensor]
-    offsets: Mapping[int, int]
-    bytes: int
+    places: Mapping[int, Place]
+    pools: tuple[PoolUse, ...]
     lower_bound: int
     alignment: int = ALIGNMENT
     private: int | None = None
     private_offsets: Mapping[Region, int] = field(default_factory=dict)
-
-    def offset(self, edge: EdgeId) -> int:
-        """The offset of an edge's tensor in the workspace."""
-        return self.offsets[self.tensors[edge].buffer]
-
-    def private_offset(self, region: Region) -> int:
-        """The offset of a private region in the workspace."""
-        assert self.private is not None
-        return self.offsets[self.private] + self.private_offsets[region]
+    exposure: Exposure = field(default_factory=Exposure)
+    parts: tuple[Part, ...] = ()
+    slots: int = 0
+    table: int | None = None
 
     @property
-    def private_place(self) -> tuple[int, int]:
-        """Offset and bytes of all private regions together; (0, 0) where there is none."""
-        if self.private is None:
-            return 0, 0
-        return self.offsets[self.private], self.buffers[self.private].bytes
+    def steps(self) -> tuple[Step, ...]:
+        """The layers that are called, in the order of their indices."""
+        return tuple(steps_of(self.program))
+
+    @property
+    def bytes(self) -> int:
+        """The size of the workspace, pool 0."""
+        return self.pools[0].bytes if self.pools else 0
+
+    @property
+    def arena_bytes(self) -> int:
+        """The bytes of all pools together."""
+        return sum(pool.bytes for pool in self.pools)
+
+    def place(self, edge: EdgeId, step: int | None = None) -> Place:
+        """Where an edge's tensor lies (while layer `step` runs, where it moves)."""
+        return self.buffer_place(self.tensors[edge].buffer, step)
+
+    def buffer_place(self, buffer: int, step: int | None = None) -> Place:
+        """Where a buffer lies (while layer `step` runs, where it moves)."""
+        return self.places[buffer]
+
+    def offset(self, edge: EdgeId) -> int:
+        """The offset of an edge's tensor in its pool."""
+        place = self.place(edge)
+        assert isinstance(place, InPool), f"edge {edge} has no fixed offset"
+        return place.offset
+
+    @property
+    def private_pool_place(self) -> InPool:
+        """Where the backends' private regions lie, all together."""
+        assert self.private is not None
+        place = self.places[self.private]
+        assert isinstance(place, InPool)
+        return place
+
+    def private_region(self, region: Region) -> InPool:
+        """Where a private region lies."""
+        start = self.private_pool_place
+        return InPool(start.pool, start.offset + self.private_offsets[region])
 
 
 def aligned(size: int, alignment: int = ALIGNMENT) -> int:

@@ -1,81 +1,37 @@
-"""The offline planner: every buffer at a fixed offset, the best of several placements.
+"""The offline planner: an order, the lives of all buffers in it, and a place for each.
 
-Buffers conflict when they live at the same step. Each placement takes the buffers in one order
-and puts each at the lowest gap between its conflicts that is large enough ("first fit in order";
-Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020, section 5).
+The order is one in which few bytes live at once (`ordering`); the places are the best that several
+strategies find (`placement`). What comes out is checked from the definition (`check`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.interface import RegionCall
 from mcu_deploy.ir import Graph
+from mcu_deploy.plan import lifetimes
 from mcu_deploy.plan.check import check
-from mcu_deploy.plan.lifetimes import analyse
-from mcu_deploy.plan.model import Buffer, Plan, aligned
+from mcu_deploy.plan.exposure import Exposure
+from mcu_deploy.plan.lifetimes import Lifetimes, Pair, analyse
+from mcu_deploy.plan.model import InPool, InSlot, Place, Plan, PoolUse, aligned
+from mcu_deploy.plan.placement import Problem, solve
 from mcu_deploy.select import Choice
+
+WORKSPACE = "workspace"
+STATE = "state"
 
 
 @dataclass(frozen=True)
-class Options:
-    """reuse: whether buffers may share memory with others that live at another time."""
+class Options(lifetimes.Options):
+    """How memory is planned; see lifetimes.Options.
 
-    reuse: bool = True
+    separate_state: what outlives a run (states, backends' private memory, the table of pointers)
+    gets a pool of its own, so that networks which take turns can share the workspace.
+    """
 
-
-def conflicts(buffers: Sequence[Buffer]) -> Mapping[int, frozenset[int]]:
-    """The conflict relation: who lives at the same step as whom."""
-    return {
-        a.id: frozenset(
-            b.id for b in buffers if b.id != a.id and a.first <= b.last and b.first <= a.last
-        )
-        for a in buffers
-    }
-
-
-def lower_bound(buffers: Sequence[Buffer]) -> int:
-    """The largest sum of aligned buffers that live at one step, in bytes."""
-    steps = {b.first for b in buffers}
-    return max(
-        (sum(aligned(b.bytes) for b in buffers if b.first <= s <= b.last) for s in steps),
-        default=0,
-    )
-
-
-def place(
-    order: Sequence[Buffer], relation: Mapping[int, frozenset[int]]
-) -> tuple[dict[int, int], int]:
-    """First fit in this order: the offset of each buffer, and the bytes that all need."""
-    offsets: dict[int, int] = {}
-    sizes = {b.id: aligned(b.bytes) for b in order}
-    peak = 0
-    for buffer in order:
-        occupied = sorted((offsets[o], sizes[o]) for o in relation[buffer.id] if o in offsets)
-        at = 0
-        for start, size in occupied:
-            if at + sizes[buffer.id] <= start:
-                break
-            at = max(at, start + size)
-        offsets[buffer.id] = at
-        peak = max(peak, at + sizes[buffer.id])
-    return offsets, peak
-
-
-def orders(buffers: Sequence[Buffer], relation: Mapping[int, frozenset[int]]) -> list[list[Buffer]]:
-    """The orders that are tried; every key ends in the id, so that none depends on a hash."""
-    sizes = {b.id: aligned(b.bytes) for b in buffers}
-    weight = {b.id: sum(sizes[o] for o in relation[b.id]) for b in buffers}
-    keys: list[Callable[[Buffer], tuple[int, ...]]] = [
-        lambda b: (-b.bytes, b.first, b.id),
-        lambda b: (b.first, -b.bytes, b.id),
-        lambda b: (-(b.last - b.first), -b.bytes, b.id),
-        lambda b: (-len(relation[b.id]), -b.bytes, b.id),
-        lambda b: (-weight[b.id], -b.bytes, b.id),
-        lambda b: (-(b.last - b.first + 1) * b.bytes, b.id),
-    ]
-    return [sorted(buffers, key=key) for key in keys]
+    separate_state: bool = False
 
 
 def make(
@@ -83,22 +39,86 @@ def make(
     choices: Sequence[Choice],
     options: Options | None = None,
     calls: Sequence[RegionCall] = (),
+    exposure: Exposure | None = None,
 ) -> Plan:
     """Plans the memory of a network, and has the plan checked from the definition.
 
     calls: what is called beside the layers, with private regions (Selection.acquire, .release).
+    exposure: what is reached beside inputs and outputs.
     """
-    chosen = options or Options()
-    lives = analyse(graph, choices, calls, chosen.reuse)
-    relation = conflicts(lives.buffers)
-    bound = lower_bound(lives.buffers)
-    offsets, size = min(
-        (place(order, relation) for order in orders(lives.buffers, relation)),
-        key=lambda placed: placed[1],
-    )
+    chosen, shown = options or Options(), exposure or Exposure()
+    lives = analyse(graph, choices, calls, shown, chosen)
+    places, pools = _places(lives, chosen)
     plan = Plan(
-        lives.steps, lives.buffers, lives.tensors, offsets, size, bound,
-        private=lives.private, private_offsets=lives.private_offsets,
+        lives.program, lives.buffers, lives.tensors, places, pools, lives.lower_bound,
+        private=lives.private, private_offsets=lives.private_offsets, exposure=shown,
+        parts=lives.parts, slots=len(lives.slots), table=lives.table,
     )  # fmt: skip
     check(graph, choices, plan, calls)
     return plan
+
+
+def _places(lives: Lifetimes, options: Options) -> tuple[dict[int, Place], tuple[PoolUse, ...]]:
+    """The place of every buffer, and the pools that they need."""
+    places: dict[int, Place] = {
+        buffer: InSlot(slot, caller=True) for buffer, slot in lives.slots.items()
+    }
+    placed = [b.id for b in lives.buffers if b.id not in lives.slots]
+    apart = [b for b in placed if options.separate_state and lives.buffers[b].persistent]
+    shared = [b for b in placed if b not in apart]
+    pools = []
+    for number, (name, members) in enumerate(((WORKSPACE, shared), (STATE, apart))):
+        if number == 0 or members:
+            placement = solve(problem(lives, members))
+            places |= {
+                b: InPool(number, o) for b, o in zip(members, placement.offsets, strict=True)
+            }
+            pools.append(PoolUse(name, placement.bytes))
+    return places, tuple(pools)
+
+
+def problem(lives: Lifetimes, members: Sequence[int]) -> Problem:
+    """The placement of some of the buffers in one pool."""
+    number = {buffer: index for index, buffer in enumerate(members)}
+    sizes = tuple(aligned(lives.buffers[buffer].bytes) for buffer in members)
+    conflicts = {}
+    for first, second in sorted(lives.conflicts):
+        if first in number and second in number:
+            i, j = number[first], number[second]
+            interval = _interval(sizes[i], sizes[j], lives.overlaps, first, second)
+            if interval[0] < interval[1]:
+                conflicts[i, j] = interval
+    made = Problem(sizes, conflicts)
+    return replace(made, lower_bound=_bound(lives, number))
+
+
+def _interval(
+    first_size: int, second_size: int, overlaps: Mapping[Pair, int], first: int, second: int
+) -> tuple[int, int]:
+    """Where offset[first] - offset[second] must not lie."""
+    low, high = -first_size, second_size
+    if (first, second) in overlaps:  # first is the output: at least so far below its input
+        low = max(low, -aligned(overlaps[first, second]))
+    if (second, first) in overlaps:
+        high = min(high, aligned(overlaps[second, first]))
+    return low, high
+
+
+def _bound(lives: Lifetimes, members: Mapping[int, int]) -> int:
+    """Bytes that no placement of the members can do without.
+
+    Of what lives at one position each pair that may overlap saves at most what one of the two has
+    behind the distance (Bonferroni's inequality: a union is no smaller than the sum of the parts
+    less the sum of the pairs).
+    """
+    most = 0
+    for position in {lives.buffers[b].first for b in members}:
+        live = {b for b in members if lives.buffers[b].first <= position <= lives.buffers[b].last}
+        need = sum(aligned(lives.buffers[b].bytes) for b in live)
+        for (output, source), distance in lives.overlaps.items():
+            if output in live and source in live:
+                out = aligned(lives.buffers[output].bytes)
+                shared = min(out, out - aligned(distance), aligned(lives.buffers[source].bytes))
+                need -= max(0, shared)
+        most = max(most, need)
+    return most

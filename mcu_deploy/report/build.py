@@ -9,6 +9,7 @@ import mcu_deploy
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board
 from mcu_deploy.ir import Graph
+from mcu_deploy.plan import InPool, Plan
 from mcu_deploy.toolchain import FirmwareSizes, StackBound, Toolchain
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _network(built: BuiltNetwork) -> dict[str, Any]:
         "source_sha256": network.graph.source_sha256,
         "flash_bytes": built.sizes.flash_bytes,
         "ram_bytes": built.sizes.ram_bytes,
-        "arena_bytes": plan.bytes,
+        "arena_bytes": plan.arena_bytes,
         "arena_lower_bound_bytes": plan.lower_bound,
         "stack_bytes": built.stack.bytes,
         "stack_path": [{"function": f, "bytes": b} for f, b in built.stack.path],
@@ -110,6 +111,14 @@ def _tensor(graph: Graph, edge: int) -> dict[str, Any]:
     }
 
 
+def _place(plan: Plan, edge: int, step: int) -> dict[str, Any]:
+    """Where a tensor lies: pool and offset; offset None: in the caller's buffer."""
+    place = plan.place(edge, step)
+    if isinstance(place, InPool):
+        return {"pool": plan.pools[place.pool].name, "offset": place.offset}
+    return {"pool": "caller" if place.caller else "run time", "offset": None}
+
+
 def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
     network = built.network
     rows = []
@@ -126,7 +135,7 @@ def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
                 "constant_bytes": sum(c.value.nbytes for c in workload.constants),
                 "nodes": list(network.graph.leaf_nodes(layer.node.id)),
                 "outputs": [
-                    {**_tensor(network.graph, o.edge), "offset": network.plan.offset(o.edge)}
+                    {**_tensor(network.graph, o.edge), **_place(network.plan, o.edge, step.index)}
                     for o in layer.outputs
                 ],
             }

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a structure in this file changes its meaning or its layout. */
-#define MCU_MODEL_ABI_VERSION 2U
+#define MCU_MODEL_ABI_VERSION 3U
 
 /* The one type code that run_func's arg_type_ids may hold: "a DLTensor *" (TVM's number for it). */
 #define MCU_TYPE_TENSOR_HANDLE 7
@@ -31,11 +31,22 @@ typedef union mcu_value {
 
 typedef struct mcu_instance mcu_instance_t;
 
-/* A stretch of an instance's workspace, in bytes. */
+/* Where a tensor lies. Pool 0 is the workspace; in MCU_POOL_POINTER the offset is an index into the
+ * instance's table of pointers. _mcu_address finds the bytes. */
+#define MCU_MAX_POOLS    4U
+#define MCU_POOL_POINTER 15U
 typedef struct mcu_region {
-    uint32_t offset;
+    uint32_t offset : 28; /* in bytes */
+    uint32_t pool : 4;
     uint32_t bytes;
 } mcu_region_t;
+
+/* A block of memory that each instance needs beside the workspace. */
+typedef struct mcu_pool_info {
+    const char *name;
+    uint32_t bytes;
+    uint32_t alignment; /* a power of two */
+} mcu_pool_info_t;
 
 /* An input or an output of the model. */
 typedef struct mcu_tensor_info {
@@ -48,6 +59,23 @@ typedef struct mcu_tensor_info {
     int32_t ndim;
     DLDataType dtype;
 } mcu_tensor_info_t;
+
+/* A part of the network that can be run alone: as the whole, with its own inputs and outputs. */
+typedef struct mcu_partition {
+    int32_t (*run_func)(void *args, void *arg_type_ids, int32_t num_args, void *out_ret_value,
+                        void *out_ret_tcode, void *resource_handle);
+    uint32_t num_input_tensors;
+    uint32_t num_output_tensors;
+    const char *name;
+    const mcu_tensor_info_t *inputs;
+    const mcu_tensor_info_t *outputs;
+} mcu_partition_t;
+
+/* A tensor that lives from run to run of an instance. */
+typedef struct mcu_state_info {
+    mcu_tensor_info_t tensor;
+    const void *initial; /* tensor.place.bytes bytes; NULL: zeros */
+} mcu_state_info_t;
 
 /* A layer: one operator call of the network, in the order of execution. */
 typedef struct mcu_layer_info {
@@ -76,8 +104,18 @@ typedef struct mcu_model {
     const mcu_tensor_info_t *outputs;
     const mcu_layer_info_t *layers;
     const mcu_region_t *layer_outputs;
-    /* What the network keeps between two runs of an instance: mcu_instance_init clears it. */
+    const mcu_pool_info_t *extra_pools; /* beside the workspace */
+    const mcu_partition_t *partitions;
+    const mcu_tensor_info_t *kept; /* can be read after a run that computes them */
+    const mcu_state_info_t *states;
+    uint32_t num_extra_pools;
+    uint32_t num_partitions;
+    uint32_t num_kept;
+    uint32_t num_states;
+    /* What backends keep between two runs of an instance: mcu_instance_init clears it. */
     mcu_region_t private_place;
+    /* The table of pointers: to tensors that lie at the caller's. */
+    mcu_region_t pointers;
     /* Called by mcu_instance_deinit, with the workspace still in place; NULL: nothing to do. */
     void (*release_func)(mcu_instance_t *instance);
 } mcu_model_t;
@@ -92,19 +130,41 @@ typedef void (*mcu_hook_t)(mcu_instance_t *instance, uint32_t layer, mcu_layer_e
 struct mcu_instance {
     const mcu_model_t *model;
     uint8_t *workspace; /* model->workspace_size bytes, aligned to model->workspace_alignment */
-    mcu_hook_t hook;    /* NULL: none */
+    uint8_t *extra_pools[MCU_MAX_POOLS - 1U]; /* as model->extra_pools asks for them */
+    mcu_hook_t hook;                          /* NULL: none */
     void *hook_context;
 };
 
 /* ---- What a generated network calls. Not for applications. ---- */
 
 /* Checks run_func's arguments against the descriptor and copies each input that does not already
- * lie at its place into the workspace. Returns MCU_OK or an error code. */
-int32_t _mcu_run_begin(const mcu_model_t *model, const void *args, const void *arg_type_ids,
-                       int32_t num_args, const void *resource_handle);
+ * lie at its place into the workspace. partition: NULL for the whole network. Returns MCU_OK or an
+ * error code. */
+int32_t _mcu_run_begin(const mcu_model_t *model, const mcu_partition_t *partition, const void *args,
+                       const void *arg_type_ids, int32_t num_args, const void *resource_handle);
 
 /* Copies each output that the caller wants elsewhere out of the workspace. */
-int32_t _mcu_run_end(const mcu_model_t *model, const void *args, const void *resource_handle);
+int32_t _mcu_run_end(const mcu_model_t *model, const mcu_partition_t *partition, const void *args,
+                     const void *resource_handle);
+
+/* The instance's table of pointers. */
+static inline uint8_t **_mcu_pointers(const mcu_instance_t *instance) {
+    const mcu_region_t place = instance->model->pointers;
+    uint8_t *const pool =
+        place.pool == 0 ? instance->workspace : instance->extra_pools[place.pool - 1U];
+    return (uint8_t **)(void *)(pool + place.offset);
+}
+
+/* The first byte of a region; NULL: it lies at the caller's, who has not passed it yet. */
+static inline uint8_t *_mcu_address(const mcu_instance_t *instance, mcu_region_t place) {
+    if (place.pool == 0) {
+        return instance->workspace + place.offset;
+    }
+    if (place.pool == MCU_POOL_POINTER) {
+        return _mcu_pointers(instance)[place.offset];
+    }
+    return instance->extra_pools[place.pool - 1U] + place.offset;
+}
 
 static inline void _mcu_layer_event(mcu_instance_t *instance, uint32_t layer,
                                     mcu_layer_event_t event) {

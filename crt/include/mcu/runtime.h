@@ -40,6 +40,16 @@ extern "C" {
 #define MCU_ALIGNED(n) _Alignas(n)
 #endif
 
+/* Stops the compiler where a condition that it knows is false: MCU_STATIC_ASSERT(c, text_as_name);
+ * the second form is for C99. */
+#if defined(__cplusplus)
+#define MCU_STATIC_ASSERT(condition, name) static_assert(condition, #name)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define MCU_STATIC_ASSERT(condition, name) _Static_assert(condition, #name)
+#else
+#define MCU_STATIC_ASSERT(condition, name) typedef char name[(condition) ? 1 : -1]
+#endif
+
 typedef enum mcu_status {
     MCU_OK = 0,
     MCU_ERROR_NULL_POINTER = -1,      /* a required pointer is NULL */
@@ -59,7 +69,8 @@ typedef enum mcu_status {
     MCU_ERROR_INDEX = -15,            /* no such tensor or layer */
     MCU_ERROR_TOO_MANY_TENSORS = -16, /* more tensors than MCU_MAX_TENSORS */
     MCU_ERROR_OVERLAP = -17,          /* a caller's buffer overlaps the workspace, off its place */
-    MCU_ERROR_CONFIGURATION = -18     /* the arena or manager was configured with bad sizes */
+    MCU_ERROR_CONFIGURATION = -18,    /* the arena or manager was configured with bad sizes */
+    MCU_ERROR_POOL_COUNT = -19        /* not as many pools as the model needs */
 } mcu_status_t;
 
 /* A sentence for a code of mcu_status_t; a constant text, also for unknown codes. */
@@ -74,12 +85,23 @@ DLTensor mcu_tensor(void *data, DLDataType dtype, const int64_t *shape, int32_t 
 size_t mcu_tensor_bytes(const DLTensor *tensor);
 
 /* Prepares an instance. workspace: at least model->workspace_size bytes, aligned to
- * model->workspace_alignment; it is the instance's until mcu_instance_deinit. */
+ * model->workspace_alignment; it is the instance's until mcu_instance_deinit. For a model without
+ * further pools. States get their initial values. */
 int32_t mcu_instance_init(mcu_instance_t *instance, const mcu_model_t *model, void *workspace,
                           size_t workspace_size);
 
+/* The same with a block for each of the model's pools: the workspace, then model->extra_pools. */
+typedef struct mcu_pool {
+    void *data;
+    size_t size;
+} mcu_pool_t;
+int32_t mcu_instance_init_pools(mcu_instance_t *instance, const mcu_model_t *model,
+                                const mcu_pool_t *pools, uint32_t num_pools);
+
 /* The tensor of input or output `index` in the instance's workspace. Using it for a run saves the
- * copy. An input must be written anew before each run: the network reuses its place. */
+ * copy. An input must be written anew before each run: the network reuses its place. Of a network
+ * that leaves its inputs and outputs to the caller (--io caller) data is what the last run got, at
+ * first NULL: bring your own, aligned to 16 bytes. */
 int32_t mcu_instance_input(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor);
 int32_t mcu_instance_output(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor);
 
@@ -90,6 +112,37 @@ int32_t mcu_instance_output(const mcu_instance_t *instance, uint32_t index, DLTe
  * at the same time. */
 int32_t mcu_instance_run(mcu_instance_t *instance, DLTensor *inputs, uint32_t num_inputs,
                          DLTensor *outputs, uint32_t num_outputs);
+
+/* Runs one partition alone: from its own inputs to its own outputs (model->partitions[partition]).
+ * Rules as for mcu_instance_run. What lies in the workspace may be used without a copy, by
+ * mcu_instance_partition_input and _output: the output of one partition is in its place for the
+ * next one, as long as no other run comes between. */
+int32_t mcu_instance_run_partition(mcu_instance_t *instance, uint32_t partition, DLTensor *inputs,
+                                   uint32_t num_inputs, DLTensor *outputs, uint32_t num_outputs);
+int32_t mcu_instance_partition_input(const mcu_instance_t *instance, uint32_t partition,
+                                     uint32_t index, DLTensor *tensor);
+int32_t mcu_instance_partition_output(const mcu_instance_t *instance, uint32_t partition,
+                                      uint32_t index, DLTensor *tensor);
+
+/* The index of a partition, a kept tensor or a state by its name; MCU_ERROR_INDEX: none has it. */
+int32_t mcu_model_find_partition(const mcu_model_t *model, const char *name);
+int32_t mcu_model_find_kept(const mcu_model_t *model, const char *name);
+int32_t mcu_model_find_state(const mcu_model_t *model, const char *name);
+
+/* A kept tensor: valid after a run that computes it, until the next one. */
+int32_t mcu_instance_kept(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor);
+
+/* A state's tensor, in place: read or write it between two runs. */
+int32_t mcu_instance_state(const mcu_instance_t *instance, uint32_t index, DLTensor *tensor);
+
+/* Copies a state out or in; bytes: exactly the tensor's (MCU_ERROR_SHAPE). */
+int32_t mcu_instance_get_state(const mcu_instance_t *instance, uint32_t index, void *data,
+                               size_t bytes);
+int32_t mcu_instance_set_state(mcu_instance_t *instance, uint32_t index, const void *data,
+                               size_t bytes);
+
+/* Gives every state its initial value. */
+int32_t mcu_instance_reset(mcu_instance_t *instance);
 
 /* Ends the use of the workspace; a run after that is MCU_ERROR_WRONG_INSTANCE. What the
  * network holds between runs is released. For an instance that mcu_instance_init prepared, or whose

@@ -1,0 +1,187 @@
+"""The program of a plan in C: a function of statements for each stretch that runs as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
+from mcu_deploy.codegen import describe, names
+from mcu_deploy.codegen.symbols import Symbols
+from mcu_deploy.codegen.text import wrap
+from mcu_deploy.errors import BackendFault
+from mcu_deploy.ir import Graph
+from mcu_deploy.plan import Copy, InPool, InSlot, Place, Plan, Step
+
+
+class Addresses:
+    """C expressions for places, and the variables that the expressions of one function use."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
+    def pointer(self, ctype: str, place: Place) -> str:
+        """A place as a pointer of this type."""
+        if isinstance(place, InSlot):
+            self._used.add("pointers")
+            return f"({ctype})pointers[{place.slot}]"
+        base = self._base(place)
+        return f"({ctype})({base} + {place.offset})"
+
+    def _base(self, place: InPool) -> str:
+        name = "ws" if place.pool == 0 else f"pool{place.pool}"
+        self._used.add(name)
+        return name
+
+    @property
+    def declarations(self) -> list[str]:
+        """The variables, each with its value."""
+        found = []
+        for name in sorted(self._used, key=lambda n: (n != "ws", n)):
+            if name == "ws":
+                found.append("uint8_t *const ws = instance->workspace;")
+            elif name == "pointers":
+                found.append("uint8_t *const *const pointers = _mcu_pointers(instance);")
+            else:
+                index = int(name.removeprefix("pool")) - 1
+                found.append(f"uint8_t *const {name} = instance->extra_pools[{index}];")
+        return found or ["(void)instance; /* there is nothing to compute */"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Lines of C with the comment that stands above them; `layer` has its events around it."""
+
+    comment: tuple[str, ...]
+    text: str
+    layer: int | None = None
+
+
+@dataclass(frozen=True)
+class Function:
+    """A static function of the instance. parts: the partitions that call it, by number."""
+
+    stem: str
+    title: str
+    declarations: tuple[str, ...]
+    statements: tuple[Statement, ...]
+    parts: frozenset[int] = frozenset()
+
+
+def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
+    """The program, cut where a partition begins or ends: each piece belongs to the same ones."""
+    membership = [
+        frozenset(number for number, part in enumerate(plan.parts) if position in part.items)
+        for position in range(len(plan.program))
+    ]
+    pieces = [
+        (parts, [position for position, _ in items])
+        for parts, items in groupby(enumerate(membership), key=lambda pair: pair[1])
+    ]
+    if not pieces:
+        return [Function("layers", "", tuple(Addresses().declarations), ())]
+    found = []
+    for number, (parts, positions) in enumerate(pieces):
+        addresses = Addresses()
+        statements = [_statement(graph, plan, p, symbols, addresses) for p in positions]
+        alone = len(pieces) == 1
+        owners = ", ".join(names.comment(plan.parts[p].name, 40) for p in sorted(parts))
+        found.append(
+            Function(
+                "layers" if alone else f"piece{number}",
+                "" if alone else f"Part of: {owners}." if owners else "Part of no partition.",
+                tuple(addresses.declarations),
+                tuple(s for s in statements if s is not None),
+                parts,
+            )
+        )
+    return found
+
+
+def _statement(
+    graph: Graph, plan: Plan, position: int, symbols: Symbols, addresses: Addresses
+) -> Statement | None:
+    item = plan.program[position]
+    if isinstance(item, Copy):
+        return _copy(graph, plan, item, addresses)
+    return _call(graph, plan, item, symbols, addresses)
+
+
+def _copy(graph: Graph, plan: Plan, copy: Copy, addresses: Addresses) -> Statement | None:
+    source, target = plan.place(copy.source), plan.place(copy.target)
+    if source == target:
+        return None
+    arguments = [
+        addresses.pointer("void *", target),
+        addresses.pointer("const void *", source),
+        str(graph.type(copy.source).bytes),
+    ]
+    comment = f"{describe.name(graph.edge_name(copy.target))} takes its next value."
+    return Statement((comment,), wrap("    memcpy(", arguments, ");"))
+
+
+def _call(
+    graph: Graph, plan: Plan, step: Step, symbols: Symbols, addresses: Addresses
+) -> Statement:
+    workload = step.choice.workload
+    function = workload.function
+    assert function is not None
+    symbol = symbols.kernel(workload.helpers, function, workload.backend)
+    arrays = [symbols.constant(c, step.index) for c in workload.constants]
+
+    def argument(item: Argument, ctype: str) -> str:
+        if item.role is Role.CONSTANT:
+            return arrays[item.index]
+        return addresses.pointer(ctype, _place(plan, step, item))
+
+    arguments = [
+        argument(item, parameter.ctype.strip())
+        for item, parameter in zip(workload.arguments, function.parameters, strict=True)
+    ]
+    text = wrap(f"    {symbol}(", arguments, ");")
+    return Statement(describe.layer(graph, step), text, step.index)
+
+
+def _place(plan: Plan, step: Step, item: Argument) -> Place:
+    """Where the argument of a layer lies."""
+    layer, workload = step.choice.layer, step.choice.workload
+    if item.role is Role.SCRATCH:
+        assert step.scratch is not None
+        return plan.buffer_place(step.scratch, step.index)
+    if item.role is Role.REGION:
+        region = workload.regions[item.index]
+        if region.kind is RegionKind.PRIVATE:
+            return plan.private_region(region)
+        return plan.buffer_place(step.regions[region], step.index)
+    if item.role is Role.OUTPUT:
+        return plan.place(layer.outputs[item.index].edge, step.index)
+    operand = layer.inputs[item.index]
+    if operand is None or operand.constant is not None:
+        raise BackendFault(
+            workload.backend,
+            f"The backend {workload.backend} passes input {item.index} of the {layer.op} "
+            f"{layer.name!r} to its function, which is "
+            f"{'absent' if operand is None else 'a constant and has no place in RAM'}. "
+            "Leave the backend out, and report this to its vendor.",
+        )
+    return plan.place(operand.edge, step.index)
+
+
+def region_calls(
+    stem: str, plan: Plan, calls: Sequence[tuple[str, RegionCall]], symbols: Symbols, verb: str
+) -> Function | None:
+    """The function that calls the backends' memory managers; None where none is to be called."""
+    if not calls:
+        return None
+    addresses = Addresses()
+    statements = []
+    for backend, call in calls:
+        symbol = symbols.kernel(call.helpers, call.function, backend)
+        arguments = [
+            addresses.pointer(parameter.ctype.strip(), plan.private_region(region))
+            for region, parameter in zip(call.regions, call.function.parameters, strict=True)
+        ]
+        text = wrap(f"    {symbol}(", arguments, ");")
+        statements.append(Statement((f"{backend} {verb}.",), text))
+    return Function(stem, "", tuple(addresses.declarations), tuple(statements))

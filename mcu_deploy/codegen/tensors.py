@@ -1,0 +1,89 @@
+"""Tensors in the descriptor: their places as C initialisers, and what the runtime says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from mcu_deploy.codegen import constants, describe, names
+from mcu_deploy.codegen.text import fill, table
+from mcu_deploy.ir import DType, EdgeId, Graph
+from mcu_deploy.plan import InSlot, Place, Plan
+
+POOL_POINTER = 15  # MCU_POOL_POINTER of model.h
+_DL_CODES = {"int": "kDLInt", "uint": "kDLUInt", "float": "kDLFloat", "bool": "kDLBool"}
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """An mcu_tensor_info_t: C for each member, and what the header's comment says of it."""
+
+    index: int
+    name: str
+    comment: str
+    real: str
+    shape: tuple[int, ...]
+    place: str
+    bytes: int
+    scale: str
+    zero_point: int
+    code: str
+    bits: int
+    is_callers: bool
+
+
+def info(graph: Graph, plan: Plan, edge: EdgeId, index: int, name: str | None = None) -> TensorInfo:
+    """What the descriptor says of a tensor; name: another one than the edge's."""
+    type_ = graph.type(edge)
+    scale, zero_point, real = "0.0F", 0, ""
+    quantization = type_.quantization
+    if quantization is not None and quantization.per_tensor and type_.dtype.is_integer:
+        scale = constants.float_literal(quantization.scales[0])
+        zero_point = quantization.zero_point[0]
+        real = describe.real_value(quantization)
+    kind = "bool" if type_.dtype is DType.BOOL else type_.dtype.value.rstrip("0123456789")
+    place = plan.place(edge)
+    return TensorInfo(
+        index=index,
+        name=names.string(graph.edge_name(edge) if name is None else name),
+        comment=describe.tensor(graph, edge),
+        real=real,
+        shape=type_.shape,
+        place=", ".join(region(place, type_.bytes)),
+        bytes=type_.bytes,
+        scale=scale,
+        zero_point=zero_point,
+        code=_DL_CODES[kind],
+        bits=8 * type_.dtype.bytes,
+        is_callers=isinstance(place, InSlot) and place.caller,
+    )
+
+
+def infos(graph: Graph, plan: Plan, edges: Iterable[EdgeId]) -> list[TensorInfo]:
+    """What the descriptor says of a list of tensors."""
+    return [info(graph, plan, edge, index) for index, edge in enumerate(edges)]
+
+
+def region(place: Place, size: int) -> tuple[str, str, str]:
+    """The members of an mcu_region_t: offset, pool, bytes."""
+    if isinstance(place, InSlot):
+        return str(place.slot), str(POOL_POINTER), str(size)
+    return str(place.offset), str(place.pool), str(size)
+
+
+def layer_outputs(plan: Plan) -> Mapping[str, object]:
+    """The two tables of layers: regions of outputs, and (first region, number) of each layer."""
+    regions: list[tuple[str, ...]] = []
+    layers: list[str] = []
+    for step in plan.steps:
+        outputs = step.choice.layer.outputs
+        layers.append(f"{{{len(regions)}, {len(outputs)}}}")
+        for output in outputs:
+            place = plan.place(output.edge, step.index)
+            offset, pool, size = region(place, plan.tensors[output.edge].bytes)
+            regions.append((f"    {{{offset},", f"{pool},", f"{size}}},", f"/* {step.index} */"))
+    return {
+        "num_regions": len(regions),
+        "regions": "\n".join(table(regions, gap=1)),
+        "layers": fill(layers),
+    }

@@ -1,0 +1,159 @@
+"""Which edges share memory: a view lies in its source, a state's next value may lie in the state.
+
+A group is a set of edges with one place. What it holds over time is written down as uses, by
+position in the program; what follows from that for other groups is in `lifetimes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mcu_deploy.backends.interface import Layer
+from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.plan.exposure import Exposure
+from mcu_deploy.plan.model import PlanError, aligned
+from mcu_deploy.select import Choice
+
+
+@dataclass
+class Group:
+    """Edges that lie in one place.
+
+    persistent: what it holds outlives the run. slot: it lies in a buffer of the caller, to which
+    this entry of the table of pointers points.
+    """
+
+    edges: list[EdgeId]
+    bytes: int
+    persistent: bool = False
+    slot: int | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it may share its memory with what lives at another time."""
+        return not self.persistent and self.slot is None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One way of running the network: all of it, or a partition alone.
+
+    begin: the edges that hold a value before the first position; end: those that must hold theirs
+    behind the last. positions: what is run.
+    """
+
+    begin: frozenset[EdgeId]
+    end: frozenset[EdgeId]
+    positions: frozenset[int]
+
+
+@dataclass
+class Groups:
+    """The group of every edge that has memory, in the order in which they are first written."""
+
+    of: dict[EdgeId, Group] = field(default_factory=dict)
+
+    def write(self, edge: EdgeId, size: int) -> None:
+        self.of[edge] = Group([edge], size)
+
+    def join(self, source: EdgeId, target: EdgeId) -> None:
+        kept, dissolved = self.of[source], self.of[target]
+        if kept is dissolved:
+            return
+        kept.edges += dissolved.edges
+        kept.bytes = max(kept.bytes, dissolved.bytes)
+        kept.persistent |= dissolved.persistent
+        for edge in dissolved.edges:
+            self.of[edge] = kept
+
+    @property
+    def all(self) -> list[Group]:
+        """Each group once."""
+        return list({id(group): group for group in self.of.values()}.values())
+
+
+def of_views(graph: Graph, choices: Sequence[Choice], exposure: Exposure) -> Groups:
+    """The groups that must be: a view and its source; a state is persistent."""
+    groups = Groups()
+    for edge in graph.inputs:
+        groups.write(edge, graph.type(edge).bytes)
+    for state in exposure.states:
+        groups.of[state.input].persistent = True
+    for choice in choices:
+        layer = choice.layer
+        for operand in layer.outputs:
+            groups.write(operand.edge, operand.type.bytes)
+        if choice.workload.is_view:
+            if layer.input(0).constant is not None:
+                raise PlanError(
+                    f"{layer.name!r} is a view of a constant, which has no place in RAM"
+                )
+            groups.join(layer.input(0).edge, layer.output.edge)
+    for edge in graph.outputs:
+        if graph.constant(edge) is not None:
+            raise PlanError(f"output {graph.edge_name(edge)!r} is a constant without a copy in RAM")
+    return groups
+
+
+def give_to_caller(graph: Graph, exposure: Exposure, groups: Groups) -> int:
+    """Lets inputs and outputs lie in the caller's buffers; returns how many do.
+
+    Two arguments of one group (an output that is a view of an input) stay in the arena, and are
+    copied.
+    """
+    arguments = (*exposure.inputs(graph), *exposure.outputs(graph))
+    owners = [id(groups.of[edge]) for edge in arguments]
+    slots = 0
+    for edge, owner in zip(arguments, owners, strict=True):
+        if owners.count(owner) == 1 and not groups.of[edge].persistent:
+            groups.of[edge].slot = slots
+            slots += 1
+    return slots
+
+
+def reads_of(layer: Layer) -> list[EdgeId]:
+    """The edges that a layer reads from memory."""
+    return [o.edge for o in layer.inputs if o is not None and o.constant is None]
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """An output that may overwrite an input which nothing reads after the layer.
+
+    The output's start plus `distance` is at most the input's start.
+    """
+
+    position: int
+    source: EdgeId
+    target: EdgeId
+    distance: int
+
+
+def sharings(layer: Layer, choice: Choice, position: int, groups: Groups) -> list[Sharing]:
+    """Which outputs of a layer may overlap which of its inputs, and how far behind.
+
+    An input whose memory the layer also reads as another input is shared only where the workload
+    allows it for both.
+    """
+    allowed = {(p.input, p.output): p.distance for p in choice.workload.in_place}
+    found = []
+    for o, output in enumerate(layer.outputs):
+        distances: dict[int, list[int | None]] = {}
+        sources: dict[int, EdgeId] = {}
+        for i, operand in enumerate(layer.inputs):
+            if operand is None or operand.constant is not None:
+                continue
+            group = id(groups.of[operand.edge])
+            distances.setdefault(group, []).append(allowed.get((i, o)))
+            sources.setdefault(group, operand.edge)
+        for group, numbers in distances.items():
+            known = [number for number in numbers if number is not None]
+            if len(known) == len(numbers):
+                found.append(Sharing(position, sources[group], output.edge, max(known)))
+    return found
+
+
+def same_room(first: Group, second: Group) -> bool:
+    """Whether two groups need equally many bytes."""
+    return aligned(first.bytes) == aligned(second.bytes)
