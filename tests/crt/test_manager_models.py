@@ -78,7 +78,7 @@ def test_the_smallest_block_is_the_first_that_serves(
     real: RealManagers, configuration: Configuration, requests: list[Request]
 ) -> None:
     """Every multiple of 16 below it is tried in C, so that none is left out wrongly."""
-    size = smallest_block(configuration, requests, word=8)
+    size = smallest_block(configuration, [requests], word=8)
     if size <= LARGEST_BLOCK:
         done = real.run(configuration, requests, size, 0)
         assert done is not None
@@ -94,11 +94,23 @@ def test_a_larger_block_may_fail_where_a_smaller_one_serves() -> None:
     configuration = BlockConfiguration(nearest=False)
     for seed in range(400):
         requests = random_sequence(seed, 30)
-        size = smallest_block(configuration, requests)
+        size = smallest_block(configuration, [requests])
         later = (configuration.manager(size + 16 * k) for k in range(1, 40))
         if not all(m is not None and simulate(m, requests).complete for m in later):
             return
     raise AssertionError("no such sequence was found; smallest_block could bisect")
+
+
+@settings(max_examples=200, deadline=None)
+@given(configuration=ANY_CONFIGURATION, sequences_=st.lists(sequences(), min_size=2, max_size=3))
+def test_one_block_for_several_sequences_is_the_first_that_serves_each(
+    configuration: Configuration, sequences_: list[list[Request]]
+) -> None:
+    size = smallest_block(configuration, sequences_)
+    for tried in range(0, size + 16, 16):
+        managers = [(configuration.manager(tried), requests) for requests in sequences_]
+        served = [m is not None and simulate(m, requests).complete for m, requests in managers]
+        assert all(served) == (tried == size)
 
 
 def test_each_strategy_fits_a_chain_of_tensors() -> None:
@@ -106,9 +118,9 @@ def test_each_strategy_fits_a_chain_of_tensors() -> None:
     for k in range(1, 10):
         requests += [Allocate(k, 1000 + 100 * (k % 3)), Free(k - 1)]
     for name in names():
-        managed = fit(name, requests)
-        assert managed.trace.complete
-        assert 2300 < managed.trace.peak <= managed.bytes < 3600, name
+        managed = fit(name, [requests])
+        assert all(trace.complete for trace in managed.traces)
+        assert 2300 < managed.peak <= managed.bytes < 3600, name
         assert least_bytes(managed.configuration, requests) <= managed.bytes
 
 
@@ -165,7 +177,7 @@ def c_program(seeds: range) -> str:
         for configuration in CONFIGURATIONS:
             requests = random_sequence(seed)
             # Mostly a block that serves all of it, sometimes one that ends in a refusal.
-            size = smallest_block(configuration, requests) - 16 * (seed % 3 == 0)
+            size = smallest_block(configuration, [requests]) - 16 * (seed % 3 == 0)
             manager = configuration.manager(size)
             assert manager is not None
             trace = simulate(manager, requests)

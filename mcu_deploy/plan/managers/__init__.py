@@ -42,11 +42,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Managed:
-    """A sequence of requests that succeeds: in which block, and what the manager answers there."""
+    """Sequences of requests that succeed: in which block, and what the manager answers to each."""
 
     configuration: Configuration
     bytes: int
-    trace: Trace
+    traces: tuple[Trace, ...]
+
+    @property
+    def peak(self) -> int:
+        """The most that the manager counts as used, in any sequence."""
+        return max((trace.peak for trace in self.traces), default=0)
 
 
 @functools.cache
@@ -73,15 +78,18 @@ def configurations(strategy: str) -> tuple[Configuration, ...]:
     return found
 
 
-def fit(strategy: str, requests: Sequence[Request], word: int = WORD) -> Managed:
-    """The configuration of a strategy that serves the requests in the least block, and this block.
+def fit(strategy: str, sequences: Sequence[Sequence[Request]], word: int = WORD) -> Managed:
+    """The configuration of a strategy that serves each of the sequences in the least block.
 
-    Of equal ones the last: larger pages are found faster. The block starts at a multiple of the
-    configuration's `block_alignment`.
+    Every sequence begins with a fresh manager. Of configurations that need as little the last one:
+    larger pages are found faster. The block starts at a multiple of `block_alignment`.
     """
-    sized = [(smallest_block(c, requests, word), c) for c in configurations(strategy)]
+    sized = [(smallest_block(c, sequences, word), c) for c in configurations(strategy)]
     size = min(bytes_ for bytes_, _ in sized)
     configuration = next(c for bytes_, c in reversed(sized) if bytes_ == size)
-    manager = configuration.manager(size, word)
-    assert manager is not None
-    return Managed(configuration, size, simulate(manager, requests))
+    traces = []
+    for requests in sequences:
+        manager = configuration.manager(size, word)
+        assert manager is not None
+        traces.append(simulate(manager, requests))
+    return Managed(configuration, size, tuple(traces))

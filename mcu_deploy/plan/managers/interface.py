@@ -128,24 +128,34 @@ def least_bytes(configuration: Configuration, requests: Iterable[Request], word:
 
 
 def smallest_block(
-    configuration: Configuration, requests: Sequence[Request], word: int = WORD
+    configuration: Configuration, sequences: Sequence[Sequence[Request]], word: int = WORD
 ) -> int:
-    """The least multiple of ALIGNMENT in which the requests succeed, from an aligned start.
+    """The least multiple of ALIGNMENT in which each sequence succeeds, from an aligned start.
 
     A larger block may fail where a smaller one serves, as the managers choose other holes in it.
     So this looks upwards from the lower bound, and leaves out only sizes of which the model says
     that they fail as the one before did.
     """
-    size = _up(least_bytes(configuration, requests, word))
+    size = _up(max((least_bytes(configuration, s, word) for s in sequences), default=0))
     while True:
+        growth = _missing(configuration, sequences, size, word)
+        if growth == 0:
+            return size
+        size = _up(size + growth)
+
+
+def _missing(
+    configuration: Configuration, sequences: Sequence[Sequence[Request]], size: int, word: int
+) -> int:
+    """By how many bytes the block must grow at least before a sequence that fails may succeed."""
+    for requests in sequences:
         manager = configuration.manager(size, word)
         if manager is None:
-            size += ALIGNMENT
-            continue
+            return 1
         trace = simulate(manager, requests)
-        if trace.complete:
-            return size
-        size = _up(size + trace.growth)
+        if not trace.complete:
+            return trace.growth
+    return 0
 
 
 def _up(size: int) -> int:
