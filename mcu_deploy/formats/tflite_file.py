@@ -90,8 +90,11 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """TFLite gives operators no names; they go by the tensor that they write."""
-        return self.outputs[0].name if self.outputs else f"{self.kind}_{self.index}"
+        """TFLite gives operators no names; they go by the tensor that they write.
+
+        A converter that merges operators joins their names with semicolons; the first one stays.
+        """
+        return self.outputs[0].name.split(";")[0] if self.outputs else f"{self.kind}_{self.index}"
 
     def input(self, index: int) -> Tensor:
         """An input that must be there."""

@@ -108,6 +108,27 @@ class GraphBuilder:
                 written.append(self._new_edge(tensor, order or _natural(tensor)))
         self._editor.add_node(op, inputs, written, operation.name, attributes, domain)
 
+    def reshaped(self, operation: Operation, x: EdgeId, shape: tuple[int, ...]) -> EdgeId:
+        """An edge with the elements of another, in another shape of as many elements."""
+        type_ = self._editor.types[x]
+        if type_.shape == shape:
+            return x
+        y = self.edge(self._editor.edges[x], replace(type_, shape=shape))
+        self.add(operation, "Reshape", [x, self._shape(operation, shape)], y)
+        return y
+
+    def add_reshape(self, operation: Operation, x: EdgeId, y: Tensor) -> None:
+        """The Reshape that writes a tensor of the file from an edge with its elements."""
+        self.add(operation, "Reshape", [x, self._shape(operation, y.type.shape)], y)
+
+    def _shape(self, operation: Operation, shape: tuple[int, ...]) -> EdgeId:
+        return self.constant(f"{operation.name} shape", np.array(shape, np.int64))
+
+    @staticmethod
+    def ordered(tensor: Tensor, order: Order | None) -> TensorType:
+        """The type of a tensor whose axes stand in an order."""
+        return _ordered(tensor.type, order or _natural(tensor))
+
     def type(self, edge: EdgeId) -> TensorType:
         return self._editor.types[edge]
 

@@ -21,9 +21,7 @@ def conv_window(
     return window(attributes, x.shape[2:], y.shape[2:], w.shape[2:])
 
 
-def _accumulate(
-    x: Array, w: Array, y_shape: tuple[int, ...], group: int, geometry: Window
-) -> Array:
+def accumulate(x: Array, w: Array, y_shape: tuple[int, ...], group: int, geometry: Window) -> Array:
     """Sums of products, tap by tap in index order; the type of the sums is that of `x`."""
     batch, channels = x.shape[:2]
     filters = w.shape[0]
@@ -49,7 +47,7 @@ def _conv(call: Call) -> list[Array]:
     bias = call.optional(2)
     column = (1, -1) + (1,) * (x_type.rank - 2)
     if not call.is_quantized:
-        sums = _accumulate(call.value(0), call.value(1), y_type.shape, group, geometry)
+        sums = accumulate(call.value(0), call.value(1), y_type.shape, group, geometry)
         real = sums if bias is None else sums + bias.reshape(column)
         return [clip(real, call.activation)]
     xq, wq, yq = x_type.quantization, w_type.quantization, y_type.quantization
@@ -60,7 +58,7 @@ def _conv(call: Call) -> list[Array]:
     # Exact in float64: no partial sum of 8-bit products leaves 2**53 (and matmul is fast there).
     x = call.value(0).astype(np.float64) - xq.zero_point[0]
     w = call.value(1).astype(np.float64) - w_zero
-    sums = _accumulate(x, w, y_type.shape, group, geometry).astype(np.int64)
+    sums = accumulate(x, w, y_type.shape, group, geometry).astype(np.int64)
     if bias is not None:
         sums = sums + bias.reshape(column).astype(np.int64)
     factor = multiplier(xq, wq, yq)
@@ -69,14 +67,15 @@ def _conv(call: Call) -> list[Array]:
     return [requantize(sums.astype(np.int32), factor, yq.zero_point[0], bounds, y_type.dtype)]
 
 
-def _macs(
+def macs(
     inputs: Sequence[TensorType | None],
     outputs: Sequence[TensorType],
     attributes: Mapping[str, Any],
 ) -> int:
+    """Of a convolution: one for each weight of a filter and each output."""
     weights = inputs[1]
     assert weights is not None
     return outputs[0].elements * math.prod(weights.shape[1:])
 
 
-OPERATORS = (Operator("Conv", _conv, _macs, quantized="native"),)
+OPERATORS = (Operator("Conv", _conv, macs, quantized="native"),)

@@ -1,36 +1,142 @@
-"""Fused activations, and the operators that are one."""
+"""Fused activations, and the operators that are one function of each element."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation
-from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_file import Operation, Tensor
+from mcu_deploy.formats.tflite_graph import GraphBuilder, Order
+from mcu_deploy.formats.tflite_ops import DOMAIN
+from mcu_deploy.ir import EdgeId
 
-_BOUNDS = {
-    tflite.ActivationFunctionType.NONE: (-math.inf, math.inf),
+Bounds = tuple[float, float]
+_UNBOUNDED: Bounds = (-math.inf, math.inf)
+_FUSED = {
+    tflite.ActivationFunctionType.NONE: _UNBOUNDED,
     tflite.ActivationFunctionType.RELU: (0.0, math.inf),
     tflite.ActivationFunctionType.RELU_N1_TO_1: (-1.0, 1.0),
     tflite.ActivationFunctionType.RELU6: (0.0, 6.0),
 }
 
 
-def activation(operation: Operation, function: int) -> dict[str, Any]:
-    """The attribute that a fused activation becomes: bounds as real numbers; none for no clamp."""
-    if function not in _BOUNDS:
+def fused_activation(operation: Operation, function: int) -> Bounds:
+    """The bounds of a fused activation, as real numbers; infinite ones do nothing."""
+    if function not in _FUSED:
         raise operation.unsupported(
             f"has the fused activation number {function}, which is no clamp",
             "Convert the model with RELU, RELU6 or a separate activation.",
         )
-    bounds = _BOUNDS[function]
-    return {} if bounds == (-math.inf, math.inf) else {"activation": bounds}
+    return _FUSED[function]
 
 
-def _relu(operation: Operation, graph: GraphBuilder) -> None:
-    graph.add(operation, "Relu", [graph.read(operation.input(0))], operation.output)
+def clamp_attribute(bounds: Bounds) -> dict[str, Any]:
+    """The attribute that says so to an operator of the domain "tflite"."""
+    return {} if bounds == _UNBOUNDED else {"activation": bounds}
 
 
-CONVERTERS = {"RELU": _relu}
+def add_clamped(
+    operation: Operation,
+    graph: GraphBuilder,
+    op: str,
+    inputs: Sequence[EdgeId | None],
+    attributes: dict[str, Any],
+    bounds: Bounds,
+    order: Order | None = None,
+) -> None:
+    """A float32 node of ONNX, and behind it the Relu or Clip that TFLite has in it."""
+    y = operation.output
+    if bounds == _UNBOUNDED:
+        graph.add(operation, op, inputs, y, attributes, order=order)
+        return
+    inner = graph.edge(f"{y.name} before the activation", graph.ordered(y, order))
+    graph.add(operation, op, inputs, inner, attributes)
+    add_clamp(operation, graph, inner, bounds, order)
+
+
+def add_clamp(
+    operation: Operation,
+    graph: GraphBuilder,
+    x: EdgeId,
+    bounds: Bounds,
+    order: Order | None = None,
+) -> None:
+    """The Relu or Clip that writes the operator's output from a float32 edge."""
+    if bounds == (0.0, math.inf):
+        graph.add(operation, "Relu", [x], operation.output, order=order)
+        return
+    limits = [
+        graph.constant(f"{operation.name} {what}", np.array(bound, np.float32))
+        for what, bound in zip(("lower bound", "upper bound"), bounds, strict=True)
+    ]
+    graph.add(operation, "Clip", [x, *limits], operation.output, order=order)
+
+
+def _is_float(operation: Operation) -> bool:
+    """Whether a function is one of float32; otherwise its tensors must be int8 or uint8."""
+    x, y = operation.input(0), operation.output
+    if x.type.shape != y.type.shape:
+        raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(x.type.shape)}")
+    return is_float(operation, x, y)
+
+
+def is_float(operation: Operation, *tensors: Tensor | None) -> bool:
+    """Whether all tensors are float32 (True) or all are quantized per tensor (False).
+
+    Constants may be quantized per axis. Raises UnsupportedError for mixtures and other types.
+    """
+    present = [t for t in tensors if t is not None]
+    if all(t.type.dtype.value == "float32" for t in present):
+        return True
+    for tensor in present:
+        type_ = tensor.type
+        if type_.dtype.bytes != 1 or not type_.is_quantized:
+            raise operation.unsupported(
+                f"has the tensor {tensor.name!r} of the type {type_}",
+                "mcu-deploy computes it on float32, and on int8 and uint8 with scales; convert "
+                "the model so.",
+            )
+        if tensor.value is None and type_.quantization and not type_.quantization.per_tensor:
+            raise operation.damaged(f"the computed tensor {tensor.name!r} has a scale per axis")
+    return False
+
+
+def _relu(bounds: Bounds) -> Any:
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        x = graph.read(operation.input(0))
+        if _is_float(operation):
+            add_clamp(operation, graph, x, bounds)
+        else:
+            graph.add(operation, "Relu", [x], operation.output, {"bounds": bounds}, DOMAIN)
+
+    return convert
+
+
+def _function(op: str) -> Any:
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        x = graph.read(operation.input(0))
+        domain = "" if _is_float(operation) else DOMAIN
+        graph.add(operation, op, [x], operation.output, domain=domain)
+
+    return convert
+
+
+def _leaky_relu(operation: Operation, graph: GraphBuilder) -> None:
+    alpha = float(operation.options(tflite.LeakyReluOptions).Alpha())
+    x = graph.read(operation.input(0))
+    domain = "" if _is_float(operation) else DOMAIN
+    graph.add(operation, "LeakyRelu", [x], operation.output, {"alpha": alpha}, domain)
+
+
+CONVERTERS = {
+    "RELU": _relu((0.0, math.inf)),
+    "RELU6": _relu((0.0, 6.0)),
+    "LEAKY_RELU": _leaky_relu,
+    "LOGISTIC": _function("Sigmoid"),
+    "TANH": _function("Tanh"),
+    "HARD_SWISH": _function("HardSwish"),
+}

@@ -1,0 +1,138 @@
+"""What moves elements and changes none: RESHAPE and its kin, TRANSPOSE, CONCATENATION, PAD,
+RESIZE_NEAREST_NEIGHBOR. They are ONNX's operators for every type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import tflite
+
+from mcu_deploy.arithmetic_tflite import round_half_away
+from mcu_deploy.formats.tflite_file import Operation
+from mcu_deploy.formats.tflite_graph import OPSET, GraphBuilder
+from mcu_deploy.formats.tflite_ops.activations import fused_activation
+from mcu_deploy.operators import Call
+from mcu_deploy.operators.selection import nearest_positions
+
+
+def _check_moves(operation: Operation) -> None:
+    """Output and inputs have one type and one scale."""
+    y = operation.output.type
+    for tensor in (operation.input(0), operation.output):
+        if tensor.type.dtype != y.dtype or tensor.type.quantization != y.quantization:
+            raise operation.damaged(
+                f"it moves elements of {operation.input(0).type} into {y} of another scale"
+            )
+
+
+def _reshape(operation: Operation, graph: GraphBuilder) -> None:
+    """The output's shape is in the file; the input or option with a shape is not looked at."""
+    _check_moves(operation)
+    if operation.input(0).type.elements != operation.output.type.elements:
+        raise operation.damaged("its output has not as many elements as its input")
+    graph.add_reshape(operation, graph.read(operation.input(0)), operation.output)
+
+
+def _transpose(operation: Operation, graph: GraphBuilder) -> None:
+    _check_moves(operation)
+    perm = tuple(int(a) for a in operation.constant(1).reshape(-1))
+    edge = graph.read(operation.input(0))
+    graph.add(operation, "Transpose", [edge], operation.output, {"perm": perm})
+
+
+def _concatenation(operation: Operation, graph: GraphBuilder) -> None:
+    options = operation.options(tflite.ConcatenationOptions)
+    if fused_activation(operation, options.FusedActivationFunction()) != (-np.inf, np.inf):
+        raise operation.unsupported("has a fused activation", "Convert it as an operator.")
+    y = operation.output
+    for tensor in operation.inputs:
+        if tensor is None or tensor.type.dtype != y.type.dtype:
+            raise operation.damaged("a part is missing or of another type")
+        if tensor.type.quantization != y.type.quantization:
+            raise operation.unsupported(
+                f"has the part {tensor.name!r} of another scale than its output's",
+                "TFLite-Micro joins the integers as they are; convert the model again.",
+            )
+    parts = [graph.read_optional(tensor) for tensor in operation.inputs]
+    graph.add(operation, "Concat", parts, y, {"axis": int(options.Axis())})
+
+
+def _pad(operation: Operation, graph: GraphBuilder) -> None:
+    """PAD fills with the zero point, PADV2 with a constant of the tensor's own type."""
+    _check_moves(operation)
+    x, y = operation.input(0), operation.output
+    amounts = operation.constant(1)
+    if amounts.shape != (x.type.rank, 2) or (amounts.size and amounts.min() < 0):
+        raise operation.damaged(f"its pads have the shape {list(amounts.shape)}")
+    pads = np.concatenate([amounts[:, 0], amounts[:, 1]]).astype(np.int64)
+    if operation.optional(2) is not None:
+        fill = operation.constant(2).reshape(-1)[:1].astype(x.type.dtype.numpy)
+    else:
+        quantization = x.type.quantization
+        zero = 0 if quantization is None else quantization.zero_point[0]
+        fill = np.array([zero], x.type.dtype.numpy)
+    inputs = [
+        graph.read(x),
+        graph.constant(f"{y.name} pads", pads),
+        graph.constant(f"{y.name} fill", fill.reshape(())),
+    ]
+    graph.add(operation, "Pad", inputs, y)
+
+
+def _resize_nearest(operation: Operation, graph: GraphBuilder) -> None:
+    """ONNX's Resize where it picks the same elements, else one Gather an axis."""
+    _check_moves(operation)
+    options = operation.options(tflite.ResizeNearestNeighborOptions)
+    x, y = operation.input(0), operation.output
+    if x.type.rank != 4 or y.type.rank != 4 or not x.type.elements or not y.type.elements:
+        raise operation.damaged("its input or output has not four axes with elements")
+    if (x.type.shape[0], x.type.shape[3]) != (y.type.shape[0], y.type.shape[3]):
+        raise operation.damaged("its output has another batch or other channels than its input")
+    corners, centers = bool(options.AlignCorners()), bool(options.HalfPixelCenters())
+    picked = {a: _nearest(x.type.shape[a], y.type.shape[a], corners, centers) for a in (1, 2)}
+    scales = np.array([n / s for s, n in zip(x.type.shape, y.type.shape, strict=True)], np.float32)
+    attributes = {
+        "mode": "nearest",
+        "nearest_mode": "round_prefer_ceil" if corners else "floor",
+        "coordinate_transformation_mode": "align_corners"
+        if corners
+        else ("tf_half_pixel_for_nn" if centers else "asymmetric"),
+    }
+    call = Call("Resize", attributes, (None, None, scales), (x.type,) * 3, (y.type,), OPSET)
+    edge = graph.read(x)
+    if all(nearest_positions(call)[axis] == picked[axis] for axis in picked):
+        roi = graph.constant(f"{y.name} roi", np.zeros(0, np.float32))
+        inputs = [edge, roi, graph.constant(f"{y.name} scales", scales)]
+        graph.add(operation, "Resize", inputs, y, attributes)
+        return
+    shape = (x.type.shape[0], y.type.shape[1], *x.type.shape[2:])
+    rows = graph.edge(f"{y.name} rows", replace(x.type, shape=shape))
+    positions = [
+        graph.constant(f"{y.name} positions", np.array(picked[axis], np.int64)) for axis in (1, 2)
+    ]
+    graph.add(operation, "Gather", [edge, positions[0]], rows, {"axis": 1})
+    graph.add(operation, "Gather", [rows, positions[1]], y, {"axis": 2})
+
+
+def _nearest(size: int, new: int, corners: bool, centers: bool) -> tuple[int, ...]:
+    """The positions that TFLite picks along an axis, computed in float32 (GetNearestNeighbor)."""
+    if corners and new > 1:
+        scale = np.float32(size - 1) / np.float32(new - 1)
+    else:
+        scale = np.float32(size) / np.float32(new)
+    at = (np.arange(new, dtype=np.float32) + np.float32(0.5 if centers else 0.0)) * scale
+    whole = round_half_away(at) if corners else np.floor(at)
+    return tuple(int(p) for p in np.clip(whole, 0, size - 1))
+
+
+CONVERTERS = {
+    "RESHAPE": _reshape,
+    "SQUEEZE": _reshape,
+    "EXPAND_DIMS": _reshape,
+    "TRANSPOSE": _transpose,
+    "CONCATENATION": _concatenation,
+    "PAD": _pad,
+    "PADV2": _pad,
+    "RESIZE_NEAREST_NEIGHBOR": _resize_nearest,
+}

@@ -1,0 +1,160 @@
+"""CONV_2D, DEPTHWISE_CONV_2D, AVERAGE_POOL_2D and MAX_POOL_2D: what slides a window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tflite
+
+from mcu_deploy.formats.tflite_file import Operation, Tensor
+from mcu_deploy.formats.tflite_graph import NCHW, GraphBuilder
+from mcu_deploy.formats.tflite_ops import DOMAIN
+from mcu_deploy.formats.tflite_ops.activations import (
+    Bounds,
+    add_clamped,
+    clamp_attribute,
+    fused_activation,
+    is_float,
+)
+
+_OIHW = (0, 3, 1, 2)
+# Depthwise weights are (1, kH, kW, channels * multiplier); ONNX has one filter an output channel.
+_DEPTHWISE = (3, 0, 1, 2)
+
+
+def _geometry(
+    operation: Operation, padding: int, strides: tuple[int, int], extent: tuple[int, int]
+) -> dict[str, Any]:
+    """Strides and explicit pads; extent: the kernel with its dilation, rows and columns.
+
+    SAME pads so that an output position stands for each stride, the odd one at the end.
+    """
+    x, y = operation.input(0), operation.output
+    if x.type.rank != 4 or y.type.rank != 4:
+        raise operation.damaged("its input or output has not four axes")
+    if min(strides) < 1 or min(extent) < 1:
+        raise operation.damaged(f"its strides are {list(strides)}, its window {list(extent)}")
+    begins, ends = [], []
+    for axis in range(2):
+        size, stride, reach = x.type.shape[1 + axis], strides[axis], extent[axis]
+        total = 0
+        if padding == tflite.Padding.SAME:
+            total = max(0, (-(-size // stride) - 1) * stride + reach - size)
+        elif padding != tflite.Padding.VALID:
+            raise operation.damaged(f"its padding is number {padding}")
+        begins.append(total // 2)
+        ends.append(total - total // 2)
+        positions = (size + total - reach) // stride + 1
+        if y.type.shape[1 + axis] != positions or positions < 1:
+            raise operation.damaged(
+                f"its output has {y.type.shape[1 + axis]} positions along axis {1 + axis}, and "
+                f"its window {positions}"
+            )
+    return {"strides": strides, "pads": (*begins, *ends)}
+
+
+def _conv_2d(operation: Operation, graph: GraphBuilder) -> None:
+    options = operation.options(tflite.Conv2DOptions)
+    weights = operation.input(1)
+    depth = weights.type.shape[-1] if weights.type.rank == 4 else 0
+    channels = operation.input(0).type.shape[-1]
+    if depth < 1 or channels % depth:
+        raise operation.damaged(f"its weights have {depth} channels, its input {channels}")
+    _convolution(operation, graph, options, _OIHW, channels // depth)
+
+
+def _depthwise_conv_2d(operation: Operation, graph: GraphBuilder) -> None:
+    # The option depth_multiplier is redundant; TFLite-Micro goes by the shapes.
+    options = operation.options(tflite.DepthwiseConv2DOptions)
+    _convolution(operation, graph, options, _DEPTHWISE, operation.input(0).type.shape[-1])
+
+
+def _convolution(
+    operation: Operation, graph: GraphBuilder, options: Any, order: tuple[int, ...], group: int
+) -> None:
+    weights, bias, y = operation.input(1), operation.optional(2), operation.output
+    operation.constant(1)
+    if weights.type.rank != 4:
+        raise operation.damaged("its weights have not four axes")
+    kernel = weights.type.shape[1:3]
+    dilations = (int(options.DilationHFactor()), int(options.DilationWFactor()))
+    if min(dilations) < 1:
+        raise operation.damaged(f"its dilations are {list(dilations)}")
+    extent = tuple(d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True))
+    strides = (int(options.StrideH()), int(options.StrideW()))
+    attributes = {
+        **_geometry(operation, options.Padding(), strides, (extent[0], extent[1])),
+        "dilations": dilations,
+        "kernel_shape": kernel,
+        "group": group,
+    }
+    bounds = fused_activation(operation, options.FusedActivationFunction())
+    x = graph.read(operation.input(0), NCHW)
+    if is_float(operation, operation.input(0), y) and weights.type.is_quantized:
+        _hybrid(operation, graph, order, attributes, bounds)
+        return
+    inputs = [x, graph.read(weights, order), graph.read_optional(bias)]
+    if is_float(operation, operation.input(0), weights, y):
+        add_clamped(operation, graph, "Conv", inputs, attributes, bounds, NCHW)
+        return
+    check_bias(operation, bias)
+    attributes |= clamp_attribute(bounds)
+    graph.add(operation, "Conv", inputs, y, attributes, DOMAIN, NCHW)
+
+
+def _hybrid(
+    operation: Operation,
+    graph: GraphBuilder,
+    order: tuple[int, ...],
+    attributes: dict[str, Any],
+    bounds: Bounds,
+) -> None:
+    raise operation.unsupported(
+        "has float32 activations and int8 weights, for which TFLite quantizes at run time",
+        "Convert the model with int8 activations, or without quantization.",
+    )
+
+
+def check_bias(operation: Operation, bias: Tensor | None) -> None:
+    """The bias of a quantized operator is int32 and a constant."""
+    if bias is None:
+        return
+    if bias.type.dtype.value != "int32" or bias.value is None:
+        raise operation.unsupported(
+            f"has the bias {bias.name!r} of the type {bias.type}, which is no constant of int32",
+            "Convert the model with int8 activations.",
+        )
+
+
+def _pool(op: str) -> Any:
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        options = operation.options(tflite.Pool2DOptions)
+        kernel = (int(options.FilterHeight()), int(options.FilterWidth()))
+        strides = (int(options.StrideH()), int(options.StrideW()))
+        attributes = _geometry(operation, options.Padding(), strides, kernel)
+        attributes["kernel_shape"] = kernel
+        bounds = fused_activation(operation, options.FusedActivationFunction())
+        x, y = operation.input(0), operation.output
+        inputs = [graph.read(x, NCHW)]
+        if is_float(operation, x, y):
+            add_clamped(operation, graph, op, inputs, attributes, bounds, NCHW)
+            return
+        if x.type.quantization != y.type.quantization or x.type.dtype != y.type.dtype:
+            raise operation.unsupported(
+                "has an output of another scale than its input's",
+                "TFLite-Micro pools the integers as they are; convert the model again.",
+            )
+        clamp = clamp_attribute(bounds)
+        # A maximum without a clamp is ONNX's.
+        domain = "" if op == "MaxPool" and not clamp else DOMAIN
+        graph.add(operation, op, inputs, y, attributes | clamp, domain, NCHW)
+
+    return convert
+
+
+CONVERTERS = {
+    "CONV_2D": _conv_2d,
+    "DEPTHWISE_CONV_2D": _depthwise_conv_2d,
+    "AVERAGE_POOL_2D": _pool("AveragePool"),
+    "MAX_POOL_2D": _pool("MaxPool"),
+}

@@ -1,0 +1,54 @@
+"""TFLite's SOFTMAX on int8, in gemmlowp's fixed point, over the last axis.
+
+Attribute `beta`: the factor of the input, 1 in most models. Output: scale 1/256, zero point -128.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.arithmetic_gemmlowp import exp_of_negative, reciprocal
+from mcu_deploy.arithmetic_tflite import (
+    Integers,
+    high_product,
+    multiply,
+    quantize_multiplier,
+    rounding_shift,
+    scalar,
+)
+from mcu_deploy.operators.base import Call, Operator
+
+_DIFFERENCE_BITS = 5
+# exp is summed with so many integer bits, so that 4,095 terms of 1 fit.
+SUM_BITS = 12
+
+
+def exponentials(call: Call) -> Integers:
+    """exp(-d * scale * beta) in 31 fractional bits, for the distances d from the maximum.
+
+    There are as many as distances that count: the result is 0 for every longer one.
+    """
+    real = float(np.float32(call.attributes.get("beta", 1.0))) * scalar(call.type(0))[0]
+    multiplier, shift = quantize_multiplier(min(real * 2 ** (31 - _DIFFERENCE_BITS), 2**31 - 1.0))
+    # The longest distance whose rescaled value has 5 integer bits (CalculateInputRadius).
+    radius = ((1 << _DIFFERENCE_BITS) - 1) << (31 - _DIFFERENCE_BITS) >> shift
+    distances = np.arange(min(radius, 255) + 1, dtype=np.int64)
+    return exp_of_negative(multiply(-distances, multiplier, shift), _DIFFERENCE_BITS)
+
+
+def _softmax(call: Call) -> list[Array]:
+    y = call.results[0]
+    x = call.value(0).astype(np.int64)
+    table = exponentials(call)
+    distance = x.max(axis=-1, keepdims=True) - x
+    counts = distance < len(table)
+    terms = np.where(counts, table[np.minimum(distance, len(table) - 1)], 0)
+    total = rounding_shift(terms, SUM_BITS).sum(axis=-1, keepdims=True)
+    leading = np.array([32 - int(t).bit_length() for t in total.reshape(-1)]).reshape(total.shape)
+    scale = reciprocal(((total << leading) & 0xFFFFFFFF) - (1 << 31))
+    share = rounding_shift(high_product(scale, terms), SUM_BITS - leading + 31 - 8)
+    return [np.where(counts, np.minimum(share - 128, 127), -128).astype(y.dtype.numpy)]
+
+
+OPERATORS = (Operator("Softmax", _softmax, domain="tflite"),)
