@@ -1,0 +1,140 @@
+"""The words of placement: a problem in bytes, its answer, and what strategies work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Buffers 0..n-1 of `sizes` bytes, to be placed at multiples of `alignment`.
+
+    sizes: multiples of `alignment`. conflicts: for a pair of buffers i < j the open interval
+    (low, high) that offset[i] - offset[j] must not lie in; pairs that are not named may lie
+    anywhere. Two buffers that must not overlap have (-size_i, size_j). Where j is an input that i,
+    an output, may overwrite while j is read `distance` behind, the pair is (-distance, size_j): the
+    output starts at least `distance` bytes below the input. distance may be 0 or negative, which
+    lets them share more. Mirrored, where the output has the smaller number's place: the input i and
+    the output j have (-size_i, distance).
+    lower_bound: bytes that no placement can do without, 0 if unknown; reaching it ends the search.
+    """
+
+    sizes: tuple[int, ...]
+    conflicts: Mapping[Pair, tuple[int, int]]
+    alignment: int = 16
+    lower_bound: int = 0
+
+    def __post_init__(self) -> None:
+        for i, size in enumerate(self.sizes):
+            if size < 0 or size % self.alignment:
+                raise ValueError(f"buffer {i} has {size} bytes, no multiple of {self.alignment}")
+        for i, j in self.conflicts:
+            if not 0 <= i < j < len(self.sizes):
+                raise ValueError(f"({i}, {j}) is no pair of {len(self.sizes)} buffers in order")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The offset of every buffer, and the bytes that all need.
+
+    method: the strategy that found it. optimal: whether it is known that nothing is smaller.
+    """
+
+    offsets: tuple[int, ...]
+    bytes: int
+    method: str
+    optimal: bool
+
+
+def violations(problem: Problem, offsets: Sequence[int]) -> list[Pair]:
+    """The pairs that lie where they must not."""
+    return [
+        (i, j)
+        for (i, j), (low, high) in problem.conflicts.items()
+        if low < offsets[i] - offsets[j] < high
+    ]
+
+
+# A neighbour j of a buffer i, and (low, high) that place[i] - place[j] must not lie between.
+Ban = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A problem in units of its alignment, so that every whole number is a legal place.
+
+    bans: for every buffer its neighbours, by number. Intervals without a whole number are left out.
+    """
+
+    sizes: tuple[int, ...]
+    bans: tuple[tuple[Ban, ...], ...]
+
+    def height(self, places: Sequence[int]) -> int:
+        """The end of the buffer that reaches highest."""
+        return max((p + s for p, s in zip(places, self.sizes, strict=True)), default=0)
+
+    @staticmethod
+    def of(problem: Problem) -> Instance:
+        unit = problem.alignment
+        bans: list[list[Ban]] = [[] for _ in problem.sizes]
+        for (i, j), (low, high) in sorted(problem.conflicts.items()):
+            # The widest legal steps: the difference is at most `below` or at least `above`.
+            below, above = low // unit, -(-high // unit)
+            if above - below > 1:
+                bans[i].append((j, below, above))
+                bans[j].append((i, -above, -below))
+        return Instance(
+            tuple(size // unit for size in problem.sizes), tuple(tuple(sorted(b)) for b in bans)
+        )
+
+
+class OutOfWork(Exception):
+    """The budget of a search is spent."""
+
+
+class Work:
+    """A budget in units of work: about one pair of buffers that is looked at.
+
+    Counting work, not seconds, gives the same placement on every machine.
+    """
+
+    def __init__(self, units: int) -> None:
+        self.left = units
+
+    def spend(self, units: int) -> None:
+        """Raises OutOfWork when nothing is left."""
+        self.left -= units
+        if self.left < 0:
+            raise OutOfWork
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a strategy is given: the instance, the best places so far, and what nobody can beat.
+
+    best: empty before the first strategy. seed: for strategies that draw numbers.
+    """
+
+    instance: Instance
+    best: tuple[int, ...]
+    bound: int
+    work: Work
+    seed: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a strategy found: places, no worse than `Search.best`, and a bound that it proved."""
+
+    places: tuple[int, ...]
+    bound: int = 0
+
+
+class Strategy(Protocol):
+    """Looks for places. It must be deterministic, and must return when `search.work` is spent."""
+
+    def __call__(self, search: Search) -> Found: ...
