@@ -140,7 +140,9 @@ def _bench(board: str, folder: Path, workspace: int = 8) -> Path:
 
 
 @qemu
-@pytest.mark.parametrize("board", ["mps2-an385", "mps2-an386", "mps2-an500", "mps3-an547"])
+@pytest.mark.parametrize(
+    "board", ["mps2-an385", "mps2-an386", "mps2-an500", "mps2-an521", "mps3-an547"]
+)
 def test_known_program_in_qemu(board: str, tmp_path: Path) -> None:
     elf = link(board, tmp_path, KNOWN)
     counts = _count(board, elf)
