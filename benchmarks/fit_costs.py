@@ -222,6 +222,13 @@ def cases() -> Iterator[onnx.ModelProto]:
         sums.both("BatchNormalization", [shape], constants=parameters, kinds=only_float)
         gains = [np.ones(side, np.float32)] * 2
         sums.both("LayerNormalization", [shape], constants=gains, kinds=only_float)
+        for op, gates, ways in (("LSTM", 4, 1), ("GRU", 3, 2), ("RNN", 1, 1)):
+            weights = [(ways, gates * channels, side), (ways, gates * channels, channels)]
+            direction = ("forward", "bidirectional")[ways - 1]
+            sums.both(
+                op, [(8, 1, side)], weights, kinds=only_float, direction=direction,
+                hidden_size=channels,
+            )  # fmt: skip
         yield sums.model()
 
 

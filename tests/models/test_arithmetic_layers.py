@@ -105,7 +105,8 @@ FLOAT = (
     "catdog_cnn_f32", "mlperf_ad_f32", "mlperf_ic_f32", "mlperf_kws_f32", "mlperf_vww_f32",
     "mnist8_zoo_f32", "onnx2c_atmega_mnist_f32", "st_yamnet256_cf_f32", "tflm_hello_world_f32",
     "torch_digits_cnn", "umatest_cnn_f32", "mlperf_kws_dynrange", "torch_dscnn_hswish_se",
-    "torch_gru_step", "torch_transformer_enc", "torch_unet_convt",
+    "torch_gru_step", "torch_transformer_enc", "torch_unet_convt", "torch_lstm_ts",
+    "tflm_mnist_lstm_f32",
 )  # fmt: skip
 
 

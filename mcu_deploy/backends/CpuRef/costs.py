@@ -1,7 +1,7 @@
 """What CpuRef's kernels cost: how often each part of a kernel's loops runs, times a coefficient.
 
 The coefficients are instructions on a Cortex-M4 with its FPU (gcc 12, -O2), fitted by
-benchmarks/fit_costs.py to the counts of 921 different layers, of the model pack and of networks
+benchmarks/fit_costs.py to the counts of 931 different layers, of the model pack and of networks
 made for the operators that it lacks. The estimate is off by 9 % in the median, and by less than
 25 % for nine layers of ten; behind each family in `FITS` stands how far it was off at worst (what
 gcc makes of an inner loop depends on the shape). Two costs depend on the data as well: quantizing,
@@ -22,6 +22,7 @@ from mcu_deploy.operators.conv_transpose import transposed_window
 from mcu_deploy.operators.elementwise import UNARY
 from mcu_deploy.operators.layer_normalization import normalized_axis
 from mcu_deploy.operators.pool import pool_window
+from mcu_deploy.operators.recurrent import GATES, R, X
 from mcu_deploy.operators.windows import Window
 
 
@@ -53,11 +54,14 @@ FITS: Mapping[str, Fit] = {
     "Erf": Fit((67,), 0.29, 0.36),  # 4 layers
     "Exp": Fit((72.1,), 0.01, 0.01),  # 2 layers
     "Floor": Fit((27.7,), 0.02, 0.02),  # 2 layers
+    "GRU": Fit((6, 314.2), 0.00, 0.01),  # 2 layers
     "Gelu": Fit((69.9,), 0.03, 0.03),  # 2 layers
     "HardSigmoid": Fit((69.6,), 0.01, 0.01),  # 3 layers
     "HardSwish": Fit((70.2,), 0.00, 0.02),  # 5 layers
+    "LSTM": Fit((5.7, 499.1), 0.02, 0.06),  # 6 layers
     "LeakyRelu": Fit((8.5,), 0.06, 0.07),  # 2 layers
     "Neg": Fit((5.4,), 0.10, 0.12),  # 2 layers
+    "RNN": Fit((6.6, 129.2), 0.00, 0.01),  # 2 layers
     "Reciprocal": Fit((6,), 0.01, 0.02),  # 2 layers
     "Relu": Fit((8,), 0.01, 0.01),  # 2 layers
     "Sigmoid": Fit((66.1,), 0.11, 0.16),  # 6 layers
@@ -263,6 +267,13 @@ def _layer_normalization(layer: Layer) -> Work:
     return Work("layer normalization", (math.prod(shape), rows))
 
 
+def _recurrent(layer: Layer) -> Work:
+    """Coefficients: for each multiplication, each hidden unit at each step."""
+    x, recurrent = layer.input(X).type, layer.input(R).type
+    units = x.shape[0] * x.shape[1] * recurrent.shape[0] * recurrent.shape[2]
+    return Work(layer.op, (layer.macs, units))
+
+
 def _reduce(layer: Layer) -> Work:
     """Coefficients: for each element of the input, each output."""
     name = "sum" if layer.op in ("ReduceMean", "ReduceSum") else "extremum"
@@ -285,6 +296,7 @@ RULES: Mapping[tuple[str, str], Callable[[Layer], Work]] = {
     ("", "Concat"): _concat,
     ("", "Softmax"): _softmax,
     ("", "LayerNormalization"): _layer_normalization,
+    **{("", op): _recurrent for op in GATES},
     **{("", op): _reduce for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")},
     ("", "QuantizeLinear"): _per_element("quantize"),
     ("", "DequantizeLinear"): _per_element("dequantize"),

@@ -1,0 +1,315 @@
+"""LSTM, GRU and RNN in float32, sequence by sequence: a row of W and of R for each gate and unit.
+
+Order of the sums: from the bias (W's and R's added when the model is compiled), along the input,
+along the hidden state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    Kernel,
+    constant_argument,
+    float_literal,
+    pointer,
+    render,
+    rule,
+    signed,
+    times,
+    workload,
+)
+from mcu_deploy.backends.interface import (
+    YES,
+    Argument,
+    CFunction,
+    Constant,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators import recurrent
+from mcu_deploy.operators.recurrent import GATES, Recurrence, recurrence
+from mcu_deploy.operators.recurrent_activations import PARAMETERS, Activation
+
+ADD_PRODUCTS = CFunction(
+    "add_products",
+    (
+        Parameter("float", "sum"),
+        Parameter("const float *", "row"),
+        Parameter("const float *", "x"),
+        Parameter("int32_t", "count"),
+    ),
+    "{\n    for (int32_t k = 0; k < count; k++) {\n        sum += row[k] * x[k];\n    }\n"
+    "    return sum;\n}",
+    result="float",
+    inline=True,
+)
+
+_FUNCTIONS = {
+    "Affine": "alpha * v + beta",
+    "Elu": "v < 0.0F ? alpha * expm1f(v) : v",
+    "HardSigmoid": "fmaxf(0.0F, fminf(1.0F, alpha * v + beta))",
+    "LeakyRelu": "v < 0.0F ? alpha * v : v",
+    "Relu": "v < 0.0F ? 0.0F : v",
+    "ScaledTanh": "alpha * tanhf(beta * v)",
+    "Sigmoid": "1.0F / (1.0F + expf(-v))",
+    "Softplus": "(v > 0.0F ? v : 0.0F) + log1pf(expf(-fabsf(v)))",
+    "Softsign": "v / (1.0F + fabsf(v))",
+    "Tanh": "tanhf(v)",
+    "ThresholdedRelu": "v > alpha ? v : 0.0F",
+}
+
+Expression = Callable[[str], str]
+
+
+def activation(name: str) -> CFunction:
+    """The helper `$recurrent_<name>(v, alpha, beta)`, with the parameters that it takes."""
+    parameters = ("v", "alpha", "beta")[: 1 + len(PARAMETERS[name])]
+    return CFunction(
+        f"recurrent_{name.lower()}",
+        tuple(Parameter("float", p) for p in parameters),
+        f"{{\n    return {_FUNCTIONS[name]};\n}}",
+        result="float",
+        inline=True,
+    )
+
+
+def _apply(functions: tuple[Activation, ...], value: str) -> str:
+    """C for an activation of a value; `functions` has one a direction."""
+    calls = []
+    for function in functions:
+        count = len(PARAMETERS[function.name])
+        parameters = [float_literal(p) for p in (function.alpha, function.beta)[:count]]
+        calls.append(f"$recurrent_{function.name.lower()}({', '.join([value, *parameters])})")
+    return calls[0] if len(set(calls)) == 1 else f"(d == 0 ? {calls[0]} : {calls[1]})"
+
+
+def _supports(layer: Layer) -> Support:
+    if layer.op == "LSTM" and layer.node.outputs[2:] and layer.node.outputs[1] is None:
+        return no("the last cell state is an output, and the last hidden state is none")
+    weights = (recurrent.W, recurrent.R, recurrent.BIAS, recurrent.PEEPHOLES)
+    given = [(i, o) for i, o in enumerate(layer.inputs) if o is not None]
+    if any(o.constant is None for i, o in given if i in weights):
+        return no("its weights are computed at run time")
+    if layer.input(recurrent.X).constant is not None:
+        return no("its input is a constant")
+    for index, operand in given:
+        if index != recurrent.LENGTHS and operand.type.dtype is not DType.FLOAT32:
+            return no(f"it computes float32, not {operand.type}")
+    why = recurrent.problem(layer.call)
+    return YES if why is None else no(why)
+
+
+class _Arguments:
+    """Parameters of the C function, and the arguments that stand for them."""
+
+    def __init__(self) -> None:
+        self.parameters: list[Parameter] = []
+        self.arguments: list[Argument] = []
+        self.constants: list[Constant] = []
+
+    def add(self, parameter: Parameter, role: Role, index: int = 0) -> None:
+        self.parameters.append(parameter)
+        self.arguments.append(Argument(role, index))
+
+    def constant(self, stem: str, value: Array) -> None:
+        self.constants.append(Constant(stem, np.ascontiguousarray(value)))
+        ctype = self.constants[-1].ctype
+        self.parameters.append(Parameter(f"const {ctype} *", stem))
+        self.arguments.append(constant_argument(len(self.constants) - 1))
+
+
+def _create(layer: Layer) -> Workload:
+    r = recurrence(layer.call)
+    given = _Arguments()
+    given.add(pointer(layer.input(recurrent.X), "x"), *_of(INPUT))
+    initial = {
+        name: _initial(layer, given, name, index)
+        for name, index in (
+            ("initial_h", recurrent.INITIAL_H),
+            ("initial_c", recurrent.INITIAL_C),
+        )
+    }
+    outputs = _outputs(layer)
+    for name, index in outputs.items():
+        given.add(pointer(layer.outputs[index], name, const=False), Role.OUTPUT, index)
+    given.constant("weights", _packed(layer))
+    given.constant("bias", _bias(layer, r))
+    peepholes = layer.optional(recurrent.PEEPHOLES)
+    if peepholes is not None and peepholes.constant is not None:
+        given.constant("peepholes", peepholes.constant)
+    lengths = any(length != r.steps for length in r.lengths)
+    if lengths:
+        given.constant("lengths", np.array(r.lengths, np.int32))
+    given.add(Parameter("float *", "scratch"), Role.SCRATCH)
+    gates = (2 if r.op == "GRU" and r.linear_before_reset else GATES[r.op]) * r.hidden
+    cell = r.op == "LSTM"
+    kept = ("y_h" not in outputs) + (cell and "y_c" not in outputs)
+    helpers = {f.name: activation(f.name) for each in r.functions for f in each}
+    if r.clip is not None:
+        helpers["clip"] = _clip()
+    body = render(
+        f"{r.op.lower()}.c.j2",
+        **_sizes(r),
+        **_expressions(r, peepholes is not None),
+        **{name: name in outputs for name in ("y", "y_h", "y_c")},
+        **initial,
+        gates=gates, cell=cell, lengths=lengths, has_empty=0 in r.lengths,
+    )  # fmt: skip
+    return workload(
+        layer,
+        CFunction(f"{r.op.lower()}_float32", tuple(given.parameters), body),
+        tuple(given.arguments),
+        tuple(given.constants),
+        (ADD_PRODUCTS, *helpers.values()),
+        ("math.h", "string.h"),
+        _in_place(layer, r, outputs),
+        scratch_bytes=4 * (gates + kept * r.hidden),
+    )
+
+
+def _of(argument: Argument) -> tuple[Role, int]:
+    return argument.role, argument.index
+
+
+def _outputs(layer: Layer) -> dict[str, int]:
+    """The places in `layer.outputs` of those that are there."""
+    names = [
+        n for n, e in zip(("y", "y_h", "y_c"), layer.node.outputs, strict=False) if e is not None
+    ]
+    return {name: index for index, name in enumerate(names)}
+
+
+def _initial(layer: Layer, given: _Arguments, name: str, index: int) -> bool:
+    """Adds an initial state to the parameters; False where it is 0."""
+    operand = layer.optional(index)
+    if operand is None:
+        return False
+    if operand.constant is None:
+        given.add(pointer(operand, name), Role.INPUT, index)
+        return True
+    if not np.any(operand.constant):
+        return False
+    given.constant(name, operand.constant)
+    return True
+
+
+def _in_place(layer: Layer, r: Recurrence, outputs: dict[str, int]) -> tuple[InPlace, ...]:
+    """Each state is read before it is written, one sequence's behind the other's.
+
+    Not so with the batch first and two directions: there the second one goes back.
+    """
+    if r.batch_first and r.directions > 1 and r.batch > 1:
+        return ()
+    pairs = (("y_h", recurrent.INITIAL_H), ("y_c", recurrent.INITIAL_C))
+    return tuple(
+        InPlace(index, outputs[name])
+        for name, index in pairs
+        if name in outputs and (o := layer.optional(index)) is not None and o.constant is None
+    )
+
+
+def _packed(layer: Layer) -> Array:
+    """For each direction and gate unit, the row of W and behind it the row of R."""
+    w, r = layer.input(recurrent.W).constant, layer.input(recurrent.R).constant
+    assert w is not None
+    assert r is not None
+    return np.concatenate([w, r], axis=2)
+
+
+def _bias(layer: Layer, r: Recurrence) -> Array:
+    """W's bias and R's in one, but apart where a reset gate multiplies only the second."""
+    operand = layer.optional(recurrent.BIAS)
+    if operand is None or operand.constant is None:
+        both = np.zeros((r.directions, 2, r.rows), np.float32)
+    else:
+        both = operand.constant.reshape(r.directions, 2, r.rows)
+    if not r.linear_before_reset:
+        return np.asarray(both[:, 0] + both[:, 1])
+    gates = both[:, 0, : 2 * r.hidden] + both[:, 1, : 2 * r.hidden]
+    return np.concatenate([gates, both[:, 0, 2 * r.hidden :], both[:, 1, 2 * r.hidden :]], axis=1)
+
+
+def _clip() -> CFunction:
+    return CFunction(
+        "recurrent_clip",
+        (Parameter("float", "v"), Parameter("float", "bound")),
+        "{\n    v = v < -bound ? -bound : v;\n    return v > bound ? bound : v;\n}",
+        result="float",
+        inline=True,
+    )
+
+
+def _offset(*terms: tuple[str, int, int]) -> str:
+    """C to add to a pointer: " + t * 12 + b" from (index, its extent, its step)."""
+    shown = (f" + {times(name, step)}" for name, extent, step in terms if extent > 1)
+    return "".join(shown)
+
+
+def _sizes(r: Recurrence) -> dict[str, object]:
+    """Extents, and C for the offsets of a step's elements in each tensor."""
+    batch, directions, steps, hidden = r.batch, r.directions, r.steps, r.hidden
+    if r.batch_first:
+        x_step, x_batch = r.inputs, steps * r.inputs
+        y_step, y_batch, y_direction = directions * hidden, steps * directions * hidden, hidden
+        h_batch, h_direction = directions * hidden, hidden
+    else:
+        x_step, x_batch = batch * r.inputs, r.inputs
+        y_step, y_batch, y_direction = directions * batch * hidden, hidden, batch * hidden
+        h_batch, h_direction = hidden, batch * hidden
+    bias_rows = r.rows + (hidden if r.linear_before_reset else 0)
+    return {
+        "batch": batch, "directions": directions, "steps": steps, "hidden": hidden,
+        "linear_before_reset": r.linear_before_reset, "input_forget": r.input_forget,
+        "inputs": r.inputs, "y_bytes": 4 * steps * batch * directions * hidden,
+        "state": _offset(("d", directions, h_direction), ("b", batch, h_batch)),
+        "x_offset": _offset(("t", steps, x_step), ("b", batch, x_batch)),
+        "y_offset": _offset(
+            ("t", steps, y_step), ("d", directions, y_direction), ("b", batch, y_batch)
+        ),
+        "row_offset": _offset(("d", directions, r.rows * (r.inputs + hidden))),
+        "bias_offset": _offset(("d", directions, bias_rows)),
+    }  # fmt: skip
+
+
+def _expressions(r: Recurrence, peepholes: bool) -> dict[str, object]:
+    """C for the time of a step, and functions from a C value to the C of what is made of it."""
+    varies = any(length != r.steps for length in r.lengths)
+    backwards = "steps - 1 - s" if varies else f"{r.steps - 1} - s"
+    time = f"d == 0 ? s : {backwards}" if r.directions > 1 else backwards
+
+    def bounded(value: str) -> str:
+        return value if r.clip is None else f"$recurrent_clip({value}, {float_literal(r.clip)})"
+
+    def peephole(gate: int) -> str:
+        if not peepholes:
+            return ""
+        at = f"n{signed(gate * r.hidden)}{_offset(('d', r.directions, 3 * r.hidden))}"
+        return f" + peepholes[{at}] * c[n]"
+
+    functions = {
+        name: partial(_apply, tuple(each[index] for each in r.functions))
+        for index, name in enumerate(("f", "g", "last")[: len(r.functions[0])])
+    }
+    return {
+        "backwards": any(r.backwards),
+        "time": time,
+        "bounded": bounded,
+        "peephole": peephole,
+        **functions,
+    }
+
+
+KERNELS = tuple(Kernel(op, _supports, rule(LayoutRule.NATURAL), _create) for op in GATES)
