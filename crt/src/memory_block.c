@@ -4,6 +4,7 @@
  * start: this finds the neighbour in front without storing it, and tells a pointer that was given
  * from any other without reading memory that is not the manager's.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "mcu/managed.h"
 #include "mcu/memory.h"
 #include "mcu/runtime.h"
 
@@ -160,4 +161,31 @@ int32_t mcu_mru_init(mcu_block_manager_t *manager, void *block, size_t size) {
 
 int32_t mcu_bestfit_init(mcu_block_manager_t *manager, void *block, size_t size) {
     return block_init(manager, block, size, true);
+}
+
+/* ---- For networks with --memory mru or bestfit: direct calls, so that the stack's bound is known.
+ */
+
+MCU_STATIC_ASSERT(sizeof(mcu_block_manager_t) <= MCU_MANAGER_WORDS * sizeof(size_t),
+                  mcu_block_manager_is_small);
+
+int32_t _mcu_mru_begin(void *manager, void *block, uint32_t bytes) {
+    return mcu_mru_init(manager, block, bytes);
+}
+
+int32_t _mcu_bestfit_begin(void *manager, void *block, uint32_t bytes) {
+    return mcu_bestfit_init(manager, block, bytes);
+}
+
+int32_t _mcu_block_take(void *manager, uint8_t **slot, uint32_t bytes) {
+    void *data = *slot;
+    int32_t status = block_allocate(manager, bytes, MCU_MANAGED_ALIGNMENT, &data);
+    *slot = data;
+    return status;
+}
+
+int32_t _mcu_block_give(void *manager, uint8_t **slot) {
+    void *data = *slot;
+    *slot = NULL;
+    return block_free(manager, data);
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "mcu/managed.h"
 #include "mcu/memory.h"
 #include "mcu/runtime.h"
 
@@ -102,4 +103,26 @@ int32_t mcu_page_manager_init(mcu_page_manager_t *manager, void *block, size_t s
     manager->num_pages = num_pages;
     manager->page_size_log2 = page_size_log2;
     return MCU_OK;
+}
+
+/* ---- For networks with --memory plain: direct calls, so that the stack's bound is known. ---- */
+
+MCU_STATIC_ASSERT(sizeof(mcu_page_manager_t) <= MCU_MANAGER_WORDS * sizeof(size_t),
+                  mcu_page_manager_is_small);
+
+int32_t _mcu_plain_begin(void *manager, void *block, uint32_t bytes, uint32_t page_size_log2) {
+    return mcu_page_manager_init(manager, block, bytes, page_size_log2, NULL, 0);
+}
+
+int32_t _mcu_plain_take(void *manager, uint8_t **slot, uint32_t bytes) {
+    void *data = *slot;
+    int32_t status = page_allocate(manager, bytes, MCU_MANAGED_ALIGNMENT, &data);
+    *slot = data;
+    return status;
+}
+
+int32_t _mcu_plain_give(void *manager, uint8_t **slot) {
+    void *data = *slot;
+    *slot = NULL;
+    return page_free(manager, data);
 }

@@ -68,20 +68,25 @@ class Rules:
 
 def load_rules() -> Rules:
     """Reads the rules from crt/include/mcu. Raises HygieneError where the headers are missing."""
-    folder = resources.crt() / "include" / "mcu"
-    try:
-        model = (folder / "model.h").read_text(encoding="utf-8")
-    except OSError as error:
-        raise HygieneError(
-            f"{folder / 'model.h'} cannot be read ({error.strerror}): install mcu-deploy again."
-        ) from error
+    model, managed = _header("model.h"), _header("managed.h")
     version = re.search(r"^#define\s+MCU_MODEL_ABI_VERSION\s+(\d+)", model, re.MULTILINE)
     if version is None:
         raise HygieneError(
-            f"{folder / 'model.h'} does not define MCU_MODEL_ABI_VERSION: install mcu-deploy again."
+            f"{resources.crt() / 'include/mcu/model.h'} does not define MCU_MODEL_ABI_VERSION: "
+            "install mcu-deploy again."
         )
-    entries = re.findall(r"^(?!static)[a-z][\w \t*]*?\b(_mcu_\w+)\(", model, re.MULTILINE)
+    entries = re.findall(r"^(?!static)[a-z][\w \t*]*?\b(_mcu_\w+)\(", model + managed, re.MULTILINE)
     return Rules(int(version[1]), frozenset(entries))
+
+
+def _header(name: str) -> str:
+    path = resources.crt() / "include" / "mcu" / name
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise HygieneError(
+            f"{path} cannot be read ({error.strerror}): install mcu-deploy again."
+        ) from error
 
 
 def descriptors(elf: Elf) -> list[tuple[str, Symbol]]:

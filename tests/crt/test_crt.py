@@ -57,6 +57,7 @@ PROGRAMS = {
     "contract": Program((HERE / "test_contract.c", MINI), 8),
     "instance": Program((HERE / "test_instance.c", MINI), 10),
     "memory": Program((HERE / "test_memory.c",), 10),
+    "managed": Program((HERE / "test_managed.c",), 2),
     "arena": Program(
         (HERE / "test_arena.c", MINI, ARENA, CRT / "src" / "mcu_run.c"),
         5,
@@ -306,7 +307,7 @@ def test_cpp_header_compiles_for_cores(core: str) -> None:
 
 @pytest.mark.needs_host_gcc
 def test_each_header_stands_alone(tmp_path: Path) -> None:
-    for header in ("dlpack", "model", "runtime", "memory"):
+    for header in ("dlpack", "model", "runtime", "memory", "managed"):
         source = tmp_path / f"{header}.c"
         source.write_text(f'#include "mcu/{header}.h"\n#include "mcu/{header}.h"\nint unused;\n')
         build(["gcc", *C_FLAGS, *INCLUDES, "-fsyntax-only", source])
