@@ -156,16 +156,15 @@ def _pad(layer: Layer) -> Workload:
         times(f"({name} - {before})" if before else name, stride)
         for name, _, before, _, stride in axes
     )
-    fill = pad_value(layer.call).reshape(-1)[0]
-    literal = f"{float(fill)!r}F" if y.type.dtype.is_float else str(int(fill))
+    element = f"x[{source or 0}]"
+    if inside:
+        fill = pad_value(layer.call).reshape(-1)[0]
+        literal = f"{float(fill)!r}F" if y.type.dtype.is_float else str(int(fill))
+        element = f"{inside} ? {element} : ({y.type.dtype.c_type}){literal}"
     function = CFunction(
         f"pad_{x.type.dtype.value}",
         (pointer(x, "x"), pointer(y, "y", const=False)),
-        render(
-            "copy.c.j2",
-            extents=tuple(a[1] for a in axes),
-            source=f"{inside} ? x[{source}] : ({y.type.dtype.c_type}){literal}",
-        ),
+        render("copy.c.j2", extents=tuple(a[1] for a in axes), source=element),
     )
     lowest = overlap.nested(
         *(_inside(extent, before, size) * stride for _, extent, before, size, stride in axes)
