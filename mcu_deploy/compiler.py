@@ -8,13 +8,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mcu_deploy import codegen, formats, hygiene, layouts, optimize, partition, plan, select
+from mcu_deploy import (
+    codegen,
+    exposing,
+    formats,
+    hygiene,
+    layouts,
+    optimize,
+    partition,
+    plan,
+    select,
+)
 from mcu_deploy.backends.interface import Backend, NetworkId, RegionCall, Target
 from mcu_deploy.boards import Board
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.errors import BackendFault, HygieneError, ToolError
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.partition import Assignment
 from mcu_deploy.plan import Plan
 from mcu_deploy.session import Session
@@ -29,7 +39,9 @@ class Options:
     compute a layer, by its name. strategy: how the others are given to backends, "greedy" or
     "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask
     for, no memory shared, so that every tensor can be read after a run. debug: with debug
-    information. shapes: of inputs, by name.
+    information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io: inputs
+    and outputs lie in the "arena" or at the "caller". separate_state: what outlives a run lies in
+    a pool of its own.
     """
 
     backends: tuple[str, ...] = ()
@@ -39,6 +51,9 @@ class Options:
     layers_all: bool = False
     debug: bool = False
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    requests: exposing.Requests = field(default_factory=exposing.Requests)
+    io: str = "arena"
+    separate_state: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,16 @@ class Network:
     sources: NetworkSource
     id: NetworkId = 0
     calls: tuple[tuple[str, RegionCall], ...] = ()
+
+    @property
+    def inputs(self) -> tuple[EdgeId, ...]:
+        """The inputs that a caller gives; states are not among them."""
+        return self.plan.exposure.inputs(self.graph)
+
+    @property
+    def outputs(self) -> tuple[EdgeId, ...]:
+        """The outputs that a caller gets."""
+        return self.plan.exposure.outputs(self.graph)
 
     @property
     def macs(self) -> int:
@@ -81,18 +106,19 @@ def compile_model(
     session.preference(board.core, chosen.backends)  # names that nobody has end here
     imported = formats.load(path, chosen.shapes)
     network_name = names.network_name(name, path)
-    graph = optimize.run(imported, optimize.Options(fuse=not chosen.layers_all))
+    graph, marks = exposing.mark(imported, chosen.requests)
+    graph = optimize.run(graph, optimize.Options(fuse=not chosen.layers_all))
     with session.loading() as network_id:
         while True:
             try:
-                return _compile(graph, imported, path, network_name, board, session, chosen,
+                return _compile(graph, marks, imported, path, network_name, board, session, chosen,
                                 network_id)  # fmt: skip
             except BackendFault as fault:
                 session.drop(fault)
 
 
 def _compile(
-    graph: Graph, imported: Graph, path: Path, name: str, board: Board, session: Session,
+    graph: Graph, marks: exposing.Marks, imported: Graph, path: Path, name: str, board: Board, session: Session,
     options: Options, network_id: NetworkId,
 ) -> Network:  # fmt: skip
     """From the simplified graph to C source, by the backends that the session has now."""
@@ -106,7 +132,8 @@ def _compile(
             _layer_backends(session, board, options), options.strategy, not options.layers_all
         ),
     )
-    graph = layouts.assign(graph, assignment)
+    graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in marks.cuts})
+    graph, exposure = exposing.settle(graph, marks, options.requests)
     # Conversions belong to no partition: whoever has them, be it named or not.
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]
@@ -115,8 +142,14 @@ def _compile(
     memory = plan.make(
         graph,
         selection.choices,
-        plan.Options(reuse=not options.layers_all),
+        plan.Options(
+            reuse=not options.layers_all,
+            io=options.io,
+            pointer_bytes=8 if board.is_host else 4,
+            separate_state=options.separate_state,
+        ),
         [call for _, call in calls],
+        exposure,
     )
     command = gcc_command_line(board, name)
     sources = codegen.generate(graph, memory, name, command, options.weights, selection)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mcu_deploy import exposing
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiler import Network, Options, compile_model, sha256_of
@@ -85,6 +86,9 @@ class BuildFolder:
                 weights=options["weights"],
                 layers_all=options["layers_all"],
                 shapes=options["shapes"],
+                requests=exposing.read_requests(options["requests"]),
+                io=options["io"],
+                separate_state=options["separate_state"],
             ),
         )
         computed = [step.choice.workload.backend for step in network.plan.steps]

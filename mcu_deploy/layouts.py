@@ -8,6 +8,7 @@ an output that is a constant is copied from it by an Identity, so that every out
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from mcu_deploy.backends.interface import LayoutRule
@@ -19,8 +20,11 @@ Layout = tuple[int, ...] | None
 
 
 class _Assigner:
-    def __init__(self, graph: Graph, rules: dict[NodeId, LayoutRule]) -> None:
+    def __init__(
+        self, graph: Graph, rules: dict[NodeId, LayoutRule], natural: Container[EdgeId]
+    ) -> None:
         self.graph = graph
+        self.natural = natural
         self.rules = rules
         self.editor = GraphEditor(graph)
         self.converted: dict[tuple[EdgeId, tuple[int, ...]], EdgeId] = {}
@@ -39,11 +43,21 @@ class _Assigner:
         # Subgraphs see their values in natural order.
         extra = [self._wanted(node, e, LayoutRule.NATURAL) for e in node.extra_inputs]
         self.editor.set_extra_inputs(node.id, extra)
-        for edge in node.outputs:
-            if edge is not None:
-                type_ = self.editor.types[edge]
-                layout = self._output_layout(node, inputs, type_, rule)
-                self.editor.types[edge] = replace(type_, layout=layout)
+        for edge in node.writes:
+            type_ = self.editor.types[edge]
+            laid_out = replace(type_, layout=self._output_layout(node, inputs, type_, rule))
+            if edge in self.natural and not laid_out.same_memory(type_):
+                self._put_back(node.id, edge, laid_out)
+            else:
+                self.editor.types[edge] = laid_out
+
+    def _put_back(self, node: NodeId, edge: EdgeId, laid_out: TensorType) -> None:
+        """Lets a node write another edge, from which `edge` is copied in natural order."""
+        name = self.editor.edges[edge]
+        written = self.editor.add_edge(name, laid_out)
+        outputs = [written if e == edge else e for e in self.editor.nodes[node].outputs]
+        self.editor.set_outputs(node, outputs)
+        self.editor.add_node("Reorder", [written], [edge], f"{name} reordered", {}, "mcu")
 
     def _wanted(self, node: Node, edge: EdgeId, rule: LayoutRule) -> EdgeId:
         if edge in self.editor.constants or rule is LayoutRule.VIEW:
@@ -113,8 +127,11 @@ class _Assigner:
         return self.copies[edge]
 
 
-def assign(graph: Graph, assignment: Assignment) -> Graph:
-    """The graph with layouts on its edges, as the backends of `assignment` want them."""
+def assign(graph: Graph, assignment: Assignment, natural: Container[EdgeId] = ()) -> Graph:
+    """The graph with layouts on its edges, as the backends of `assignment` want them.
+
+    natural: edges that lie in natural order for everyone who reads or writes them.
+    """
     # An If or a Loop that is split has no backend of its own; its tensors lie in natural order.
     rules = {
         node.id: assignment.supports[node.id].layout
@@ -122,4 +139,4 @@ def assign(graph: Graph, assignment: Assignment) -> Graph:
         else LayoutRule.NATURAL
         for node in graph.nodes
     }
-    return _Assigner(graph, rules).run()
+    return _Assigner(graph, rules, natural).run()

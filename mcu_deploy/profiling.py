@@ -99,7 +99,7 @@ def _emulated(folder: BuildFolder, entry: dict[str, Any], chosen: Connection) ->
 
 def _on_board(folder: BuildFolder, name: str, connection: Connection, session: Session) -> Profile:
     network = folder.compile_again(name, session)
-    inputs = random_samples(network.graph, 1).inputs[0]
+    inputs = random_samples(network.graph, 1, edges=network.inputs).inputs[0]
     with open_device(folder, connection) as device:
         result = device.profile(name, list(inputs), repeat=3)
         for index, value in enumerate(inputs):

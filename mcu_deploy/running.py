@@ -98,7 +98,8 @@ def run(
     folder = as_folder(build)
     name = folder.network(model)["name"]
     if isinstance(samples, (str, Path)):
-        samples = load_samples(samples, folder.compile_again(name, session).graph)
+        network = folder.compile_again(name, session)
+        samples = load_samples(samples, network.graph, network.inputs)
     with open_device(folder, connection) as device:
         return [device.infer(name, list(inputs)) for inputs in samples.inputs]
 

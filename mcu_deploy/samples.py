@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mcu_deploy.errors import UsageError
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import EdgeId, Graph
 
 Array = npt.NDArray[Any]
 
@@ -32,8 +32,8 @@ class Samples:
         return self if count is None else Samples(self.inputs[:count], self.origin)
 
 
-def load_samples(path: str | Path, graph: Graph) -> Samples:
-    """Reads samples for a graph's inputs.
+def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None = None) -> Samples:
+    """Reads samples for a graph's inputs, or for these of its edges.
 
     An .npz holds an array an input, named in0, in1, ... or by the inputs' names; an .npy the only
     input. The first axis counts samples, unless an array has the input's own shape. Raises
@@ -42,9 +42,10 @@ def load_samples(path: str | Path, graph: Graph) -> Samples:
     file = Path(path)
     if not file.is_file():
         raise UsageError(f"The samples' file {file} does not exist.")
-    arrays = _read(file, graph)
+    wanted = graph.inputs if edges is None else edges
+    arrays = _read(file, graph, wanted)
     stacked = []
-    for index, edge in enumerate(graph.inputs):
+    for index, edge in enumerate(wanted):
         type_ = graph.type(edge)
         array = arrays[index]
         if array.shape == type_.shape:
@@ -70,19 +71,19 @@ def load_samples(path: str | Path, graph: Graph) -> Samples:
     return Samples(tuple(tuple(a[s] for a in stacked) for s in range(count)), str(file))
 
 
-def _read(file: Path, graph: Graph) -> Sequence[Array]:
+def _read(file: Path, graph: Graph, edges: Sequence[EdgeId]) -> Sequence[Array]:
     try:
         loaded = np.load(file, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
-            if len(graph.inputs) != 1:
+            if len(edges) != 1:
                 raise UsageError(
-                    f"{file} holds one array, but the model has {len(graph.inputs)} inputs. "
+                    f"{file} holds one array, but the model has {len(edges)} inputs. "
                     "Give an .npz with in0, in1, ..."
                 )
             return [loaded]
         with loaded:
             found = []
-            for index, edge in enumerate(graph.inputs):
+            for index, edge in enumerate(edges):
                 name = graph.edge_name(edge)
                 key = next((k for k in (f"in{index}", name) if k in loaded.files), None)
                 if key is None:
@@ -96,8 +97,12 @@ def _read(file: Path, graph: Graph) -> Sequence[Array]:
         raise UsageError(f"{file} is no readable .npz or .npy file ({error}).") from error
 
 
-def random_samples(graph: Graph, count: int = 4, seed: int = 0) -> Samples:
-    """Made-up samples: integers over their whole range, floats from a standard normal."""
+def random_samples(
+    graph: Graph, count: int = 4, seed: int = 0, edges: Sequence[EdgeId] | None = None
+) -> Samples:
+    """Made-up samples for a graph's inputs, or for these of its edges: integers over their
+    whole range, floats from a standard normal.
+    """
     generator = np.random.default_rng(seed)
 
     def one(edge: int) -> Array:
@@ -109,5 +114,6 @@ def random_samples(graph: Graph, count: int = 4, seed: int = 0) -> Samples:
         low, high = type_.dtype.range if type_.dtype.bytes == 1 else (0, 100)
         return generator.integers(low, high, type_.shape, dtype=type_.dtype.numpy, endpoint=True)
 
-    samples = tuple(tuple(one(e) for e in graph.inputs) for _ in range(count))
+    wanted = graph.inputs if edges is None else edges
+    samples = tuple(tuple(one(e) for e in wanted) for _ in range(count))
     return Samples(samples, f"{count} made-up samples (seed {seed})")

@@ -102,10 +102,10 @@ def validate(
     entry = folder.network(model)
     network = folder.compile_again(entry["name"], session)
     if isinstance(samples, (str, Path)):
-        samples = load_samples(samples, network.graph)
-    given = samples or random_samples(network.graph)
+        samples = load_samples(samples, network.graph, network.inputs)
+    given = samples or random_samples(network.graph, edges=network.inputs)
     chosen = connection or Connection()
-    oracle = [interpreter.run_all(network.graph, list(i)) for i in given.inputs]
+    oracle = _run_oracle(network, given)
     with open_device(folder, chosen) as device:
         results, used = _infer(device, network, given)
         layer_report = _layers(device, network, given, oracle) if layers else None
@@ -113,6 +113,18 @@ def validate(
     if onnxruntime:
         reference = run_onnxruntime(folder.directory / entry["kept_model"], given.inputs)
     return _judge(folder, network, given, results, oracle, reference, layer_report, used, chosen)
+
+
+def _run_oracle(network: Network, samples: Samples) -> list[dict[EdgeId, Array]]:
+    """The value of every edge for each sample; states go from sample to sample."""
+    states = {state.input: state.first(network.graph) for state in network.plan.exposure.states}
+    found = []
+    for inputs in samples.inputs:
+        given = dict(zip(network.inputs, inputs, strict=True)) | states
+        values = interpreter.run_all(network.graph, [given[e] for e in network.graph.inputs])
+        states = {s.input: values[s.output] for s in network.plan.exposure.states}
+        found.append(values)
+    return found
 
 
 def _infer(device: Device, network: Network, samples: Samples) -> tuple[list[list[Array]], int]:
@@ -139,7 +151,7 @@ def _judge(
     graph = network.graph
     names, against_oracle, against_onnxruntime, integer = [], [], [], []
     problems = []
-    for number, edge in enumerate(graph.outputs):
+    for number, edge in enumerate(network.outputs):
         name = graph.edge_name(edge)
         names.append(name)
         ours = [r[number] for r in results]

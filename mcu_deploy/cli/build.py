@@ -56,6 +56,30 @@ def build(
     dynamic_backends: DynamicBackends = None,
     no_dynamic_backends: NoDynamicBackends = False,
     backend_option: BackendOption = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="TENSOR", help="Readable after a run (repeatable)."),
+    ] = None,
+    partition: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--partition",
+            metavar="NAME=IN,..:OUT,..",
+            help="A part that can be run alone, between these tensors (repeatable).",
+        ),
+    ] = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--state",
+            metavar="INPUT=OUTPUT",
+            help="The output of one run is the input of the next (repeatable).",
+        ),
+    ] = None,
+    io: Annotated[
+        str,
+        typer.Option("--io", help="arena: inputs and outputs have places there; caller: not."),
+    ] = "arena",
     shape: Annotated[
         list[str] | None, typer.Option("--shape", help="INPUT=1,3,96,96 binds symbolic shapes.")
     ] = None,
@@ -76,7 +100,7 @@ def build(
     as_json: JsonOption = False,
 ) -> None:
     """Compile models for a board: C source, a checked object, firmware, and a report."""
-    from mcu_deploy import building
+    from mcu_deploy import building, exposing
     from mcu_deploy.codegen.names import network_name
     from mcu_deploy.compiler import Options
     from mcu_deploy.folder import parse_shapes
@@ -85,6 +109,8 @@ def build(
 
     if weights not in ("incbin", "array"):
         raise UsageError(f"--weights {weights} is not known; it is incbin or array.")
+    if io not in ("arena", "caller"):
+        raise UsageError(f"--io {io} is not known; it is arena or caller.")
     if layers not in ("built", "all"):
         raise UsageError(f"--layers {layers} is not known; it is built or all.")
     names = name or []
@@ -98,6 +124,12 @@ def build(
         layers_all=layers == "all",
         debug=debug,
         shapes=parse_shapes(shape or []),
+        requests=exposing.Requests(
+            tuple(keep or ()),
+            tuple(map(exposing.parse_partition, partition or ())),
+            tuple(map(exposing.parse_state, state or ())),
+        ),
+        io=io,
     )
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"building for {board} ..."):

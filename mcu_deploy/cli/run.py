@@ -54,7 +54,8 @@ def run(
     connection = running.Connection(port, baud, emulator, tuple(emulator_arg or ()))
     with folder_for(source, board) as folder:
         name = folder.network(model)["name"]
-        given = load_samples(inputs, folder.compile_again(name).graph).first(samples)
+        network = folder.compile_again(name)
+        given = load_samples(inputs, network.graph, network.inputs).first(samples)
         with err.status(f"running {len(given)} samples on {folder.board.name} ..."):
             results = running.run(folder, given, model=name, connection=connection)
         reason = running.where(folder, connection)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from mcu_deploy.ir import EdgeId, Graph
@@ -38,6 +39,13 @@ class State:
     input: EdgeId
     output: EdgeId
     initial: npt.NDArray[Any] | None = None
+
+    def first(self, graph: Graph) -> npt.NDArray[Any]:
+        """Its value after initialisation and reset."""
+        type_ = graph.type(self.input)
+        if self.initial is not None:
+            return self.initial
+        return np.zeros(type_.shape, type_.dtype.numpy)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import mcu_deploy
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import InPool, Plan
+from mcu_deploy.plan import InPool, Plan, Step
 from mcu_deploy.toolchain import FirmwareSizes, StackBound, Toolchain
 
 if TYPE_CHECKING:
@@ -63,6 +64,9 @@ def build_report(
             "backend_options": {b: dict(o) for b, o in creation.backend_options.items()},
             "weights": options.weights,
             "layers_all": options.layers_all,
+            "requests": asdict(options.requests),
+            "io": options.io,
+            "separate_state": options.separate_state,
             "shapes": {name: list(shape) for name, shape in options.shapes.items()},
         },
         "tools": {
@@ -93,8 +97,26 @@ def _network(built: BuiltNetwork) -> dict[str, Any]:
         "stack_path": [{"function": f, "bytes": b} for f, b in built.stack.path],
         "weights_bytes": len(network.sources.weights),
         "macs": network.macs,
-        "inputs": [_tensor(network.graph, e) for e in network.graph.inputs],
-        "outputs": [_tensor(network.graph, e) for e in network.graph.outputs],
+        "inputs": [_tensor(network.graph, e) for e in network.inputs],
+        "outputs": [_tensor(network.graph, e) for e in network.outputs],
+        "pools": [{"name": p.name, "bytes": p.bytes, "memory": p.memory} for p in plan.pools],
+        "kept": [{**_tensor(network.graph, k.edge), "name": k.name} for k in plan.exposure.kept],
+        "states": [
+            {**_tensor(network.graph, s.input), "name": s.name} for s in plan.exposure.states
+        ],
+        "partitions": [
+            {
+                "name": part.name,
+                "inputs": [_tensor(network.graph, e) for e in part.inputs],
+                "outputs": [_tensor(network.graph, e) for e in part.outputs],
+                "layers": [
+                    item.index
+                    for position, item in enumerate(plan.program)
+                    if position in part.items and isinstance(item, Step)
+                ],
+            }
+            for part in plan.parts
+        ],
         "layers": _layers(built),
     }
 
