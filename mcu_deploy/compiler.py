@@ -39,9 +39,9 @@ class Options:
     compute a layer, by its name. strategy: how the others are given to backends, "greedy" or
     "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask
     for, no memory shared, so that every tensor can be read after a run. debug: with debug
-    information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io: inputs
-    and outputs lie in the "arena" or at the "caller". separate_state: what outlives a run lies in
-    a pool of its own.
+    information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
+    inputs and outputs lie in the "arena" or at the "caller". separate_state: what outlives a run
+    lies in a pool of its own.
     """
 
     backends: tuple[str, ...] = ()
@@ -104,56 +104,73 @@ def compile_model(
         with Session() as own:
             return compile_model(path, board, name=name, session=own, options=chosen)
     session.preference(board.core, chosen.backends)  # names that nobody has end here
-    imported = formats.load(path, chosen.shapes)
-    network_name = names.network_name(name, path)
-    graph, marks = exposing.mark(imported, chosen.requests)
-    graph = optimize.run(graph, optimize.Options(fuse=not chosen.layers_all))
+    source = _read(path, names.network_name(name, path), chosen)
     with session.loading() as network_id:
         while True:
             try:
-                return _compile(graph, marks, imported, path, network_name, board, session, chosen,
-                                network_id)  # fmt: skip
+                return _compile(source, board, session, chosen, network_id)
             except BackendFault as fault:
                 session.drop(fault)
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A model that was read and simplified, whatever backends there are."""
+
+    name: str
+    path: Path
+    imported: Graph
+    graph: Graph
+    marks: exposing.Marks
+
+
+def _read(path: Path, name: str, options: Options) -> _Source:
+    imported = formats.load(path, options.shapes)
+    graph, marks = exposing.mark(imported, options.requests)
+    graph = optimize.run(graph, optimize.Options(fuse=not options.layers_all))
+    return _Source(name, path, imported, graph, marks)
+
+
 def _compile(
-    graph: Graph, marks: exposing.Marks, imported: Graph, path: Path, name: str, board: Board, session: Session,
-    options: Options, network_id: NetworkId,
-) -> Network:  # fmt: skip
+    source: _Source, board: Board, session: Session, options: Options, network_id: NetworkId
+) -> Network:
     """From the simplified graph to C source, by the backends that the session has now."""
     target = target_of(board)
     preference = session.preference(board.core, options.backends)
     graph, assignment = partition.assign(
-        graph,
+        source.graph,
         preference,
         target,
         partition.Options(
             _layer_backends(session, board, options), options.strategy, not options.layers_all
         ),
     )
-    graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in marks.cuts})
-    graph, exposure = exposing.settle(graph, marks, options.requests)
+    graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in source.marks.cuts})
+    graph, exposure = exposing.settle(graph, source.marks, options.requests)
     # Conversions belong to no partition: whoever has them, be it named or not.
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]
     selection = select.select(graph, assignment, (*preference, *others), target)
     calls = (*selection.acquire, *selection.release)
     memory = plan.make(
-        graph,
-        selection.choices,
-        plan.Options(
-            reuse=not options.layers_all,
-            io=options.io,
-            pointer_bytes=8 if board.is_host else 4,
-            separate_state=options.separate_state,
-        ),
-        [call for _, call in calls],
-        exposure,
+        graph, selection.choices, plan_options(board, options), [c for _, c in calls], exposure
     )
-    command = gcc_command_line(board, name)
-    sources = codegen.generate(graph, memory, name, command, options.weights, selection)
-    return Network(name, path, imported, graph, assignment, memory, sources, network_id, calls)
+    command = gcc_command_line(board, source.name)
+    sources = codegen.generate(graph, memory, source.name, command, options.weights, selection)
+    return Network(
+        source.name, source.path, source.imported, graph, assignment, memory, sources,
+        network_id, calls,
+    )  # fmt: skip
+
+
+def plan_options(board: Board, options: Options) -> plan.Options:
+    """How memory is planned for a board."""
+    return plan.Options(
+        reuse=not options.layers_all,
+        io=options.io,
+        pointer_bytes=8 if board.is_host else 4,
+        separate_state=options.separate_state,
+    )
 
 
 def _layer_backends(session: Session, board: Board, options: Options) -> dict[str, Backend]:

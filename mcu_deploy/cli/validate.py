@@ -74,8 +74,9 @@ def validate(
         name = folder.network(model)["name"]
         network = folder.compile_again(name)
         graph, edges = network.graph, network.inputs
-        made = random_samples(graph, edges=edges) if data is None else None
-        given = (made or load_samples(data, graph, edges)).first(samples)
+        given = (
+            random_samples(graph, edges=edges) if data is None else load_samples(data, graph, edges)
+        ).first(samples)
         with err.status(f"validating {len(given)} samples on {folder.board.name} ..."):
             result = validating.validate(
                 folder, given, model=name, layers=layers is not None, onnxruntime=onnxruntime,

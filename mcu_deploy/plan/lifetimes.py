@@ -42,8 +42,8 @@ class Lifetimes:
 
     slots: of buffers that lie at the caller's, the entry of the table of pointers; `table` is the
     buffer that holds it. conflicts: pairs of buffers (the smaller number first) that hold
-    something at one time. overlaps: of these, (output, input) pairs that may share bytes all the same, where the output
-    starts at least so many bytes before the input. lower_bound: see Plan.
+    something at one time. overlaps: of these, (output, input) pairs that may share bytes all the
+    same, where the output starts at least so many bytes before the input. lower_bound: see Plan.
     """
 
     program: Program
