@@ -1,8 +1,8 @@
 """Kernels by themselves: which bytes they read and write in which order, and runs on one buffer.
 
-`distances` compiles kernels the way a thread sanitizer would have them, with a call before every
-load and store, and watches these. `Library` runs the same kernels, compiled as a network is, with
-their tensors wherever a test puts them. Many kernels go into one gcc call.
+`Library` runs kernels, compiled as a network is, with their tensors wherever a test puts them.
+`Watched` has them compiled as for the thread sanitizer, with a call before every load and store,
+and takes these calls itself. Many kernels go into one gcc call.
 """
 
 from __future__ import annotations
