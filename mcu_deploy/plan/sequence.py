@@ -1,0 +1,91 @@
+"""The order of the layers: one in which few bytes live at a time, views behind their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.plan.exposure import Exposure
+from mcu_deploy.plan.groups import Groups, of_views, reads_of, sharings
+from mcu_deploy.plan.lifetimes import scratches
+from mcu_deploy.plan.model import aligned
+from mcu_deploy.plan.ordering import Task, best_order
+from mcu_deploy.select import Choice
+
+
+def arrange(graph: Graph, choices: Sequence[Choice], exposure: Exposure) -> tuple[Choice, ...]:
+    """The choices in an order with a lower peak than the given one, if one is found."""
+    groups = of_views(graph, choices, exposure)
+    number = {id(group): index for index, group in enumerate(groups.all)}
+    called = [choice for choice in choices if not choice.workload.is_view]
+    kept = [*graph.outputs, *(k.edge for k in exposure.kept), *(s.input for s in exposure.states)]
+
+    def buffers(edges: Sequence[EdgeId]) -> frozenset[int]:
+        return frozenset(number[id(groups.of[edge])] for edge in edges)
+
+    order = best_order(
+        [
+            Task(
+                buffers(reads_of(choice.layer)),
+                buffers([o.edge for o in choice.layer.outputs]),
+                sum(aligned(size) for size, _ in scratches(choice)),
+                needs,
+            )
+            for choice, needs in zip(called, _needs(called, choices), strict=True)
+        ],
+        [aligned(max(group.bytes, 1)) for group in groups.all],
+        buffers(graph.inputs),
+        buffers(kept),
+        shares=_shares(called, groups, number),
+    )
+    return _with_views([called[index] for index in order], choices, graph.inputs)
+
+
+def _needs(called: Sequence[Choice], choices: Sequence[Choice]) -> list[frozenset[int]]:
+    """For each layer those that must have run before it: those that write what it reads."""
+    sources = {c.layer.output.edge: c.layer.input(0).edge for c in choices if c.workload.is_view}
+    writers = {o.edge: index for index, c in enumerate(called) for o in c.layer.outputs}
+
+    def writer(edge: EdgeId) -> int | None:
+        while edge in sources:
+            edge = sources[edge]
+        return writers.get(edge)
+
+    return [
+        frozenset(w for e in reads_of(choice.layer) if (w := writer(e)) is not None)
+        for choice in called
+    ]
+
+
+def _shares(
+    called: Sequence[Choice], groups: Groups, number: dict[int, int]
+) -> dict[tuple[int, int, int], int]:
+    """How far behind an output each input is read that it may overwrite, by task and buffers."""
+    return {
+        (position, number[id(groups.of[s.source])], number[id(groups.of[s.target])]): s.distance
+        for position, choice in enumerate(called)
+        for s in sharings(choice.layer, choice, position, groups)
+    }
+
+
+def _with_views(
+    called: Sequence[Choice], choices: Sequence[Choice], inputs: Sequence[EdgeId]
+) -> tuple[Choice, ...]:
+    """The layers in their order, and each view as soon as its source is there."""
+    views: dict[EdgeId, list[Choice]] = {}
+    for choice in choices:
+        if choice.workload.is_view:
+            views.setdefault(choice.layer.input(0).edge, []).append(choice)
+    ordered: list[Choice] = []
+
+    def show(edges: Sequence[EdgeId]) -> None:
+        for edge in edges:
+            for view in views.get(edge, ()):
+                ordered.append(view)
+                show([view.layer.output.edge])
+
+    show(inputs)
+    for choice in called:
+        ordered.append(choice)
+        show([o.edge for o in choice.layer.outputs])
+    return tuple(ordered)
