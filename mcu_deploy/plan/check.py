@@ -2,16 +2,18 @@
 
 Written without the planner's lifetimes and conflicts: it walks through the program of every run,
 the whole and each partition, remembers which edges hold their value, and looks at each access.
+Where buffers are taken from a memory manager, it asks the manager's model for the addresses that
+they get in that run. Where buffers move, it moves them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan.model import Copy, InSlot, Part, Plan, PlanError, Step
+from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
 from mcu_deploy.select import Choice
 
 
@@ -41,7 +43,35 @@ def check(
     every state that of its next value. Private regions, states and the table of pointers are
     never written by anything else.
     """
-    _Checker(graph, choices, plan, calls).run()
+    whole = range(len(plan.program))
+    _Checker(graph, choices, _with_addresses(plan, whole), calls).run()
+    for part in plan.parts:
+        concrete = _with_addresses(plan, sorted(part.items))
+        _Checker(graph, choices, concrete, calls).run_part(part)
+
+
+def _with_addresses(plan: Plan, positions: Sequence[int]) -> Plan:
+    """The plan with an offset for what a manager gives in a run of these positions.
+
+    What another run alone takes stays behind its pointer.
+    """
+    if plan.managed is None:
+        return plan
+    try:
+        addresses, peak = plan.managed.addresses(positions)
+    except ValueError as error:
+        raise PlanError(f"the memory manager fails: {error}") from error
+    if peak > plan.managed.peak:
+        raise PlanError(f"the memory manager gives {peak} bytes, not {plan.managed.peak}")
+    sizes = {buffer.id: buffer.bytes for buffer in plan.buffers}
+    for buffer, offset in addresses.items():
+        if offset + sizes[buffer] > plan.managed.bytes:
+            raise PlanError(f"buffer {buffer} lies outside of the manager's block")
+    for buffer, place in plan.places.items():
+        if isinstance(place, InPool) and place.pool == 0 and place.offset < plan.managed.end:
+            raise PlanError(f"buffer {buffer} lies in the manager's block")
+    places = {b: InPool(0, offset) for b, offset in addresses.items()}
+    return replace(plan, places={**plan.places, **places})
 
 
 class _Checker:
@@ -49,7 +79,7 @@ class _Checker:
         self, graph: Graph, choices: Sequence[Choice], plan: Plan, calls: Sequence[RegionCall]
     ) -> None:
         self.graph, self.choices, self.plan = graph, choices, plan
-        self.places = self._edge_places()
+        self.places = self._edge_places()  # at the position that is looked at
         self.reserved = self._reserved(calls)
         self.views = self._views()
 
@@ -63,14 +93,12 @@ class _Checker:
         exposure = self.plan.exposure
         kept = {kept.edge for kept in exposure.kept}
         whole = range(len(self.plan.program))
-        written = {o.edge for c in self.choices for o in c.layer.outputs}
         self._simulate(
             self.graph.inputs, whole, {*exposure.outputs(self.graph), *kept}, "the network"
         )
-        for part in self.plan.parts:
-            self._simulate_part(part, kept & written)
 
-    def _simulate_part(self, part: Part, kept: set[EdgeId]) -> None:
+    def run_part(self, part: Part) -> None:
+        kept = {kept.edge for kept in self.plan.exposure.kept}
         states = [state.input for state in self.plan.exposure.states]
         items = sorted(part.items)
         computed = {
@@ -86,12 +114,16 @@ class _Checker:
         self, begin: Sequence[EdgeId], items: Iterable[int], ends: set[EdgeId], what: str
     ) -> None:
         """Runs some items; live: the edges that hold their value now."""
+        self.places = self._edge_places()
         self._require_apart(dict.fromkeys(begin), f"the inputs of {what}")
         live = self._with_views(begin)
         updated: set[EdgeId] = set()
         computed: set[EdgeId] = set()
+        held: set[int] = set()
         for position in items:
             item = self.plan.program[position]
+            held = self._require_held(position, item, held)
+            live = self._move(position, live)
             if isinstance(item, Copy):
                 live = self._copy(item, live)
                 updated.add(item.target)
@@ -108,11 +140,56 @@ class _Checker:
             if not is_next and state.input not in live:
                 raise PlanError(f"{what}: the state {state.name!r} is overwritten")
 
+    def _require_held(self, position: int, item: Item, held: set[int]) -> set[int]:
+        """The buffers that are held after an item, of those that a manager gives."""
+        managed = self.plan.managed
+        if managed is None:
+            return held
+        held = held | {take.buffer for take in managed.takes.get(position, ())}
+        if isinstance(item, Copy):
+            used = {self.plan.tensors[edge].buffer for edge in (item.source, item.target)}
+        else:
+            operands = [*item.choice.layer.inputs, *item.choice.layer.outputs]
+            edges = [o.edge for o in operands if o is not None and o.constant is None]
+            used = {self.plan.tensors[edge].buffer for edge in edges} | {*item.regions.values()}
+            used |= set() if item.scratch is None else {item.scratch}
+        missing = (used & managed.slots.keys()) - held
+        if missing:
+            raise PlanError(f"buffers {sorted(missing)} are used at {position}, but not held")
+        return held - {take.buffer for take in managed.gives.get(position, ())}
+
+    def _move(self, position: int, live: set[EdgeId]) -> set[EdgeId]:
+        """The edges that hold their value after the moves before a position."""
+        for move in self.plan.moves:
+            if move.before_step != position:
+                continue
+            what = f"buffer {move.buffer}, moved before {position},"
+            space = ("pool", 0)
+            target = _Stretch(space, move.target, move.target + move.bytes)
+            source = _Stretch(space, move.source, move.source + move.bytes)
+            if move.target < 0 or target.end > self.plan.bytes or move.target % 16:
+                raise PlanError(f"{what} gets a place that it cannot have")
+            self._require_unreserved(target, what)
+            own = {e for e, tensor in self.plan.tensors.items() if tensor.buffer == move.buffer}
+            for edge in own & live:
+                place = self.places[edge]
+                if place.space != space or place.start != source.start or place.end > source.end:
+                    raise PlanError(f"{what} does not lie at {move.source}")
+            live = self._survivors(live - own, [target]) | (live & own)
+            for edge in own:
+                size = self.plan.tensors[edge].bytes
+                self.places[edge] = _Stretch(space, move.target, move.target + size)
+        return live
+
     def _step(self, step: Step, live: set[EdgeId]) -> set[EdgeId]:
         """The edges that hold their value after a layer."""
         layer, workload = step.choice.layer, step.choice.workload
         reads = {o.edge for o in layer.inputs if o is not None and o.constant is None}
         writes = [o.edge for o in layer.outputs]
+        for edge in (*reads, *writes):
+            place = self.plan.place(edge, step.index)
+            if isinstance(place, InPool) and place.offset != self.places[edge].start:
+                raise PlanError(f"{layer.name!r} looks for edge {edge} at {place.offset}")
         missing = reads - live
         if missing:
             raise PlanError(f"{layer.name!r} reads edges {sorted(missing)}, overwritten before")

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from mcu_deploy.backends.interface import Region
 from mcu_deploy.ir import EdgeId
+from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.exposure import Exposure
+from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.select import Choice
 
 ALIGNMENT = 16  # of a pool and of every buffer in it, in bytes
@@ -139,7 +141,10 @@ class Plan:
     the buffer `table`. lower_bound:
     the largest sum of tensors and scratch that live at one step, aligned, each on its own: what
     no plan in this order can beat without letting an output overwrite its input. private: the
-    buffer that holds the backends' private regions, and each region's offset in it.
+    buffer that holds the backends' private regions, and each region's offset in it. memory: the
+    strategy. managed: what is taken from a memory manager at run time. moves: of buffers in the
+    workspace, each before a position; moved: of these, pairs of (from this position on, offset),
+    where `places` has the first.
     """
 
     program: Program
@@ -155,6 +160,10 @@ class Plan:
     parts: tuple[Part, ...] = ()
     slots: int = 0
     table: int | None = None
+    memory: str = "offline"
+    managed: Managed | None = None
+    moves: tuple[Move, ...] = ()
+    moved: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -171,13 +180,33 @@ class Plan:
         """The bytes of all pools together."""
         return sum(pool.bytes for pool in self.pools)
 
+    @property
+    def peak_bytes(self) -> int:
+        """Of the arena, how much is in use at most: less than all of it where a manager needs more
+        than it gives.
+        """
+        unused = 0 if self.managed is None else self.managed.bytes - self.managed.peak
+        return self.arena_bytes - unused
+
+    @property
+    def workspace_alignment(self) -> int:
+        """The alignment of pool 0."""
+        if self.managed is None:
+            return self.alignment
+        return max(self.alignment, self.managed.configuration.block_alignment)
+
     def place(self, edge: EdgeId, step: int | None = None) -> Place:
         """Where an edge's tensor lies (while layer `step` runs, where it moves)."""
         return self.buffer_place(self.tensors[edge].buffer, step)
 
     def buffer_place(self, buffer: int, step: int | None = None) -> Place:
         """Where a buffer lies (while layer `step` runs, where it moves)."""
-        return self.places[buffer]
+        place = self.places[buffer]
+        if step is not None and isinstance(place, InPool):
+            for since, offset in self.moved.get(buffer, ()):
+                if since <= step:
+                    place = InPool(place.pool, offset)
+        return place
 
     def offset(self, edge: EdgeId) -> int:
         """The offset of an edge's tensor in its pool."""

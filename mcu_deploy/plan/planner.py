@@ -2,36 +2,57 @@
 
 The order is one in which few bytes live at once (`ordering`); the places are the best that several
 strategies find (`placement`). What comes out is checked from the definition (`check`).
+
+Two other ways share all but the places: buffers that a memory manager gives at run time
+(`managed`), and buffers that move between layers (`moving`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mcu_deploy.backends.interface import RegionCall
+from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import lifetimes
+from mcu_deploy.plan import lifetimes, managed, managers, moving
 from mcu_deploy.plan.check import check
+from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.exposure import Exposure
+from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes, Pair, analyse
 from mcu_deploy.plan.model import InPool, InSlot, Place, Plan, PoolUse, aligned
+from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Problem, solve
+from mcu_deploy.plan.runtime import Managed
+from mcu_deploy.plan.sequence import arrange
 from mcu_deploy.select import Choice
 
 WORKSPACE = "workspace"
 STATE = "state"
+
+OFFLINE = "offline"  # every buffer at a fixed offset
+COMPACT = "compact"  # buffers move between layers where this saves memory
 
 
 @dataclass(frozen=True)
 class Options(lifetimes.Options):
     """How memory is planned; see lifetimes.Options.
 
+    order: the layers may be put into another order (with partitions they stay in the model's).
     separate_state: what outlives a run (states, backends' private memory, the table of pointers)
     gets a pool of its own, so that networks which take turns can share the workspace.
+    memory: one of `memory_strategies`.
     """
 
+    order: bool = True
     separate_state: bool = False
+    memory: str = OFFLINE
+
+
+def memory_strategies() -> tuple[str, ...]:
+    """What Options.memory may be: the compiler's own, then the managers at run time."""
+    return (OFFLINE, COMPACT, *managers.names())
 
 
 def make(
@@ -47,34 +68,75 @@ def make(
     exposure: what is reached beside inputs and outputs.
     """
     chosen, shown = options or Options(), exposure or Exposure()
+    if chosen.memory not in memory_strategies():
+        raise UsageError(
+            f"There is no memory strategy {chosen.memory!r}; choose one of: "
+            f"{', '.join(memory_strategies())}."
+        )
+    if chosen.order and chosen.reuse and not shown.partitions:
+        choices = arrange(graph, choices, shown)
     lives = analyse(graph, choices, calls, shown, chosen)
-    places, pools = _places(lives, chosen)
+    runs = runs_of(graph, shown, lives.parts, len(lives.program))
+    use: Managed | None = None
+    if chosen.memory not in (OFFLINE, COMPACT):
+        lives, use = managed.arrange(lives, runs, chosen.memory, chosen.pointer_bytes, chosen.reuse)
+    found = _places(lives, runs, chosen, use)
     plan = Plan(
-        lives.program, lives.buffers, lives.tensors, places, pools, lives.lower_bound,
-        private=lives.private, private_offsets=lives.private_offsets, exposure=shown,
-        parts=lives.parts, slots=len(lives.slots), table=lives.table,
+        lives.program, lives.buffers, lives.tensors, found.places, tuple(found.pools),
+        lives.lower_bound, private=lives.private, private_offsets=lives.private_offsets,
+        exposure=shown, parts=lives.parts, slots=_slots(found.places), table=lives.table,
+        memory=chosen.memory, managed=use, moves=found.moves, moved=found.moved,
     )  # fmt: skip
     check(graph, choices, plan, calls)
     return plan
 
 
-def _places(lives: Lifetimes, options: Options) -> tuple[dict[int, Place], tuple[PoolUse, ...]]:
-    """The place of every buffer, and the pools that they need."""
-    places: dict[int, Place] = {
-        buffer: InSlot(slot, caller=True) for buffer, slot in lives.slots.items()
-    }
-    placed = [b.id for b in lives.buffers if b.id not in lives.slots]
+@dataclass
+class _Places:
+    """The place of every buffer, the pools that they need, and how some move; see Plan."""
+
+    places: dict[int, Place]
+    pools: list[PoolUse] = field(default_factory=list)
+    moves: tuple[Move, ...] = ()
+    moved: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+
+def _places(
+    lives: Lifetimes, runs: Sequence[Run], options: Options, use: Managed | None
+) -> _Places:
+    made = _Places({buffer: InSlot(slot, caller=True) for buffer, slot in lives.slots.items()})
+    if use is not None:
+        made.places |= {buffer: InSlot(slot) for buffer, slot in use.slots.items()}
+    placed = [b.id for b in lives.buffers if b.id not in made.places]
     apart = [b for b in placed if options.separate_state and lives.buffers[b].persistent]
     shared = [b for b in placed if b not in apart]
-    pools = []
     for number, (name, members) in enumerate(((WORKSPACE, shared), (STATE, apart))):
         if number == 0 or members:
+            begin = use.end if use is not None and number == 0 else 0
             placement = solve(problem(lives, members))
-            places |= {
-                b: InPool(number, o) for b, o in zip(members, placement.offsets, strict=True)
+            made.places |= {
+                b: InPool(number, begin + offset)
+                for b, offset in zip(members, placement.offsets, strict=True)
             }
-            pools.append(PoolUse(name, placement.bytes))
-    return places, tuple(pools)
+            made.pools.append(PoolUse(name, begin + placement.bytes))
+    if options.memory == COMPACT:
+        _move(made, moving.arrange(lives, runs, shared))
+    return made
+
+
+def _move(made: _Places, found: moving.Moving) -> None:
+    """Lets buffers of the workspace move, where it is smaller then."""
+    if found.bytes >= made.pools[0].bytes:
+        return
+    made.places |= {b: InPool(0, offsets[0][1]) for b, offsets in found.offsets.items()}
+    made.pools[0] = replace(made.pools[0], bytes=found.bytes)
+    made.moves = found.moves
+    made.moved = {b: offsets for b, offsets in found.offsets.items() if len(offsets) > 1}
+
+
+def _slots(places: Mapping[int, Place]) -> int:
+    """How many entries the table of pointers has."""
+    return max((1 + p.slot for p in places.values() if isinstance(p, InSlot)), default=0)
 
 
 def problem(lives: Lifetimes, members: Sequence[int]) -> Problem:

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from mcu_deploy.discovery import modules
 from mcu_deploy.errors import UsageError
 from mcu_deploy.plan.managers.interface import (
+    MANAGER_WORDS,
     WORD,
     Allocate,
     Configuration,
+    EntryPoints,
     Free,
     Manager,
     Request,
@@ -25,8 +27,10 @@ from mcu_deploy.plan.managers.interface import (
 )
 
 __all__ = [
+    "MANAGER_WORDS",
     "Allocate",
     "Configuration",
+    "EntryPoints",
     "Free",
     "Managed",
     "Manager",

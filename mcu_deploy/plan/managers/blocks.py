@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcu_deploy.plan.managers.interface import ALIGNMENT, WORD, Configuration, Manager
+from mcu_deploy.plan.managers.interface import (
+    ALIGNMENT,
+    WORD,
+    Configuration,
+    EntryPoints,
+    Manager,
+)
 
 
 class BlockManager(Manager):
@@ -97,6 +103,11 @@ class BlockConfiguration(Configuration):
     """nearest: the smallest free block that is large enough (bestfit); else the latest (mru)."""
 
     nearest: bool
+
+    @property
+    def entry_points(self) -> EntryPoints:
+        begin = "_mcu_bestfit_begin" if self.nearest else "_mcu_mru_begin"
+        return EntryPoints(begin, "_mcu_block_take", "_mcu_block_give")
 
     @property
     def block_alignment(self) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 ALIGNMENT = 16  # of the block, and of every payload that a network asks for
 WORD = 4  # sizeof(size_t) and of a pointer on Cortex-M; 8 on a host of 64 bits
 UNLIMITED = 1 << 62  # more than any block can grow by
+MANAGER_WORDS = 8  # MCU_MANAGER_WORDS of crt/include/mcu/managed.h
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,26 @@ class Manager(ABC):
         self.peak = max(self.peak, self.used)
 
 
+@dataclass(frozen=True)
+class EntryPoints:
+    """The C functions of crt/include/mcu/managed.h for a manager.
+
+    begin takes the manager, the block and its bytes, then `arguments`.
+    """
+
+    begin: str
+    take: str
+    give: str
+    arguments: tuple[int, ...] = ()
+
+
 class Configuration(ABC):
     """A manager with all that its init function is told but the block."""
+
+    @property
+    @abstractmethod
+    def entry_points(self) -> EntryPoints:
+        """What generated code calls."""
 
     @property
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcu_deploy.plan.managers.interface import WORD, Configuration, Manager
+from mcu_deploy.plan.managers.interface import WORD, Configuration, EntryPoints, Manager
 
 LARGEST_ALIGNMENT = 64  # MCU_PAGE_ALIGNMENT of crt/include/mcu/memory.h
 
@@ -59,6 +59,12 @@ class PageConfiguration(Configuration):
     """Pages of 1 << page_size_log2 bytes (4 to 24), their table in the block behind them."""
 
     page_size_log2: int
+
+    @property
+    def entry_points(self) -> EntryPoints:
+        return EntryPoints(
+            "_mcu_plain_begin", "_mcu_plain_take", "_mcu_plain_give", (self.page_size_log2,)
+        )
 
     @property
     def block_alignment(self) -> int:
