@@ -4,8 +4,8 @@ Both walk through the sets of tasks that can be done together (down-sets of the 
 do Liberis and Lane (Neural networks on microcontrollers: saving memory at inference via operator
 reordering, 2019) and Ahn and others (Ordering chaos: memory-aware scheduling of irregularly wired
 neural networks for edge devices, SERENITY, 2020): whatever order led to a set, the same bytes live
-after it, so only the lowest peak on the way to it counts. Ways that are no better than an order
-that is known already are given up, which is SERENITY's memory budget.
+after it, so only the lowest peak on the way to it counts. Which peak is possible is found by
+bisection, as by SERENITY's memory budget.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mcu_deploy.plan.placement.model import Work
 
 @dataclass(frozen=True)
 class _State:
-    """The best known way to a set of done tasks: its peak, and what lives and may run after it."""
+    """A way to a set of done tasks: its peak (at least the floor), what lives and may run next."""
 
     peak: int
     done: int
@@ -38,29 +38,23 @@ class _State:
         return tuple(reversed(tasks))
 
 
-def exact(memory: Memory, limit: int, floor: int, work: Work) -> tuple[int, ...] | None:
-    """The order with the lowest peak; None where none is below the limit.
+def within(memory: Memory, most: int, work: Work) -> tuple[int, ...] | None:
+    """An order that never needs more than `most` bytes; None where there is none.
 
-    The sets are taken by their peak, lowest first (Dijkstra's algorithm with a maximum in place of
-    the sum): the first way that reaches all tasks is the best. floor: bytes that no order can do
-    without. Raises OutOfWork when the budget is spent before it is known.
+    The sets that have come furthest go on first, among these those after which least lives; each is
+    looked at once. Raises OutOfWork when the budget is spent before it is known.
     """
-    start = _start(memory, floor)
-    queue = [(start.peak, 0, start.live, 0, start)]
-    lowest = {0: start.peak}
-    pushed = 0
+    start = _start(memory, most)
+    queue = [(0, start.live, 0, start)]
+    seen = {0}
     while queue:
         *_, state = heapq.heappop(queue)
         if not state.ready:
             return state.order()
-        if lowest[state.done] < state.peak:
-            continue  # a better way was found after this one had been put into the queue
         for following in _following(memory, state, work):
-            if following.peak < min(limit, lowest.get(following.done, limit)):
-                lowest[following.done] = following.peak
-                pushed += 1
-                # Among equals the one that has come furthest: at the floor, it is straight ahead.
-                key = (following.peak, -following.done.bit_count(), following.live, pushed)
+            if following.peak <= most and following.done not in seen:
+                seen.add(following.done)
+                key = (-following.done.bit_count(), following.live, len(seen))
                 heapq.heappush(queue, (*key, following))
     return None
 

@@ -7,14 +7,17 @@ the peak of the order that was chosen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from mcu_deploy.plan.order_model import Memory, Shares, Task
-from mcu_deploy.plan.order_search import beam, exact
+from mcu_deploy.plan.order_search import beam, within
 from mcu_deploy.plan.placement.model import OutOfWork, Work
 
 __all__ = ["EFFORT", "Shares", "Task", "best_order", "peak"]
 
 EFFORT = 100_000  # how many times a task may be tried after a set of tasks
+BEAMS = (1, 8, 32)  # widths of the beams that give the exact search its first limit
+FIRST_SHARE = 64  # the exact search first gives each peak that it asks for 1 / 64 of the effort
 
 _NO_SHARES: Mapping[tuple[int, int, int], int] = {}
 
@@ -51,28 +54,42 @@ def best_order(
     if limit <= floor or memory.is_chain():
         return order
     work = Work(effort)
-    try:
-        for width in (1, 8):
-            order, limit = _better(memory, order, limit, beam(memory, width, limit, floor, work))
-        share = Work(work.left // 2)
-        work.spend(share.left)
-        try:
-            return exact(memory, limit, floor, share) or order
-        except OutOfWork:
-            width = 32
-        while limit > floor:
-            order, limit = _better(memory, order, limit, beam(memory, width, limit, floor, work))
-            width *= 4
-    except OutOfWork:
-        pass
+    with suppress(OutOfWork):
+        for width in BEAMS:
+            order = beam(memory, width, limit, floor, work) or order
+            limit = _peak(memory, order)
+    tries = effort // FIRST_SHARE + 1
+    while floor < limit and work.left > 0:
+        order, floor = _bisect(memory, order, floor, tries, work)
+        limit = _peak(memory, order)
+        tries *= 4
     return order
 
 
-def _better(
-    memory: Memory, order: tuple[int, ...], limit: int, found: tuple[int, ...] | None
+def _bisect(
+    memory: Memory, order: tuple[int, ...], floor: int, tries: int, work: Work
 ) -> tuple[tuple[int, ...], int]:
-    """The order that was found, and its peak, if there is one: searches give only lower ones."""
-    return (order, limit) if found is None else (found, _peak(memory, found))
+    """The best order found when each peak that is asked for gets so many tries; the proven floor.
+
+    A peak that is not decided in time counts as impossible for now.
+    """
+    low, limit = floor, _peak(memory, order)
+    while low < limit and work.left > 0:
+        middle = (low + limit - 1) // 2
+        share = Work(min(tries, work.left))
+        work.left -= share.left
+        try:
+            found = within(memory, middle, share)
+            if found is None:
+                floor = middle + 1
+        except OutOfWork:
+            found = None
+        work.left += max(share.left, 0)
+        if found is None:
+            low = middle + 1
+        else:
+            order, limit = found, _peak(memory, found)
+    return order, floor
 
 
 def _peak(memory: Memory, order: Sequence[int]) -> int:
