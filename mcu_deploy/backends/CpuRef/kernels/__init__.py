@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel
 from mcu_deploy.discovery import modules
+from mcu_deploy.operators import label
 
 
 @functools.cache
@@ -25,4 +26,4 @@ def find(domain: str, op: str) -> Kernel | None:
 
 def names() -> tuple[str, ...]:
     """The operators that have a kernel, without those that the compiler makes itself."""
-    return tuple(sorted(op for domain, op in _registry() if domain != "mcu"))
+    return tuple(sorted(label(*key) for key in _registry() if key[0] != "mcu"))

@@ -31,6 +31,8 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.ir import DType
 
 BYTES = (DType.INT8, DType.UINT8)
+# The backend's folder, with its C files.
+FOLDER = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def float_literal(value: float) -> str:
 
 
 # Rounds to nearest, ties to even, without the C library and without touching FPSCR.
-QUANTIZE = helper(Path(__file__).resolve().parents[1], "c/quantize.c")
+QUANTIZE = helper(FOLDER, "c/quantize.c")
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, multiplier
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
-    QUANTIZE,
     Kernel,
     check_types,
     clamp_lines,
     constant_argument,
-    output_quantization,
     pointer,
     render,
     rule,
@@ -25,6 +23,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.requantization import requantization
 from mcu_deploy.backends.CpuRef.kernels.strides import Plane, plane
 from mcu_deploy.backends.interface import (
     YES,
@@ -68,7 +67,8 @@ def _taps(window: Plane) -> dict[str, object]:
     return {"first_tap": first_tap, "last_tap": last_tap}
 
 
-def _create(layer: Layer) -> Workload:
+def create(layer: Layer) -> Workload:
+    """The workload of a Conv, of ONNX or of the domain "tflite"."""
     x, w, y = layer.input(0), layer.input(1), layer.output
     bias = layer.optional(2)
     geometry = conv_window(x.type, w.type, y.type, layer.attributes)
@@ -96,20 +96,21 @@ def _create(layer: Layer) -> Workload:
         "group_offset": "" if group == 1 else f" + m / {filters // group} * {depth}",
         "channel": "m" if filters == channels else f"m / {filters // channels}",
     }
+    helpers: tuple[CFunction, ...] = ()
     packed = weights.transpose((2, 3, 1, 0) if depthwise else (0, 2, 3, 1))
     constants = [Constant("weights", packed)]
     step = times("kx", channels * window.dilation[1])
     left = f"x[at + {step}]" if depthwise else "pixel[c]"
     right = f"tap[{times('kx', filters)}]" if depthwise else "tap[c]"
     if y.type.is_quantized:
-        bias_value, factor, x_zero, w_zero = _integers(layer, offsets, weights, geometry.padded)
-        constants += [Constant("bias", bias_value), Constant("factor", factor)]
-        out = output_quantization(layer)
+        bias_value, x_zero, w_zero = _integers(layer, offsets, weights, geometry.padded)
+        ending = requantization(layer, "m")
+        constants += [Constant("bias", bias_value), *ending.constants]
+        helpers = ending.helpers
         values |= {
             "acc": "int32_t",
             "product": f"{without_zero(left, x_zero)} * {without_zero(right, w_zero)}",
-            "factor_index": "m" if factor.size > 1 else "0",
-            "store": out.store,
+            "requantization": ending,
         }
     else:
         constants.append(Constant("bias", offsets.astype(np.float32)))
@@ -125,7 +126,6 @@ def _create(layer: Layer) -> Workload:
         render("depthwise.c.j2" if depthwise else "conv.c.j2", **values),
     )
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
-    helpers = (QUANTIZE,) if y.type.is_quantized else ()
     # All channels of a group are read again for each of its filters.
     reads = np.arange(filters) // (filters // group) * depth
     lowest = overlap.window(x.type.shape[0], channels, window, reads)
@@ -135,27 +135,23 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-def _integers(
-    layer: Layer, bias: Array, weights: Array, padded: bool
-) -> tuple[Array, Array, int, int]:
-    """Bias, factors, and the zero points that are left to subtract in the loop.
+def _integers(layer: Layer, bias: Array, weights: Array, padded: bool) -> tuple[Array, int, int]:
+    """Bias, and the zero points that are left to subtract in the loop.
 
     Where no padding is read, the input's zero point is folded into the bias: the sum of
     (x - zero) * w is the sum of x * w minus zero times the sum of w.
     """
     xq, wq = layer.input(0).type.quantization, layer.input(1).type.quantization
-    yq = layer.output.type.quantization
     assert xq is not None
     assert wq is not None
-    assert yq is not None
     x_zero, w_zero = xq.zero_point[0], wq.zero_point[0]
     value = bias.astype(np.int64)
     if not padded:
         value = value - x_zero * (weights.astype(np.int64) - w_zero).sum(axis=(1, 2, 3))
         if np.all(np.abs(value) < 2**31) and _fits_unshifted(layer, value, weights, w_zero):
-            return value.astype(np.int32), multiplier(xq, wq, yq), 0, w_zero
+            return value.astype(np.int32), 0, w_zero
         value = bias.astype(np.int64)
-    return value.astype(np.int32), multiplier(xq, wq, yq), x_zero, w_zero
+    return value.astype(np.int32), x_zero, w_zero
 
 
 def _fits_unshifted(layer: Layer, bias: Array, weights: Array, w_zero: int) -> bool:
@@ -165,7 +161,8 @@ def _fits_unshifted(layer: Layer, bias: Array, weights: Array, w_zero: int) -> b
     return bool(np.all(np.abs(bias) + magnitude * max(-low, high) < 2**31))
 
 
-def _supports_all(layer: Layer) -> Support:
+def supports(layer: Layer) -> Support:
+    """Whether the kernel computes this Conv."""
     support = _supports(layer)
     if not support.supported:
         return support
@@ -175,4 +172,4 @@ def _supports_all(layer: Layer) -> Support:
     return YES
 
 
-KERNELS = (Kernel("Conv", _supports_all, rule(LayoutRule.CHANNELS_LAST), _create),)
+KERNELS = (Kernel("Conv", supports, rule(LayoutRule.CHANNELS_LAST), create),)

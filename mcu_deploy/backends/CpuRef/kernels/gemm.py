@@ -27,6 +27,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.requantization import requantization
 from mcu_deploy.backends.interface import (
     Argument,
     CFunction,
@@ -41,7 +42,8 @@ from mcu_deploy.backends.interface import (
 )
 
 
-def _supports_gemm(layer: Layer) -> Support:
+def supports(layer: Layer) -> Support:
+    """Whether the kernel computes this Gemm or FullyConnected."""
     bias = layer.optional(2)
     if layer.input(1).constant is None:
         return no("the second matrix is computed at run time; it packs constant ones")
@@ -72,27 +74,27 @@ def _supports_matmul(layer: Layer) -> Support:
     return _supports_types(layer)
 
 
-def _gemm(layer: Layer) -> Workload:
+def create(layer: Layer) -> Workload:
     """y[r][n] = clamp(alpha * sum_k x[r][k] * w[n][k] + beta * bias[n])."""
     x, w, y = layer.input(0), layer.input(1), layer.output
     assert w.constant is not None
     is_matmul = layer.op == "MatMul"
-    transposed = bool(layer.attributes.get("transB", 0)) and not is_matmul
+    transposed = layer.op == "FullyConnected" or bool(layer.attributes.get("transB", 0))
     matrix = w.constant if transposed else w.constant.T
     columns, depth = matrix.shape
     rows = math.prod(y.type.shape[:-1])
     bias = None if is_matmul else layer.optional(2)
     constants = [Constant("weights", np.ascontiguousarray(matrix))]
+    helpers: tuple[CFunction, ...] = ()
     values: dict[str, object] = {
         "rows": rows, "columns": columns, "depth": depth,
         "x_ctype": x.type.dtype.c_type, "w_ctype": w.type.dtype.c_type,
         "quantized": y.type.is_quantized, "bias_step": "n",
     }  # fmt: skip
     if y.type.is_quantized:
-        xq, wq, yq = x.type.quantization, w.type.quantization, y.type.quantization
+        xq, wq = x.type.quantization, w.type.quantization
         assert xq is not None
         assert wq is not None
-        assert yq is not None
         integers = np.zeros(columns, np.int64)
         if bias is not None and bias.constant is not None:
             integers = integers + bias.constant.astype(np.int64)
@@ -102,13 +104,13 @@ def _gemm(layer: Layer) -> Workload:
         low, high = x.type.dtype.range
         if np.all(np.abs(folded) + np.abs(real).sum(axis=1) * max(-low, high) < 2**31):
             integers, x_zero = folded, 0
-        factor = multiplier(xq, wq, yq)
-        constants += [Constant("bias", integers.astype(np.int32)), Constant("factor", factor)]
+        ending = requantization(layer, "n")
+        constants += [Constant("bias", integers.astype(np.int32)), *ending.constants]
+        helpers = ending.helpers
         values |= {
             "acc": "int32_t",
             "product": f"{without_zero('x[k]', x_zero)} * {without_zero('row[k]', w_zero)}",
-            "factor_index": "n" if factor.size > 1 else "0",
-            "store": output_quantization(layer).store,
+            "requantization": ending,
         }
     else:
         offsets = np.zeros(columns, np.float32)
@@ -136,7 +138,6 @@ def _gemm(layer: Layer) -> Workload:
         render("gemm.c.j2", **values),
     )
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
-    helpers = (QUANTIZE,) if y.type.is_quantized else ()
     # A row is read again for each of its columns.
     lowest = overlap.strided((rows, columns), (depth, 0))
     return workload(
@@ -148,7 +149,7 @@ def _gemm(layer: Layer) -> Workload:
 def _matmul(layer: Layer) -> Workload:
     a, b, y = layer.input(0), layer.input(1), layer.output
     if b.constant is not None:
-        return _gemm(layer)
+        return create(layer)
     rows, depth = a.type.shape[-2:]
     columns = b.type.shape[-1]
     batch = math.prod(y.type.shape[:-2])
@@ -190,6 +191,6 @@ def _matmul(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("Gemm", _supports_gemm, rule(LayoutRule.NATURAL), _gemm),
+    Kernel("Gemm", supports, rule(LayoutRule.NATURAL), create),
     Kernel("MatMul", _supports_matmul, rule(LayoutRule.NATURAL), _matmul),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
@@ -21,7 +22,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     without_zero,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
+from mcu_deploy.backends.CpuRef.kernels.strides import Loops, collapse, memory_strides
 from mcu_deploy.backends.interface import CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.operators.reduction import reduced_axes
 
@@ -39,13 +40,29 @@ def _supports(layer: Layer) -> Support:
     return check_types(layer, x, layer.output)
 
 
-def _layout(layer: Layer) -> LayoutRule:
+def layout(layer: Layer) -> LayoutRule:
     """Channel-last tensors stay so where the output has the same axes."""
     same = layer.input(0).type.rank == layer.output.type.rank
     return LayoutRule.SAME if same else LayoutRule.NATURAL
 
 
-def _create(layer: Layer) -> Workload:
+@dataclass(frozen=True)
+class ReductionLoops:
+    """Loops over the outputs, inside of them loops over what is reduced to one.
+
+    element: C for the element of x that is read; first: for the first of an output; count: how many
+    there are of each.
+    """
+
+    outer: Loops
+    inner: Loops
+    element: str
+    first: str
+    count: int
+
+
+def reduction_loops(layer: Layer) -> ReductionLoops:
+    """The loops of a reduction, over outputs in their memory order."""
     x, y = layer.input(0), layer.output
     axes = reduced_axes(layer.call)
     strides = memory_strides(x.type)
@@ -54,17 +71,27 @@ def _create(layer: Layer) -> Workload:
         kept = [a for a in y.type.order if a not in axes]
     outer = collapse([x.type.shape[a] for a in kept], [[strides[a] for a in kept]])
     inner = collapse([x.type.shape[a] for a in axes], [[strides[a] for a in axes]])
-    count = math.prod(x.type.shape[a] for a in axes)
     base = [times(f"i{k}", s) for k, s in enumerate(outer.steps[0])]
     steps = [times(f"k{k}", s) for k, s in enumerate(inner.steps[0])]
-    element = f"x[{' + '.join((*base, *steps)) or '0'}]"
-    first = f"x[{' + '.join(base) or '0'}]"
+    return ReductionLoops(
+        outer,
+        inner,
+        f"x[{' + '.join((*base, *steps)) or '0'}]",
+        f"x[{' + '.join(base) or '0'}]",
+        math.prod(x.type.shape[a] for a in axes),
+    )
+
+
+def _create(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    loops = reduction_loops(layer)
+    outer, element, count = loops.outer, loops.element, loops.count
     indent = "    " * (1 + len(outer.extents))
     quantized = y.type.is_quantized
     mean = layer.op in ("ReduceMean", "ReduceSum")
     values: dict[str, object] = {
-        "outer": outer.extents, "inner": inner.extents, "mean": mean, "element": element,
-        "first": first, "ctype": x.type.dtype.c_type, "quantized": quantized,
+        "outer": outer.extents, "inner": loops.inner.extents, "mean": mean, "element": element,
+        "first": loops.first, "ctype": x.type.dtype.c_type, "quantized": quantized,
         "count": float_literal(count) if layer.op == "ReduceMean" and count != 1 else "",
         "symbol": ">" if layer.op == "ReduceMax" else "<", "clamp": "",
     }  # fmt: skip
@@ -95,6 +122,6 @@ def _create(layer: Layer) -> Workload:
 
 
 KERNELS = tuple(
-    Kernel(op, _supports, _layout, _create)
+    Kernel(op, _supports, layout, _create)
     for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
 )

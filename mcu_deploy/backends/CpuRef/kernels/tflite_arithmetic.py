@@ -1,0 +1,94 @@
+"""Add, Sub and Mul of TFLite models: integers scaled to one another, with broadcasting."""
+
+from __future__ import annotations
+
+from mcu_deploy.arithmetic_tflite import Sum, product_multiplier, scalar
+from mcu_deploy.backends.CpuRef.kernels import overlap
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    BYTES,
+    OUTPUT,
+    Kernel,
+    constant_argument,
+    pointer,
+    render,
+    rule,
+    times,
+    without_zero,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.requantization import (
+    CLAMP,
+    MULTIPLY,
+    is_per_tensor,
+    multiplied,
+    saturated,
+)
+from mcu_deploy.backends.CpuRef.kernels.strides import broadcast_loops
+from mcu_deploy.backends.interface import (
+    YES,
+    Argument,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+
+
+def _supports(layer: Layer) -> Support:
+    for operand in (layer.input(0), layer.input(1), layer.output):
+        if operand.type.dtype not in BYTES or not is_per_tensor(operand.type):
+            return no(f"it computes int8/uint8 quantized per tensor, not {operand.type}")
+    if layer.input(0).constant is not None and layer.input(1).constant is not None:
+        return no("both operands are constants")
+    return YES
+
+
+def _create(layer: Layer) -> Workload:
+    a, b, y = layer.input(0), layer.input(1), layer.output
+    loops = broadcast_loops(y.type, (a.type, b.type))
+    elements = []
+    for name, steps, operand in zip(("a", "b"), loops.steps, (a, b), strict=True):
+        terms = [times(f"i{k}", s) for k, s in enumerate(steps) if s]
+        at = f"{name}[{' + '.join(terms) or '0'}]"
+        elements.append(without_zero(at, scalar(operand.type)[1]))
+    if layer.op == "Mul":
+        left, right = elements
+        scaled = multiplied("left * right", product_multiplier(a.type, b.type, y.type))
+    else:
+        factors = Sum.of(a.type, b.type, y.type)
+        left, right = (
+            multiplied(f"{element} * {1 << Sum.SHIFT}", factor)
+            for element, factor in zip(elements, (factors.left, factors.right), strict=True)
+        )
+        symbol = "+" if layer.op == "Add" else "-"
+        scaled = multiplied(f"left {symbol} right", factors.result)
+    function = CFunction(
+        f"{layer.op.lower()}_{y.type.dtype.value}",
+        (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
+        render(
+            "tflite_binary.c.j2", extents=loops.extents, left=left, right=right, scaled=scaled,
+            element=saturated(layer, "scaled"),
+        ),
+    )  # fmt: skip
+    constants: list[Constant] = []
+    arguments: list[Argument] = []
+    for index, operand in enumerate((a, b)):
+        if operand.constant is None:
+            arguments.append(Argument(Role.INPUT, index))
+        else:
+            arguments.append(constant_argument(len(constants)))
+            constants.append(Constant("operand", operand.memory))
+    lowest = [overlap.strided(loops.extents, steps) for steps in loops.steps]
+    return workload(
+        layer, function, (*arguments, OUTPUT), tuple(constants), (MULTIPLY, CLAMP),
+        in_place=overlap.in_place(layer, *lowest),
+    )  # fmt: skip
+
+
+KERNELS = tuple(
+    Kernel(op, _supports, rule(LayoutRule.SAME), _create, "tflite") for op in ("Add", "Sub", "Mul")
+)

@@ -1,0 +1,127 @@
+"""Pools and reductions of TFLite models: integer sums, rounded as TFLite-Micro does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.arithmetic_tflite import activation_bounds, scalar
+from mcu_deploy.backends.CpuRef.kernels import overlap
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    Kernel,
+    constant_argument,
+    pointer,
+    render,
+    rule,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.reduction import layout, reduction_loops
+from mcu_deploy.backends.CpuRef.kernels.requantization import (
+    CLAMP,
+    MULTIPLY,
+    multiplied,
+    saturated,
+)
+from mcu_deploy.backends.CpuRef.kernels.strides import plane
+from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
+from mcu_deploy.backends.interface import (
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.operators.pool import pool_window
+from mcu_deploy.operators.tflite_pool import reduction_multiplier
+from mcu_deploy.operators.windows import count_taps
+
+
+def _supports_pool(layer: Layer) -> Support:
+    if layer.input(0).type.rank not in (3, 4):
+        return no(f"it pools over one or two spatial axes, not {layer.input(0).type.rank - 2}")
+    if layer.input(0).type.quantization != layer.output.type.quantization:
+        return no("a pool keeps its input's scale, but the output has another")
+    return supports_bytes(layer)
+
+
+def _pool(layer: Layer) -> Workload:
+    """The integers as they are: neither a zero point nor a scale plays a part."""
+    x, y = layer.input(0), layer.output
+    geometry = pool_window(layer.call)
+    window, (batch, channels) = plane(geometry), x.type.shape[:2]
+    low, high = activation_bounds(layer.call.activation, y.type)
+    ctype = x.type.dtype.c_type
+    values: dict[str, object] = {
+        "batch": batch, "channels": channels, **vars(window), "padded": geometry.padded,
+        "ctype": ctype,
+    }  # fmt: skip
+    parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
+    constants: tuple[Constant, ...] = ()
+    if layer.op == "MaxPool":
+        stem = "max"
+        values |= {
+            "lowest": str(x.type.dtype.range[0]),
+            "element": f"({ctype})$clamp(best, {low}, {high})",
+        }
+        body = render("maximum.c.j2", **values)
+    else:
+        stem = "average"
+        counts = count_taps(geometry)
+        same = bool(np.all(counts == counts.reshape(-1)[0]))
+        if not same:
+            constants = (Constant("count", counts.astype(np.int32)),)
+            parameters.append(Parameter("const int32_t *", "count"))
+        values |= {
+            "count": int(counts.reshape(-1)[0]) if same else 0,
+            "element": f"({ctype})$clamp(mean, {low}, {high})",
+        }
+        body = render("tflite_average.c.j2", **values)
+    function = CFunction(f"{stem}_pool_{x.type.dtype.value}", tuple(parameters), body)
+    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
+    lowest = overlap.window(batch, channels, window, np.arange(channels))
+    return workload(
+        layer, function, arguments, constants, (CLAMP,), in_place=overlap.in_place(layer, lowest)
+    )
+
+
+def _supports_sum(layer: Layer) -> Support:
+    x = layer.input(0)
+    if x.constant is not None or not x.type.elements:
+        return no("its input is a constant or has no elements")
+    return supports_bytes(layer)
+
+
+def _sum(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    loops = reduction_loops(layer)
+    multiplier, shift, count = reduction_multiplier(layer.call)
+    function = CFunction(
+        f"{'mean' if layer.op == 'ReduceMean' else 'sum'}_{x.type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        render(
+            "tflite_sum.c.j2", outer=loops.outer.extents, inner=loops.inner.extents,
+            start=-count * scalar(x.type)[1], element=loops.element,
+            scaled=multiplied("sum", (multiplier, shift)), store=saturated(layer, "scaled"),
+        ),
+    )  # fmt: skip
+    lowest = overlap.strided(loops.outer.extents, loops.outer.steps[0])
+    return workload(
+        layer, function, (INPUT, OUTPUT), helpers=(MULTIPLY, CLAMP),
+        in_place=overlap.in_place(layer, lowest),
+    )  # fmt: skip
+
+
+KERNELS = (
+    *(
+        Kernel(op, _supports_pool, rule(LayoutRule.CHANNELS_LAST), _pool, "tflite")
+        for op in ("AveragePool", "MaxPool")
+    ),
+    *(
+        Kernel(op, _supports_sum, layout, _sum, "tflite")
+        for op in ("ReduceMean", "ReduceSum")
+    ),
+)  # fmt: skip

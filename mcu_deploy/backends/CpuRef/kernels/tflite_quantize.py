@@ -1,0 +1,82 @@
+"""Quantize and Requantize of TFLite models."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.arithmetic_tflite import scalar
+from mcu_deploy.backends.c_functions import helper
+from mcu_deploy.backends.CpuRef.kernels import overlap
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    FOLDER,
+    INPUT,
+    OUTPUT,
+    Kernel,
+    float_literal,
+    pointer,
+    render,
+    rule,
+    signed,
+    without_zero,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.requantization import (
+    CLAMP,
+    MULTIPLY,
+    is_per_tensor,
+    multiplied,
+    saturated,
+)
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    Layer,
+    LayoutRule,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.tflite_quantize import requantization
+
+_ROUND = helper(FOLDER, "c/round_away.c")
+_INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
+
+
+def _supports(layer: Layer) -> Support:
+    x, y = layer.input(0).type, layer.output.type
+    wanted = (DType.FLOAT32,) if layer.op == "Quantize" else _INTEGERS
+    if x.dtype not in wanted or y.dtype not in _INTEGERS:
+        return no(f"it does not make {y} of {x}")
+    if not is_per_tensor(y) or (layer.op == "Requantize" and not is_per_tensor(x)):
+        return no("a computed tensor is not quantized per tensor")
+    return YES
+
+
+def _create(layer: Layer) -> Workload:
+    x, y = layer.input(0), layer.output
+    if layer.op == "Quantize":
+        scale, zero = scalar(y.type)
+        low, high = (float_literal(bound - zero) for bound in y.type.dtype.range)
+        rounded = f"$round_away(x[i] / {float_literal(scale)}, {low}, {high})"
+        element = f"({y.type.dtype.c_type})({rounded}{signed(zero)})"
+        helpers: tuple[CFunction, ...] = (_ROUND,)
+    else:
+        value = without_zero("x[i]", scalar(x.type)[1])
+        element = saturated(layer, multiplied(value, requantization(layer.call)))
+        helpers = (MULTIPLY, CLAMP)
+    function = CFunction(
+        f"{layer.op.lower()}_{y.type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        render("element.c.j2", elements=x.type.elements, element=element),
+    )
+    return workload(
+        layer, function, (INPUT, OUTPUT), helpers=helpers,
+        in_place=overlap.in_place(layer, np.arange(x.type.elements)),
+    )  # fmt: skip
+
+
+KERNELS = (
+    Kernel("Quantize", _supports, rule(LayoutRule.SAME), _create, "tflite"),
+    Kernel("Requantize", _supports, rule(LayoutRule.SAME), _create, "tflite"),
+)
