@@ -106,6 +106,8 @@ def _cases() -> list[Case]:
                {"p": _integers(1, 0, 2, 3), "v": np.float32(-1.5)}),
         _chain("pad of opset 10", [_node("Pad", ["x0"], "y", pads=[0, 1, 2, 0], value=0.25)],
                (3, 4), opset=10),
+        _chain("pad of infinity", [_node("Pad", ["x0", "p", "v"], "y")], (3, 4),
+               {"p": _integers(1, 0, 2, 3), "v": np.float32(-np.inf)}),
         _chain("pad of nothing", [_node("Pad", ["x0", "p"], "y")], (3, 4),
                {"p": _integers(0, 0, 0, 0)}),
         _chain("pad axes", [_node("Pad", ["x0", "p", "v", "axes"], "y")], (2, 3, 4),

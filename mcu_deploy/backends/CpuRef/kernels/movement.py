@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -158,9 +159,8 @@ def _pad(layer: Layer) -> Workload:
     )
     element = f"x[{source or 0}]"
     if inside:
-        fill = pad_value(layer.call).reshape(-1)[0]
-        literal = f"{float(fill)!r}F" if y.type.dtype.is_float else str(int(fill))
-        element = f"{inside} ? {element} : ({y.type.dtype.c_type}){literal}"
+        fill = _fill(pad_value(layer.call).reshape(-1)[0])
+        element = f"{inside} ? {element} : ({y.type.dtype.c_type}){fill}"
     function = CFunction(
         f"pad_{x.type.dtype.value}",
         (pointer(x, "x"), pointer(y, "y", const=False)),
@@ -169,7 +169,20 @@ def _pad(layer: Layer) -> Workload:
     lowest = overlap.nested(
         *(_inside(extent, before, size) * stride for _, extent, before, size, stride in axes)
     )
-    return workload(layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest))
+    return workload(
+        layer, function, (INPUT, OUTPUT), headers=("math.h",) if "INFINITY" in element else (),
+        in_place=overlap.in_place(layer, lowest),
+    )  # fmt: skip
+
+
+def _fill(value: np.generic) -> str:
+    """What is padded with, in C; in front of a maximum that is often minus infinity."""
+    number = value.item()
+    if not isinstance(number, float):
+        return str(int(number))
+    if math.isinf(number):
+        return "INFINITY" if number > 0 else "-INFINITY"
+    return f"{number!r}F"
 
 
 def _inside(extent: int, before: int, size: int) -> Array:
