@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, clip, dequantize, quantize
-from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.ir import TensorType
+from mcu_deploy.operators import integers
 from mcu_deploy.operators.base import Call, Operator
 
 Real = Callable[[float, Mapping[str, Any]], float]
@@ -33,10 +34,7 @@ def _mul(a: Array, b: Array) -> Array:
 
 
 def _div(a: Array, b: Array) -> Array:
-    if a.dtype.kind in "iu":
-        quotient = np.trunc(a.astype(np.float64) / b.astype(np.float64))
-        return np.asarray(quotient.astype(a.dtype))
-    return np.asarray(a / b)
+    return integers.divide(a, b) if a.dtype.kind in "iu" else np.asarray(a / b)
 
 
 def binary(name: str, function: Callable[[Array, Array], Array]) -> Operator:
@@ -86,7 +84,17 @@ UNARY: Mapping[str, Real] = {
     "Floor": lambda x, a: float(math.floor(x)),
     "Ceil": lambda x, a: float(math.ceil(x)),
     "Sqrt": lambda x, a: math.sqrt(x) if x >= 0 else math.nan,
+    "Sign": lambda x, a: math.copysign(1.0, x) if x != 0 and x == x else x,
     "Reciprocal": lambda x, a: 1.0 / x if x != 0 else math.copysign(math.inf, x),
+}
+
+
+# Of integers the lowest is its own negation and magnitude: results wrap around.
+INTEGER_UNARY: Mapping[str, Callable[[Array], Array]] = {
+    "Abs": np.abs,
+    "Neg": np.negative,
+    "Relu": lambda x: np.maximum(x, x.dtype.type(0)),
+    "Sign": np.sign,
 }
 
 
@@ -99,6 +107,8 @@ def unary(name: str) -> Operator:
         function = np.vectorize(lambda v: real(float(v), call.attributes), otypes=[np.float64])
         if call.is_quantized:
             return [apply_table(x, call.types[0], unary_table(call))]
+        if name in INTEGER_UNARY and x.dtype.kind in "iu":
+            return [INTEGER_UNARY[name](x)]
         result = function(x) if x.size else x
         return [clip(result.astype(call.results[0].dtype.numpy), call.activation)]
 
@@ -163,13 +173,6 @@ def _identity(call: Call) -> list[Array]:
     return [call.value(0)]
 
 
-def _cast(call: Call) -> list[Array]:
-    target = call.results[0].dtype
-    if target is DType.BOOL:
-        return [call.value(0) != 0]
-    return [call.value(0).astype(target.numpy)]
-
-
 OPERATORS = (
     binary("Add", _add),
     binary("Sub", _sub),
@@ -179,5 +182,4 @@ OPERATORS = (
     Operator("Clip", _clip, quantized="native"),
     Operator("Identity", _identity, quantized="native"),
     Operator("Dropout", lambda call: [call.value(0)]),
-    Operator("Cast", _cast),
 )

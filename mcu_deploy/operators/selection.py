@@ -39,8 +39,41 @@ def slice_ranges(call: Call) -> tuple[range, ...]:
     return tuple(ranges)
 
 
+def slice_axes(call: Call) -> list[int]:
+    """The axes that Slice cuts, counted from the first."""
+    rank = call.type(0).rank
+    starts = call.types[1] if len(call.types) > 1 else None
+    count = len(call.attributes.get("starts", ())) if starts is None else starts.elements
+    return [axis % rank for axis in _list(call, 3, "axes") or range(count)]
+
+
+def slice_steps(call: Call) -> list[int]:
+    """The step along each of these axes."""
+    return _list(call, 4, "steps") or [1] * len(slice_axes(call))
+
+
 def _slice(call: Call) -> list[Array]:
-    return [call.value(0)[np.ix_(*slice_ranges(call))]]
+    ranges = slice_ranges(call)
+    if tuple(len(r) for r in ranges) != call.results[0].shape:
+        ranges = _fitted(call)
+    return [call.value(0)[np.ix_(*ranges)]]
+
+
+def _fitted(call: Call) -> tuple[range, ...]:
+    """The positions of a Slice whose bounds do not give the static shape of its output.
+
+    The shape says how many there are, and the starts are moved so that all of them are inside.
+    """
+    shape = call.type(0).shape
+    ranges = [range(size) for size in shape]
+    starts = _list(call, 1, "starts") or []
+    for start, axis, step in zip(starts, slice_axes(call), slice_steps(call), strict=True):
+        size, count = shape[axis], call.results[0].shape[axis]
+        reach = abs(step) * (count - 1)
+        first, last = (0, size - 1 - reach) if step > 0 else (reach, size - 1)
+        begin = min(max(start + size if start < 0 else start, first), last)
+        ranges[axis] = range(begin, begin + count * step, step)
+    return tuple(ranges)
 
 
 def split_ranges(call: Call) -> tuple[tuple[range, ...], ...]:
@@ -72,7 +105,8 @@ def gather_axis(call: Call) -> int:
 
 
 def _gather(call: Call) -> list[Array]:
-    return [np.take(call.value(0), gather_indices(call), axis=gather_axis(call))]
+    # Beyond the ends lies the nearest element; see indexing.py.
+    return [np.take(call.value(0), gather_indices(call), gather_axis(call), mode="clip")]
 
 
 def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:

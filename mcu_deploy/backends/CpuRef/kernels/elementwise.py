@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import overlap
+from mcu_deploy.backends.CpuRef.kernels import exact, overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     INPUT,
@@ -48,7 +48,7 @@ from mcu_deploy.operators.elementwise import UNARY, clip_bounds, unary_table
 _SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
 
 
-def _real_operand(operand: Operand, name: str) -> str | None:
+def real_operand(operand: Operand, name: str) -> str | None:
     """C for an operand's element as a float; None where its type is not known."""
     type_ = operand.type
     if type_.dtype is DType.FLOAT32:
@@ -67,6 +67,8 @@ def _parenthesize(text: str) -> str:
 
 
 def _supports_binary(layer: Layer) -> Support:
+    if exact.is_exact(layer):
+        return exact.supports(layer)
     for operand in (layer.input(0), layer.input(1), layer.output):
         type_ = operand.type
         if type_.dtype is DType.FLOAT32:
@@ -81,13 +83,15 @@ def _supports_binary(layer: Layer) -> Support:
 
 
 def _binary(layer: Layer) -> Workload:
+    if exact.is_exact(layer):
+        return exact.binary(layer)
     a, b, y = layer.input(0), layer.input(1), layer.output
     loops = broadcast_loops(y.type, (a.type, b.type))
     names = []
     for name, steps in zip(("a", "b"), loops.steps, strict=True):
         terms = [times(f"i{k}", s) for k, s in enumerate(steps) if s]
         names.append(f"{name}[{' + '.join(terms) or '0'}]")
-    left, right = _real_operand(a, names[0]), _real_operand(b, names[1])
+    left, right = real_operand(a, names[0]), real_operand(b, names[1])
     quantized = y.type.is_quantized
     values: dict[str, object] = {
         "extents": loops.extents,
@@ -132,6 +136,7 @@ _FLOAT_C = {
     "Floor": "floorf(v)",
     "Ceil": "ceilf(v)",
     "Sqrt": "sqrtf(v)",
+    "Sign": "v > 0.0F ? 1.0F : v < 0.0F ? -1.0F : v",
     "Reciprocal": "1.0F / v",
     "Softsign": "v / (1.0F + fabsf(v))",
     "Softplus": "(v > 0.0F ? v : 0.0F) + log1pf(expf(-fabsf(v)))",
@@ -176,6 +181,8 @@ def _supports_unary(layer: Layer) -> Support:
         return no("the bounds are computed at run time")
     if layer.op == "Identity" and x == y:
         return YES
+    if exact.is_exact(layer) and exact.has_unary(layer):
+        return exact.supports(layer)
     if x.dtype in BYTES and y.dtype in BYTES and x.is_quantized and y.is_quantized:
         assert x.quantization is not None
         per_tensor = x.quantization.per_tensor
@@ -192,6 +199,8 @@ def _unary(layer: Layer) -> Workload:
             return view()
         return _copy_constant(layer)
     in_place = overlap.in_place(layer, np.arange(x.type.elements))
+    if exact.is_exact(layer):
+        return exact.unary(layer)
     if y.type.is_quantized:
         table: Array = unary_table(layer.call)
         function = CFunction(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import overlap
+from mcu_deploy.backends.CpuRef.kernels import indexing, overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -58,7 +58,19 @@ def _supports(layer: Layer) -> Support:
     return YES
 
 
+def _at_run_time(layer: Layer) -> bool:
+    """Whether it picks from a constant, or what it picks is computed at run time."""
+    given = [o for o in layer.inputs if o is not None]
+    return given[0].constant is not None or any(o.constant is None for o in given[1:])
+
+
+def _supports_slice(layer: Layer) -> Support:
+    return indexing.supports_slice(layer) if _at_run_time(layer) else _supports(layer)
+
+
 def _supports_gather(layer: Layer) -> Support:
+    if _at_run_time(layer):
+        return indexing.supports_gather(layer)
     support = _supports(layer)
     if not support.supported:
         return support
@@ -110,6 +122,8 @@ def _picked(x: Operand, y: Operand, positions: Sequence[Sequence[int]]) -> Array
 
 
 def _slice(layer: Layer) -> Workload:
+    if _at_run_time(layer):
+        return indexing.slice_(layer)
     x, y = layer.input(0), layer.output
     if not y.type.elements:
         return nothing(layer)
@@ -152,6 +166,8 @@ def _split_in_place(layer: Layer) -> tuple[InPlace, ...]:
 
 def _gather(layer: Layer) -> Workload:
     """Blocks behind the axis, one for each index."""
+    if _at_run_time(layer):
+        return indexing.gather(layer)
     x, y = layer.input(0), layer.output
     if not y.type.elements:
         return nothing(layer)
@@ -212,7 +228,7 @@ def _resize(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("Slice", _supports, rule(LayoutRule.SAME), _slice),
+    Kernel("Slice", _supports_slice, rule(LayoutRule.SAME), _slice),
     Kernel("Split", _supports, rule(LayoutRule.SAME), _split),
     Kernel("Gather", _supports_gather, rule(LayoutRule.NATURAL), _gather),
     Kernel("Resize", _supports_resize, rule(LayoutRule.SAME), _resize),

@@ -1,0 +1,67 @@
+"""Elementwise arithmetic on integers that stand for themselves, and on float64."""
+
+from __future__ import annotations
+
+from mcu_deploy.backends.CpuRef.kernels import integers
+from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.elementwise import INTEGER_UNARY
+
+_SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
+
+# Of the unary functions those that are as simple in float64.
+_FLOAT64 = {
+    "Relu": "a < 0.0 ? 0.0 : a",
+    "Abs": "fabs(a)",
+    "Neg": "-a",
+    "Sign": "a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a",
+    "Floor": "floor(a)",
+    "Ceil": "ceil(a)",
+    "Sqrt": "sqrt(a)",
+    "Reciprocal": "1.0 / a",
+}
+
+
+def is_exact(layer: Layer) -> bool:
+    """Whether a layer computes integers without a scale, or float64."""
+    y = layer.output.type
+    if y.dtype.is_integer:
+        return not y.is_quantized
+    return y.dtype is DType.FLOAT64 and "activation" not in layer.attributes
+
+
+def supports(layer: Layer) -> Support:
+    """Whether its operands are of the output's type, and broadcast to it."""
+    y = layer.output.type
+    given = [layer.input(index).type for index in range(len(layer.inputs))]
+    if any(t.dtype is not y.dtype for t in given):
+        return no(f"it does not compute {y.dtype.value} of {', '.join(str(t) for t in given)}")
+    return YES if broadcasts(layer) else no("its output is not what its inputs give")
+
+
+def has_unary(layer: Layer) -> bool:
+    """Whether a unary function is known for the type."""
+    return layer.op in (INTEGER_UNARY if layer.output.type.dtype.is_integer else _FLOAT64)
+
+
+def binary(layer: Layer) -> Workload:
+    """Add, Sub, Mul and Div."""
+    dtype = layer.output.type.dtype
+    if not dtype.is_integer:
+        result = f"a {_SYMBOLS[layer.op]} b"
+    elif layer.op == "Div":
+        result = integers.divide(dtype)
+    else:
+        result = integers.wrapped(dtype, "a", _SYMBOLS[layer.op], "b")
+    return pointwise(layer, f"{layer.op.lower()}_{dtype.value}", Expression(result))
+
+
+def unary(layer: Layer) -> Workload:
+    """Abs, Neg, Relu and Sign; of float64 a few more."""
+    dtype = layer.output.type.dtype
+    if dtype.is_integer:
+        expression = Expression(integers.unary(layer.op, dtype))
+    else:
+        expression = Expression(_FLOAT64[layer.op], headers=("math.h",))
+    return pointwise(layer, f"{layer.op.lower()}_{dtype.value}", expression)

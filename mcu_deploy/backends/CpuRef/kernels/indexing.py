@@ -1,0 +1,260 @@
+"""Indices that are computed at run time: gathers, scatters and slices that begin anywhere.
+
+No index leads outside of a tensor: what is read lies at the nearest element, and what would be
+written is left out.
+"""
+
+from __future__ import annotations
+
+import math
+
+from mcu_deploy.backends.CpuRef.kernels import integers, overlap
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    OUTPUT,
+    Kernel,
+    nothing,
+    pointer,
+    render,
+    rule,
+    times,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.operands import passed
+from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
+from mcu_deploy.backends.CpuRef.kernels.strides import memory_strides
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.indexing import REDUCTIONS, axis_of, batch_dims, misfit
+from mcu_deploy.operators.selection import gather_axis, slice_axes, slice_steps
+
+_INDEX_TYPES = (DType.INT32, DType.INT64)
+
+# The position of an index along an axis, moved to the nearest one that is not above `last`.
+_NEAREST = CFunction(
+    "nearest",
+    (Parameter("int64_t", "index"), Parameter("int32_t", "size"), Parameter("int32_t", "first"),
+     Parameter("int32_t", "last")),
+    render("nearest.c.j2"), "int32_t", inline=True,
+)  # fmt: skip
+
+
+def _nearest(index: str, size: int) -> str:
+    return f"$nearest({index}, {size}, 0, {size - 1})"
+
+
+def _same_quantization(layer: Layer, *indices: int) -> bool:
+    wanted = layer.output.type
+    return all(
+        layer.input(i).type.quantization == wanted.quantization
+        and layer.input(i).type.dtype is wanted.dtype
+        for i in indices
+    )
+
+
+def supports_gather(layer: Layer) -> Support:
+    """Whether Gather can be computed with indices that are known at run time only."""
+    x, indices, y = layer.input(0).type, layer.input(1).type, layer.output.type
+    if indices.dtype not in _INDEX_TYPES or not _same_quantization(layer, 0):
+        return no("the indices are no integers, or input and output are quantized differently")
+    if not x.rank or not x.elements:
+        return no("it indexes a tensor without axes or elements")
+    axis = gather_axis(layer.call)
+    if y.shape != (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]):
+        return no("its shapes do not fit together")
+    return YES
+
+
+def gather(layer: Layer) -> Workload:
+    """Blocks behind the axis, one for each index."""
+    x, indices = layer.input(0).type, layer.input(1).type
+    axis = gather_axis(layer.call)
+    size, block = x.shape[axis], math.prod(x.shape[axis + 1 :])
+    at = times(_nearest("indices[i1]", size), block)
+    source = f"x[{times('i0', size * block)} + {at} + i2]"
+    extents = (math.prod(x.shape[:axis]), indices.elements, block)
+    return _read(layer, render("copy.c.j2", extents=extents, source=source))
+
+
+def _read(layer: Layer, body: str) -> Workload:
+    """A kernel that reads `x` at `indices`."""
+    if not layer.output.type.elements:
+        return nothing(layer)
+    x, indices, y = layer.input(0), layer.input(1), layer.output
+    stem = f"{layer.op.lower()}_{x.type.dtype.value}_{indices.type.dtype.value}"
+    parameters = (pointer(x, "x"), pointer(indices, "indices"), pointer(y, "y", const=False))
+    arguments, constants = passed(layer, (0, 1))
+    return workload(
+        layer, CFunction(stem, parameters, body), (*arguments, OUTPUT), constants, (_NEAREST,)
+    )
+
+
+def _gather_elements(layer: Layer) -> Workload:
+    x, y, axis = layer.input(0).type, layer.output.type, axis_of(layer.call)
+    strides = memory_strides(x)
+    terms = []
+    for k in range(y.rank):
+        at = _nearest("*indices++", x.shape[axis]) if k == axis else f"i{k}"
+        terms.append(times(at, strides[k]))
+    source = f"x[{' + '.join(terms)}]"
+    return _read(layer, render("copy.c.j2", extents=y.shape, source=source))
+
+
+def _gather_nd(layer: Layer) -> Workload:
+    x, indices, batch = layer.input(0).type, layer.input(1).type, batch_dims(layer.call)
+    depth, strides = indices.shape[-1], memory_strides(x)
+    axes = range(batch, batch + depth)
+    terms = [
+        times(_nearest(f"indices[{k}]", x.shape[axis]), strides[axis])
+        for k, axis in enumerate(axes)
+    ]
+    body = render(
+        "gather_nd.c.j2", ctype=x.dtype.c_type, batches=math.prod(x.shape[:batch]),
+        stride=math.prod(x.shape[batch:]), rows=math.prod(indices.shape[batch:-1]), depth=depth,
+        terms=terms, block=math.prod(x.shape[batch + depth :]),
+    )  # fmt: skip
+    return _read(layer, body)
+
+
+def _supports_elements(layer: Layer) -> Support:
+    if layer.input(1).type.dtype not in _INDEX_TYPES:
+        return no("the indices are no integers")
+    given = (0,) if layer.op.startswith("Gather") else (0, 2)
+    if not _same_quantization(layer, *given):
+        return no("input and output have different types, or are quantized differently")
+    reduction = layer.attributes.get("reduction", "none")
+    if reduction not in REDUCTIONS:
+        return no(f"it does not know the reduction {reduction!r}")
+    if reduction != "none" and (layer.output.type.is_quantized or _is_bool(layer)):
+        return no(f"it does not reduce {layer.output.type}")
+    clause = misfit(layer.call)
+    return YES if clause is None else no(clause)
+
+
+def _is_bool(layer: Layer) -> bool:
+    return layer.output.type.dtype is DType.BOOL
+
+
+def _update(layer: Layer) -> str:
+    """C for the new value of the element `old` of the output, with the element `new`."""
+    dtype, reduction = layer.output.type.dtype, layer.attributes.get("reduction", "none")
+    if reduction == "none":
+        return "new"
+    if reduction in ("add", "mul"):
+        symbol = "+" if reduction == "add" else "*"
+        if dtype.is_integer:
+            return integers.wrapped(dtype, "old", symbol, "new")
+        return f"old {symbol} new"
+    nan = " || old != old" if dtype.is_float else ""
+    return narrow(dtype, f"old {'>=' if reduction == 'max' else '<='} new{nan} ? old : new")
+
+
+def _write(layer: Layer, body: str) -> Workload:
+    """A kernel that copies `x` and writes `updates` at `indices`."""
+    operands = [layer.input(k) for k in range(3)]
+    names = ("x", "indices", "updates")
+    parameters = [pointer(o, name) for o, name in zip(operands, names, strict=True)]
+    stem = f"{layer.op.lower()}_{layer.attributes.get('reduction', 'none')}"
+    stem += f"_{operands[0].type.dtype.value}_{operands[1].type.dtype.value}"
+    arguments, constants = passed(layer, (0, 1, 2))
+    function = CFunction(stem, (*parameters, pointer(layer.output, "y", const=False)), body)
+    # memmove reads all before it writes, wherever the output lies.
+    anywhere = overlap.fact(layer, 0, -layer.input(0).type.bytes)
+    return workload(
+        layer, function, (*arguments, OUTPUT), constants, headers=("string.h",),
+        in_place=anywhere,
+    )  # fmt: skip
+
+
+def _scatter_elements(layer: Layer) -> Workload:
+    x, indices, axis = layer.input(0).type, layer.input(1).type, axis_of(layer.call)
+    strides = memory_strides(x)
+    terms = [times(f"i{k}", strides[k]) for k in range(x.rank) if k != axis]
+    body = render(
+        "scatter_elements.c.j2", bytes=x.bytes, extents=indices.shape, size=x.shape[axis],
+        place=" + ".join([*terms, times("(int32_t)at", strides[axis])]), ctype=x.dtype.c_type,
+        update=_update(layer),
+    )  # fmt: skip
+    return _write(layer, body)
+
+
+def _scatter_nd(layer: Layer) -> Workload:
+    x, indices = layer.input(0).type, layer.input(1).type
+    depth = indices.shape[-1]
+    body = render(
+        "scatter_nd.c.j2", bytes=x.bytes, rows=math.prod(indices.shape[:-1]), depth=depth,
+        axes=list(zip(x.shape[:depth], memory_strides(x)[:depth], strict=True)),
+        block=math.prod(x.shape[depth:]), ctype=x.dtype.c_type, update=_update(layer),
+    )  # fmt: skip
+    return _write(layer, body)
+
+
+def supports_slice(layer: Layer) -> Support:
+    """Whether Slice can be computed with starts that are known at run time only.
+
+    The output's shape is static, so it says how many elements are copied.
+    """
+    x, y = layer.input(0).type, layer.output.type
+    starts = layer.optional(1)
+    if any((o := layer.optional(k)) is not None and o.constant is None for k in (3, 4)):
+        return no("its axes or steps are computed at run time")
+    if starts is None or starts.type.dtype not in _INDEX_TYPES or not _same_quantization(layer, 0):
+        return no("its starts are no integers, or input and output are quantized differently")
+    axes, steps = slice_axes(layer.call), slice_steps(layer.call)
+    if len(axes) != starts.type.elements or x.rank != y.rank or len(set(axes)) != len(axes):
+        return no("its starts, axes and steps do not fit together")
+    reach = {a: abs(s) * (y.shape[a] - 1) for a, s in zip(axes, steps, strict=True)}
+    for axis, (size, count) in enumerate(zip(x.shape, y.shape, strict=True)):
+        if reach.get(axis, size) >= size if axis in reach else size != count:
+            return no("its output does not fit into its input")
+    return YES
+
+
+def slice_(layer: Layer) -> Workload:
+    """Evenly spaced elements, from starts that are moved so that all of them are inside."""
+    x, y = layer.input(0), layer.output
+    if not y.type.elements:
+        return nothing(layer)
+    strides = memory_strides(x.type)
+    steps = dict(zip(slice_axes(layer.call), slice_steps(layer.call), strict=True))
+    lines = []
+    terms = []
+    for k, axis in enumerate(steps):
+        step, size = steps[axis], x.type.shape[axis]
+        reach = abs(step) * (y.type.shape[axis] - 1)
+        first, last = (0, size - 1 - reach) if step > 0 else (reach, size - 1)
+        at = f"$nearest(starts[{k}], {size}, {first}, {last})"
+        lines.append(f"const int32_t s{axis} = {at};")
+        terms.append(times(f"s{axis}", strides[axis]))
+    extents: list[int] = []
+    for axis in y.type.order:
+        stride = steps.get(axis, 1) * strides[axis]
+        name = f"i{len(extents)}"
+        terms.append(times(name, stride) if stride > 0 else f"{name} * ({stride})")
+        extents.append(y.type.shape[axis])
+    body = render("slice.c.j2", lines=lines, extents=extents, source=f"x[{' + '.join(terms)}]")
+    starts = layer.input(1)
+    function = CFunction(
+        f"slice_{x.type.dtype.value}_{starts.type.dtype.value}",
+        (pointer(x, "x"), pointer(starts, "starts"), pointer(y, "y", const=False)),
+        body,
+    )
+    arguments, constants = passed(layer, (0, 1))
+    return workload(layer, function, (*arguments, OUTPUT), constants, (_NEAREST,))
+
+
+KERNELS = (
+    Kernel("GatherElements", _supports_elements, rule(LayoutRule.NATURAL), _gather_elements),
+    Kernel("GatherND", _supports_elements, rule(LayoutRule.NATURAL), _gather_nd),
+    Kernel("ScatterElements", _supports_elements, rule(LayoutRule.NATURAL), _scatter_elements),
+    Kernel("Scatter", _supports_elements, rule(LayoutRule.NATURAL), _scatter_elements),
+    Kernel("ScatterND", _supports_elements, rule(LayoutRule.NATURAL), _scatter_nd),
+)

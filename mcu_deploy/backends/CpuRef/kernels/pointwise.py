@@ -1,0 +1,107 @@
+"""One expression for each element of the output, over any number of operands with broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcu_deploy.backends.CpuRef.kernels import overlap
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    OUTPUT,
+    nothing,
+    pointer,
+    render,
+    times,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.operands import passed
+from mcu_deploy.backends.CpuRef.kernels.strides import Loops, broadcast_loops
+from mcu_deploy.backends.interface import (
+    CFunction,
+    InPlace,
+    Layer,
+    Workload,
+)
+from mcu_deploy.ir import DType
+
+
+@dataclass(frozen=True)
+class Expression:
+    """What a kernel computes: statements, and the C expression that is stored.
+
+    They read the operands' elements by the names a, b, c, and so on.
+    """
+
+    result: str
+    lines: tuple[str, ...] = ()
+    helpers: tuple[CFunction, ...] = ()
+    headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Element:
+    ctype: str
+    name: str
+    source: str
+
+
+def element_names(count: int) -> tuple[str, ...]:
+    """What the elements of the operands are called: a, b, c; numbered where they are many."""
+    return tuple("abc"[:count]) if count <= 3 else tuple(f"a{k}" for k in range(count))
+
+
+def narrow(dtype: DType, expression: str) -> str:
+    """A C expression as a value of the type, where C's own arithmetic is wider than it."""
+    wide = dtype.is_float or (dtype.bytes >= 4 and dtype.is_integer)
+    return expression if wide else f"({dtype.c_type})({expression})"
+
+
+def broadcasts(layer: Layer, indices: Sequence[int] | None = None) -> bool:
+    """Whether the shapes of these operands (all) give the output's, by ONNX's broadcasting."""
+    chosen = range(len(layer.inputs)) if indices is None else indices
+    shapes = [layer.input(index).type.shape for index in chosen]
+    try:
+        return np.broadcast_shapes(*shapes) == layer.output.type.shape
+    except ValueError:
+        return False
+
+
+def pointwise(
+    layer: Layer, stem: str, expression: Expression, indices: Sequence[int] | None = None
+) -> Workload:
+    """The workload that computes an expression of the layer's inputs (of these, where given)."""
+    y = layer.output
+    chosen = tuple(range(len(layer.inputs)) if indices is None else indices)
+    operands = [layer.input(index) for index in chosen]
+    if not y.type.elements:
+        return nothing(layer)
+    loops = broadcast_loops(y.type, tuple(o.type for o in operands))
+    elements, parameters = [], []
+    for k, (operand, name) in enumerate(zip(operands, element_names(len(operands)), strict=True)):
+        terms = [times(f"i{n}", step) for n, step in enumerate(loops.steps[k]) if step]
+        source = f"x{k}[{' + '.join(terms) or '0'}]"
+        elements.append(_Element(operand.type.dtype.c_type, name, source))
+        parameters.append(pointer(operand, f"x{k}"))
+    arguments, constants = passed(layer, chosen)
+    body = render(
+        "pointwise.c.j2", extents=loops.extents, elements=elements, lines=expression.lines,
+        result=expression.result,
+    )  # fmt: skip
+    function = CFunction(stem, (*parameters, pointer(y, "y", const=False)), body)
+    return workload(
+        layer, function, (*arguments, OUTPUT), constants, expression.helpers,
+        expression.headers, _in_place(layer, chosen, loops),
+    )  # fmt: skip
+
+
+def _in_place(layer: Layer, indices: Sequence[int], loops: Loops) -> tuple[InPlace, ...]:
+    """How closely the output may follow each operand."""
+    y = layer.output.type
+    ends = (np.arange(y.elements) + 1) * y.dtype.bytes
+    facts: list[InPlace] = []
+    for index, steps in zip(indices, loops.steps, strict=True):
+        lowest = overlap.strided(loops.extents, steps) * layer.input(index).type.dtype.bytes
+        facts += overlap.fact(layer, index, overlap.distance(ends, lowest))
+    return tuple(facts)

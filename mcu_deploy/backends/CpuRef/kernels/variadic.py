@@ -1,0 +1,77 @@
+"""Max, Min, Sum and Mean of any number of tensors."""
+
+from __future__ import annotations
+
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    BYTES,
+    QUANTIZE,
+    Kernel,
+    float_literal,
+    output_quantization,
+    rule,
+)
+from mcu_deploy.backends.CpuRef.kernels.elementwise import real_operand
+from mcu_deploy.backends.CpuRef.kernels.pointwise import (
+    Expression,
+    broadcasts,
+    element_names,
+    pointwise,
+)
+from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.ir import DType
+
+_SYMBOLS = {"Max": ">=", "Min": "<="}
+
+
+def _supports(layer: Layer) -> Support:
+    y = layer.output.type
+    for index in range(len(layer.inputs)):
+        type_ = layer.input(index).type
+        if not y.is_quantized and type_.dtype is not y.dtype:
+            return no(f"it does not compute {y} of {type_}")
+        if y.is_quantized and real_operand(layer.input(index), "a") is None:
+            return no(f"it computes quantized int8/uint8, not {type_}")
+        if y.is_quantized and type_.quantization and not type_.quantization.per_tensor:
+            return no("an operand is quantized per axis")
+    if y.is_quantized and y.dtype not in BYTES:
+        return no(f"it computes quantized int8/uint8, not {y}")
+    if y.dtype is DType.BOOL or (layer.op in ("Sum", "Mean") and not _is_real(layer)):
+        return no(f"it does not compute {y}")
+    return YES if broadcasts(layer) else no("its output is not what its inputs give")
+
+
+def _is_real(layer: Layer) -> bool:
+    return layer.output.type.dtype.is_float or layer.output.type.is_quantized
+
+
+def _create(layer: Layer) -> Workload:
+    y = layer.output.type
+    ctype = "float" if y.is_quantized else y.dtype.c_type
+    names = element_names(len(layer.inputs))
+    values = [
+        real_operand(layer.input(index), name) if y.is_quantized else name
+        for index, name in enumerate(names)
+    ]
+    lines = [f"{ctype} value = {values[0]};"]
+    for index, value in enumerate(values[1:], 1):
+        if layer.op in ("Sum", "Mean"):
+            lines.append(f"value += {value};")
+            continue
+        if y.is_quantized:
+            lines.append(f"const float v{index} = {value};")
+            value = f"v{index}"
+        nan = " || value != value" if _is_real(layer) and not y.is_quantized else ""
+        lines.append(f"value = value {_SYMBOLS[layer.op]} {value}{nan} ? value : {value};")
+    if layer.op == "Mean" and len(values) > 1:
+        lines.append(f"value /= {float_literal(len(values))};")
+    stem = f"{layer.op.lower()}_{y.dtype.value}"
+    if not y.is_quantized:
+        return pointwise(layer, stem, Expression("value", tuple(lines)))
+    out = output_quantization(layer)
+    result = out.store(f"value / {out.scale}")
+    return pointwise(layer, stem, Expression(result, tuple(lines), (QUANTIZE,)))
+
+
+KERNELS = tuple(
+    Kernel(op, _supports, rule(LayoutRule.SAME), _create) for op in ("Max", "Min", "Sum", "Mean")
+)

@@ -1,0 +1,50 @@
+"""Comparisons with broadcasting: Less-13, LessOrEqual-16, Greater-13, Equal-19 and their kin.
+
+Tensors between QDQ nodes are compared as the real numbers that they stand for: no operator here
+takes part in a sandwich.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.operators.base import Call, Operator
+
+
+def _comparison(name: str, function: Callable[[Array, Array], Array]) -> Operator:
+    """True where the relation holds; any relation with NaN is false."""
+    return Operator(name, lambda call: [np.asarray(function(call.value(0), call.value(1)))])
+
+
+def _is_nan(call: Call) -> list[Array]:
+    """IsNaN-20."""
+    return [np.isnan(call.value(0))]
+
+
+def infinities(call: Call) -> tuple[bool, bool]:
+    """Whether IsInf looks for the negative and for the positive infinity."""
+    return (
+        bool(call.attributes.get("detect_negative", 1)),
+        bool(call.attributes.get("detect_positive", 1)),
+    )
+
+
+def _is_inf(call: Call) -> list[Array]:
+    """IsInf-20."""
+    negative, positive = infinities(call)
+    x = call.value(0)
+    return [(np.isneginf(x) & negative) | (np.isposinf(x) & positive)]
+
+
+OPERATORS = (
+    _comparison("Less", lambda a, b: a < b),
+    _comparison("LessOrEqual", lambda a, b: a <= b),
+    _comparison("Greater", lambda a, b: a > b),
+    _comparison("GreaterOrEqual", lambda a, b: a >= b),
+    _comparison("Equal", lambda a, b: a == b),
+    Operator("IsNaN", _is_nan),
+    Operator("IsInf", _is_inf),
+)
