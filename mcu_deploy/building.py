@@ -223,7 +223,7 @@ def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, by
 
     By the names that they get in the folder; then the board file's name, None for our own boards.
     """
-    kept = {report.kept_model(n.name): formats.self_contained(n.model) for n in networks}
+    kept = {report.kept_model(n): formats.self_contained(n.model) for n in networks}
     if board.path.resolve().is_relative_to(resources.boards().resolve()):
         return kept, None
     return kept | {"obj/board.toml": board.path.read_bytes()}, "obj/board.toml"

@@ -1,10 +1,15 @@
-"""onnxruntime as the second opinion: its session options are pinned, its version is reported."""
+"""Second opinions: onnxruntime for ONNX models, LiteRT for TFLite models where it is installed.
+
+Their options are pinned, and their versions are reported.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +19,35 @@ from mcu_deploy.samples import Array
 
 @dataclass(frozen=True)
 class Reference:
-    """onnxruntime's outputs: outputs[s][o] is output o of sample s."""
+    """What another program computes: outputs[s][o] is output o of sample s."""
 
     outputs: tuple[tuple[Array, ...], ...]
+    program: str
     version: str
     settings: str
+
+    def __str__(self) -> str:
+        return f"{self.program} {self.version} ({self.settings})"
+
+
+@dataclass(frozen=True)
+class NoReference:
+    """Why there is no second opinion on a model, as a clause."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"no second opinion: {self.reason}"
+
+
+def run_reference(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | NoReference:
+    """The program of the model's own format. Raises ModelError where it refuses the model."""
+    suffix = model.suffix.lower()
+    if suffix == ".onnx":
+        return run_onnxruntime(model, samples)
+    if suffix == ".tflite":
+        return run_litert(model, samples)
+    return NoReference(f"no other program runs {suffix} files")
 
 
 _SETTINGS = "graph optimisation off, one thread, CPU"
@@ -54,4 +83,53 @@ def run_onnxruntime(model: Path, samples: Sequence[Sequence[Array]]) -> Referenc
             f"onnxruntime {onnxruntime.__version__} cannot run the model ({first}). "
             "Validate without it: --no-onnxruntime."
         ) from error
-    return Reference(results, str(onnxruntime.__version__), _SETTINGS)
+    return Reference(results, "onnxruntime", str(onnxruntime.__version__), _SETTINGS)
+
+
+# Where the same interpreter is installed from: its new package and its old one.
+_LITERT = ("ai_edge_litert", "tflite_runtime")
+
+
+def run_litert(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | NoReference:
+    """Runs a TFLite model with LiteRT's reference kernels, where a package has them.
+
+    They round the sums of fully-connected layers once, and TFLite-Micro's twice, so the values of
+    such layers may be a step apart (docs/arithmetic.md). Raises ModelError where LiteRT refuses the
+    model.
+    """
+    for package in _LITERT:
+        try:
+            found: Any = importlib.import_module(f"{package}.interpreter")
+        except ImportError:
+            continue
+        version = str(getattr(importlib.import_module(package), "__version__", "of no version"))
+        try:
+            results = _interpret(found, model, samples)
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(
+                f"LiteRT {version} cannot run the model ({str(error).strip().splitlines()[0]}). "
+                "Validate without it: --no-onnxruntime."
+            ) from error
+        return Reference(results, "LiteRT", version, "reference kernels, one thread")
+    return NoReference(
+        "LiteRT is not installed (`pip install ai-edge-litert`), and onnxruntime reads no .tflite"
+    )
+
+
+def _interpret(
+    package: Any, model: Path, samples: Sequence[Sequence[Array]]
+) -> tuple[tuple[Array, ...], ...]:
+    interpreter = package.Interpreter(
+        model_path=str(model),
+        experimental_op_resolver_type=package.OpResolverType.BUILTIN_REF,
+        num_threads=1,
+    )
+    interpreter.allocate_tensors()
+    results = []
+    for inputs in samples:
+        for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
+            interpreter.set_tensor(detail["index"], value)
+        interpreter.invoke()
+        outputs = interpreter.get_output_details()
+        results.append(tuple(np.array(interpreter.get_tensor(d["index"])) for d in outputs))
+    return tuple(results)

@@ -1,4 +1,4 @@
-"""`validate`: the device's outputs against the oracle and onnxruntime, and layer by layer."""
+"""`validate`: the device's outputs against the oracle and a reference, and layer by layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcu_deploy.device import Device
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.metrics import Metrics, compare
-from mcu_deploy.reference import Reference, run_onnxruntime
+from mcu_deploy.reference import NoReference, Reference, run_reference
 from mcu_deploy.running import Connection, open_device, where
 from mcu_deploy.samples import Array, Samples, load_samples, random_samples
 from mcu_deploy.session import Session
@@ -61,7 +61,10 @@ class LayerReport:
 
 @dataclass(frozen=True)
 class Validation:
-    """What `validate` found. Bit-exactness is asked of integer outputs, 1e-4 of float ones."""
+    """What `validate` found. Bit-exactness is asked of integer outputs, 1e-4 of float ones.
+
+    onnxruntime: against the second opinion that `reference` names, for a TFLite model LiteRT.
+    """
 
     where: str
     samples: int
@@ -109,9 +112,9 @@ def validate(
     with open_device(folder, chosen) as device:
         results, used = _infer(device, network, given)
         layer_report = _layers(device, network, given, oracle) if layers else None
-    reference = None
+    reference: Reference | NoReference | None = None
     if onnxruntime:
-        reference = run_onnxruntime(folder.directory / entry["kept_model"], given.inputs)
+        reference = run_reference(folder.directory / entry["kept_model"], given.inputs)
     return _judge(folder, network, given, results, oracle, reference, layer_report, used, chosen)
 
 
@@ -143,7 +146,7 @@ def _judge(
     samples: Samples,
     results: Sequence[Sequence[Array]],
     oracle: Sequence[dict[EdgeId, Array]],
-    reference: Reference | None,
+    reference: Reference | NoReference | None,
     layers: LayerReport | None,
     stack_used: int,
     connection: Connection,
@@ -168,7 +171,7 @@ def _judge(
                 f"output {shorten(name)!r} is {metrics.relative:.2g} off the oracle, relative to "
                 f"its largest value; {_TOLERANCE:g} is allowed"
             )
-        if reference is not None:
+        if isinstance(reference, Reference):
             against_onnxruntime.append(compare(ours, [r[number] for r in reference.outputs]))
     if layers is not None and layers.differences:
         problems.append(str(layers.differences[0]))
@@ -178,7 +181,7 @@ def _judge(
     return Validation(
         where(folder, connection), len(samples), samples.origin, tuple(names),
         tuple(against_oracle), tuple(integer), tuple(against_onnxruntime),
-        "" if reference is None else f"onnxruntime {reference.version} ({reference.settings})",
+        "" if reference is None else str(reference),
         stack_used, bound, layers, tuple(problems),
     )  # fmt: skip
 

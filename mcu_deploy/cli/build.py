@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    models: Annotated[list[Path], typer.Argument(help="Model files (.onnx).")],
+    models: Annotated[list[Path], typer.Argument(help="Model files (.onnx, .tflite).")],
     board: BoardOption,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The build folder.", show_default="build/NAME")

@@ -1,4 +1,4 @@
-"""`mcu-deploy validate`: the board against the oracle and onnxruntime."""
+"""`mcu-deploy validate`: the board against the oracle and the format's own program."""
 
 from __future__ import annotations
 
@@ -46,7 +46,11 @@ def validate(
     ] = None,
     model: ModelOption = None,
     onnxruntime: Annotated[
-        bool, typer.Option("--onnxruntime/--no-onnxruntime", help="Compare with onnxruntime too.")
+        bool,
+        typer.Option(
+            "--onnxruntime/--no-onnxruntime",
+            help="Compare with onnxruntime too; a TFLite model with LiteRT, where it is installed.",
+        ),
     ] = True,
     port: PortOption = None,
     baud: BaudOption = None,
@@ -106,7 +110,9 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
                 {
                     "name": name,
                     "oracle": result.oracle[i].as_json(),
-                    "onnxruntime": result.onnxruntime[i].as_json() if result.onnxruntime else None,
+                    _program(result): result.onnxruntime[i].as_json()
+                    if result.onnxruntime
+                    else None,
                 }
                 for i, name in enumerate(result.outputs)
             ],
@@ -120,6 +126,11 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
             },
         },
     }
+
+
+def _program(result: Any) -> str:
+    """The key of the second opinion's numbers."""
+    return "litert" if result.reference.startswith("LiteRT") else "onnxruntime"
 
 
 def _print(name: str, board: str, result: Any) -> None:
@@ -140,6 +151,8 @@ def _print(name: str, board: str, result: Any) -> None:
                 f"{m.mae:.3g}", f"{m.cosine:.6f}", f"{m.worst:.3g}",
             )  # fmt: skip
     out.print(table)
+    if result.reference and not result.onnxruntime:
+        out.print(escape(result.reference))
     if result.stack_bound is not None:
         out.print(
             f"stack: {result.stack_used:,} bytes used of a bound of {result.stack_bound:,} "

@@ -15,7 +15,7 @@ from mcu_deploy.toolchain import FirmwareSizes, StackBound, Toolchain
 
 if TYPE_CHECKING:
     from mcu_deploy.building import BuiltNetwork
-    from mcu_deploy.compiler import Options
+    from mcu_deploy.compiler import Network, Options
 
 
 def build_report(
@@ -77,9 +77,9 @@ def build_report(
     }
 
 
-def kept_model(name: str) -> str:
+def kept_model(network: Network) -> str:
     """Where a build keeps its copy of a network's model, relative to the build folder."""
-    return f"obj/network_{name}.onnx"
+    return f"obj/network_{network.name}{network.model.suffix.lower()}"
 
 
 def _network(built: BuiltNetwork) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _network(built: BuiltNetwork) -> dict[str, Any]:
     return {
         "name": network.name,
         "model": network.model.name,
-        "kept_model": kept_model(network.name),
+        "kept_model": kept_model(network),
         "source_sha256": network.graph.source_sha256,
         "flash_bytes": built.sizes.flash_bytes,
         "ram_bytes": built.sizes.ram_bytes,
