@@ -52,7 +52,7 @@ def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
     file = parse(raw, str(path))
     _check_shapes(file, shapes)
     _refuse_unknown(file)
-    builder = GraphBuilder(path.stem)
+    builder = GraphBuilder(file.name)
     for tensor in file.inputs:
         builder.add_input(tensor)
     for operation in file.operations:

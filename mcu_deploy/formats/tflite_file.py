@@ -153,6 +153,7 @@ class Operation:
 class File:
     """The first subgraph of a file, which is the network that TFLite runs."""
 
+    name: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     operations: tuple[Operation, ...]
@@ -208,6 +209,7 @@ class _Reader:
         self.count = self._length(graph.TensorsLength())
         operations = tuple(self._operation(i) for i in range(self._length(graph.OperatorsLength())))
         return File(
+            (graph.Name() or b"").decode("utf-8", "replace") or "main",
             tuple(self._tensors(self._numbers(graph.InputsAsNumpy()))),
             tuple(self._tensors(self._numbers(graph.OutputsAsNumpy()))),
             operations,
