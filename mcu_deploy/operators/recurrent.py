@@ -35,6 +35,7 @@ class Recurrence:
 
     backwards: for each direction, whether it runs from the end to the beginning; functions: its
     activations (f, g, h); lengths: of each sequence of the batch. batch_first is `layout` 1.
+    cell_clip: the bound of the cell state, which is TFLite's and not ONNX's.
     """
 
     op: str
@@ -49,6 +50,7 @@ class Recurrence:
     clip: float | None
     linear_before_reset: bool
     input_forget: bool
+    cell_clip: float | None
 
     @property
     def directions(self) -> int:
@@ -121,7 +123,7 @@ def _recurrence(
     batch_first = bool(call.attributes.get("layout", 0))
     first, second, inputs = call.type(X).shape
     steps, batch = (second, first) if batch_first else (first, second)
-    clip = call.attributes.get("clip")
+    clip, cell_clip = call.attributes.get("clip"), call.attributes.get("cell_clip")
     return Recurrence(
         call.op, steps, batch, inputs, call.type(R).shape[-1], batch_first,
         _DIRECTIONS[call.attributes.get("direction", "forward")],
@@ -130,6 +132,7 @@ def _recurrence(
         None if clip is None else float(clip),
         bool(call.attributes.get("linear_before_reset", 0)),
         bool(call.attributes.get("input_forget", 0)),
+        None if cell_clip is None else float(cell_clip),
     )  # fmt: skip
 
 
@@ -184,6 +187,8 @@ def _lstm(d: _Direction, x: Array, h: Array, c: Array) -> _State:
     i = f(d.bounded(i + p_i * c))
     forget = 1.0 - i if d.r.input_forget else f(d.bounded(forget + p_f * c))
     c = forget * c + i * g(d.bounded(cell))
+    if d.r.cell_clip is not None:
+        c = np.clip(c, -d.r.cell_clip, d.r.cell_clip)
     o = f(d.bounded(o + p_o * c))
     return o * last(c), c
 
@@ -225,7 +230,8 @@ def _directions(call: Call, r: Recurrence) -> list[_Direction]:
     ]
 
 
-def _evaluate(call: Call) -> list[Array]:
+def evaluate(call: Call) -> list[Array]:
+    """The outputs that are there, in ONNX's order."""
     r = recurrence(call)
     x = np.swapaxes(call.value(X), 0, 1) if r.batch_first else call.value(X)
     y = np.zeros((r.steps, r.directions, r.batch, r.hidden), np.float32)
@@ -257,7 +263,7 @@ def _initial(call: Call, r: Recurrence, index: int) -> Array:
     return value.swapaxes(0, 1) if r.batch_first else value
 
 
-def _macs(
+def macs(
     inputs: Sequence[TensorType | None],
     outputs: Sequence[TensorType],
     attributes: Mapping[str, Any],
@@ -270,4 +276,4 @@ def _macs(
     return x.shape[0] * x.shape[1] * (w.elements + recurrent.elements)
 
 
-OPERATORS = tuple(Operator(name, _evaluate, _macs) for name in GATES)
+OPERATORS = tuple(Operator(name, evaluate, macs) for name in GATES)

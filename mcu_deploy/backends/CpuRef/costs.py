@@ -59,6 +59,7 @@ FITS: Mapping[str, Fit] = {
     "HardSigmoid": Fit((69.6,), 0.01, 0.01),  # 3 layers
     "HardSwish": Fit((70.2,), 0.00, 0.02),  # 5 layers
     "LSTM": Fit((5.7, 499.1), 0.02, 0.06),  # 6 layers
+    "LSTM quantized": Fit((5.4, 528.6), 0.03, 0.19),  # 21 layers of random sizes, TFLite's
     "LeakyRelu": Fit((8.5,), 0.06, 0.07),  # 2 layers
     "Neg": Fit((5.4,), 0.10, 0.12),  # 2 layers
     "RNN": Fit((6.6, 129.2), 0.00, 0.01),  # 2 layers
@@ -274,6 +275,11 @@ def _recurrent(layer: Layer) -> Work:
     return Work(layer.op, (layer.macs, units))
 
 
+def _quantized_lstm(layer: Layer) -> Work:
+    """Coefficients: for each multiplication, each hidden unit at each step."""
+    return Work("LSTM quantized", (layer.macs, _elements(layer)))
+
+
 def _reduce(layer: Layer) -> Work:
     """Coefficients: for each element of the input, each output."""
     name = "sum" if layer.op in ("ReduceMean", "ReduceSum") else "extremum"
@@ -297,6 +303,8 @@ RULES: Mapping[tuple[str, str], Callable[[Layer], Work]] = {
     ("", "Softmax"): _softmax,
     ("", "LayerNormalization"): _layer_normalization,
     **{("", op): _recurrent for op in GATES},
+    ("tflite", "LSTM"): _recurrent,
+    ("tflite", "UnidirectionalSequenceLstm"): _quantized_lstm,
     **{("", op): _reduce for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")},
     ("", "QuantizeLinear"): _per_element("quantize"),
     ("", "DequantizeLinear"): _per_element("dequantize"),

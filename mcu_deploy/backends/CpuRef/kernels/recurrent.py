@@ -96,7 +96,8 @@ def _apply(functions: tuple[Activation, ...], value: str) -> str:
     return calls[0] if len(set(calls)) == 1 else f"(d == 0 ? {calls[0]} : {calls[1]})"
 
 
-def _supports(layer: Layer) -> Support:
+def supports(layer: Layer) -> Support:
+    """Whether the kernel computes a recurrent node."""
     if layer.op == "LSTM" and layer.node.outputs[2:] and layer.node.outputs[1] is None:
         return no("the last cell state is an output, and the last hidden state is none")
     weights = (recurrent.W, recurrent.R, recurrent.BIAS, recurrent.PEEPHOLES)
@@ -131,7 +132,8 @@ class _Arguments:
         self.arguments.append(constant_argument(len(self.constants) - 1))
 
 
-def _create(layer: Layer) -> Workload:
+def create(layer: Layer) -> Workload:
+    """The workload of a recurrent node."""
     r = recurrence(layer.call)
     given = _Arguments()
     given.add(pointer(layer.input(recurrent.X), "x"), *_of(INPUT))
@@ -158,7 +160,7 @@ def _create(layer: Layer) -> Workload:
     cell = r.op == "LSTM"
     kept = ("y_h" not in outputs) + (cell and "y_c" not in outputs)
     helpers = {f.name: activation(f.name) for each in r.functions for f in each}
-    if r.clip is not None:
+    if r.clip is not None or r.cell_clip is not None:
         helpers["clip"] = _clip()
     body = render(
         f"{r.op.lower()}.c.j2",
@@ -252,7 +254,7 @@ def _clip() -> CFunction:
     )
 
 
-def _offset(*terms: tuple[str, int, int]) -> str:
+def offset(*terms: tuple[str, int, int]) -> str:
     """C to add to a pointer: " + t * 12 + b" from (index, its extent, its step)."""
     shown = (f" + {times(name, step)}" for name, extent, step in terms if extent > 1)
     return "".join(shown)
@@ -274,13 +276,13 @@ def _sizes(r: Recurrence) -> dict[str, object]:
         "batch": batch, "directions": directions, "steps": steps, "hidden": hidden,
         "linear_before_reset": r.linear_before_reset, "input_forget": r.input_forget,
         "inputs": r.inputs, "y_bytes": 4 * steps * batch * directions * hidden,
-        "state": _offset(("d", directions, h_direction), ("b", batch, h_batch)),
-        "x_offset": _offset(("t", steps, x_step), ("b", batch, x_batch)),
-        "y_offset": _offset(
+        "state": offset(("d", directions, h_direction), ("b", batch, h_batch)),
+        "x_offset": offset(("t", steps, x_step), ("b", batch, x_batch)),
+        "y_offset": offset(
             ("t", steps, y_step), ("d", directions, y_direction), ("b", batch, y_batch)
         ),
-        "row_offset": _offset(("d", directions, r.rows * (r.inputs + hidden))),
-        "bias_offset": _offset(("d", directions, bias_rows)),
+        "row_offset": offset(("d", directions, r.rows * (r.inputs + hidden))),
+        "bias_offset": offset(("d", directions, bias_rows)),
     }  # fmt: skip
 
 
@@ -290,13 +292,13 @@ def _expressions(r: Recurrence, peepholes: bool) -> dict[str, object]:
     backwards = "steps - 1 - s" if varies else f"{r.steps - 1} - s"
     time = f"d == 0 ? s : {backwards}" if r.directions > 1 else backwards
 
-    def bounded(value: str) -> str:
-        return value if r.clip is None else f"$recurrent_clip({value}, {float_literal(r.clip)})"
+    def clipped(value: str, bound: float | None) -> str:
+        return value if bound is None else f"$recurrent_clip({value}, {float_literal(bound)})"
 
     def peephole(gate: int) -> str:
         if not peepholes:
             return ""
-        at = f"n{signed(gate * r.hidden)}{_offset(('d', r.directions, 3 * r.hidden))}"
+        at = f"n{signed(gate * r.hidden)}{offset(('d', r.directions, 3 * r.hidden))}"
         return f" + peepholes[{at}] * c[n]"
 
     functions = {
@@ -306,10 +308,11 @@ def _expressions(r: Recurrence, peepholes: bool) -> dict[str, object]:
     return {
         "backwards": any(r.backwards),
         "time": time,
-        "bounded": bounded,
+        "bounded": partial(clipped, bound=r.clip),
+        "cell_bounded": partial(clipped, bound=r.cell_clip),
         "peephole": peephole,
         **functions,
     }
 
 
-KERNELS = tuple(Kernel(op, _supports, rule(LayoutRule.NATURAL), _create) for op in GATES)
+KERNELS = tuple(Kernel(op, supports, rule(LayoutRule.NATURAL), create) for op in GATES)

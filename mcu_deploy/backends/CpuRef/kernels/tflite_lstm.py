@@ -1,0 +1,185 @@
+"""TFLite's UNIDIRECTIONAL_SEQUENCE_LSTM: integers, and float32 with a clip of the cell state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.arithmetic_tflite import scalar
+from mcu_deploy.backends.CpuRef.kernels import recurrent
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    Kernel,
+    constant_argument,
+    pointer,
+    render,
+    rule,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.requantization import (
+    CLAMP,
+    MULTIPLY,
+    multiplied,
+    saturated,
+)
+from mcu_deploy.backends.interface import (
+    YES,
+    Argument,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.operators.tflite_lstm import (
+    QuantizedLstm,
+    quantized_lstm,
+    sigmoid_table,
+    weights,
+)
+
+_TABLE = Parameter("const uint16_t *", "table")
+
+
+def _helper(stem: str, *parameters: Parameter) -> CFunction:
+    return CFunction(
+        f"lstm_{stem}",
+        (*parameters, _TABLE),
+        render(f"tflite_lstm_{stem}.c.j2"),
+        result="int32_t",
+        inline=True,
+    )
+
+
+_FUNCTIONS = (
+    _helper(
+        "table",
+        Parameter("uint32_t", "magnitude"),
+        Parameter("int32_t", "bits"),
+        Parameter("int32_t", "largest"),
+    ),
+    _helper("sigmoid", Parameter("int32_t", "v")),
+    _helper(
+        "tanh",
+        Parameter("int32_t", "v"),
+        Parameter("int32_t", "multiplier"),
+        Parameter("int32_t", "shift"),
+    ),
+)
+
+
+def _supports(layer: Layer) -> Support:
+    if any(o is None or o.constant is None for o in layer.inputs[1:]):
+        return no("its weights are computed at run time")
+    if layer.input(0).constant is not None:
+        return no("its input is a constant")
+    for gate in range(4):
+        for sums, offsets in zip(_matrices(layer, gate), _offsets(layer, gate).T, strict=True):
+            largest = np.abs(sums.astype(np.int64)).sum(axis=1) * 128 + np.abs(offsets)
+            if largest.max() >= 1 << 31:
+                return no("a sum of products may leave int32")
+    return YES
+
+
+def _matrices(layer: Layer, gate: int) -> tuple[Array, Array]:
+    """The weights of the input and of the hidden state, (hidden, inputs) and (hidden, hidden)."""
+    w, r, _ = (layer.input(index).constant for index in weights(gate))
+    assert w is not None
+    assert r is not None
+    return w, r
+
+
+def _offsets(layer: Layer, gate: int) -> Array:
+    """What the two sums of each unit start from: the bias and the zero points, (hidden, 2)."""
+    w, r = _matrices(layer, gate)
+    bias = layer.input(weights(gate)[2]).constant
+    assert bias is not None
+    x_zero, h_zero = scalar(layer.input(0).type)[1], scalar(layer.output.type)[1]
+    from_x = bias.astype(np.int64) - x_zero * w.astype(np.int64).sum(axis=1)
+    return np.stack([from_x, -h_zero * r.astype(np.int64).sum(axis=1)], axis=1)
+
+
+def _create(layer: Layer) -> Workload:
+    lstm = quantized_lstm(layer.call)
+    factors, left = _factors(lstm)
+    constants = (
+        Constant("weights", _joined([np.hstack(_matrices(layer, g)) for g in range(4)]), 1),
+        Constant("bias", _joined([_offsets(layer, g) for g in range(4)]).astype(np.int32)),
+        Constant("factors", factors),
+        Constant("sigmoid", sigmoid_table()),
+    )
+    body = render(
+        "tflite_lstm.c.j2",
+        **_sizes(lstm),
+        left=left,
+        zero_point=scalar(layer.output.type)[1],
+        kept=multiplied("forget * c[n]", lstm.forget),
+        added=multiplied("i * cell", lstm.update),
+        scaled=multiplied("bent * o", lstm.result),
+        element=saturated(layer, "scaled"),
+        clip=lstm.clip,
+        tanh=lstm.tanh,
+    )
+    function = CFunction(
+        "lstm_int8",
+        (
+            pointer(layer.input(0), "x"),
+            pointer(layer.output, "y", const=False),
+            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
+            Parameter("int16_t *", "scratch"),
+        ),
+        body,
+    )
+    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
+    return workload(
+        layer,
+        function,
+        (*arguments, Argument(Role.SCRATCH)),
+        constants,
+        (MULTIPLY, CLAMP, *_FUNCTIONS),
+        ("string.h",),
+        scratch_bytes=11 * lstm.hidden,
+    )
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate(parts)
+
+
+def _factors(lstm: QuantizedLstm) -> tuple[Array, bool]:
+    """For each gate: multiplier and right shift of the one sum and of the other, left shifts.
+
+    The left shifts are there only where one is not 0.
+    """
+    pairs = [(gate.from_x, gate.from_h) for gate in lstm.gates]
+    left = any(shift > 0 for pair in pairs for _, shift in pair)
+    rows = []
+    for pair in pairs:
+        row = [value for factor, shift in pair for value in (factor, max(-shift, 0))]
+        rows.append(row + [max(shift, 0) for _, shift in pair] * left)
+    return np.array(rows, np.int32), left
+
+
+def _sizes(lstm: QuantizedLstm) -> dict[str, object]:
+    """Extents, and C for where a step's elements lie."""
+    steps, batch = lstm.steps, lstm.batch
+    step, sequence = (batch, 1) if lstm.time_major else (1, steps)
+
+    def offset(size: int) -> str:
+        return recurrent.offset(("t", steps, step * size), ("b", batch, sequence * size))
+
+    return {
+        "steps": steps, "batch": batch, "inputs": lstm.inputs, "hidden": lstm.hidden,
+        "x_offset": offset(lstm.inputs), "y_offset": offset(lstm.hidden),
+    }  # fmt: skip
+
+
+KERNELS = (
+    Kernel("UnidirectionalSequenceLstm", _supports, rule(LayoutRule.NATURAL), _create, "tflite"),
+    Kernel("LSTM", recurrent.supports, rule(LayoutRule.NATURAL), recurrent.create, "tflite"),
+)
