@@ -41,7 +41,7 @@ class Options:
     for, no memory shared, so that every tensor can be read after a run. debug: with debug
     information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
     inputs and outputs lie in the "arena" or at the "caller". separate_state: what outlives a run
-    lies in a pool of its own.
+    lies in a pool of its own. memory: one of plan.memory_strategies().
     """
 
     backends: tuple[str, ...] = ()
@@ -54,6 +54,7 @@ class Options:
     requests: exposing.Requests = field(default_factory=exposing.Requests)
     io: str = "arena"
     separate_state: bool = False
+    memory: str = plan.OFFLINE
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ def plan_options(board: Board, options: Options) -> plan.Options:
         reuse=not options.layers_all,
         io=options.io,
         pointer_bytes=8 if board.is_host else 4,
+        memory=options.memory,
         separate_state=options.separate_state,
     )
 

@@ -80,6 +80,14 @@ def build(
         str,
         typer.Option("--io", help="arena: inputs and outputs have places there; caller: not."),
     ] = "arena",
+    memory: Annotated[
+        str,
+        typer.Option(
+            "--memory",
+            help="offline: fixed places; compact: tensors move between layers where that saves "
+            "memory; plain, mru, bestfit: from a memory manager at run time.",
+        ),
+    ] = "offline",
     shape: Annotated[
         list[str] | None, typer.Option("--shape", help="INPUT=1,3,96,96 binds symbolic shapes.")
     ] = None,
@@ -104,6 +112,7 @@ def build(
     from mcu_deploy.codegen.names import network_name
     from mcu_deploy.compiler import Options
     from mcu_deploy.folder import parse_shapes
+    from mcu_deploy.plan import memory_strategies
     from mcu_deploy.report import explain as explain_network
     from mcu_deploy.session import Session
 
@@ -111,6 +120,9 @@ def build(
         raise UsageError(f"--weights {weights} is not known; it is incbin or array.")
     if io not in ("arena", "caller"):
         raise UsageError(f"--io {io} is not known; it is arena or caller.")
+    if memory not in memory_strategies():
+        known = ", ".join(memory_strategies())
+        raise UsageError(f"--memory {memory} is not known; it is one of {known}.")
     if layers not in ("built", "all"):
         raise UsageError(f"--layers {layers} is not known; it is built or all.")
     names = name or []
@@ -130,6 +142,7 @@ def build(
             tuple(map(exposing.parse_state, state or ())),
         ),
         io=io,
+        memory=memory,
     )
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"building for {board} ..."):

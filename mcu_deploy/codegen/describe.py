@@ -9,7 +9,7 @@ import numpy as np
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import table, thousands
 from mcu_deploy.ir import Graph, Quantization, TensorType
-from mcu_deploy.plan import Buffer, InPool, Plan, Step
+from mcu_deploy.plan import InPool, Plan, Step
 
 _LONGEST = 56
 _AXES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
@@ -30,32 +30,60 @@ def summary(graph: Graph, plan: Plan, weights: bytes) -> list[str]:
 
 def pools(plan: Plan) -> list[tuple[str, list[str]]]:
     """Of each pool its name and its plan as a table, in the order in which buffers are needed."""
-    end = len(plan.program)
     found = []
     for number, pool in enumerate(plan.pools):
-        rows = [("offset", "bytes", "from", "to", "holds")]
-        for at, buffer in sorted(_placed(plan, number), key=lambda pair: (pair[1].first, pair[0])):
-            rows.append(
-                (
-                    str(at),
-                    str(buffer.bytes),
-                    "always" if buffer.persistent else _moment(buffer.first, end, "input"),
-                    "always" if buffer.persistent else _moment(buffer.last, end, "0"),
-                    name(buffer.label, 48),
-                )
-            )
-        if len(rows) > 1:
-            found.append((pool.name, table(rows, right=(0, 1, 2, 3))))
+        rows = sorted(_placed(plan, number), key=lambda row: (row[2], row[0]))
+        if rows:
+            title = ("offset", "bytes", "from", "to", "holds")
+            lines = [title, *(_line(plan, *row) for row in rows)]
+            found.append((pool.name, table(lines, right=(0, 1, 2, 3))))
     return found
 
 
-def _placed(plan: Plan, pool: int) -> list[tuple[int, Buffer]]:
-    """The buffers of a pool with their offsets."""
-    return [
-        (place.offset, buffer)
-        for buffer in plan.buffers
-        if isinstance(place := plan.buffer_place(buffer.id), InPool) and place.pool == pool
-    ]
+_Row = tuple[int, int, int, int, str]  # offset, bytes, the first and the last position, label
+
+
+def _line(plan: Plan, at: int, size: int, first: int, last: int, label: str) -> tuple[str, ...]:
+    end = len(plan.program)
+    if last > end:
+        return str(at), str(size), "always", "always", label
+    return str(at), str(size), _moment(first, end, "input"), _moment(last, end, "0"), label
+
+
+def _placed(plan: Plan, pool: int) -> list[_Row]:
+    """What lies in a pool; always: last is behind the end. A buffer that moves has several rows."""
+    always = (-1, len(plan.program) + 1)
+    found: list[_Row] = []
+    for buffer in plan.buffers:
+        place = plan.buffer_place(buffer.id)
+        if not isinstance(place, InPool) or place.pool != pool:
+            continue
+        label = name(buffer.label, 48)
+        if buffer.persistent:
+            found.append((place.offset, buffer.bytes, *always, label))
+            continue
+        stays = plan.moved.get(buffer.id, ((buffer.first, place.offset),))
+        until = [since - 1 for since, _ in stays[1:]] + [buffer.last]
+        for (since, offset), last in zip(stays, until, strict=True):
+            found.append((offset, buffer.bytes, since, last, label))
+    return found + (_managed(plan) if pool == 0 else [])
+
+
+def _managed(plan: Plan) -> list[_Row]:
+    """The memory manager, and what it gives in a whole run."""
+    managed = plan.managed
+    if managed is None:
+        return []
+    addresses, _ = managed.addresses(range(len(plan.program)))
+    last = {take.buffer: p for p, given in managed.gives.items() for take in given}
+    rows = [
+        (addresses[take.buffer], take.bytes, position, last.get(take.buffer, len(plan.program)),
+         f"{name(plan.buffers[take.buffer].label, 36)} (run time)")
+        for position, taken in managed.takes.items()
+        for take in taken
+    ]  # fmt: skip
+    size = managed.end - managed.manager
+    return [*rows, (managed.manager, size, -1, len(plan.program) + 1, "the memory manager")]
 
 
 def _moment(position: int, end: int, before: str) -> str:

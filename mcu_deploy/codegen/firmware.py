@@ -1,4 +1,4 @@
-"""firmware_models.c: the table of the networks that a firmware holds."""
+"""firmware_models.c: the table of the networks that a firmware holds, and their memory."""
 
 from __future__ import annotations
 
@@ -7,22 +7,53 @@ from dataclasses import dataclass
 
 from mcu_deploy.codegen.network import environment
 from mcu_deploy.codegen.text import fill
+from mcu_deploy.ir import Graph
+from mcu_deploy.plan import InSlot, Plan, PoolUse
 
 
 @dataclass(frozen=True)
 class FirmwareModel:
-    """A network in a firmware: identity (hexadecimal SHA-256) and the bound of its stack."""
+    """A network in a firmware: identity (hexadecimal SHA-256) and the bound of its stack.
+
+    workspace_bytes: of pool 0; extra_pools: beside it. callers: the bytes of each input, then of
+    each output, that lies in a buffer of the caller, which is the firmware; 0: it has a place.
+    """
 
     name: str
     source_sha256: str
     object_sha256: str
     stack_bytes: int
+    workspace_bytes: int = 0
+    extra_pools: tuple[PoolUse, ...] = ()
+    callers: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls, name: str, graph: Graph, plan: Plan, object_sha256: str, stack_bytes: int
+    ) -> FirmwareModel:
+        """The entry of a network."""
+        shown = plan.exposure
+        callers = tuple(
+            graph.type(edge).bytes if isinstance(plan.place(edge), InSlot) else 0
+            for edge in (*shown.inputs(graph), *shown.outputs(graph))
+        )
+        return cls(
+            name, graph.source_sha256, object_sha256, stack_bytes, plan.bytes, plan.pools[1:],
+            callers if any(callers) else (),
+        )  # fmt: skip
 
 
-def firmware_models(models: Sequence[FirmwareModel]) -> str:
-    """The C source of the table."""
+def firmware_models(models: Sequence[FirmwareModel], shared: bool = False) -> str:
+    """The C source of the table. shared: the networks take turns in one workspace."""
     return (
-        environment().get_template("firmware_models.c.j2").render(models=models, bytes_of=_bytes_of)
+        environment()
+        .get_template("firmware_models.c.j2")
+        .render(
+            models=models,
+            bytes_of=_bytes_of,
+            shared=shared,
+            arena_bytes=max((m.workspace_bytes for m in models), default=0),
+        )
     )
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import jinja2
 
 from mcu_deploy.backends.interface import Constant
-from mcu_deploy.codegen import constants, describe, names, program, tensors
+from mcu_deploy.codegen import constants, describe, memory, names, program, tensors
+from mcu_deploy.codegen.statements import Function
 from mcu_deploy.codegen.symbols import Symbols, headers
 from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, wrap
 from mcu_deploy.errors import ModelError, UsageError
@@ -125,6 +126,7 @@ def generate(
             [s.choice.workload.headers for s in plan.steps]
             + [call.headers for _, call in (*chosen.acquire, *chosen.release)]
             + [("string.h",) for item in plan.program if _is_copied(plan, item)]
+            + [("string.h",) for _ in plan.moves[:1]]
         ),
         "kernels": symbols.functions,
         "constants": constants.file_rows(symbols.constants)
@@ -134,6 +136,7 @@ def generate(
         "paragraph": paragraph,
         "fill": fill,
         "functions": functions,
+        "memory": memory.begin(plan),
         "acquire": acquire,
         "release": release,
         "plan": plan,
@@ -171,9 +174,7 @@ def _require_few_tensors(graph: Graph, plan: Plan) -> None:
             )
 
 
-def _entries(
-    graph: Graph, plan: Plan, prefix: str, functions: list[program.Function]
-) -> list[_Entry]:
+def _entries(graph: Graph, plan: Plan, prefix: str, functions: list[Function]) -> list[_Entry]:
     """The whole network, then its partitions."""
     whole = _Entry(
         "layers", "", "NULL", tuple(f.stem for f in functions), _run_func(prefix, "run_func"), "",

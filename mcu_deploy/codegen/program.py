@@ -3,70 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import groupby
 
 from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
-from mcu_deploy.codegen import describe, names
+from mcu_deploy.codegen import describe, memory, names
+from mcu_deploy.codegen.statements import Addresses, Function, Statement
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import wrap
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import Copy, InPool, InSlot, Place, Plan, Step
-
-
-class Addresses:
-    """C expressions for places, and the variables that the expressions of one function use."""
-
-    def __init__(self) -> None:
-        self._used: set[str] = set()
-
-    def pointer(self, ctype: str, place: Place) -> str:
-        """A place as a pointer of this type."""
-        if isinstance(place, InSlot):
-            self._used.add("pointers")
-            return f"({ctype})pointers[{place.slot}]"
-        base = self._base(place)
-        return f"({ctype})({base} + {place.offset})"
-
-    def _base(self, place: InPool) -> str:
-        name = "ws" if place.pool == 0 else f"pool{place.pool}"
-        self._used.add(name)
-        return name
-
-    @property
-    def declarations(self) -> list[str]:
-        """The variables, each with its value."""
-        found = []
-        for name in sorted(self._used, key=lambda n: (n != "ws", n)):
-            if name == "ws":
-                found.append("uint8_t *const ws = instance->workspace;")
-            elif name == "pointers":
-                found.append("uint8_t *const *const pointers = _mcu_pointers(instance);")
-            else:
-                index = int(name.removeprefix("pool")) - 1
-                found.append(f"uint8_t *const {name} = instance->extra_pools[{index}];")
-        return found or ["(void)instance; /* there is nothing to compute */"]
-
-
-@dataclass(frozen=True)
-class Statement:
-    """Lines of C with the comment that stands above them; `layer` has its events around it."""
-
-    comment: tuple[str, ...]
-    text: str
-    layer: int | None = None
-
-
-@dataclass(frozen=True)
-class Function:
-    """A static function of the instance. parts: the partitions that call it, by number."""
-
-    stem: str
-    title: str
-    declarations: tuple[str, ...]
-    statements: tuple[Statement, ...]
-    parts: frozenset[int] = frozenset()
+from mcu_deploy.plan import Copy, Place, Plan, Step
 
 
 def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
@@ -80,10 +27,11 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
         for parts, items in groupby(enumerate(membership), key=lambda pair: pair[1])
     ]
     if not pieces:
-        return [Function("layers", "", tuple(Addresses().declarations), ())]
+        empty = tuple(Addresses().declarations)
+        return [Function("layers", "", empty, (), has_status=plan.managed is not None)]
     found = []
     for number, (parts, positions) in enumerate(pieces):
-        addresses = Addresses()
+        addresses = Addresses(plan.managed)
         statements = [_statement(graph, plan, p, symbols, addresses) for p in positions]
         alone = len(pieces) == 1
         owners = ", ".join(names.comment(plan.parts[p].name, 40) for p in sorted(parts))
@@ -94,6 +42,7 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
                 tuple(addresses.declarations),
                 tuple(s for s in statements if s is not None),
                 parts,
+                plan.managed is not None,
             )
         )
     return found
@@ -103,9 +52,18 @@ def _statement(
     graph: Graph, plan: Plan, position: int, symbols: Symbols, addresses: Addresses
 ) -> Statement | None:
     item = plan.program[position]
-    if isinstance(item, Copy):
-        return _copy(graph, plan, item, addresses)
-    return _call(graph, plan, item, symbols, addresses)
+    made = (
+        _copy(graph, plan, item, addresses)
+        if isinstance(item, Copy)
+        else _call(graph, plan, item, symbols, addresses)
+    )
+    if made is None:
+        return None  # a copy onto itself, of what nobody takes or moves
+    before = (
+        *memory.moves(plan, position, addresses),
+        *memory.takes(plan, position, addresses),
+    )
+    return replace(made, before=before, after=memory.gives(plan, position, addresses))
 
 
 def _copy(graph: Graph, plan: Plan, copy: Copy, addresses: Addresses) -> Statement | None:

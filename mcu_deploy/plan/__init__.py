@@ -18,9 +18,10 @@ from mcu_deploy.plan.model import (
     Step,
     Tensor,
 )
-from mcu_deploy.plan.planner import Options, make
+from mcu_deploy.plan.planner import OFFLINE, Options, make, memory_strategies
 
 __all__ = [
+    "OFFLINE",
     "Buffer",
     "Copy",
     "Exposure",
@@ -39,4 +40,5 @@ __all__ = [
     "Tensor",
     "check",
     "make",
+    "memory_strategies",
 ]

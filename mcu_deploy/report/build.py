@@ -67,6 +67,7 @@ def build_report(
             "requests": asdict(options.requests),
             "io": options.io,
             "separate_state": options.separate_state,
+            "memory": options.memory,
             "shapes": {name: list(shape) for name, shape in options.shapes.items()},
         },
         "tools": {
@@ -93,6 +94,9 @@ def _network(built: BuiltNetwork) -> dict[str, Any]:
         "ram_bytes": built.sizes.ram_bytes,
         "arena_bytes": plan.arena_bytes,
         "arena_lower_bound_bytes": plan.lower_bound,
+        "memory": plan.memory,
+        "memory_peak_bytes": plan.peak_bytes,
+        "memory_moved_bytes": sum(move.bytes for move in plan.moves),
         "stack_bytes": built.stack.bytes,
         "stack_path": [{"function": f, "bytes": b} for f, b in built.stack.path],
         "weights_bytes": len(network.sources.weights),
