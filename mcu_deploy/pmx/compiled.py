@@ -1,0 +1,172 @@
+"""A compiled model as a value, and as the content of a .pmx file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import flatbuffers
+import numpy as np
+
+from mcu_deploy import __version__
+from mcu_deploy.backends.interface import RegionCall, Support, Target
+from mcu_deploy.backends.workload import CFunction, Region
+from mcu_deploy.ir import EdgeId, Graph, TensorType
+from mcu_deploy.partition import Assignment
+from mcu_deploy.plan import Plan
+from mcu_deploy.pmx import assignments, constants, graphs
+from mcu_deploy.pmx import pmx_generated as fb
+from mcu_deploy.pmx.assignments import FindBackend
+from mcu_deploy.pmx.checked import Content
+from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
+from mcu_deploy.pmx.damage import Damage, reading
+from mcu_deploy.pmx.records import record
+
+if TYPE_CHECKING:
+    from mcu_deploy.compiler import Options
+
+_LISTS = {
+    TensorType: "Types", CFunction: "Functions", Region: "Regions", Support: "Supports",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BackendData:
+    """What a backend saved of its own. version: of the interface that it was written for."""
+
+    backend: str
+    version: tuple[int, int]
+    data: bytes
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """A model with all that code generation needs, and what reports tell of its making.
+
+    source_tensors: the tensors that the source model's nodes write, by name. acquire and release:
+    what the backends' memory managers call (`Selection`).
+    """
+
+    name: str
+    target: Target
+    options: Options
+    graph: Graph
+    source_tensors: Mapping[EdgeId, str]
+    assignment: Assignment
+    plan: Plan
+    acquire: tuple[tuple[str, RegionCall], ...] = ()
+    release: tuple[tuple[str, RegionCall], ...] = ()
+    backend_data: tuple[BackendData, ...] = ()
+
+
+# ---- Saving ----
+
+
+def encode(model: CompiledModel, *, compress: bool = False) -> bytes:
+    """The content of a file. Equal models give equal bytes.
+
+    compress: each constant by itself, as far as it becomes smaller. Raises UnsupportedError for an
+    attribute that the format has no words for.
+    """
+    writer = Writer(SerializationContext(model.graph, model.source_tensors))
+    made = fb.ModelT()
+    made.producer = f"mcu-deploy {__version__}"
+    made.name = writer.number(model.name)
+    made.target = record(Target).encode(writer, model.target)
+    made.options = record(type(model.options)).encode(writer, model.options)
+    made.graph = graphs.encode(writer, model.graph)
+    made.sourceEdges = [writer.ids.edge(edge) for edge in model.source_tensors]
+    made.sourceNames = [writer.number(name) for name in model.source_tensors.values()]
+    made.assignment = assignments.encode(writer, model.graph, model.assignment)
+    made.plan = record(Plan).encode(writer, model.plan)
+    made.acquire = [_call(writer, *call) for call in model.acquire]
+    made.release = [_call(writer, *call) for call in model.release]
+    made.backendData = [_backend_data(writer, data) for data in model.backend_data]
+    lists = writer.lists
+    made.types = [record(TensorType).encode(writer, t) for t in lists[TensorType]]
+    made.functions = [record(CFunction).encode(writer, f) for f in lists[CFunction]]
+    made.regions = [record(Region).encode(writer, r) for r in lists[Region]]
+    made.supports = [record(Support).encode(writer, s) for s in lists[Support]]
+    made.texts = list(lists[str])  # the last, as all others have texts
+    made.constants = constants.encode(writer.constants, compress)
+    builder = flatbuffers.Builder(1 << 16)
+    builder.Finish(made.Pack(builder))
+    return bytes(builder.Output())
+
+
+def _call(writer: Writer, backend: str, call: RegionCall) -> fb.BackendCallT:
+    made = fb.BackendCallT()
+    made.backend = writer.number(backend)
+    made.call = record(RegionCall).encode(writer, call)
+    return made
+
+
+def _backend_data(writer: Writer, data: BackendData) -> fb.BackendDataT:
+    made = fb.BackendDataT()
+    made.backend = writer.number(data.backend)
+    made.major, made.minor = data.version
+    made.data = np.frombuffer(data.data, np.uint8)
+    return made
+
+
+# ---- Loading ----
+
+
+def decode(content: bytes | memoryview, find: FindBackend, path: Path) -> CompiledModel:
+    """The model of a content. find: gives a backend by its id. path: of the file, for messages.
+
+    Raises ModelError where the content makes no sense, whatever is in it.
+    """
+    with reading(path):
+        buffer = Content(content)
+        table = fb.Model()
+        table.Init(buffer, buffer.root)
+        return _decode(table, find, path)
+
+
+def _decode(table: fb.Model, find: FindBackend, path: Path) -> CompiledModel:
+    from mcu_deploy.compiler import Options  # which calls this module
+
+    reader = Reader(path)
+    lists = reader.lists
+    lists[str] += [table.Texts(i).decode() for i in range(table.TextsLength())]
+    for cls, field in _LISTS.items():
+        get, count = getattr(table, field), getattr(table, f"{field}Length")()
+        lists[cls] += [record(cls).decode(reader, get(i)) for i in range(count)]
+    reader.constants += constants.decode(table)
+    reader.target = record(Target).decode(reader, _there(table.Target(), "the target"))
+    edges = constants.numbers(table.SourceEdgesAsNumpy())
+    names = [lists[str][number] for number in constants.numbers(table.SourceNamesAsNumpy())]
+    graph = graphs.decode(reader, table.Graph())
+    graphs.check(graph)
+    reader.use(graph)
+    return CompiledModel(
+        lists[str][table.Name()],
+        reader.target,
+        record(Options).decode(reader, _there(table.Options(), "how it was made")),
+        graph,
+        dict(zip(edges, names, strict=True)),
+        assignments.decode(reader, table.Assignment(), graph, find),
+        record(Plan).decode(reader, _there(table.Plan(), "the plan")),
+        tuple(_decode_call(reader, table.Acquire(i)) for i in range(table.AcquireLength())),
+        tuple(_decode_call(reader, table.Release(i)) for i in range(table.ReleaseLength())),
+        tuple(_decode_data(reader, table.BackendData(i)) for i in range(table.BackendDataLength())),
+    )
+
+
+def _there(table: Any, what: str) -> Any:
+    if table is None:
+        raise Damage(f"{what} is missing")
+    return table
+
+
+def _decode_call(reader: Reader, table: fb.BackendCall) -> tuple[str, RegionCall]:
+    call = record(RegionCall).decode(reader, _there(table.Call(), "a call"))
+    return reader.lists[str][table.Backend()], call
+
+
+def _decode_data(reader: Reader, table: fb.BackendData) -> BackendData:
+    data = b"" if table.DataIsNone() else bytes(table.DataAsNumpy())
+    return BackendData(reader.lists[str][table.Backend()], (table.Major(), table.Minor()), data)

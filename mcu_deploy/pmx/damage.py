@@ -1,0 +1,43 @@
+"""What is said of a file that breaks the rules of its format, in one sentence."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mcu_deploy.errors import McuDeployError, ModelError
+
+# What Python and numpy raise where a file says something impossible, GraphError and PlanError too.
+_SIGNS = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RuntimeError,
+    TypeError, ValueError, struct.error,
+)  # fmt: skip
+
+
+class Damage(Exception):
+    """What is wrong, as a clause that completes "is damaged: ..."."""
+
+
+def damaged(path: Path, reason: str) -> ModelError:
+    """The sentence for a file that cannot be read."""
+    return ModelError(
+        f"{path} is damaged or cut short: {reason}. Copy it again, or make it anew with "
+        "`mcu-deploy optimize`."
+    )
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """While a file is read: whatever its bytes lead to becomes a ModelError."""
+    try:
+        yield
+    except McuDeployError:
+        raise
+    except Damage as error:
+        raise damaged(path, str(error)) from None
+    except _SIGNS as error:
+        lines = str(error).splitlines()
+        reason = lines[0].rstrip(".")[:200] if lines else "no further reason"
+        raise damaged(path, f"{type(error).__name__}: {reason}") from error
