@@ -12,7 +12,7 @@ import tflite
 from mcu_deploy.formats.tflite_file import Operation, Tensor
 from mcu_deploy.formats.tflite_graph import GraphBuilder, Order
 from mcu_deploy.formats.tflite_ops import DOMAIN
-from mcu_deploy.ir import EdgeId
+from mcu_deploy.ir import DType, EdgeId, Quantization
 
 Bounds = tuple[float, float]
 _UNBOUNDED: Bounds = (-math.inf, math.inf)
@@ -107,36 +107,66 @@ def is_float(operation: Operation, *tensors: Tensor | None) -> bool:
 
 def _relu(bounds: Bounds) -> Any:
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        x = graph.read(operation.input(0))
-        if _is_float(operation):
-            add_clamp(operation, graph, x, bounds)
+        x, domain = graph.read(operation.input(0)), _domain(operation)
+        if domain:
+            graph.add(operation, "Relu", [x], operation.output, {"bounds": bounds}, domain)
         else:
-            graph.add(operation, "Relu", [x], operation.output, {"bounds": bounds}, DOMAIN)
+            add_clamp(operation, graph, x, bounds)
 
     return convert
 
 
-def _function(op: str) -> Any:
+def _function(op: str, result: Quantization | None = None) -> Any:
+    """A function of each element; result: the quantization that its output must have."""
+
     def convert(operation: Operation, graph: GraphBuilder) -> None:
         x = graph.read(operation.input(0))
-        domain = "" if _is_float(operation) else DOMAIN
+        domain = _domain(operation)
+        found = operation.output.type.quantization
+        if domain and result is not None and found != result:
+            raise operation.damaged(f"its output has not the scale {result.scale[0]}")
         graph.add(operation, op, [x], operation.output, domain=domain)
 
     return convert
 
 
+def _hard_swish(operation: Operation, graph: GraphBuilder) -> None:
+    domain = _domain(operation)
+    x, y = operation.input(0).type.quantization, operation.output.type.quantization
+    if domain and x is not None and y is not None and x.scale[0] >= 128 * y.scale[0]:
+        raise operation.unsupported(
+            "has an input of 128 times its output's scale, which TFLite-Micro refuses as well",
+            "Quantize the model anew.",
+        )
+    edge = graph.read(operation.input(0))
+    graph.add(operation, "HardSwish", [edge], operation.output, {}, domain)
+
+
 def _leaky_relu(operation: Operation, graph: GraphBuilder) -> None:
     alpha = float(operation.options(tflite.LeakyReluOptions).Alpha())
     x = graph.read(operation.input(0))
-    domain = "" if _is_float(operation) else DOMAIN
+    domain = _domain(operation)
     graph.add(operation, "LeakyRelu", [x], operation.output, {"alpha": alpha}, domain)
+
+
+def _domain(operation: Operation) -> str:
+    """ONNX's for float32, ours for int8."""
+    if _is_float(operation):
+        return ""
+    for tensor in (operation.input(0), operation.output):
+        if tensor.type.dtype is not DType.INT8:
+            raise operation.unsupported(
+                f"has the tensor {tensor.name!r} of the type {tensor.type}",
+                "TFLite-Micro computes it on float32 and int8; convert the model so.",
+            )
+    return DOMAIN
 
 
 CONVERTERS = {
     "RELU": _relu((0.0, math.inf)),
     "RELU6": _relu((0.0, 6.0)),
     "LEAKY_RELU": _leaky_relu,
-    "LOGISTIC": _function("Sigmoid"),
-    "TANH": _function("Tanh"),
-    "HARD_SWISH": _function("HardSwish"),
+    "LOGISTIC": _function("Sigmoid", Quantization((1 / 256,), (-128,))),
+    "TANH": _function("Tanh", Quantization((1 / 128,), (0,))),
+    "HARD_SWISH": _hard_swish,
 }

@@ -9,13 +9,14 @@ from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import (
+    Bounds,
     add_clamp,
     clamp_attribute,
     fused_activation,
     is_float,
 )
-from mcu_deploy.formats.tflite_ops.windows import check_bias
-from mcu_deploy.ir import TensorType
+from mcu_deploy.formats.tflite_ops.windows import add_hybrid, check_bias
+from mcu_deploy.ir import DType, TensorType
 
 
 def _fully_connected(operation: Operation, graph: GraphBuilder) -> None:
@@ -39,6 +40,9 @@ def _fully_connected(operation: Operation, graph: GraphBuilder) -> None:
             f"no {list(y.type.shape)}"
         )
     bounds = fused_activation(operation, options.FusedActivationFunction())
+    if x.type.dtype is DType.FLOAT32 and weights.type.is_quantized:
+        _hybrid(operation, graph, rows, bounds)
+        return
     given = graph.reshaped(operation, graph.read(x), (rows, depth))
     inputs = [given, graph.read(weights), graph.read_optional(bias)]
     flat = y.type.shape == (rows, columns)
@@ -58,6 +62,28 @@ def _fully_connected(operation: Operation, graph: GraphBuilder) -> None:
         return
     product = graph.edge(y.name, shape)
     graph.add(operation, "FullyConnected", inputs, product, attributes, DOMAIN)
+    graph.add_reshape(operation, product, y)
+
+
+def _hybrid(operation: Operation, graph: GraphBuilder, rows: int, bounds: Bounds) -> None:
+    """One row, as a convolution of one position."""
+    options = operation.options(tflite.FullyConnectedOptions)
+    x, weights, y = operation.input(0), operation.input(1), operation.output
+    if rows != 1 or options.AsymmetricQuantizeInputs():
+        raise operation.unsupported(
+            "has float32 activations of several rows, or quantizes them with a zero point",
+            "Convert the model with int8 activations, or without quantization.",
+        )
+    columns, depth = weights.type.shape
+    inputs = [
+        graph.reshaped(operation, graph.read(x), (1, depth, 1, 1)),
+        graph.reshaped(operation, graph.read(weights), (columns, depth, 1, 1)),
+        graph.read_optional(operation.optional(2)),
+    ]
+    product = graph.edge(y.name, TensorType(y.type.dtype, (1, columns, 1, 1)))
+    add_hybrid(
+        operation, graph, inputs, product, {"kernel_shape": (1, 1)} | clamp_attribute(bounds)
+    )
     graph.add_reshape(operation, product, y)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import tflite
@@ -10,12 +11,12 @@ from mcu_deploy.formats.tflite_file import Operation, Tensor
 from mcu_deploy.formats.tflite_graph import NCHW, GraphBuilder
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import (
-    Bounds,
     add_clamped,
     clamp_attribute,
     fused_activation,
     is_float,
 )
+from mcu_deploy.ir import DType, EdgeId
 
 _OIHW = (0, 3, 1, 2)
 # Depthwise weights are (1, kH, kW, channels * multiplier); ONNX has one filter an output channel.
@@ -90,10 +91,15 @@ def _convolution(
     }
     bounds = fused_activation(operation, options.FusedActivationFunction())
     x = graph.read(operation.input(0), NCHW)
-    if is_float(operation, operation.input(0), y) and weights.type.is_quantized:
-        _hybrid(operation, graph, order, attributes, bounds)
-        return
     inputs = [x, graph.read(weights, order), graph.read_optional(bias)]
+    if weights.type.is_quantized and operation.input(0).type.dtype is DType.FLOAT32:
+        if operation.kind != "CONV_2D":
+            raise operation.unsupported(
+                "has float32 activations and quantized weights",
+                "Convert the model with int8 activations, or without quantization.",
+            )
+        add_hybrid(operation, graph, inputs, y, attributes | clamp_attribute(bounds))
+        return
     if is_float(operation, operation.input(0), weights, y):
         add_clamped(operation, graph, "Conv", inputs, attributes, bounds, NCHW)
         return
@@ -102,17 +108,28 @@ def _convolution(
     graph.add(operation, "Conv", inputs, y, attributes, DOMAIN, NCHW)
 
 
-def _hybrid(
+def add_hybrid(
     operation: Operation,
     graph: GraphBuilder,
-    order: tuple[int, ...],
+    inputs: Sequence[EdgeId | None],
+    y: Tensor | EdgeId,
     attributes: dict[str, Any],
-    bounds: Bounds,
 ) -> None:
-    raise operation.unsupported(
-        "has float32 activations and int8 weights, for which TFLite quantizes at run time",
-        "Convert the model with int8 activations, or without quantization.",
-    )
+    """A node of float32 activations and int8 weights, as LiteRT computes it where both have one
+    scale: the activations are quantized at run time."""
+    weights = operation.input(1).type
+    quantization = weights.quantization
+    if operation.input(0).type.shape[0] != 1:
+        raise operation.unsupported(
+            "quantizes a batch of several at run time", "Convert the model for a batch of one."
+        )
+    if quantization is None or not quantization.per_tensor or weights.dtype is not DType.INT8:
+        raise operation.unsupported(
+            f"has float32 activations and weights of {weights}, for which LiteRT quantizes with a "
+            "zero point at run time",
+            "Convert the model with int8 activations, or without quantization.",
+        )
+    graph.add(operation, "HybridConv", inputs, y, attributes, DOMAIN, NCHW)
 
 
 def check_bias(operation: Operation, bias: Tensor | None) -> None:

@@ -39,7 +39,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.tflite_quantize import requantization
 
-_ROUND = helper(FOLDER, "c/round_away.c")
+ROUND = helper(FOLDER, "c/round_away.c")
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 
 
@@ -60,7 +60,7 @@ def _create(layer: Layer) -> Workload:
         low, high = (float_literal(bound - zero) for bound in y.type.dtype.range)
         rounded = f"$round_away(x[i] / {float_literal(scale)}, {low}, {high})"
         element = f"({y.type.dtype.c_type})({rounded}{signed(zero)})"
-        helpers: tuple[CFunction, ...] = (_ROUND,)
+        helpers: tuple[CFunction, ...] = (ROUND,)
     else:
         value = without_zero("x[i]", scalar(x.type)[1])
         element = saturated(layer, multiplied(value, requantization(layer.call)))

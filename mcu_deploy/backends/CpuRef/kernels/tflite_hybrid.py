@@ -1,0 +1,91 @@
+"""HybridConv of TFLite models: the input is quantized into scratch memory, sums are integers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    INPUT,
+    OUTPUT,
+    Kernel,
+    clamp_lines,
+    constant_argument,
+    pointer,
+    render,
+    rule,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.strides import plane
+from mcu_deploy.backends.CpuRef.kernels.tflite_quantize import ROUND
+from mcu_deploy.backends.interface import (
+    YES,
+    Argument,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Role,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.conv import conv_window
+
+
+def _supports(layer: Layer) -> Support:
+    x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
+    if x.type.rank != 4 or x.type.shape[0] != 1:
+        return no("it convolves a batch of one over two spatial axes")
+    if w.constant is None or (bias is not None and bias.constant is None):
+        return no("the weights or the bias are computed at run time")
+    if x.type.dtype is not DType.FLOAT32 or layer.output.type.dtype is not DType.FLOAT32:
+        return no(f"it computes float32, not {x.type}")
+    if w.type.dtype is not DType.INT8 or w.type.quantization is None:
+        return no(f"its weights are int8 with a scale, not {w.type}")
+    if any(w.type.quantization.zero_point):
+        return no("its weights have a zero point")
+    return YES
+
+
+def _create(layer: Layer) -> Workload:
+    x, w, y = layer.input(0), layer.input(1), layer.output
+    bias = layer.optional(2)
+    assert w.constant is not None
+    assert w.type.quantization is not None
+    geometry = conv_window(x.type, w.type, y.type, layer.attributes)
+    group = int(layer.attributes.get("group", 1))
+    filters, depth = w.type.shape[:2]
+    factor = w.type.quantization.scales
+    offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
+    assert offsets is not None
+    constants = (
+        Constant("weights", w.constant.transpose((0, 2, 3, 1))),
+        Constant("factor", factor),
+        Constant("bias", offsets.astype(np.float32)),
+    )
+    values: dict[str, object] = {
+        "elements": x.type.elements, "channels": x.type.shape[1], "filters": filters,
+        "depth": depth, **vars(plane(geometry)), "padded": geometry.padded,
+        "group_offset": "" if group == 1 else f" + m / {filters // group} * {depth}",
+        "factor_index": "m" if factor.size > 1 else "0",
+        "clamp": clamp_lines(layer, "real", " " * 16),
+    }  # fmt: skip
+    function = CFunction(
+        "hybrid_conv_float32",
+        (
+            pointer(x, "x"),
+            pointer(y, "y", const=False),
+            Parameter("int8_t *", "q"),
+            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
+        ),
+        render("tflite_hybrid.c.j2", **values),
+    )
+    arguments = (
+        INPUT, OUTPUT, Argument(Role.SCRATCH), *(constant_argument(i) for i in range(3)),
+    )  # fmt: skip
+    return workload(layer, function, arguments, constants, (ROUND,), scratch_bytes=x.type.elements)
+
+
+KERNELS = (Kernel("HybridConv", _supports, rule(LayoutRule.CHANNELS_LAST), _create, "tflite"),)

@@ -1,0 +1,126 @@
+"""TFLite's functions of one int8 element: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH, HARD_SWISH.
+
+Each is a table of 256 entries that is made with TFLite-Micro's integer arithmetic at compile time,
+so the device only looks up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.arithmetic_gemmlowp import logistic, tanh
+from mcu_deploy.arithmetic_tflite import (
+    Integers,
+    activation_bounds,
+    multiply,
+    quantize_multiplier,
+    rounding_shift,
+    scalar,
+)
+from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.elementwise import apply_table
+
+# Logistic and Tanh read their input with 4 integer bits.
+_INTEGER_BITS = 4
+
+
+def _relu(call: Call, x: Integers) -> Integers:
+    """A rescale and a clamp; the ratio of the scales is rounded to float32."""
+    (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
+    factor = quantize_multiplier(float(np.float32(sx) / np.float32(sy)))
+    low, high = call.attributes["bounds"]
+    bounds = activation_bounds((float(low), float(high)), call.results[0])
+    return np.clip(multiply(x, *factor) + zero_point, *bounds)
+
+
+def _leaky_relu(call: Call, x: Integers) -> Integers:
+    (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
+    alpha = np.float32(call.attributes["alpha"])
+    identity = quantize_multiplier(float(np.float32(sx) / np.float32(sy)))
+    slope = quantize_multiplier(float(np.float32(sx) * abs(alpha) / np.float32(sy)))
+    below = multiply(x, *slope) * (-1 if alpha < 0 else 1)
+    return np.where(x >= 0, multiply(x, *identity), below) + zero_point
+
+
+def _rescaled(call: Call, x: Integers) -> tuple[Integers, Integers]:
+    """The input with 4 integer bits, and -1, 0 or 1 where it lies below, inside or above."""
+    multiplier, shift = quantize_multiplier(scalar(call.type(0))[0] * 2 ** (31 - _INTEGER_BITS))
+    radius = ((1 << _INTEGER_BITS) - 1) * 2 ** (31 - _INTEGER_BITS) // 2**shift
+    side = (x >= radius).astype(np.int64) - (x <= -radius)
+    return multiply(np.where(side == 0, x, 0), multiplier, shift), side
+
+
+def _logistic(call: Call, x: Integers) -> Integers:
+    value, side = _rescaled(call, x)
+    inside = rounding_shift(logistic(value, _INTEGER_BITS), 31 - 8) - 128
+    return np.where(side == 0, inside, np.where(side > 0, 127, -128))
+
+
+def _tanh(call: Call, x: Integers) -> Integers:
+    value, side = _rescaled(call, x)
+    inside = rounding_shift(tanh(value, _INTEGER_BITS), 31 - 7)
+    return np.where(side == 0, inside, np.where(side > 0, 127, -128))
+
+
+def _hard_swish(call: Call, x: Integers) -> Integers:
+    """x * relu6(x + 3) / 6 in 16 bits (reference/hard_swish.h)."""
+    (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
+    fine = np.float32(1.0 / 128.0) * np.float32(sx)
+    output, output_exponent = _narrow(float(fine / np.float32(sy)))
+    ramp, ramp_exponent = _narrow(float(fine / np.float32(3.0 / 32768.0)))
+    value = x << 7
+    # The ramp from -3 to 3 as -1 to 1, with 15 fractional bits.
+    share = _saturate16(value << max(ramp_exponent - 1, 0))
+    share = _high_product16(share, ramp)
+    right = max(-ramp_exponent, 0)
+    share = _saturate16(share << 1) if ramp_exponent > 0 else rounding_shift(share, right)
+    share = (share + (1 << 15)) >> 1
+    product = share * _high_product16(value, output)
+    # Truncated towards zero, as C divides.
+    product = np.sign(product) * (np.abs(product) >> 15)
+    return rounding_shift(product, -output_exponent) + zero_point
+
+
+def _narrow(real: float) -> tuple[int, int]:
+    """A multiplier of 15 bits and its exponent (DownScaleInt32ToInt16Multiplier)."""
+    multiplier, exponent = quantize_multiplier(real)
+    half = 1 << 15
+    return (32767 if multiplier >= 2**31 - 1 - half else (multiplier + half) >> 16), exponent
+
+
+def _saturate16(value: Integers) -> Integers:
+    return np.clip(value, -(2**15), 2**15 - 1)
+
+
+def _high_product16(a: Integers, b: int) -> Integers:
+    """SaturatingRoundingDoublingHighMul of 16 bits: rounded to nearest, ties up."""
+    return np.asarray(np.minimum((a * b + (1 << 14)) >> 15, 2**15 - 1))
+
+
+_FUNCTIONS: Mapping[str, Callable[[Call, Integers], Integers]] = {
+    "Relu": _relu,
+    "LeakyRelu": _leaky_relu,
+    "Sigmoid": _logistic,
+    "Tanh": _tanh,
+    "HardSwish": _hard_swish,
+}
+
+
+def function_table(call: Call) -> Array:
+    """The output for each of the 256 inputs, indexed by the input's byte."""
+    x_type, y_type = call.type(0), call.results[0]
+    inputs = np.arange(x_type.dtype.range[0], x_type.dtype.range[1] + 1)
+    results = _FUNCTIONS[call.op](call, inputs.astype(np.int64) - scalar(x_type)[1])
+    table = np.zeros(256, dtype=y_type.dtype.numpy)
+    table[inputs & 0xFF] = np.clip(results, *y_type.dtype.range)
+    return table
+
+
+def _evaluate(call: Call) -> list[Array]:
+    return [apply_table(call.value(0), call.type(0), function_table(call))]
+
+
+OPERATORS = tuple(Operator(op, _evaluate, domain="tflite") for op in _FUNCTIONS)
