@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy import codegen, compiler, formats, report, resources, toolchain
@@ -83,6 +83,8 @@ def build(
     if not paths:
         raise UsageError("There is no model to build; give at least one model file.")
     names = _names(name, len(paths))
+    if chosen.arena == "shared":
+        chosen = replace(chosen, separate_state=True)
     directory = Path(output).absolute()  # the tools run in folders of their own
     if session is None:
         with Session() as own:
@@ -177,13 +179,14 @@ def _link(
     board_file: str | None,
 ) -> Build:
     floats = any("float" in _weight_types(n) for n in networks)
+    shared = options.arena == "shared"
 
     def table(stacks: Sequence[int]) -> None:
         rows = [
-            FirmwareModel(n.name, n.graph.source_sha256, compiler.sha256_of(o), s)
+            FirmwareModel.of(n.name, n.graph, n.plan, compiler.sha256_of(o), s)
             for n, o, s in zip(networks, objects, stacks, strict=True)
         ]
-        text = codegen.firmware_models(rows)
+        text = codegen.firmware_models(rows, shared=shared)
         compiler.write_file(directory / "firmware_models.c", text.encode())
 
     table([0] * len(networks))
@@ -196,7 +199,7 @@ def _link(
         stack = toolchain.network_stack(board, directory, network.name)
         sizes = toolchain.measure_network(
             board, directory, made, f"_mcu_network_{network.name}",
-            arena_bytes=network.plan.arena_bytes, stack_bytes=stack.bytes,
+            arena_bytes=network.ram_bytes, stack_bytes=stack.bytes,
         )  # fmt: skip
         built.append(BuiltNetwork(network, made, sizes, stack))
     table([b.stack.bytes for b in built])
@@ -210,12 +213,20 @@ def _link(
         toolchain.check_fit(
             board, used.memories, what="the firmware", stack_bytes=whole_stack.bytes,
             weights_bytes=sum(len(n.sources.weights) for n in networks),
-            arena_bytes=sum(n.plan.arena_bytes for n in networks), float_weights=floats,
+            arena_bytes=joint_arena(networks, shared), float_weights=floats,
         )  # fmt: skip
     content = report.build_report(board, built, used, whole_stack, options, creation, board_file)
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     compiler.write_file(directory / "report.json", text.encode())
     return Build(directory, board, tuple(built), content)
+
+
+def joint_arena(networks: Sequence[Network], shared: bool) -> int:
+    """The bytes of all arenas of a firmware: with one workspace for all, or one for each."""
+    if not shared:
+        return sum(n.ram_bytes for n in networks)
+    own = sum(n.ram_bytes - n.plan.bytes for n in networks)
+    return own + max(n.plan.bytes for n in networks)
 
 
 def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, bytes], str | None]:

@@ -41,7 +41,8 @@ class Options:
     for, no memory shared, so that every tensor can be read after a run. debug: with debug
     information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
     inputs and outputs lie in the "arena" or at the "caller". separate_state: what outlives a run
-    lies in a pool of its own. memory: one of plan.memory_strategies().
+    lies in a pool of its own. arena: several networks of one firmware have "separate" workspaces,
+    or take turns in a "shared" one. memory: one of plan.memory_strategies().
     """
 
     backends: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ class Options:
     requests: exposing.Requests = field(default_factory=exposing.Requests)
     io: str = "arena"
     separate_state: bool = False
+    arena: str = "separate"
     memory: str = plan.OFFLINE
 
 
@@ -84,6 +86,16 @@ class Network:
     def outputs(self) -> tuple[EdgeId, ...]:
         """The outputs that a caller gets."""
         return self.plan.exposure.outputs(self.graph)
+
+    @property
+    def ram_bytes(self) -> int:
+        """What an instance needs: all pools, and the buffers of the caller."""
+        callers = sum(
+            self.graph.type(edge).bytes
+            for edge in (*self.inputs, *self.outputs)
+            if isinstance(self.plan.place(edge), plan.InSlot)
+        )
+        return self.plan.arena_bytes + callers
 
     @property
     def macs(self) -> int:

@@ -89,6 +89,7 @@ class BuildFolder:
                 requests=exposing.read_requests(options["requests"]),
                 io=options["io"],
                 separate_state=options["separate_state"],
+                arena=options["arena"],
                 memory=options["memory"],
             ),
         )

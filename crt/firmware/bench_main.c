@@ -101,30 +101,30 @@ void mcu_firmware_main(void) {
     const mcu_model_t *model = firmware->model;
     const uint32_t num_inputs = model->num_input_tensors;
     const uint32_t num_outputs = model->num_output_tensors;
-    mcu_instance_t instance;
+    mcu_instance_t *instance = firmware->instance;
 
     stop_if(num_inputs + num_outputs > MCU_MAX_TENSORS ? MCU_ERROR_TOO_MANY_TENSORS : MCU_OK);
-    stop_if(mcu_instance_init(&instance, model, firmware->workspace, firmware->workspace_size));
+    stop_if(mcu_firmware_prepare(firmware));
     for (uint32_t i = 0; i < num_inputs; i++) {
-        stop_if(mcu_instance_input(&instance, i, &inputs[i]));
+        stop_if(mcu_instance_input(instance, i, &inputs[i]));
     }
     for (uint32_t i = 0; i < num_outputs; i++) {
-        stop_if(mcu_instance_output(&instance, i, &outputs[i]));
+        stop_if(mcu_instance_output(instance, i, &outputs[i]));
     }
 
     clear_inputs(num_inputs);
-    stop_if(mcu_instance_run(&instance, inputs, num_inputs, outputs, num_outputs));
+    stop_if(mcu_instance_run(instance, inputs, num_inputs, outputs, num_outputs));
     const uint32_t stack_words = (uint32_t)(mcu_platform_stack_used() / sizeof(uint32_t));
 
     clear_inputs(num_inputs);
     mcu_bench_begin();
-    const int32_t status = mcu_instance_run(&instance, inputs, num_inputs, outputs, num_outputs);
+    const int32_t status = mcu_instance_run(instance, inputs, num_inputs, outputs, num_outputs);
     mcu_bench_end();
     stop_if(status);
 
     clear_inputs(num_inputs);
-    instance.hook = mcu_bench_hook;
-    stop_if(mcu_instance_run(&instance, inputs, num_inputs, outputs, num_outputs));
+    instance->hook = mcu_bench_hook;
+    stop_if(mcu_instance_run(instance, inputs, num_inputs, outputs, num_outputs));
 
     say(stack_words);
     mcu_bench_done();

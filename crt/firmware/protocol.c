@@ -29,7 +29,8 @@ void mcu_protocol_error(mcu_message_t *reply, uint32_t code, int32_t detail) {
         "the model has fewer layers",
         "the input in memory is not the one that was sent: write it again",
         "",
-        "the layer's output is not in memory: run with STOP_AFTER this layer first"};
+        "the layer's output is not in memory: run with STOP_AFTER this layer first",
+        "the model has fewer partitions"};
     uint32_t request = reply->frame[1] & ~(uint32_t)MCU_REPLY;
     const char *text = code == MCU_PROTOCOL_RUN_FAILED ? mcu_error_string(detail) : texts[code];
     reply->frame[1] = MCU_REPLY_ERROR;
@@ -80,12 +81,41 @@ static void describe(mcu_reader_t *request, mcu_message_t *reply) {
     mcu_put_u16(reply, entry->model->num_input_tensors);
     mcu_put_u16(reply, entry->model->num_output_tensors);
     mcu_put_u16(reply, entry->model->num_layers);
+    mcu_put_u16(reply, entry->model->num_partitions);
+    mcu_put_u16(reply, entry->model->num_kept);
+    mcu_put_u16(reply, entry->model->num_states);
     mcu_put_u32(reply, entry->model->workspace_size);
     mcu_put_u32(reply, entry->stack_bytes);
     mcu_put_u32(reply, entry->model->abi_version);
     mcu_put_bytes(reply, entry->source_sha256, sizeof entry->source_sha256);
     mcu_put_bytes(reply, entry->object_sha256, sizeof entry->object_sha256);
     mcu_put_string(reply, entry->model->name);
+}
+
+static void describe_partition(mcu_reader_t *request, mcu_message_t *reply) {
+    uint32_t index = 0;
+    const mcu_firmware_model_t *entry = mcu_protocol_model(request, reply, &index);
+    uint32_t number = mcu_get_u16(request);
+    if (entry == NULL) {
+        return;
+    }
+    if (number >= entry->model->num_partitions) {
+        mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_PARTITION,
+                           (int32_t)entry->model->num_partitions);
+        return;
+    }
+    const mcu_partition_t *partition = &entry->model->partitions[number];
+    mcu_put_u16(reply, partition->num_input_tensors);
+    mcu_put_u16(reply, partition->num_output_tensors);
+    mcu_put_string(reply, partition->name);
+}
+
+static void reset_state(mcu_reader_t *request, mcu_message_t *reply) {
+    uint32_t index = 0;
+    const mcu_firmware_model_t *entry = mcu_protocol_model(request, reply, &index);
+    if (entry != NULL) {
+        mcu_firmware_forget(entry);
+    }
 }
 
 static void describe_tensor(const mcu_tensor_info_t *info, mcu_message_t *reply) {
@@ -122,7 +152,7 @@ static void use_tensor(uint8_t type, mcu_reader_t *request, mcu_message_t *reply
         (type == MCU_READ && count > MCU_PROTOCOL_MTU - 8U)) {
         mcu_protocol_error(reply, MCU_PROTOCOL_OUT_OF_RANGE, (int32_t)tensor.bytes);
     } else if ((type == MCU_DESCRIBE_TENSOR && tensor.info == NULL) ||
-               (type == MCU_WRITE && !tensor.is_input)) {
+               (type == MCU_WRITE && !tensor.is_writable)) {
         mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_TENSOR, 0);
     } else if (type == MCU_DESCRIBE_TENSOR) {
         describe_tensor(tensor.info, reply);
@@ -143,7 +173,8 @@ static void handle(uint8_t type, uint16_t seq, mcu_reader_t *request, mcu_messag
     size_t size = request->left;
     bool empty =
         type == MCU_HELLO || type == MCU_PING || type == MCU_SELF_TEST || type == MCU_RESET;
-    if ((empty && size != 0U) || (type == MCU_DESCRIBE && size != 2U)) {
+    if ((empty && size != 0U) || (type == MCU_DESCRIBE && size != 2U) ||
+        (type == MCU_RESET_STATE && size != 2U) || (type == MCU_DESCRIBE_PARTITION && size != 4U)) {
         mcu_protocol_error(reply, MCU_PROTOCOL_BAD_LENGTH, (int32_t)size);
         return;
     }
@@ -156,6 +187,12 @@ static void handle(uint8_t type, uint16_t seq, mcu_reader_t *request, mcu_messag
         break;
     case MCU_DESCRIBE:
         describe(request, reply);
+        break;
+    case MCU_DESCRIBE_PARTITION:
+        describe_partition(request, reply);
+        break;
+    case MCU_RESET_STATE:
+        reset_state(request, reply);
         break;
     case MCU_DESCRIBE_TENSOR:
     case MCU_WRITE:

@@ -13,14 +13,15 @@ static struct {
     uint64_t began;      /* the counter at the begin of the layer */
     uint64_t last_event; /* the counter at the last sign of life */
     uint32_t model;
-    uint32_t flags; /* MCU_RUN_* */
+    const mcu_partition_t *partition; /* NULL: the whole network */
+    uint32_t flags;                   /* MCU_RUN_* */
     uint32_t stop_after;
     uint32_t repetition;
     uint32_t finished; /* layers */
     uint16_t seq;
 } run;
 
-static mcu_instance_t instance; /* of the model that was last asked for */
+static mcu_instance_t *instance; /* of the model that was last asked for */
 static DLTensor tensors[MCU_MAX_TENSORS];
 static volatile uint32_t in_layer = NONE; /* of run.model */
 static uint32_t stopped_model = NONE;     /* whose workspace holds the outputs of ... */
@@ -37,7 +38,85 @@ void mcu_run_forget_layer(void) {
 }
 
 static int32_t prepare(const mcu_firmware_model_t *entry) {
-    return mcu_instance_init(&instance, entry->model, entry->workspace, entry->workspace_size);
+    instance = entry->instance;
+    return mcu_firmware_prepare(entry);
+}
+
+/* A list of tensors that a reference may point into. */
+typedef struct mcu_tensor_list {
+    const mcu_tensor_info_t *infos;
+    uint32_t count;
+} mcu_tensor_list_t;
+
+static mcu_tensor_list_t inputs_of(const mcu_model_t *model, const mcu_partition_t *partition) {
+    mcu_tensor_list_t list = {model->inputs, model->num_input_tensors};
+    if (partition != NULL) {
+        list.infos = partition->inputs;
+        list.count = partition->num_input_tensors;
+    }
+    return list;
+}
+
+static mcu_tensor_list_t outputs_of(const mcu_model_t *model, const mcu_partition_t *partition) {
+    mcu_tensor_list_t list = {model->outputs, model->num_output_tensors};
+    if (partition != NULL) {
+        list.infos = partition->outputs;
+        list.count = partition->num_output_tensors;
+    }
+    return list;
+}
+
+/* The tensor of a reference that is no layer's output. NULL: `reply` says what was wrong. */
+static const mcu_tensor_info_t *find_tensor(const mcu_model_t *model, uint32_t kind, uint32_t index,
+                                            uint32_t output, mcu_message_t *reply) {
+    mcu_tensor_list_t list = {NULL, 0};
+    bool is_part = kind == MCU_TENSOR_PARTITION_INPUT || kind == MCU_TENSOR_PARTITION_OUTPUT;
+    if (is_part && index >= model->num_partitions) {
+        mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_PARTITION, (int32_t)model->num_partitions);
+        return NULL;
+    }
+    if (is_part) {
+        const mcu_partition_t *part = &model->partitions[index];
+        list =
+            kind == MCU_TENSOR_PARTITION_INPUT ? inputs_of(model, part) : outputs_of(model, part);
+        index = output;
+        output = 0;
+    } else if (kind == MCU_TENSOR_INPUT) {
+        list = inputs_of(model, NULL);
+    } else if (kind == MCU_TENSOR_OUTPUT) {
+        list = outputs_of(model, NULL);
+    } else if (kind == MCU_TENSOR_KEPT) {
+        list.infos = model->kept;
+        list.count = model->num_kept;
+    } else if (kind == MCU_TENSOR_STATE && index < model->num_states && output == 0U) {
+        return &model->states[index].tensor;
+    }
+    if (index >= list.count || output != 0U) {
+        uint32_t count = kind == MCU_TENSOR_STATE ? model->num_states : list.count;
+        mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_TENSOR, (int32_t)count);
+        return NULL;
+    }
+    return &list.infos[index];
+}
+
+/* The place of a layer's output. false: `reply` says why it cannot be read. */
+static bool find_layer_output(const mcu_model_t *model, uint32_t model_index, uint32_t index,
+                              uint32_t output, mcu_message_t *reply, mcu_region_t *place) {
+    if (index >= model->num_layers) {
+        mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_LAYER, (int32_t)model->num_layers);
+        return false;
+    }
+    const mcu_layer_info_t *layer = &model->layers[index];
+    if (output >= layer->num_outputs) {
+        mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_TENSOR, (int32_t)layer->num_outputs);
+        return false;
+    }
+    if (stopped_model != model_index || stopped_layer != index) {
+        mcu_protocol_error(reply, MCU_PROTOCOL_NOT_THERE, (int32_t)index);
+        return false;
+    }
+    *place = model->layer_outputs[layer->first_output + output];
+    return true;
 }
 
 bool mcu_run_tensor(mcu_reader_t *request, mcu_message_t *reply, mcu_tensor_place_t *tensor) {
@@ -60,32 +139,20 @@ bool mcu_run_tensor(mcu_reader_t *request, mcu_message_t *reply, mcu_tensor_plac
     }
     const mcu_model_t *model = entry->model;
     tensor->info = NULL;
-    tensor->is_input = kind == MCU_TENSOR_INPUT;
+    tensor->is_writable =
+        kind == MCU_TENSOR_INPUT || kind == MCU_TENSOR_PARTITION_INPUT || kind == MCU_TENSOR_STATE;
     if (kind == MCU_TENSOR_LAYER) {
-        if (index >= model->num_layers) {
-            mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_LAYER, (int32_t)model->num_layers);
+        if (!find_layer_output(model, model_index, index, output, reply, &place)) {
             return false;
         }
-        const mcu_layer_info_t *layer = &model->layers[index];
-        if (output >= layer->num_outputs) {
-            mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_TENSOR, (int32_t)layer->num_outputs);
-            return false;
-        }
-        if (stopped_model != model_index || stopped_layer != index) {
-            mcu_protocol_error(reply, MCU_PROTOCOL_NOT_THERE, (int32_t)index);
-            return false;
-        }
-        place = model->layer_outputs[layer->first_output + output];
     } else {
-        uint32_t count = tensor->is_input ? model->num_input_tensors : model->num_output_tensors;
-        if (kind > MCU_TENSOR_LAYER || index >= count || output != 0U) {
-            mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_TENSOR, (int32_t)count);
+        tensor->info = find_tensor(model, kind, index, output, reply);
+        if (tensor->info == NULL) {
             return false;
         }
-        tensor->info = tensor->is_input ? &model->inputs[index] : &model->outputs[index];
         place = tensor->info->place;
     }
-    tensor->data = _mcu_address(&instance, place);
+    tensor->data = _mcu_address(instance, place);
     tensor->bytes = place.bytes;
     return true;
 }
@@ -117,15 +184,15 @@ static void send_layer_time(uint32_t layer, uint64_t took) {
 }
 
 static void send_layer_crcs(uint32_t layer) {
-    const mcu_layer_info_t *info = &instance.model->layers[layer];
+    const mcu_layer_info_t *info = &instance->model->layers[layer];
     for (uint32_t i = 0; i < info->num_outputs; i++) {
-        mcu_region_t place = instance.model->layer_outputs[info->first_output + i];
+        mcu_region_t place = instance->model->layer_outputs[info->first_output + i];
         mcu_message_t *event = start_event(MCU_EVENT_LAYER_CRC);
         mcu_put_u16(event, layer);
         mcu_put_u16(event, i);
         mcu_put_u16(event, info->num_outputs);
         mcu_put_u32(event, place.bytes);
-        mcu_put_u32(event, mcu_crc32(0, _mcu_address(&instance, place), place.bytes));
+        mcu_put_u32(event, mcu_crc32(0, _mcu_address(instance, place), place.bytes));
         send_event(event);
     }
 }
@@ -164,34 +231,45 @@ static void watch(mcu_instance_t *watched, uint32_t layer, mcu_layer_event_t wha
 }
 
 static uint32_t differing_input(mcu_reader_t crcs) {
-    for (uint32_t i = 0; i < instance.model->num_input_tensors && crcs.left != 0U; i++) {
-        mcu_region_t place = instance.model->inputs[i].place;
-        if (mcu_crc32(0, _mcu_address(&instance, place), place.bytes) != mcu_get_u32(&crcs)) {
+    const mcu_tensor_list_t inputs = inputs_of(instance->model, run.partition);
+    for (uint32_t i = 0; i < inputs.count && crcs.left != 0U; i++) {
+        mcu_region_t place = inputs.infos[i].place;
+        if (mcu_crc32(0, _mcu_address(instance, place), place.bytes) != mcu_get_u32(&crcs)) {
             return i;
         }
     }
     return NONE;
 }
 
+static void take_tensors(const mcu_tensor_list_t *list, DLTensor *into) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const mcu_tensor_info_t *info = &list->infos[i];
+        into[i] =
+            mcu_tensor(_mcu_address(instance, info->place), info->dtype, info->shape, info->ndim);
+    }
+}
+
 /* One repetition. A function of its own: nothing in it lives across the longjmp. */
-static int32_t run_once(const mcu_model_t *model) {
-    uint32_t inputs = model->num_input_tensors;
-    if (inputs + model->num_output_tensors > MCU_MAX_TENSORS) {
+static int32_t run_once(void) {
+    const mcu_tensor_list_t inputs = inputs_of(instance->model, run.partition);
+    const mcu_tensor_list_t outputs = outputs_of(instance->model, run.partition);
+    if (inputs.count + outputs.count > MCU_MAX_TENSORS) {
         return MCU_ERROR_TOO_MANY_TENSORS;
     }
-    for (uint32_t i = 0; i < inputs; i++) {
-        (void)mcu_instance_input(&instance, i, &tensors[i]);
-    }
-    for (uint32_t i = 0; i < model->num_output_tensors; i++) {
-        (void)mcu_instance_output(&instance, i, &tensors[inputs + i]);
-    }
+    take_tensors(&inputs, tensors);
+    take_tensors(&outputs, tensors + inputs.count);
     if (setjmp(run.stop) != 0) {
         stopped_model = run.model;
         stopped_layer = run.stop_after;
         return MCU_OK;
     }
-    return mcu_instance_run(&instance, tensors, model->num_input_tensors,
-                            tensors + model->num_input_tensors, model->num_output_tensors);
+    if (run.partition == NULL) {
+        return mcu_instance_run(instance, tensors, inputs.count, tensors + inputs.count,
+                                outputs.count);
+    }
+    const uint32_t number = (uint32_t)(run.partition - instance->model->partitions);
+    return mcu_instance_run_partition(instance, number, tensors, inputs.count,
+                                      tensors + inputs.count, outputs.count);
 }
 
 /* 0, or the code of what is wrong with the request; `detail` is what the error says. */
@@ -209,14 +287,15 @@ static uint32_t check(const mcu_model_t *model, uint32_t repeat, size_t crcs, ui
     if (stops && run.stop_after >= model->num_layers) {
         return MCU_PROTOCOL_NO_SUCH_LAYER;
     }
-    *detail = 8U + (uint32_t)crcs;
-    return crcs == 0U || crcs == 4U * (size_t)model->num_input_tensors ? 0U
-                                                                       : MCU_PROTOCOL_BAD_LENGTH;
+    *detail = 10U + (uint32_t)crcs;
+    const size_t expected = 4U * (size_t)inputs_of(model, run.partition).count;
+    return crcs == 0U || crcs == expected ? 0U : MCU_PROTOCOL_BAD_LENGTH;
 }
 
 void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) {
     size_t size = request->left;
     const mcu_firmware_model_t *entry = mcu_protocol_model(request, reply, &run.model);
+    uint32_t partition = mcu_get_u16(request);
     run.flags = mcu_get_u16(request);
     uint32_t repeat = mcu_get_u16(request);
     run.stop_after = mcu_get_u16(request);
@@ -228,6 +307,12 @@ void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) 
     if (request->bad || entry == NULL) {
         return;
     }
+    if (partition != MCU_WHOLE_NETWORK && partition >= entry->model->num_partitions) {
+        mcu_protocol_error(reply, MCU_PROTOCOL_NO_SUCH_PARTITION,
+                           (int32_t)entry->model->num_partitions);
+        return;
+    }
+    run.partition = partition == MCU_WHOLE_NETWORK ? NULL : &entry->model->partitions[partition];
     uint32_t detail = 0;
     uint32_t code = check(entry->model, repeat, request->left, &detail);
     if (code != 0U) {
@@ -243,13 +328,13 @@ void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) 
     uint64_t total = 0, least = UINT64_MAX, most = 0;
     bool checked = request->left != 0U;
     mcu_run_forget_layer();
-    instance.hook = watch;
+    instance->hook = watch;
     send_busy();
     for (run.repetition = 0; run.repetition < repeat && status == MCU_OK; run.repetition++) {
         differs = run.repetition == 0U ? NONE : differing_input(*request);
         run.finished = 0;
         uint64_t began = mcu_platform_counter();
-        status = run_once(entry->model);
+        status = run_once();
         uint64_t took = mcu_platform_counter() - began;
         in_layer = NONE;
         total += took;
@@ -273,15 +358,15 @@ void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) 
     mcu_put_u32(reply, (uint32_t)mcu_platform_stack_size());
 }
 
-/* Writes and reads back each byte of a workspace, and its inverse. */
-static bool holds_pattern(const mcu_firmware_model_t *entry, uint32_t flip) {
-    volatile uint8_t *workspace = entry->workspace;
+/* Writes and reads back each byte of a pool, and its inverse. */
+static bool holds_pattern(const mcu_pool_t *pool, uint32_t flip) {
+    volatile uint8_t *data = pool->data;
     bool holds = true;
-    for (uint32_t at = 0; at < entry->workspace_size; at++) {
-        workspace[at] = (uint8_t)(at ^ (at >> 8) ^ (at >> 16) ^ flip);
+    for (uint32_t at = 0; at < pool->size; at++) {
+        data[at] = (uint8_t)(at ^ (at >> 8) ^ (at >> 16) ^ flip);
     }
-    for (uint32_t at = 0; at < entry->workspace_size; at++) {
-        holds = holds && workspace[at] == (uint8_t)(at ^ (at >> 8) ^ (at >> 16) ^ flip);
+    for (uint32_t at = 0; at < pool->size; at++) {
+        holds = holds && data[at] == (uint8_t)(at ^ (at >> 8) ^ (at >> 16) ^ flip);
     }
     return holds;
 }
@@ -291,14 +376,18 @@ uint32_t mcu_run_self_test(void) {
     uint32_t failed = mcu_crc32(0, known, sizeof known) == 0xCBF43926U ? 0U : 1U;
     mcu_run_forget_layer();
     for (uint32_t i = 0; i < mcu_firmware_num_models; i++) {
-        int32_t status = prepare(&mcu_firmware_models[i]);
+        const mcu_firmware_model_t *entry = &mcu_firmware_models[i];
+        int32_t status = prepare(entry);
         if (status != MCU_OK) {
             failed |= 2U;
             mcu_log(mcu_error_string(status));
         }
-        if (!holds_pattern(&mcu_firmware_models[i], 0U) ||
-            !holds_pattern(&mcu_firmware_models[i], 0xFFU)) {
-            failed |= 4U;
+        mcu_firmware_forget(entry); /* before what it holds is overwritten */
+        for (uint32_t pool = 0; pool <= entry->model->num_extra_pools; pool++) {
+            if (!holds_pattern(&entry->pools[pool], 0U) ||
+                !holds_pattern(&entry->pools[pool], 0xFFU)) {
+                failed |= 4U;
+            }
         }
     }
     return failed;

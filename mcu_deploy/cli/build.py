@@ -88,6 +88,14 @@ def build(
             "memory; plain, mru, bestfit: from a memory manager at run time.",
         ),
     ] = "offline",
+    arena: Annotated[
+        str,
+        typer.Option(
+            "--arena",
+            help="For several models. separate: a workspace each; shared: one, in which they "
+            "take turns.",
+        ),
+    ] = "separate",
     shape: Annotated[
         list[str] | None, typer.Option("--shape", help="INPUT=1,3,96,96 binds symbolic shapes.")
     ] = None,
@@ -123,6 +131,8 @@ def build(
     if memory not in memory_strategies():
         known = ", ".join(memory_strategies())
         raise UsageError(f"--memory {memory} is not known; it is one of {known}.")
+    if arena not in ("separate", "shared"):
+        raise UsageError(f"--arena {arena} is not known; it is separate or shared.")
     if layers not in ("built", "all"):
         raise UsageError(f"--layers {layers} is not known; it is built or all.")
     names = name or []
@@ -142,6 +152,7 @@ def build(
             tuple(map(exposing.parse_state, state or ())),
         ),
         io=io,
+        arena=arena,
         memory=memory,
     )
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 from mcu_deploy.device import protocol
 from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame
 from mcu_deploy.device.link import EventHandler, Link
-from mcu_deploy.device.models import ExpectedModel, ModelInfo, refuse_other_models
+from mcu_deploy.device.models import (
+    ExpectedModel,
+    ModelInfo,
+    Signature,
+    describe,
+    find_tensor,
+    pack_array,
+    refuse_other_models,
+    unpack_array,
+)
 from mcu_deploy.device.protocol import (
     Capability,
     CounterKind,
@@ -60,7 +69,7 @@ class Device:
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        self._crcs: dict[int, dict[int, int]] = {}
+        self._crcs: dict[tuple[int, int | None], dict[int, int]] = {}
         self.hello: Hello
         self.models: tuple[ModelInfo, ...]
         self._greet()
@@ -93,56 +102,93 @@ class Device:
         names = ", ".join(info.name for info in self.models) or "none at all"
         raise UsageError(f"The device has no model {model!r}; it has {names}.")
 
-    def write_input(self, model: int | str, index: int, data: bytes) -> None:
-        """Writes a whole input. UsageError where the size is not the tensor's."""
-        info = self.model(model)
-        tensor = _tensor(info.inputs, index, f"model {info.name} has no input {index}")
+    def write_input(
+        self, model: int | str, index: int, data: bytes, *, partition: int | str | None = None
+    ) -> None:
+        """Writes a whole input, of a partition if one is named.
+
+        UsageError where the size is not the tensor's.
+        """
+        run = self.signature(model, partition)
+        tensor = _tensor(run.inputs, index, f"{run.called} has no input {index}")
         if len(data) != tensor.bytes:
             raise UsageError(
-                f"Input {tensor.name!r} of model {info.name} has {tensor.bytes} bytes, "
-                f"{len(data)} were given; give {tensor.dtype} of shape {tensor.shape}."
+                f"Input {tensor.name!r} of {run.called} has {tensor.bytes} bytes, {len(data)} "
+                f"were given; give {tensor.dtype} of shape {tensor.shape}."
             )
-        reference = protocol.pack_tensor(info.index, TensorKind.INPUT, index)
-        step = self.hello.mtu - len(reference) - 4
-        chunks = [
-            protocol.pack_write(reference, at, data[at : at + step])
-            for at in range(0, len(data), step)
-        ]
-        self._link.exchange(Type.WRITE, chunks)
-        self._crcs.setdefault(info.index, {})[index] = zlib.crc32(data)
+        self._write(run.input(index), data)
+        self._crcs.setdefault(run.key, {})[index] = zlib.crc32(data)
 
-    def read_output(self, model: int | str, index: int) -> bytes:
+    def read_output(
+        self, model: int | str, index: int, *, partition: int | str | None = None
+    ) -> bytes:
         """Reads a whole output of the last run."""
+        run = self.signature(model, partition)
+        _tensor(run.outputs, index, f"{run.called} has no output {index}")
+        return self._read(run.output(index))
+
+    def kept(self, model: int | str, name: str) -> Array:
+        """A kept tensor, as the last run that computes it has left it."""
         info = self.model(model)
-        _tensor(info.outputs, index, f"model {info.name} has no output {index}")
-        return self._read(protocol.pack_tensor(info.index, TensorKind.OUTPUT, index))
+        return self._read_array(info, info.kept, TensorKind.KEPT, name, "kept tensor")
+
+    def state(self, model: int | str, name: str) -> Array:
+        """A state, as it is between two runs."""
+        info = self.model(model)
+        return self._read_array(info, info.states, TensorKind.STATE, name, "state")
+
+    def set_state(self, model: int | str, name: str, value: Array) -> None:
+        """Replaces a state."""
+        info = self.model(model)
+        index = find_tensor(info.states, name, f"Model {info.name} has no state {name!r}")
+        data = pack_array(info.states[index], value, f"State {name!r} of model {info.name}")
+        self._write(protocol.pack_tensor(info.index, TensorKind.STATE, index), data)
+
+    def reset_states(self, model: int | str) -> None:
+        """Gives every state of a model its initial value."""
+        info = self.model(model)
+        self._link.request(Type.RESET_STATE, info.index.to_bytes(2, "little"))
+        self._crcs.clear()
+
+    def signature(self, model: int | str, partition: int | str | None = None) -> Signature:
+        """What is run: a model, or one of its partitions by index or name."""
+        return Signature.of(self.model(model), partition)
 
     def tensor_crc(self, model: int | str, kind: TensorKind, index: int, output: int = 0) -> int:
         """The CRC-32 of a tensor as it is in the device's memory now."""
         reference = protocol.pack_tensor(self.model(model).index, kind, index, output)
         return protocol.unpack_crc(self._link.request(Type.TENSOR_CRC, reference))[0]
 
-    def run(self, model: int | str, *, repeat: int = 1, stop_after: int | None = None) -> RunResult:
-        """Runs the network on the inputs that are written; they are gone afterwards.
+    def run(
+        self,
+        model: int | str,
+        *,
+        repeat: int = 1,
+        stop_after: int | None = None,
+        partition: int | str | None = None,
+    ) -> RunResult:
+        """Runs the network, or one partition, on the inputs that are written; they are gone then.
 
         repeat: so many times, to measure; the outputs are of use only if `outputs_valid`.
         stop_after: ends after that layer, so that its outputs can be read.
         """
         flags = RunFlag(0) if stop_after is None else RunFlag.STOP_AFTER
-        return self._run(self.model(model), flags, repeat, stop_after or 0)
+        return self._run(self.signature(model, partition), flags, repeat, stop_after or 0)
 
-    def infer(self, model: int | str, inputs: Sequence[Array]) -> list[Array]:
+    def infer(
+        self, model: int | str, inputs: Sequence[Array], *, partition: int | str | None = None
+    ) -> list[Array]:
         """Writes the inputs, runs, reads the outputs: arrays as the descriptor has them."""
-        self._write_inputs(model, inputs)
-        self.run(model)
-        return self.outputs(model)
+        self._write_inputs(model, inputs, partition)
+        self.run(model, partition=partition)
+        return self.outputs(model, partition=partition)
 
-    def outputs(self, model: int | str) -> list[Array]:
+    def outputs(self, model: int | str, *, partition: int | str | None = None) -> list[Array]:
         """Every output of the last run."""
-        info = self.model(model)
+        run = self.signature(model, partition)
         return [
-            np.frombuffer(self.read_output(info.index, i), tensor.dtype).reshape(tensor.shape)
-            for i, tensor in enumerate(info.outputs)
+            unpack_array(tensor, self.read_output(model, i, partition=partition))
+            for i, tensor in enumerate(run.outputs)
         ]
 
     def layer_crcs(self, model: int | str, inputs: Sequence[Array]) -> tuple[LayerCrc, ...]:
@@ -243,66 +289,54 @@ class Device:
         self.models = tuple(self._describe(i) for i in range(self.hello.num_models))
 
     def _describe(self, model: int) -> ModelInfo:
-        payload = model.to_bytes(2, "little")
-        head = protocol.unpack_describe(self._link.request(Type.DESCRIBE, payload, reply_bytes=256))
+        return describe(model, lambda kind, data: self._link.request(kind, data, reply_bytes=256))
 
-        def tensors(kind: TensorKind, count: int) -> tuple[TensorInfo, ...]:
-            return tuple(
-                protocol.unpack_tensor(
-                    self._link.request(
-                        Type.DESCRIBE_TENSOR,
-                        protocol.pack_tensor(model, kind, index),
-                        reply_bytes=256,
-                    )
-                )
-                for index in range(count)
-            )
+    def _write(self, reference: bytes, data: bytes) -> None:
+        step = self.hello.mtu - len(reference) - 4
+        chunks = [
+            protocol.pack_write(reference, at, data[at : at + step])
+            for at in range(0, len(data), step)
+        ]
+        self._link.exchange(Type.WRITE, chunks)
 
-        return ModelInfo(
-            index=model,
-            name=head.name,
-            source_sha256=head.source_sha256,
-            object_sha256=head.object_sha256,
-            inputs=tensors(TensorKind.INPUT, head.num_inputs),
-            outputs=tensors(TensorKind.OUTPUT, head.num_outputs),
-            num_layers=head.num_layers,
-            workspace_bytes=head.workspace_bytes,
-            stack_bytes=head.stack_bytes,
-            abi_version=head.abi_version,
-        )
+    def _read_array(
+        self, info: ModelInfo, tensors: Sequence[TensorInfo], kind: TensorKind, name: str, what: str
+    ) -> Array:
+        index = find_tensor(tensors, name, f"Model {info.name} has no {what} {name!r}")
+        data = self._read(protocol.pack_tensor(info.index, kind, index))
+        return unpack_array(tensors[index], data)
 
-    def _write_inputs(self, model: int | str, inputs: Sequence[Array]) -> None:
-        info = self.model(model)
-        if len(inputs) != len(info.inputs):
+    def _write_inputs(
+        self, model: int | str, inputs: Sequence[Array], partition: int | str | None = None
+    ) -> None:
+        run = self.signature(model, partition)
+        if len(inputs) != len(run.inputs):
             raise UsageError(
-                f"Model {info.name} takes {len(info.inputs)} inputs, {len(inputs)} were given."
+                f"{run.called[0].upper()}{run.called[1:]} takes {len(run.inputs)} inputs, "
+                f"{len(inputs)} were given."
             )
-        for index, (array, tensor) in enumerate(zip(inputs, info.inputs, strict=True)):
-            if array.dtype.newbyteorder("<") != tensor.dtype or array.shape != tensor.shape:
-                raise UsageError(
-                    f"Input {tensor.name!r} of model {info.name} is {tensor.dtype} of shape "
-                    f"{tensor.shape}; {array.dtype} of shape {array.shape} was given."
-                )
-            data = np.ascontiguousarray(array, dtype=tensor.dtype).tobytes()
-            self.write_input(info.index, index, data)
+        for index, (array, tensor) in enumerate(zip(inputs, run.inputs, strict=True)):
+            data = pack_array(tensor, array, f"Input {tensor.name!r} of {run.called}")
+            self.write_input(model, index, data, partition=partition)
 
     def _run(
         self,
-        info: ModelInfo,
+        run: Signature,
         flags: RunFlag,
         repeat: int,
         stop_after: int,
         on_event: EventHandler | None = None,
     ) -> RunResult:
-        written = self._crcs.pop(info.index, {})
-        crcs = [written[i] for i in range(len(info.inputs)) if i in written]
-        if len(crcs) != len(info.inputs):
-            missing = [t.name for i, t in enumerate(info.inputs) if i not in written]
+        written = self._crcs.pop(run.key, {})
+        crcs = [written[i] for i in range(len(run.inputs)) if i in written]
+        if len(crcs) != len(run.inputs):
+            missing = [t.name for i, t in enumerate(run.inputs) if i not in written]
             raise UsageError(
-                f"Write input {missing[0]!r} of model {info.name} before running it: a run uses "
-                "its inputs up."
+                f"Write input {missing[0]!r} of {run.called} before running it: a run uses its "
+                "inputs up."
             )
-        payload = protocol.pack_run(info.index, flags, repeat, stop_after, crcs)
+        model, partition = run.key
+        payload = protocol.pack_run(model, flags, repeat, stop_after, crcs, partition)
         reply = self._link.request(Type.RUN, payload, on_event=on_event, patient=True)
         return protocol.unpack_run(reply)
 
@@ -318,7 +352,7 @@ class Device:
         """Runs until no event is missing: events are not repeated, but runs can be."""
         for _ in range(_RUN_ATTEMPTS):
             self._write_inputs(info.index, inputs)
-            result = self._run(info, flags, repeat, 0, note)
+            result = self._run(Signature.of(info), flags, repeat, 0, note)
             if is_complete():
                 return result
         raise DeviceError(

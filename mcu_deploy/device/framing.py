@@ -6,7 +6,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 HEADER = struct.Struct("<BBHH")
 CRC = struct.Struct("<I")
 OVERHEAD = HEADER.size + CRC.size

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.device.protocol import TensorInfo
-from mcu_deploy.errors import DeviceError
+import numpy as np
+from numpy.typing import NDArray
+
+from mcu_deploy.device import protocol
+from mcu_deploy.device.protocol import TensorInfo, TensorKind, Type
+from mcu_deploy.errors import DeviceError, UsageError
+
+Array = NDArray[np.generic]
 
 
 @dataclass(frozen=True)
@@ -16,6 +22,16 @@ class ExpectedModel:
     name: str
     source_sha256: str
     object_sha256: str
+
+
+@dataclass(frozen=True)
+class PartitionInfo:
+    """A part of a model that can be run alone."""
+
+    index: int
+    name: str
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,113 @@ class ModelInfo:
     workspace_bytes: int
     stack_bytes: int
     abi_version: int
+    partitions: tuple[PartitionInfo, ...] = ()
+    kept: tuple[TensorInfo, ...] = ()
+    states: tuple[TensorInfo, ...] = ()
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a run takes and gives: a model's tensors, or those of one of its partitions.
+
+    key: the indices of the model and, if it is one, of the partition. called: for messages.
+    """
+
+    key: tuple[int, int | None]
+    called: str
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+
+    @classmethod
+    def of(cls, model: ModelInfo, partition: int | str | None = None) -> Signature:
+        """UsageError where the model has no such partition."""
+        if partition is None:
+            return cls((model.index, None), f"model {model.name}", model.inputs, model.outputs)
+        for part in model.partitions:
+            if partition in (part.index, part.name):
+                called = f"partition {part.name!r} of model {model.name}"
+                return cls((model.index, part.index), called, part.inputs, part.outputs)
+        names = ", ".join(part.name for part in model.partitions) or "none at all"
+        raise UsageError(f"Model {model.name} has no partition {partition!r}; it has {names}.")
+
+    def input(self, index: int) -> bytes:
+        """The reference of an input."""
+        return self._reference(TensorKind.INPUT, TensorKind.PARTITION_INPUT, index)
+
+    def output(self, index: int) -> bytes:
+        """The reference of an output."""
+        return self._reference(TensorKind.OUTPUT, TensorKind.PARTITION_OUTPUT, index)
+
+    def _reference(self, whole: TensorKind, part: TensorKind, index: int) -> bytes:
+        model, partition = self.key
+        if partition is None:
+            return protocol.pack_tensor(model, whole, index)
+        return protocol.pack_tensor(model, part, partition, index)
+
+
+def unpack_array(tensor: TensorInfo, data: bytes) -> Array:
+    """The array whose bytes these are."""
+    return np.frombuffer(data, tensor.dtype).reshape(tensor.shape)
+
+
+def pack_array(tensor: TensorInfo, array: Array, what: str) -> bytes:
+    """An array's bytes; UsageError where it has not the tensor's very type and shape."""
+    if array.dtype.newbyteorder("<") != tensor.dtype or array.shape != tensor.shape:
+        raise UsageError(
+            f"{what} is {tensor.dtype} of shape {tensor.shape}; {array.dtype} of shape "
+            f"{array.shape} was given."
+        )
+    return np.ascontiguousarray(array, dtype=tensor.dtype).tobytes()
+
+
+def find_tensor(tensors: Sequence[TensorInfo], name: str, message: str) -> int:
+    """The index of the tensor of this name; UsageError with `message` where there is none."""
+    for index, tensor in enumerate(tensors):
+        if tensor.name == name:
+            return index
+    names = ", ".join(repr(tensor.name) for tensor in tensors) or "none"
+    raise UsageError(f"{message}; it has {names}.")
+
+
+def describe(model: int, ask: Callable[[Type, bytes], bytes]) -> ModelInfo:
+    """All that a device says of a model. ask: sends a request and returns the reply."""
+    head = protocol.unpack_describe(ask(Type.DESCRIBE, model.to_bytes(2, "little")))
+
+    def tensors(
+        kind: TensorKind, count: int, partition: int | None = None
+    ) -> tuple[TensorInfo, ...]:
+        found = []
+        for number in range(count):
+            place = (number, 0) if partition is None else (partition, number)
+            request = protocol.pack_tensor(model, kind, *place)
+            found.append(protocol.unpack_tensor(ask(Type.DESCRIBE_TENSOR, request)))
+        return tuple(found)
+
+    def partition(number: int) -> PartitionInfo:
+        request = protocol.pack_partition(model, number)
+        inputs, outputs, name = protocol.unpack_partition(ask(Type.DESCRIBE_PARTITION, request))
+        return PartitionInfo(
+            number,
+            name,
+            tensors(TensorKind.PARTITION_INPUT, inputs, number),
+            tensors(TensorKind.PARTITION_OUTPUT, outputs, number),
+        )
+
+    return ModelInfo(
+        index=model,
+        name=head.name,
+        source_sha256=head.source_sha256,
+        object_sha256=head.object_sha256,
+        inputs=tensors(TensorKind.INPUT, head.num_inputs),
+        outputs=tensors(TensorKind.OUTPUT, head.num_outputs),
+        num_layers=head.num_layers,
+        workspace_bytes=head.workspace_bytes,
+        stack_bytes=head.stack_bytes,
+        abi_version=head.abi_version,
+        partitions=tuple(map(partition, range(head.num_partitions))),
+        kept=tensors(TensorKind.KEPT, head.num_kept),
+        states=tensors(TensorKind.STATE, head.num_states),
+    )
 
 
 def refuse_other_models(

@@ -31,6 +31,8 @@ class Type(enum.IntEnum):
     SELF_TEST = 0x0A
     RESET = 0x0B
     PROVOKE = 0x0C
+    DESCRIBE_PARTITION = 0x0D
+    RESET_STATE = 0x0E
     LOG = 0x40
     FAULT = 0x41
     BUSY = 0x42
@@ -57,6 +59,7 @@ class Code(enum.IntEnum):
     INPUT_CRC = 9
     RUN_FAILED = 10
     NOT_THERE = 11
+    NO_SUCH_PARTITION = 12
 
 
 class Capability(enum.IntFlag):
@@ -85,6 +88,10 @@ class TensorKind(enum.IntEnum):
     INPUT = 0
     OUTPUT = 1
     LAYER = 2
+    KEPT = 3
+    STATE = 4
+    PARTITION_INPUT = 5
+    PARTITION_OUTPUT = 6
 
 
 class RunFlag(enum.IntFlag):
@@ -172,6 +179,9 @@ class ModelHeader:
     num_inputs: int
     num_outputs: int
     num_layers: int
+    num_partitions: int
+    num_kept: int
+    num_states: int
     workspace_bytes: int
     stack_bytes: int
     abi_version: int
@@ -273,10 +283,17 @@ def unpack_hello(payload: bytes) -> Hello:
 def unpack_describe(payload: bytes) -> ModelHeader:
     """The reply to DESCRIBE."""
     data = _Payload(payload, "DESCRIBE reply")
-    index, inputs, outputs, layers, workspace, stack, abi = data.fields("HHHHIII")
+    index, *counts = data.fields("HHHHHHHIII")
     source, binary = data.take(32).hex(), data.take(32).hex()
     name = data.text()
-    return ModelHeader(index, name, source, binary, inputs, outputs, layers, workspace, stack, abi)
+    return ModelHeader(index, name, source, binary, *counts)
+
+
+def unpack_partition(payload: bytes) -> tuple[int, int, str]:
+    """The reply to DESCRIBE_PARTITION: how many inputs and outputs, and the name."""
+    data = _Payload(payload, "DESCRIBE_PARTITION reply")
+    inputs, outputs = data.fields("HH")
+    return inputs, outputs, data.text()
 
 
 _DTYPE_LETTERS = {0: "i", 1: "u", 2: "f"}
@@ -344,7 +361,8 @@ def unpack_layer_time(payload: bytes) -> LayerTime:
 
 
 def pack_tensor(model: int, kind: TensorKind, index: int, output: int = 0) -> bytes:
-    """A tensor reference: output `output` of layer `index` for kind LAYER, else output is 0."""
+    """A tensor reference: for kind LAYER output `output` of layer `index`, for a partition's kinds
+    tensor `output` of partition `index`, else output is 0."""
     return struct.pack("<HHHH", model, kind, index, output)
 
 
@@ -358,11 +376,25 @@ def pack_read(tensor: bytes, offset: int, count: int) -> bytes:
     return tensor + struct.pack("<IH", offset, count)
 
 
+WHOLE_NETWORK = 0xFFFF
+
+
 def pack_run(
-    model: int, flags: RunFlag, repeat: int, stop_after: int, crcs: Sequence[int]
+    model: int,
+    flags: RunFlag,
+    repeat: int,
+    stop_after: int,
+    crcs: Sequence[int],
+    partition: int | None = None,
 ) -> bytes:
     """The payload of RUN; one CRC-32 for each input, or none."""
-    return struct.pack(f"<HHHH{len(crcs)}I", model, flags, repeat, stop_after, *crcs)
+    part = WHOLE_NETWORK if partition is None else partition
+    return struct.pack(f"<HHHHH{len(crcs)}I", model, part, flags, repeat, stop_after, *crcs)
+
+
+def pack_partition(model: int, partition: int) -> bytes:
+    """The payload of DESCRIBE_PARTITION."""
+    return struct.pack("<HH", model, partition)
 
 
 def pack_provoke(what: Provoke, *, model: int = 0, layer: int | None = None) -> bytes:

@@ -34,14 +34,18 @@ def build_report(
     """
     import onnx
 
+    from mcu_deploy.building import joint_arena
+
     models = [_network(n) for n in networks]
+    arena = joint_arena([n.network for n in networks], options.arena == "shared")
     return {
         "model": ", ".join(n.name for n in networks),
         "board": board.name,
         "board_file": board_file,
         "flash_bytes": sum(m["flash_bytes"] for m in models),
-        "ram_bytes": sum(m["ram_bytes"] for m in models),
-        "arena_bytes": sum(m["arena_bytes"] for m in models),
+        "ram_bytes": sum(m["ram_bytes"] - m["arena_bytes"] for m in models) + arena,
+        "arena": options.arena,
+        "arena_bytes": arena,
         "arena_lower_bound_bytes": sum(m["arena_lower_bound_bytes"] for m in models),
         "stack_bytes": max(m["stack_bytes"] for m in models),
         "firmware_flash_bytes": firmware.flash_bytes,
@@ -66,6 +70,7 @@ def build_report(
             "layers_all": options.layers_all,
             "requests": asdict(options.requests),
             "io": options.io,
+            "arena": options.arena,
             "separate_state": options.separate_state,
             "memory": options.memory,
             "shapes": {name: list(shape) for name, shape in options.shapes.items()},
@@ -92,7 +97,7 @@ def _network(built: BuiltNetwork) -> dict[str, Any]:
         "source_sha256": network.graph.source_sha256,
         "flash_bytes": built.sizes.flash_bytes,
         "ram_bytes": built.sizes.ram_bytes,
-        "arena_bytes": plan.arena_bytes,
+        "arena_bytes": network.ram_bytes,
         "arena_lower_bound_bytes": plan.lower_bound,
         "memory": plan.memory,
         "memory_peak_bytes": plan.peak_bytes,

@@ -26,7 +26,9 @@ from mcu_deploy.toolchain.sizes import object_sizes
 
 Image = Literal["firmware", "bench"]
 
+# Of crt/firmware/, by image: what only the bench has, and what both have.
 _BENCH = "bench_main.c"
+_SHARED = "prepare.c"
 _MODELS = "firmware_models.c"
 _OVERFLOW = re.compile(r"region `(?P<name>\w+)' overflowed by (?P<bytes>\d+) bytes?")
 _HEAP = frozenset(
@@ -59,7 +61,8 @@ def link_firmware(
     """Links `directory`/firmware.elf or bench.elf, and returns its path.
 
     directory: the build folder, which holds firmware_models.c and libmcu_crt.a already. objects:
-    the networks'. main: "firmware" is crt/firmware/ without bench_main.c, "bench" that file alone.
+    the networks'. main: "firmware" is crt/firmware/ without bench_main.c, "bench" is that file,
+    and prepare.c is in both.
     platform: what build_platform gave, to compile it only once for both images.
     float_weights: whether the networks' weights are float32, for the advice when they do not fit.
 
@@ -76,7 +79,7 @@ def link_firmware(
     sources = [
         path.relative_to(root).as_posix()
         for path in sorted((root / "crt/firmware").glob("*.c"))
-        if (path.name == _BENCH) == (main == "bench")
+        if path.name == _SHARED or (path.name == _BENCH) == (main == "bench")
     ]
     program = toolchain.compile_many(
         sources, directory / "obj" / main, cwd=root, flags=runtime_flags(board)

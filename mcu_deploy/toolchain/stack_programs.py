@@ -7,6 +7,7 @@ when an interrupt comes at the deepest point.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from mcu_deploy.toolchain.stack import StackAnalysis, StackBound, StackError
 from mcu_deploy.toolchain.stack_host import host_stack_bound
 
 _RUN = "mcu_instance_run"
+_RUN_PARTITION = "mcu_instance_run_partition"
+_DEINIT = "mcu_instance_deinit"
 _MAIN = "mcu_firmware_main"
 # crt/firmware/run.c installs it for each run.
 _FIRMWARE_HOOK = "watch"
@@ -25,6 +28,7 @@ _FIRMWARE_HOOK = "watch"
 # overflow has no bound; the fault handler ends both.
 _PROVOKING = ("jump", "provoke", "mcu_provoke_in_layer", "mcu_provoke_request")
 _OVERFLOWING = ("overflow",)
+_PARTITION = re.compile(r"_part\d+_run_func$")
 
 
 def exception_frame_bytes(board: Board) -> int:
@@ -63,7 +67,12 @@ def firmware_stack(board: Board, directory: Path, names: Sequence[str]) -> Stack
     if board.is_host:
         raise ToolError("The host's own stack needs no bound; ask for a microcontroller board's.")
     image = read_image(directory / "firmware.elf", objdump=Toolchain.for_board(board).objdump)
-    indirect: dict[str, Sequence[str]] = {_RUN: [_run_function(image, name).name for name in names]}
+    functions = [f for name in names for f in _network_functions(image, name)]
+    indirect: dict[str, Sequence[str]] = {
+        _RUN: [_run_function(image, name).name for name in names],
+        _RUN_PARTITION: [f for f in functions if _PARTITION.search(f)],
+        _DEINIT: [f for f in functions if f.endswith("_release")],
+    }
     indirect |= dict.fromkeys(_PROVOKING, ())
     for name in names:
         indirect |= dict.fromkeys(_network_functions(image, name), (_FIRMWARE_HOOK,))

@@ -6,7 +6,7 @@
 #ifndef MCU_FIRMWARE_H
 #define MCU_FIRMWARE_H
 
-#include "mcu/model.h"
+#include "mcu/runtime.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,8 +14,10 @@ extern "C" {
 
 typedef struct mcu_firmware_model {
     const mcu_model_t *model;
-    uint8_t *workspace; /* static, aligned to model->workspace_alignment, this model's alone */
-    uint32_t workspace_size;
+    mcu_instance_t *instance;  /* this model's alone: what outlives a run stays in it */
+    const mcu_pool_t *pools;   /* static: the workspace, then model->num_extra_pools more */
+    uint8_t *const *callers;   /* the inputs, then the outputs: buffers for those that lie at the
+                                * caller's, NULL for the others; NULL where none does */
     uint32_t stack_bytes;      /* the build's bound for one run; 0: not known */
     uint8_t source_sha256[32]; /* of the model file */
     uint8_t object_sha256[32]; /* of network_<name>.o */
@@ -23,6 +25,11 @@ typedef struct mcu_firmware_model {
 
 extern const mcu_firmware_model_t mcu_firmware_models[];
 extern const uint32_t mcu_firmware_num_models;
+
+/* Prepares the instance of a model, unless it is prepared. The first run and what comes after
+ * mcu_firmware_forget find states as they are after a reset. */
+int32_t mcu_firmware_prepare(const mcu_firmware_model_t *entry);
+void mcu_firmware_forget(const mcu_firmware_model_t *entry);
 
 /* Initialises the platform and answers requests of the serial protocol; never returns. */
 void mcu_firmware_main(void);

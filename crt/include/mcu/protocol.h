@@ -12,7 +12,7 @@
 #include "mcu/model.h"
 #include "mcu/platform.h"
 
-#define MCU_PROTOCOL_VERSION 1U
+#define MCU_PROTOCOL_VERSION 2U
 
 /* The largest payload. Two buffers of this size are the protocol's RAM; chips of 64 KB want less.
  */
@@ -57,6 +57,8 @@ enum {
     MCU_SELF_TEST = 0x0A,
     MCU_RESET = 0x0B,
     MCU_PROVOKE = 0x0C,
+    MCU_DESCRIBE_PARTITION = 0x0D,
+    MCU_RESET_STATE = 0x0E,
     MCU_EVENT_LOG = 0x40,
     MCU_EVENT_FAULT = 0x41,
     MCU_EVENT_BUSY = 0x42,
@@ -78,7 +80,8 @@ enum {
     MCU_PROTOCOL_NO_SUCH_LAYER = 8,
     MCU_PROTOCOL_INPUT_CRC = 9,
     MCU_PROTOCOL_RUN_FAILED = 10,
-    MCU_PROTOCOL_NOT_THERE = 11
+    MCU_PROTOCOL_NOT_THERE = 11,
+    MCU_PROTOCOL_NO_SUCH_PARTITION = 12
 };
 
 enum {
@@ -90,7 +93,17 @@ enum {
     MCU_CAN_FAULT_FRAMES = 1U << 5
 };
 
-enum { MCU_TENSOR_INPUT = 0, MCU_TENSOR_OUTPUT = 1, MCU_TENSOR_LAYER = 2 };
+enum {
+    MCU_TENSOR_INPUT = 0,
+    MCU_TENSOR_OUTPUT = 1,
+    MCU_TENSOR_LAYER = 2,
+    MCU_TENSOR_KEPT = 3,
+    MCU_TENSOR_STATE = 4,
+    MCU_TENSOR_PARTITION_INPUT = 5,
+    MCU_TENSOR_PARTITION_OUTPUT = 6
+};
+
+#define MCU_WHOLE_NETWORK 0xFFFFU /* instead of a partition */
 
 enum { MCU_RUN_LAYER_CRC = 1U << 0, MCU_RUN_LAYER_TIME = 1U << 1, MCU_RUN_STOP_AFTER = 1U << 2 };
 enum { MCU_RAN_STOPPED = 1U << 0, MCU_RAN_CHECKED = 1U << 1, MCU_RAN_INTACT = 1U << 2 };
@@ -169,7 +182,7 @@ typedef struct mcu_tensor_place {
     uint8_t *data;
     uint32_t bytes;
     const mcu_tensor_info_t *info; /* NULL: a layer's output */
-    bool is_input;
+    bool is_writable;
 } mcu_tensor_place_t;
 
 /* Reads a tensor reference. false: `reply` says what was wrong with it. */
