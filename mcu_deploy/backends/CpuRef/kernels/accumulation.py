@@ -1,0 +1,67 @@
+"""CumSum and CumProd."""
+
+from __future__ import annotations
+
+import math
+
+from mcu_deploy.backends.CpuRef.kernels import integers
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    OUTPUT,
+    Kernel,
+    nothing,
+    pointer,
+    render,
+    rule,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.operands import passed
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.accumulation import running_axis
+
+
+def _supports(layer: Layer) -> Support:
+    x, axis, y = layer.input(0).type, layer.input(1), layer.output.type
+    if axis.constant is None:
+        return no("the axis is computed at run time")
+    if x.dtype is DType.BOOL or x.dtype is not y.dtype or x.shape != y.shape or not x.rank:
+        return no(f"it does not compute {y} of {x}")
+    return YES
+
+
+def _create(layer: Layer) -> Workload:
+    x, y, axis = layer.input(0), layer.output, running_axis(layer.call)
+    if not y.type.elements:
+        return nothing(layer)
+    dtype, shape = y.type.dtype, y.type.shape
+    is_integer = dtype.is_integer
+    body = render(
+        "cumulative.c.j2", outer=math.prod(shape[:axis]), inner=math.prod(shape[axis + 1 :]),
+        size=shape[axis], ctype=dtype.c_type, symbol="+" if layer.op == "CumSum" else "*",
+        accumulator=integers.unsigned(dtype) if is_integer else dtype.c_type,
+        first="0" if layer.op == "CumSum" else "1",
+        stored=f"({dtype.c_type})total" if is_integer else "total",
+        reverse=bool(layer.attributes.get("reverse", 0)),
+        exclusive=bool(layer.attributes.get("exclusive", 0)),
+    )  # fmt: skip
+    function = CFunction(
+        f"{layer.op.lower()}_{dtype.value}", (pointer(x, "x"), pointer(y, "y", const=False)), body
+    )
+    arguments, constants = passed(layer, (0,))
+    # Every element is read before its own place is written.
+    in_place = () if x.constant is not None else (InPlace(0, 0),)
+    return workload(layer, function, (*arguments, OUTPUT), constants, in_place=in_place)
+
+
+KERNELS = tuple(
+    Kernel(op, _supports, rule(LayoutRule.NATURAL), _create) for op in ("CumSum", "CumProd")
+)

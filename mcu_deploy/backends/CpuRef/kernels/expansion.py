@@ -1,0 +1,189 @@
+"""Expand, Tile, ConstantOfShape, Range, OneHot, EyeLike and Trilu."""
+
+from __future__ import annotations
+
+import math
+
+from mcu_deploy.backends.CpuRef.kernels import integers
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    OUTPUT,
+    Kernel,
+    constant_argument,
+    nothing,
+    pointer,
+    render,
+    rule,
+    times,
+    workload,
+)
+from mcu_deploy.backends.CpuRef.kernels.casting import from_real
+from mcu_deploy.backends.CpuRef.kernels.operands import passed
+from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, narrow, pointwise
+from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.expansion import fill_value, one_hot_axis
+
+_MISFIT = no("its shapes do not fit together")
+
+
+def _alike(layer: Layer) -> bool:
+    x, y = layer.input(0).type, layer.output.type
+    return x.dtype is y.dtype and x.quantization == y.quantization
+
+
+def _supports_expand(layer: Layer) -> Support:
+    return YES if _alike(layer) and broadcasts(layer, (0,)) else _MISFIT
+
+
+def _expand(layer: Layer) -> Workload:
+    return pointwise(layer, f"expand_{layer.output.type.dtype.value}", Expression("a"), (0,))
+
+
+def _supports_tile(layer: Layer) -> Support:
+    x, y = layer.input(0).type, layer.output.type
+    fits = _alike(layer) and x.rank == y.rank and x.elements > 0
+    fits = fits and all(new % old == 0 for old, new in zip(x.shape, y.shape, strict=True))
+    return YES if fits else _MISFIT
+
+
+def _tile(layer: Layer) -> Workload:
+    """For each axis a loop over the repetitions, and one over what is repeated."""
+    x, y = layer.input(0).type, layer.output.type
+    strides = memory_strides(x)
+    extents, steps = [], []
+    for axis in range(x.rank):
+        extents += [y.shape[axis] // x.shape[axis], x.shape[axis]]
+        steps += [0, strides[axis]]
+    loops = collapse(extents, [steps])
+    source = " + ".join(times(f"i{k}", s) for k, s in enumerate(loops.steps[0]) if s)
+    return _copy(layer, loops.extents, f"x0[{source or '0'}]", (0,))
+
+
+def _copy(
+    layer: Layer, extents: tuple[int, ...], source: str, indices: tuple[int, ...]
+) -> Workload:
+    """Loops over the output that store an expression; the inputs are called x0, x1, ..."""
+    y = layer.output
+    if not y.type.elements:
+        return nothing(layer)
+    parameters = tuple(pointer(layer.input(k), f"x{n}") for n, k in enumerate(indices))
+    function = CFunction(
+        f"{layer.op.lower()}_{y.type.dtype.value}",
+        (*parameters, pointer(y, "y", const=False)),
+        render("copy.c.j2", extents=extents, source=source),
+    )
+    arguments, constants = passed(layer, indices)
+    return workload(layer, function, (*arguments, OUTPUT), constants)
+
+
+def _constant_of_shape(layer: Layer) -> Workload:
+    y = layer.output
+    if not y.type.elements:
+        return nothing(layer)
+    value = fill_value(layer.call).reshape(1)
+    function = CFunction(
+        f"fill_{y.type.dtype.value}",
+        (Parameter(f"const {y.type.dtype.c_type} *", "value"), pointer(y, "y", const=False)),
+        render("copy.c.j2", extents=(y.type.elements,), source="value[0]"),
+    )
+    constants = (Constant("value", value, max(4, y.type.dtype.bytes)),)
+    return workload(layer, function, (constant_argument(0), OUTPUT), constants)
+
+
+def _supports_range(layer: Layer) -> Support:
+    y = layer.output.type
+    given = [layer.input(k).type for k in (0, 2)]
+    if any(t.dtype is not y.dtype or t.elements != 1 for t in given) or y.rank != 1:
+        return _MISFIT
+    return YES
+
+
+def _range(layer: Layer) -> Workload:
+    y = layer.output.type
+    if y.dtype.is_integer:
+        wide = integers.unsigned(y.dtype)
+        source = f"({y.dtype.c_type})(({wide})x0[0] + ({wide})i0 * ({wide})x1[0])"
+    else:
+        source = f"x0[0] + ({y.dtype.c_type})i0 * x1[0]"
+    return _copy(layer, y.shape, source, (0, 2))
+
+
+def _supports_one_hot(layer: Layer) -> Support:
+    indices, values, y = layer.input(0).type, layer.input(2).type, layer.output.type
+    if values.dtype is not y.dtype or values.elements != 2 or y.rank != indices.rank + 1:
+        return _MISFIT
+    axis = one_hot_axis(layer.call)
+    if indices.dtype is DType.BOOL or y.shape[:axis] + y.shape[axis + 1 :] != indices.shape:
+        return _MISFIT
+    return YES
+
+
+def _one_hot(layer: Layer) -> Workload:
+    """An index is compared with each place, as it is and counted from the end."""
+    indices, y, axis = layer.input(0).type, layer.output.type, one_hot_axis(layer.call)
+    depth, inner = y.shape[axis], math.prod(y.shape[axis + 1 :])
+    given = f"x0[{times('i0', inner)} + i2]"
+    at = given
+    if indices.dtype.is_float:
+        at = f"({from_real(indices.dtype, DType.INT64, given)})"
+    elif indices.dtype is DType.UINT64:
+        at = f"({given} > INT64_MAX ? INT64_MAX : (int64_t){given})"
+    else:
+        at = f"(int64_t){given}"
+    source = f"x1[{at} == i1 || {at} == i1 - {depth} ? 1 : 0]"
+    extents = (math.prod(y.shape[:axis]), depth, inner)
+    return _copy(layer, extents, source, (0, 2))
+
+
+def _supports_eye(layer: Layer) -> Support:
+    return YES if layer.output.type.rank == 2 else _MISFIT
+
+
+def _eye(layer: Layer) -> Workload:
+    y = layer.output.type
+    # Beyond the corners all diagonals are alike.
+    k = min(max(int(layer.attributes.get("k", 0)), -y.shape[0]), y.shape[1])
+    return _copy(layer, y.shape, f"i1 - i0 == {k} ? 1 : 0", ())
+
+
+def _supports_trilu(layer: Layer) -> Support:
+    given = layer.optional(1)
+    if given is not None and (given.type.dtype is not DType.INT64 or given.type.elements != 1):
+        return _MISFIT
+    x, y = layer.input(0).type, layer.output.type
+    return YES if _alike(layer) and x.rank >= 2 and x.shape == y.shape else _MISFIT
+
+
+def _trilu(layer: Layer) -> Workload:
+    y, given = layer.output.type, layer.optional(1)
+    rows, columns = y.shape[-2:]
+    symbol = ">=" if layer.attributes.get("upper", 1) else "<="
+    k = "0" if given is None else "x1[0]"
+    element = f"x0[{times('i0', rows * columns)} + {times('i1', columns)} + i2]"
+    source = narrow(y.dtype, f"i2 - i1 {symbol} {k} ? {element} : 0")
+    extents = (math.prod(y.shape[:-2]), rows, columns)
+    return _copy(layer, extents, source, (0,) if given is None else (0, 1))
+
+
+_NATURAL = rule(LayoutRule.NATURAL)
+
+KERNELS = (
+    Kernel("Expand", _supports_expand, _NATURAL, _expand),
+    Kernel("Tile", _supports_tile, _NATURAL, _tile),
+    Kernel("ConstantOfShape", lambda layer: YES, _NATURAL, _constant_of_shape),
+    Kernel("Range", _supports_range, _NATURAL, _range),
+    Kernel("OneHot", _supports_one_hot, _NATURAL, _one_hot),
+    Kernel("EyeLike", _supports_eye, _NATURAL, _eye),
+    Kernel("Trilu", _supports_trilu, _NATURAL, _trilu),
+)
