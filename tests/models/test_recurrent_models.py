@@ -10,6 +10,7 @@ import pytest
 from mcu_deploy import formats, interpreter, optimize
 from mcu_deploy.building import build
 from mcu_deploy.folder import open_folder
+from mcu_deploy.running import open_device
 from mcu_deploy.samples import load_samples
 from mcu_deploy.validating import Validation, validate
 
@@ -59,3 +60,29 @@ def test_the_oracle_of_the_quantized_model_is_onnxruntimes(models_dir: Path) -> 
     for given, wanted in zip(samples["in0"], samples["ort0"], strict=True):
         (found,) = interpreter.run(graph, [given])
         assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_quantized_tflite_model_is_tflite_micros(
+    board: str, models_dir: Path, tmp_path: Path
+) -> None:
+    folder = models_dir / "tflm_mnist_lstm_int8"
+    samples = np.load(folder / "io.npz")
+    build(folder / "model.tflite", board, tmp_path, name="n")
+    count = len(samples["in0"]) if board == "host" else 2
+    with open_device(tmp_path) as device:
+        for given, wanted in list(zip(samples["in0"], samples["tflm0"], strict=True))[:count]:
+            assert np.array_equal(device.infer("n", [given])[0], wanted)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_float_tflite_model(board: str, models_dir: Path, tmp_path: Path) -> None:
+    """Its clip of the cell state, 10, is within reach of 28 steps."""
+    folder = models_dir / "tflm_mnist_lstm_f32"
+    samples = np.load(folder / "io.npz")
+    build(folder / "model.tflite", board, tmp_path, name="n")
+    with open_device(tmp_path) as device:
+        for index in range(2):
+            (found,) = device.infer("n", [samples["in0"][index]])
+            for reference in ("tfl0", "tflm0"):
+                assert np.abs(found - samples[reference][index]).max() <= 1e-5
