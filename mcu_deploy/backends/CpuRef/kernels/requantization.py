@@ -71,8 +71,8 @@ def _fixed_point(layer: Layer, factors: Array, shifts: Array, channel: str) -> R
     ]
     value, amounts = "sum", f"multiplier[{index}], shift[{index}]"
     if shifts.max() > 0:
-        constants.append(Constant("left", np.maximum(shifts, 0).astype(np.int8), 1))
-        value = f"(int32_t)((uint32_t)sum << left[{index}])"
+        constants.append(Constant("left_shift", np.maximum(shifts, 0).astype(np.int8), 1))
+        value = f"(int32_t)((uint32_t)sum << left_shift[{index}])"
     return Requantization(
         tuple(constants),
         (MULTIPLY, CLAMP),

@@ -1,0 +1,57 @@
+"""TFLite's quantized operators: the compiled kernels give the oracle's bits, for many shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from operators.lab import run_on_host
+from operators.tflite_cases import FAMILIES, Case
+
+from mcu_deploy import interpreter
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.ir import Graph
+
+pytestmark = pytest.mark.needs_host_gcc
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What the laboratory runs."""
+
+    case: Case
+    network: Network
+
+    @property
+    def graph(self) -> Graph:
+        return self.network.graph
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.__name__)
+def test_kernels_give_the_oracles_bits(
+    family: Callable[[np.random.Generator], Iterator[Case]], tmp_path: Path
+) -> None:
+    compiled = []
+    for index, case in enumerate(family(np.random.default_rng(8))):
+        path = tmp_path / f"case_{index}.tflite"
+        path.write_bytes(case.content)
+        network = compile_model(
+            path, load_board("host"), name=f"c{index}", options=Options(weights="array")
+        )
+        compiled.append(Compiled(case, network))
+    assert compiled
+    failures = []
+    for item, device in zip(compiled, run_on_host(compiled, tmp_path), strict=True):
+        wanted = interpreter.run(item.graph, list(item.case.inputs))
+        for ours, theirs in zip(device, wanted, strict=True):
+            if theirs.dtype.kind == "f":
+                close = np.allclose(ours, theirs, rtol=0, atol=1e-5 * np.abs(theirs).max())
+            else:
+                close = np.array_equal(ours, theirs)
+            if not close:
+                failures.append(f"{item.case.name}: {np.count_nonzero(ours != theirs)} differ")
+    assert not failures

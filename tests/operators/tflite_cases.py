@@ -1,0 +1,229 @@
+"""One operator a file: the cases of test_tflite.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import tflite
+from tflite_models import Array, Operator, Tensor, constant, int8, write
+
+RELU, RELU6 = tflite.ActivationFunctionType.RELU, tflite.ActivationFunctionType.RELU6
+SAME, VALID = tflite.Padding.SAME, tflite.Padding.VALID
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file, by the name that a failure bears, and its inputs."""
+
+    name: str
+    content: bytes
+    inputs: tuple[Array, ...]
+
+
+def _random(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.integers(-128, 128, shape, dtype=np.int8)
+
+
+def _one(
+    name: str,
+    operator: Operator,
+    tensors: Sequence[Tensor],
+    rng: np.random.Generator,
+) -> Case:
+    """One operator whose computed inputs are the network's."""
+    read = [t for t in tensors if t.name in operator.inputs and t.value is None]
+    content = write(tensors, [operator], [t.name for t in read], operator.outputs)
+    given = tuple(
+        _random(rng, *t.shape) if t.type == "INT8" else rng.normal(0, 2, t.shape).astype(np.float32)
+        for t in read
+    )
+    return Case(name, content, given)
+
+
+def convolutions(rng: np.random.Generator) -> Iterator[Case]:
+    """Strides, dilations, padding, groups, scales per filter, left shifts, no bias."""
+    for number in range(24):
+        depthwise, per_axis = number % 3 == 0, number % 2 == 0
+        height, width, channels = (int(n) for n in rng.integers(4, 9, 3))
+        kernel = tuple(int(n) for n in rng.integers(1, 4, 2))
+        stride, dilation = int(rng.integers(1, 3)), 1 + number % 5 // 4
+        padding = SAME if number % 4 < 2 else VALID
+        filters = channels * (1 + number % 2) if depthwise else int(rng.integers(1, 7))
+        shape = (1, *kernel, filters) if depthwise else (filters, *kernel, channels)
+        axis = 3 if depthwise else 0
+        scales = rng.uniform(0.002, 0.02, filters if per_axis else 1).astype(np.float32)
+        if number == 5:
+            scales = scales * np.float32(300)  # a factor above one
+        extent = [dilation * (k - 1) + 1 for k in kernel]
+        out = [
+            -(-n // stride) if padding == SAME else (n - e) // stride + 1
+            for n, e in zip((height, width), extent, strict=True)
+        ]
+        if min(out) < 1:
+            continue
+        table = "DepthwiseConv2DOptions" if depthwise else "Conv2DOptions"
+        options = {
+            "Padding": padding, "StrideH": stride, "StrideW": stride, "DilationHFactor": dilation,
+            "DilationWFactor": dilation, "FusedActivationFunction": (0, RELU, RELU6)[number % 3],
+        }  # fmt: skip
+        bias = rng.integers(-2000, 2000, filters, dtype=np.int32)
+        tensors = [
+            int8("x", (1, height, width, channels), 0.05, int(rng.integers(-128, 128))),
+            constant("w", _random(rng, *shape), scales.tolist(), axis),
+            constant("b", bias),
+            int8("y", (1, *out, filters), 0.07, int(rng.integers(-128, 128))),
+        ]
+        kind = "DEPTHWISE_CONV_2D" if depthwise else "CONV_2D"
+        inputs = ("x", "w") if number % 7 == 0 else ("x", "w", "b")
+        operator = Operator(kind, inputs, ("y",), table, options)
+        yield _one(f"{kind} {number}", operator, tensors, rng)
+
+
+def fully_connected(rng: np.random.Generator) -> Iterator[Case]:
+    """One row and several, a scale per column."""
+    for number, (rows, depth, columns) in enumerate([(1, 7, 5), (3, 16, 1), (2, 33, 9)]):
+        per_axis = number == 1
+        scales = rng.uniform(0.002, 0.02, columns if per_axis else 1)
+        tensors = [
+            int8("x", (rows, depth), 0.04, -3),
+            constant("w", _random(rng, columns, depth), scales.tolist()),
+            constant("b", rng.integers(-900, 900, columns, dtype=np.int32)),
+            int8("y", (rows, columns), 0.05, 11),
+        ]
+        options = {"FusedActivationFunction": RELU if number else 0}
+        operator = Operator(
+            "FULLY_CONNECTED", ("x", "w", "b"), ("y",), "FullyConnectedOptions", options
+        )
+        yield _one(f"FULLY_CONNECTED {number}", operator, tensors, rng)
+
+
+def arithmetic(rng: np.random.Generator) -> Iterator[Case]:
+    """Broadcasting in each way, a constant operand."""
+    shapes = [
+        ((1, 4, 5, 3), (1, 4, 5, 3)),
+        ((1, 4, 5, 3), (3,)),
+        ((2, 1, 4), (2, 3, 1)),
+        ((6,), ()),
+    ]
+    for kind in ("ADD", "SUB", "MUL"):
+        for number, (a, b) in enumerate(shapes):
+            fixed = number == 1
+            right = int8("b", b, 0.11, -20)
+            if fixed:
+                right = Tensor("b", b, "INT8", (0.11,), (-20,), 0, _random(rng, *b))
+            y = np.broadcast_shapes(a, b)
+            tensors = [int8("a", a, 0.03, 7), right, int8("y", y, 0.09, -5)]
+            table = f"{kind.capitalize()}Options"
+            options = {"FusedActivationFunction": RELU6 if number == 2 else 0}
+            operator = Operator(kind, ("a", "b"), ("y",), table, options)
+            yield _one(f"{kind} {a} {b}", operator, tensors, rng)
+
+
+def pools(rng: np.random.Generator) -> Iterator[Case]:
+    """With padding, which does not count, and a clamp."""
+    for kind in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
+        for number, (kernel, stride, padding) in enumerate(
+            [((2, 2), 2, VALID), ((3, 3), 2, SAME), ((1, 4), 1, SAME)]
+        ):
+            out = [
+                -(-n // stride) if padding == SAME else (n - k) // stride + 1
+                for n, k in zip((7, 6), kernel, strict=True)
+            ]
+            tensors = [int8("x", (1, 7, 6, 5), 0.05, 4), int8("y", (1, *out, 5), 0.05, 4)]
+            options = {
+                "Padding": padding, "FilterHeight": kernel[0], "FilterWidth": kernel[1],
+                "StrideH": stride, "StrideW": stride,
+                "FusedActivationFunction": RELU if number == 1 else 0,
+            }  # fmt: skip
+            operator = Operator(kind, ("x",), ("y",), "Pool2DOptions", options)
+            yield _one(f"{kind} {number}", operator, tensors, rng)
+
+
+def reductions(rng: np.random.Generator) -> Iterator[Case]:
+    """Over two axes and one, with the axes kept and dropped."""
+    for kind in ("MEAN", "SUM", "REDUCE_MAX"):
+        for axes, keep, shape in [((1, 2), False, (1, 5)), ((1, 2), True, (1, 1, 1, 5)),
+                                  ((-1,), False, (1, 4, 6))]:  # fmt: skip
+            like = kind == "REDUCE_MAX"
+            tensors = [
+                int8("x", (1, 4, 6, 5), 0.05, 9),
+                constant("axes", np.array(axes, np.int32)),
+                int8("y", shape, 0.05 if like else 0.3, 9 if like else -4),
+            ]
+            operator = Operator(kind, ("x", "axes"), ("y",), "ReducerOptions", {"KeepDims": keep})
+            yield _one(f"{kind} {axes} {keep}", operator, tensors, rng)
+
+
+def softmax(rng: np.random.Generator) -> Iterator[Case]:
+    """Steep and flat ones, a factor, and a sum of over 511 terms."""
+    for shape, scale, beta in [((1, 10), 0.1, 1.0), ((3, 4), 0.7, 1.0), ((2, 3, 5), 0.02, 0.5),
+                               ((1, 600), 0.001, 1.0)]:  # fmt: skip
+        tensors = [int8("x", shape, scale, 3), int8("y", shape, 1 / 256, -128)]
+        operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": beta})
+        yield _one(f"SOFTMAX {shape}", operator, tensors, rng)
+
+
+def functions(rng: np.random.Generator) -> Iterator[Case]:
+    """The functions that are tables."""
+    fixed = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
+    for kind in ("RELU", "RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU"):
+        scale, zero = fixed.get(kind, (0.06, -12))
+        tensors = [int8("x", (1, 300), 0.05, 5), int8("y", (1, 300), scale, zero)]
+        leaky = kind == "LEAKY_RELU"
+        table, options = ("LeakyReluOptions", {"Alpha": 0.2}) if leaky else ("", {})
+        yield _one(kind, Operator(kind, ("x",), ("y",), table, options), tensors, rng)
+
+
+def borders(rng: np.random.Generator) -> Iterator[Case]:
+    """Between float32 and int8, and between two scales."""
+    real = Tensor("x", (2, 40))
+    yield _one(
+        "QUANTIZE", Operator("QUANTIZE", ("x",), ("y",)), [real, int8("y", (2, 40), 0.03, 7)], rng
+    )
+    for scale in (0.03, 0.011):
+        tensors = [int8("x", (2, 40), scale, -7), int8("y", (2, 40), 0.02, 7)]
+        yield _one(f"requantize {scale}", Operator("QUANTIZE", ("x",), ("y",)), tensors, rng)
+    tensors = [int8("x", (2, 40), 0.03, -7), Tensor("y", (2, 40))]
+    yield _one("DEQUANTIZE", Operator("DEQUANTIZE", ("x",), ("y",)), tensors, rng)
+
+
+def hybrid(rng: np.random.Generator) -> Iterator[Case]:
+    """float32 with int8 weights."""
+    tensors = [
+        Tensor("x", (1, 6, 5, 3)),
+        constant("w", _random(rng, 4, 3, 3, 3), [0.01]),
+        constant("b", rng.normal(size=4).astype(np.float32)),
+        Tensor("y", (1, 3, 3, 4)),
+    ]
+    options = {"Padding": SAME, "StrideH": 2, "StrideW": 2, "FusedActivationFunction": RELU}
+    operator = Operator("CONV_2D", ("x", "w", "b"), ("y",), "Conv2DOptions", options)
+    yield _one("hybrid CONV_2D", operator, tensors, rng)
+    tensors = [
+        Tensor("x", (1, 20)), constant("w", _random(rng, 6, 20), [0.01]), Tensor("y", (1, 6)),
+    ]  # fmt: skip
+    operator = Operator("FULLY_CONNECTED", ("x", "w", ""), ("y",), "FullyConnectedOptions")
+    yield _one("hybrid FULLY_CONNECTED", operator, tensors, rng)
+
+
+def movement(rng: np.random.Generator) -> Iterator[Case]:
+    """Padding with the zero point, and the nearest element in three ways of counting."""
+    x = int8("x", (1, 4, 5, 3), 0.1, 6)
+    pads = constant("pads", np.array([[0, 0], [1, 2], [0, 1], [0, 0]], np.int32))
+    tensors = [x, pads, int8("y", (1, 7, 6, 3), 0.1, 6)]
+    yield _one("PAD", Operator("PAD", ("x", "pads"), ("y",)), tensors, rng)
+    kind, table = "RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions"
+    ways = [(False, False, (8, 10)), (False, True, (7, 3)), (True, False, (9, 9))]
+    for corners, centers, shape in ways:
+        options = {"AlignCorners": corners, "HalfPixelCenters": centers}
+        size = constant("size", np.array(shape, np.int32))
+        operator = Operator(kind, ("x", "size"), ("y",), table, options)
+        tensors = [x, size, int8("y", (1, *shape, 3), 0.1, 6)]
+        yield _one(f"{kind} {shape}", operator, tensors, rng)
+
+
+FAMILIES = (
+    convolutions, fully_connected, arithmetic, pools, reductions, softmax, functions,
+    borders, hybrid, movement,
+)  # fmt: skip

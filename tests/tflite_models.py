@@ -1,0 +1,162 @@
+"""TFLite files made from lists of tensors and operators, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import flatbuffers
+import numpy as np
+import numpy.typing as npt
+import tflite
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor by name; type: TFLite's name, by default that of the value or FLOAT32."""
+
+    name: str
+    shape: tuple[int, ...] = ()
+    type: str = "FLOAT32"
+    scale: tuple[float, ...] = ()
+    zero_point: tuple[int, ...] = ()
+    axis: int = 0
+    value: Array | None = None
+    variable: bool = False
+    signature: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operator:
+    """options: fields of the operator's table, by the names of the generated Python functions."""
+
+    kind: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    table: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    custom: str = ""
+
+
+def constant(name: str, value: Array, scale: Sequence[float] = (), axis: int = 0) -> Tensor:
+    """A constant; with a scale it is quantized with the zero point 0."""
+    zeros = (0,) * len(scale)
+    type_ = value.dtype.name.upper()
+    return Tensor(name, value.shape, type_, tuple(scale), zeros, axis, value)
+
+
+def int8(name: str, shape: Sequence[int], scale: float, zero_point: int) -> Tensor:
+    """A computed tensor of int8."""
+    return Tensor(name, tuple(shape), "INT8", (scale,), (zero_point,))
+
+
+def write(
+    tensors: Sequence[Tensor],
+    operators: Sequence[Operator],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    version: int = 3,
+) -> bytes:
+    """The bytes of a .tflite file."""
+    return _Writer(tensors, operators).finish(inputs, outputs, version)
+
+
+class _Writer:
+    def __init__(self, tensors: Sequence[Tensor], operators: Sequence[Operator]) -> None:
+        self.builder = flatbuffers.Builder(1024)
+        self.tensors, self.operators = tensors, operators
+        self.index = {t.name: i for i, t in enumerate(tensors)}
+
+    def _numbers(self, start: Any, prepend: Any, values: Sequence[Any]) -> int:
+        start(self.builder, len(values))
+        for value in reversed(values):
+            prepend(value)
+        return int(self.builder.EndVector())
+
+    def _tables(self, start: Any, offsets: Sequence[int]) -> int:
+        return self._numbers(start, self.builder.PrependUOffsetTRelative, offsets)
+
+    def _table(self, name: str, fields: Mapping[str, Any]) -> int:
+        getattr(tflite, f"{name}Start")(self.builder)
+        for key, value in fields.items():
+            getattr(tflite, f"{name}Add{key}")(self.builder, value)
+        return int(getattr(tflite, f"{name}End")(self.builder))
+
+    def _buffer(self, value: Array | None) -> int:
+        if value is None:
+            return self._table("Buffer", {})
+        raw = self.builder.CreateByteVector(np.ascontiguousarray(value).tobytes())
+        return self._table("Buffer", {"Data": raw})
+
+    def _quantization(self, tensor: Tensor) -> int:
+        b = self.builder
+        scale = self._numbers(
+            tflite.QuantizationParametersStartScaleVector, b.PrependFloat32, tensor.scale
+        )
+        zero = self._numbers(
+            tflite.QuantizationParametersStartZeroPointVector, b.PrependInt64, tensor.zero_point
+        )
+        return self._table(
+            "QuantizationParameters",
+            {"Scale": scale, "ZeroPoint": zero, "QuantizedDimension": tensor.axis},
+        )
+
+    def _tensor(self, index: int, tensor: Tensor) -> int:
+        b = self.builder
+        fields: dict[str, Any] = {"Name": b.CreateString(tensor.name)}
+        if tensor.scale:
+            fields["Quantization"] = self._quantization(tensor)
+        fields["Shape"] = self._numbers(tflite.TensorStartShapeVector, b.PrependInt32, tensor.shape)
+        if tensor.signature:
+            fields["ShapeSignature"] = self._numbers(
+                tflite.TensorStartShapeSignatureVector, b.PrependInt32, tensor.signature
+            )
+        fields["Type"] = getattr(tflite.TensorType, tensor.type)
+        # Buffer 0 is empty by convention; each tensor has its own.
+        fields["Buffer"] = index + 1
+        fields["IsVariable"] = tensor.variable
+        return self._table("Tensor", fields)
+
+    def _operator(self, index: int, operator: Operator) -> int:
+        b = self.builder
+        fields: dict[str, Any] = {"OpcodeIndex": index}
+        if operator.table:
+            fields["BuiltinOptions"] = self._table(operator.table, operator.options)
+            fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, operator.table)
+        for key, names in (("Inputs", operator.inputs), ("Outputs", operator.outputs)):
+            numbers = [self.index[n] if n else -1 for n in names]
+            start = getattr(tflite, f"OperatorStart{key}Vector")
+            fields[key] = self._numbers(start, b.PrependInt32, numbers)
+        return self._table("Operator", fields)
+
+    def _opcode(self, operator: Operator) -> int:
+        number = getattr(tflite.BuiltinOperator, operator.kind)
+        fields = {"DeprecatedBuiltinCode": min(number, 127), "BuiltinCode": number, "Version": 1}
+        if operator.custom:
+            fields["CustomCode"] = self.builder.CreateString(operator.custom)
+        return self._table("OperatorCode", fields)
+
+    def finish(self, inputs: Sequence[str], outputs: Sequence[str], version: int) -> bytes:
+        b = self.builder
+        buffers = [self._buffer(v) for v in (None, *(t.value for t in self.tensors))]
+        tensors = [self._tensor(i, t) for i, t in enumerate(self.tensors)]
+        operators = [self._operator(i, o) for i, o in enumerate(self.operators)]
+        codes = [self._opcode(o) for o in self.operators]
+        graph: dict[str, Any] = {"Name": b.CreateString("main")}
+        for key, names in (("Inputs", inputs), ("Outputs", outputs)):
+            start = getattr(tflite, f"SubGraphStart{key}Vector")
+            graph[key] = self._numbers(start, b.PrependInt32, [self.index[n] for n in names])
+        graph["Tensors"] = self._tables(tflite.SubGraphStartTensorsVector, tensors)
+        graph["Operators"] = self._tables(tflite.SubGraphStartOperatorsVector, operators)
+        subgraph = self._table("SubGraph", graph)
+        model = {
+            "Version": version,
+            "OperatorCodes": self._tables(tflite.ModelStartOperatorCodesVector, codes),
+            "Subgraphs": self._tables(tflite.ModelStartSubgraphsVector, [subgraph]),
+            "Buffers": self._tables(tflite.ModelStartBuffersVector, buffers),
+        }
+        b.Finish(self._table("Model", model), b"TFL3")
+        return bytes(b.Output())
