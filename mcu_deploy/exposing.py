@@ -69,9 +69,7 @@ def mark(graph: Graph, requests: Requests) -> tuple[Graph, Marks]:
     cuts: set[int] = set()
 
     def expose(name: str, what: str, is_cut: bool) -> None:
-        edge = stored(graph, _find(graph, name, what))
-        if is_cut:
-            edge = _end_of_integer_layer(graph, edge)
+        edge = find_cut(graph, name, what) if is_cut else stored(graph, _find(graph, name, what))
         if graph.constant(edge) is not None:
             raise UsageError(
                 f"{what} names {shorten(name)!r}, which is a constant of the model. Name a tensor "
@@ -95,6 +93,14 @@ def mark(graph: Graph, requests: Requests) -> tuple[Graph, Marks]:
     _require_distinct([s.output for s in requests.states], "--state")
     marks = Marks(len(graph.outputs), at, frozenset(cuts))
     return replace(graph, topology=replace(graph.topology, outputs=tuple(outputs))), marks
+
+
+def find_cut(graph: Graph, name: str, what: str) -> EdgeId:
+    """The edge at which a model is cut for the sake of this tensor.
+
+    Raises UsageError, which begins with `what`, where the model has no tensor of this name.
+    """
+    return _end_of_integer_layer(graph, stored(graph, _find(graph, name, what)))
 
 
 def stored(graph: Graph, edge: EdgeId) -> EdgeId:

@@ -17,6 +17,7 @@ from mcu_deploy.compiler import Network, Options, compile_model, sha256_of
 from mcu_deploy.device import ExpectedModel
 from mcu_deploy.errors import UsageError
 from mcu_deploy.session import Session
+from mcu_deploy.splitting import Half
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ class BuildFolder:
                 io=options["io"],
                 separate_state=options["separate_state"],
                 arena=options["arena"],
+                half=Half(h["side"], tuple(h["tensors"])) if (h := options["half"]) else None,
                 memory=options["memory"],
             ),
         )

@@ -6,7 +6,7 @@ Their options are pinned, and their versions are reported.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,28 @@ class NoReference:
         return f"no second opinion: {self.reason}"
 
 
-def run_reference(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | NoReference:
-    """The program of the model's own format. Raises ModelError where it refuses the model."""
+@dataclass(frozen=True)
+class Carried:
+    """A state: the input and the output by their names, and the input's first value."""
+
+    input: str
+    output: str
+    first: Array
+
+
+def run_reference(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+) -> Reference | NoReference:
+    """The program of the model's own format. Raises ModelError where it refuses the model.
+
+    states: carried from sample to sample; their inputs are not in the samples, and their outputs
+    not in the result.
+    """
     suffix = model.suffix.lower()
     if suffix == ".onnx":
-        return run_onnxruntime(model, samples)
+        return run_onnxruntime(model, samples, states)
+    if suffix == ".tflite" and states:
+        return NoReference("states of TFLite models are not fed to LiteRT")
     if suffix == ".tflite":
         return run_litert(model, samples)
     return NoReference(f"no other program runs {suffix} files")
@@ -53,7 +70,9 @@ def run_reference(model: Path, samples: Sequence[Sequence[Array]]) -> Reference 
 _SETTINGS = "graph optimisation off, one thread, CPU"
 
 
-def run_onnxruntime(model: Path, samples: Sequence[Sequence[Array]]) -> Reference:
+def run_onnxruntime(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+) -> Reference:
     """Runs a model on the CPU provider.
 
     Graph optimisation is off: every operator is computed as the model says it, in the same way on
@@ -72,11 +91,7 @@ def run_onnxruntime(model: Path, samples: Sequence[Sequence[Array]]) -> Referenc
         session = onnxruntime.InferenceSession(
             str(model), options, providers=["CPUExecutionProvider"]
         )
-        names = [i.name for i in session.get_inputs()]
-        results = tuple(
-            tuple(np.asarray(r) for r in session.run(None, dict(zip(names, inputs, strict=True))))
-            for inputs in samples
-        )
+        results = tuple(_step_by_step(session, samples, states))
     except Exception as error:  # onnxruntime's exceptions share no base but Exception
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
@@ -84,6 +99,21 @@ def run_onnxruntime(model: Path, samples: Sequence[Sequence[Array]]) -> Referenc
             "Validate without it: --no-onnxruntime."
         ) from error
     return Reference(results, "onnxruntime", str(onnxruntime.__version__), _SETTINGS)
+
+
+def _step_by_step(
+    session: Any, samples: Sequence[Sequence[Array]], states: Sequence[Carried]
+) -> Iterator[tuple[Array, ...]]:
+    """The outputs of each sample, with the states of the one before."""
+    carried = {state.input: state.first for state in states}
+    names = [i.name for i in session.get_inputs() if i.name not in carried]
+    hidden = {state.output for state in states}
+    outputs = [o.name for o in session.get_outputs()]
+    for inputs in samples:
+        feed = dict(zip(names, inputs, strict=True)) | carried
+        found = dict(zip(outputs, map(np.asarray, session.run(None, feed)), strict=True))
+        carried = {state.input: found[state.output] for state in states}
+        yield tuple(found[name] for name in outputs if name not in hidden)
 
 
 # Where the same interpreter is installed from: its new package and its old one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.device import Device, DeviceFault, connect, describe_fault
 from mcu_deploy.device.emulator import choose_emulator, open_emulator
-from mcu_deploy.errors import DeviceError
+from mcu_deploy.errors import DeviceError, UsageError
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.samples import Array, Samples, load_samples
 from mcu_deploy.session import Session
@@ -83,30 +83,84 @@ def explain_fault(folder: BuildFolder, fault: DeviceFault) -> str:
     return text
 
 
+@dataclass(frozen=True)
+class Results:
+    """outputs[s][o] is output o of sample s; kept[s] holds the kept tensors by name."""
+
+    outputs: list[list[Array]]
+    kept: list[dict[str, Array]]
+
+    def __iter__(self) -> Iterator[list[Array]]:
+        return iter(self.outputs)
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    def __getitem__(self, sample: int) -> list[Array]:
+        return self.outputs[sample]
+
+
 def run(
     build: BuildFolder | str | Path,
     samples: Samples | str | Path,
     *,
     model: str | None = None,
+    partition: str | None = None,
     connection: Connection | None = None,
     session: Session | None = None,
-) -> list[list[Array]]:
-    """Runs every sample on the device; result[s][o] is output o of sample s.
+) -> Results:
+    """Runs every sample on the device, one after the other.
 
-    session: with the backends of the build; needed where they are not found again by themselves.
+    States have their initial values at the first sample and go on from sample to sample.
+    partition: runs this part alone; the samples are its inputs. session: with the backends of the
+    build; needed where they are not found again by themselves.
     """
     folder = as_folder(build)
-    name = folder.network(model)["name"]
+    entry = folder.network(model)
+    name = entry["name"]
     if isinstance(samples, (str, Path)):
-        network = folder.compile_again(name, session)
-        samples = load_samples(samples, network.graph, network.inputs)
+        samples = load_for(folder, name, samples, partition, session)
+    results = Results([], [])
     with open_device(folder, connection) as device:
-        return [device.infer(name, list(inputs)) for inputs in samples.inputs]
+        if entry["states"]:
+            device.reset_states(name)
+        for inputs in samples.inputs:
+            results.outputs.append(device.infer(name, list(inputs), partition=partition))
+            if partition is None:
+                kept = {k["name"]: device.kept(name, k["name"]) for k in entry["kept"]}
+                results.kept.append(kept)
+    return results
 
 
-def stack_outputs(results: Sequence[Sequence[Array]]) -> dict[str, Array]:
-    """Outputs as an .npz holds them: out0, out1, ... with the sample on the first axis."""
+def load_for(
+    folder: BuildFolder,
+    name: str,
+    path: str | Path,
+    partition: str | None = None,
+    session: Session | None = None,
+) -> Samples:
+    """Samples from a file for a network of a build, or for one of its partitions."""
+    network = folder.compile_again(name, session)
+    if partition is None:
+        return load_samples(path, network.graph, network.inputs)
+    for part in network.plan.parts:
+        if part.name == partition:
+            return load_samples(path, network.graph, part.inputs)
+    names = ", ".join(part.name for part in network.plan.parts) or "none"
+    raise UsageError(
+        f"The network {name!r} has no partition {partition!r}; it has {names}. Build it with "
+        "--partition NAME=IN,..:OUT,.."
+    )
+
+
+def stack_outputs(results: Results) -> dict[str, Array]:
+    """Outputs as an .npz holds them: out0, out1, ... with the sample on the first axis.
+
+    Kept tensors follow by their names, behind "keep:".
+    """
     import numpy as np
 
-    count = len(results[0]) if results else 0
-    return {f"out{o}": np.stack([r[o] for r in results]) for o in range(count)}
+    count = len(results[0]) if len(results) else 0
+    stacked = {f"out{o}": np.stack([r[o] for r in results]) for o in range(count)}
+    names = results.kept[0] if results.kept else ()
+    return stacked | {f"keep:{n}": np.stack([k[n] for k in results.kept]) for n in names}

@@ -17,7 +17,7 @@ from mcu_deploy.device import Device
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.metrics import Metrics, compare
-from mcu_deploy.reference import NoReference, Reference, run_reference
+from mcu_deploy.reference import Carried, NoReference, Reference, run_reference
 from mcu_deploy.running import Connection, open_device, where
 from mcu_deploy.samples import Array, Samples, load_samples, random_samples
 from mcu_deploy.session import Session
@@ -110,12 +110,28 @@ def validate(
     chosen = connection or Connection()
     oracle = _run_oracle(network, given)
     with open_device(folder, chosen) as device:
+        if entry["states"]:
+            device.reset_states(network.name)
         results, used = _infer(device, network, given)
         layer_report = _layers(device, network, given, oracle) if layers else None
     reference: Reference | NoReference | None = None
     if onnxruntime:
-        reference = run_reference(folder.directory / entry["kept_model"], given.inputs)
+        reference = _run_reference(folder, entry, network, given)
     return _judge(folder, network, given, results, oracle, reference, layer_report, used, chosen)
+
+
+def _run_reference(
+    folder: BuildFolder, entry: dict[str, Any], network: Network, samples: Samples
+) -> Reference | NoReference:
+    """What another program computes of the model that the build kept."""
+    if folder.report["options"]["half"] is not None:
+        return NoReference("the network is half of the model")
+    graph = network.graph
+    states = [
+        Carried(s.name, graph.edge_name(s.output), s.first(graph))
+        for s in network.plan.exposure.states
+    ]
+    return run_reference(folder.directory / entry["kept_model"], samples.inputs, states)
 
 
 def _run_oracle(network: Network, samples: Samples) -> list[dict[EdgeId, Array]]:
@@ -249,7 +265,7 @@ def _first_difference(ours: Array, theirs: Array) -> tuple[tuple[int, ...], int]
 
 def absent_tensors(network: Network) -> list[tuple[str, str]]:
     """The source model's tensors that never lie in memory, each with the reason."""
-    graph, imported = network.graph, network.imported
+    graph = network.graph
     materialised = {o.edge for s in network.plan.steps for o in s.choice.layer.outputs}
     fused: dict[EdgeId, str] = {}
 
@@ -267,17 +283,15 @@ def absent_tensors(network: Network) -> list[tuple[str, str]]:
         if body is not None:
             inside(body, node.name)
     absent = []
-    for node in imported.nodes:
-        for edge in node.outputs:
-            if edge is None or edge in materialised:
-                continue
-            name = imported.edge_name(edge)
-            if edge in graph.topology.edges and graph.constant(edge) is None:
-                absent.append((name, "the same memory as its source, seen under another shape"))
-            elif edge in graph.topology.edges:
-                absent.append((name, "a constant"))
-            elif edge in fused:
-                absent.append((name, f"fused into {fused[edge]!r}"))
-            else:
-                absent.append((name, "eliminated: it is a constant, or nothing reads it"))
+    for edge, name in network.source_tensors.items():
+        if edge in materialised:
+            continue
+        if edge in graph.topology.edges and graph.constant(edge) is None:
+            absent.append((name, "the same memory as its source, seen under another shape"))
+        elif edge in graph.topology.edges:
+            absent.append((name, "a constant"))
+        elif edge in fused:
+            absent.append((name, f"fused into {fused[edge]!r}"))
+        else:
+            absent.append((name, "eliminated: it is a constant, or nothing reads it"))
     return absent

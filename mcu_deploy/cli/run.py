@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -18,6 +18,10 @@ from mcu_deploy.cli.options import (
     OptionalBoard,
     PortOption,
 )
+
+if TYPE_CHECKING:
+    from mcu_deploy.running import Results
+    from mcu_deploy.samples import Array
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +40,18 @@ def run(
     samples: Annotated[
         int | None, typer.Option("--samples", min=1, help="Only the first samples.")
     ] = None,
+    partition: Annotated[
+        str | None,
+        typer.Option("--partition", help="Run this partition alone; the samples are its inputs."),
+    ] = None,
+    split: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--split",
+            metavar="TENSOR",
+            help="The model up to this tensor on the host, the rest on the board (repeatable).",
+        ),
+    ] = None,
     port: PortOption = None,
     baud: BaudOption = None,
     emulator: EmulatorOption = None,
@@ -43,50 +59,79 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run a network on an emulated or a real board."""
-    import numpy as np
-
-    from mcu_deploy import running
-    from mcu_deploy.compiler import write_file
+    from mcu_deploy import running, split_running
     from mcu_deploy.errors import UsageError
     from mcu_deploy.folder import folder_for
-    from mcu_deploy.samples import load_samples
 
     connection = running.Connection(port, baud, emulator, tuple(emulator_arg or ()))
-    with folder_for(source, board) as folder:
-        name = folder.network(model)["name"]
-        network = folder.compile_again(name)
-        given = load_samples(inputs, network.graph, network.inputs).first(samples)
-        with err.status(f"running {len(given)} samples on {folder.board.name} ..."):
-            results = running.run(folder, given, model=name, connection=connection)
-        reason = running.where(folder, connection)
-        stacked = running.stack_outputs(results)
-        if output is not None:
-            import io
-
-            buffer = io.BytesIO()
-            np.savez(buffer, **stacked)  # type: ignore[arg-type]
-            try:
-                write_file(output, buffer.getvalue())
-            except OSError as error:
-                raise UsageError(
-                    f"{output} cannot be written ({error.strerror}); give another --output."
-                ) from error
-        if as_json:
-            print_json(
-                {
-                    "model": name,
-                    "board": folder.board.name,
-                    "where": reason,
-                    "outputs": {key: value.tolist() for key, value in stacked.items()},
-                }
+    if split:
+        if board is None or source.is_dir() or partition is not None:
+            raise UsageError(
+                "--split needs the model file and --board, and no --partition: both halves are "
+                "built anew."
             )
-            return
-        out.print(escape(f"{name} on {folder.board.name}: {reason}"))
-        for index in range(len(given)):
-            for key, value in stacked.items():
-                flat = value[index].reshape(-1)
-                shown = ", ".join(f"{v:g}" for v in flat[:12])
-                more = "" if flat.size <= 12 else f", ... ({flat.size} values)"
-                out.print(escape(f"sample {index} {key}: {shown}{more}"))
-        if output is not None:
-            out.print(escape(f"written to {output}"))
+        with err.status(f"running {escape(source.name)} on the host and on {escape(board)} ..."):
+            halves = split_running.run(
+                source, board, split, inputs, count=samples, connection=connection
+            )
+        name, board_name, reason = source.stem, board, halves.where
+        results = halves.tail
+    else:
+        with folder_for(source, board) as folder:
+            name, board_name = folder.network(model)["name"], folder.board.name
+            given = running.load_for(folder, name, inputs, partition).first(samples)
+            with err.status(f"running {len(given)} samples on {board_name} ..."):
+                results = running.run(
+                    folder, given, model=name, partition=partition, connection=connection
+                )
+            reason = running.where(folder, connection)
+    _show(results, f"{name} on {board_name}: {reason}", output, as_json, name, board_name)
+
+
+def _show(
+    results: Results, title: str, output: Path | None, as_json: bool, name: str, board: str
+) -> None:
+    """Writes the results to a file if one is named, and prints them."""
+    from mcu_deploy.running import stack_outputs
+
+    stacked = stack_outputs(results)
+    if output is not None:
+        _save(stacked, output)
+    if as_json:
+        print_json(
+            {
+                "model": name,
+                "board": board,
+                "where": title.partition(": ")[2],
+                "outputs": {key: value.tolist() for key, value in stacked.items()},
+            }
+        )
+        return
+    out.print(escape(title))
+    for index in range(len(results)):
+        for key, value in stacked.items():
+            flat = value[index].reshape(-1)
+            shown = ", ".join(f"{v:g}" for v in flat[:12])
+            more = "" if flat.size <= 12 else f", ... ({flat.size} values)"
+            out.print(escape(f"sample {index} {key}: {shown}{more}"))
+    if output is not None:
+        out.print(escape(f"written to {output}"))
+
+
+def _save(arrays: dict[str, Array], path: Path) -> None:
+    """Writes an .npz."""
+    import io
+
+    import numpy as np
+
+    from mcu_deploy.compiler import write_file
+    from mcu_deploy.errors import UsageError
+
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    try:
+        write_file(path, buffer.getvalue())
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written ({error.strerror}); give another --output."
+        ) from error

@@ -71,6 +71,7 @@ def build_report(
             "requests": asdict(options.requests),
             "io": options.io,
             "arena": options.arena,
+            "half": None if options.half is None else asdict(options.half),
             "separate_state": options.separate_state,
             "memory": options.memory,
             "shapes": {name: list(shape) for name, shape in options.shapes.items()},
