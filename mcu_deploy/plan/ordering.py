@@ -15,7 +15,7 @@ from mcu_deploy.plan.placement.model import OutOfWork, Work
 
 __all__ = ["EFFORT", "Shares", "Task", "best_order", "peak"]
 
-EFFORT = 100_000  # how many times a task may be tried after a set of tasks
+EFFORT = 300_000  # how many times a task may be tried after a set of tasks
 BEAMS = (1, 8, 32)  # widths of the beams that give the exact search its first limit
 FIRST_SHARE = 64  # the exact search first gives each peak that it asks for 1 / 64 of the effort
 
