@@ -1,4 +1,4 @@
-"""Reductions over axes: ReduceMean, ReduceSum, ReduceMax, ReduceMin (opsets 1, 11, 13, 18)."""
+"""Reductions over axes: ReduceMean, ReduceSum, ReduceMax and their kin (opsets 1, 11, 13, 18)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, clip
+from mcu_deploy.operators import integers
 from mcu_deploy.operators.base import Call, Operator
 
 
@@ -20,25 +21,61 @@ def reduced_axes(call: Call) -> tuple[int, ...]:
     return tuple(sorted({int(a) % rank for a in axes}))
 
 
-def _reduce(call: Call) -> list[Array]:
+def _rows(call: Call) -> Array:
+    """One row for each result, its elements in index order."""
     x = call.value(0)
     axes = reduced_axes(call)
-    # One row for each result, its elements in index order.
     order = [*(a for a in range(x.ndim) if a not in axes), *axes]
     count = math.prod(x.shape[a] for a in axes)
-    rows = np.transpose(x, order).reshape(-1, count)
-    if call.op == "ReduceMax":
-        result = rows.max(axis=1)
-    elif call.op == "ReduceMin":
-        result = rows.min(axis=1)
-    else:
-        # accumulate adds one after another; numpy's sum adds in pairs.
-        sums = np.add.accumulate(rows, axis=1, dtype=x.dtype)
-        result = sums[:, -1] if count else np.zeros(len(rows), dtype=x.dtype)
-        if call.op == "ReduceMean":
-            result = result / x.dtype.type(count)
-    shaped = np.asarray(result, dtype=x.dtype).reshape(call.results[0].shape)
+    return np.transpose(x, order).reshape(-1, count)
+
+
+def _sum(rows: Array) -> Array:
+    """One after another; numpy's own sum adds in pairs."""
+    if not rows.shape[1]:
+        return np.zeros(len(rows), dtype=rows.dtype)
+    return np.asarray(np.add.accumulate(rows, axis=1, dtype=rows.dtype)[:, -1])
+
+
+def _reduce(call: Call) -> list[Array]:
+    rows = _rows(call)
+    with np.errstate(all="ignore"):
+        result = _function(call.op, rows)
+    shaped = np.asarray(result, dtype=rows.dtype).reshape(call.results[0].shape)
     return [clip(shaped, call.activation) if shaped.dtype.kind == "f" else shaped]
+
+
+def _function(op: str, rows: Array) -> Array:
+    count = rows.shape[1]
+    if op == "ReduceMax":
+        return np.asarray(rows.max(axis=1))
+    if op == "ReduceMin":
+        return np.asarray(rows.min(axis=1))
+    if op == "ReduceProd":
+        return np.asarray(np.multiply.reduce(rows, axis=1, dtype=rows.dtype))
+    if op == "ReduceMean":
+        total, number = _sum(rows), rows.dtype.type(count)
+        return integers.divide(total, number) if rows.dtype.kind in "iu" else total / number
+    if op == "ReduceL1":
+        return _sum(np.abs(rows))
+    if op == "ReduceSumSquare":
+        return _sum(rows * rows)
+    if op == "ReduceL2":
+        return np.asarray(np.sqrt(_sum(rows * rows).astype(np.float64)))
+    if op == "ReduceLogSum":
+        return np.asarray(np.log(_sum(rows).astype(np.float64)))
+    if op == "ReduceLogSumExp":
+        return _log_sum_exp(rows)
+    return _sum(rows)
+
+
+def _log_sum_exp(rows: Array) -> Array:
+    """In float64, where the largest element is taken out, so that no exponential is too large."""
+    wide = rows.astype(np.float64)
+    largest = wide.max(axis=1, keepdims=True)
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    result = np.log(np.exp(wide - shift).sum(axis=1)) + shift[:, 0]
+    return np.asarray(result)
 
 
 OPERATORS = (
@@ -46,4 +83,11 @@ OPERATORS = (
     Operator("ReduceSum", _reduce, quantized="real"),
     Operator("ReduceMax", _reduce, quantized="same"),
     Operator("ReduceMin", _reduce, quantized="same"),
-)
+    *(
+        Operator(name, _reduce)
+        for name in (
+            "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum",
+            "ReduceLogSumExp",
+        )
+    ),
+)  # fmt: skip

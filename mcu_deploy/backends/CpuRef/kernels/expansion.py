@@ -18,7 +18,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
 )
 from mcu_deploy.backends.CpuRef.kernels.casting import from_real
 from mcu_deploy.backends.CpuRef.kernels.operands import passed
-from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, narrow, pointwise
+from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, narrow, pointwise
 from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
 from mcu_deploy.backends.interface import (
     YES,
@@ -43,7 +43,10 @@ def _alike(layer: Layer) -> bool:
 
 
 def _supports_expand(layer: Layer) -> Support:
-    return YES if _alike(layer) and broadcasts(layer, (0,)) else _MISFIT
+    x, y = layer.input(0).type.shape, layer.output.type.shape
+    tail = y[len(y) - len(x) :] if len(x) <= len(y) else ()
+    fits = len(tail) == len(x) and all(a in (1, b) for a, b in zip(x, tail, strict=True))
+    return YES if fits and _alike(layer) else _MISFIT
 
 
 def _expand(layer: Layer) -> Workload:

@@ -58,10 +58,9 @@ def narrow(dtype: DType, expression: str) -> str:
     return expression if wide else f"({dtype.c_type})({expression})"
 
 
-def broadcasts(layer: Layer, indices: Sequence[int] | None = None) -> bool:
-    """Whether the shapes of these operands (all) give the output's, by ONNX's broadcasting."""
-    chosen = range(len(layer.inputs)) if indices is None else indices
-    shapes = [layer.input(index).type.shape for index in chosen]
+def broadcasts(layer: Layer) -> bool:
+    """Whether the shapes of the operands give the output's, by ONNX's broadcasting."""
+    shapes = [layer.input(index).type.shape for index in range(len(layer.inputs))]
     try:
         return np.broadcast_shapes(*shapes) == layer.output.type.shape
     except ValueError:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
+from mcu_deploy.backends.CpuRef.kernels import folds, overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     INPUT,
@@ -22,7 +21,8 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     without_zero,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.strides import Loops, collapse, memory_strides
+from mcu_deploy.backends.CpuRef.kernels.folds import ReductionLoops
+from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
 from mcu_deploy.backends.interface import CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.operators.reduction import reduced_axes
 
@@ -34,6 +34,8 @@ def _supports(layer: Layer) -> Support:
     x = layer.input(0)
     if x.constant is not None or not x.type.elements:
         return no("its input is a constant or has no elements")
+    if folds.is_fold(layer):
+        return folds.supports(layer)
     same = layer.op in ("ReduceMax", "ReduceMin")
     if same and x.type.quantization != layer.output.type.quantization:
         return no("an extremum keeps its input's scale, but the output has another")
@@ -44,21 +46,6 @@ def layout(layer: Layer) -> LayoutRule:
     """Channel-last tensors stay so where the output has the same axes."""
     same = layer.input(0).type.rank == layer.output.type.rank
     return LayoutRule.SAME if same else LayoutRule.NATURAL
-
-
-@dataclass(frozen=True)
-class ReductionLoops:
-    """Loops over the outputs, inside of them loops over what is reduced to one.
-
-    element: C for the element of x that is read; first: for the first of an output; count: how many
-    there are of each.
-    """
-
-    outer: Loops
-    inner: Loops
-    element: str
-    first: str
-    count: int
 
 
 def reduction_loops(layer: Layer) -> ReductionLoops:
@@ -85,6 +72,8 @@ def reduction_loops(layer: Layer) -> ReductionLoops:
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     loops = reduction_loops(layer)
+    if folds.is_fold(layer):
+        return folds.create(layer, loops)
     outer, element, count = loops.outer, loops.element, loops.count
     indent = "    " * (1 + len(outer.extents))
     quantized = y.type.is_quantized
@@ -123,5 +112,5 @@ def _create(layer: Layer) -> Workload:
 
 KERNELS = tuple(
     Kernel(op, _supports, layout, _create)
-    for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
+    for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", *folds.OWN)
 )
