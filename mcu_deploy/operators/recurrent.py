@@ -61,6 +61,11 @@ class Recurrence:
         """Rows of W and R in one direction: one for each gate of each hidden unit."""
         return GATES[self.op] * self.hidden
 
+    @property
+    def lengths_vary(self) -> bool:
+        """Whether a sequence ends before the last step."""
+        return any(length != self.steps for length in self.lengths)
+
     def state_shape(self) -> tuple[int, ...]:
         """The shape of initial_h, initial_c, Y_h and Y_c."""
         if self.batch_first:
@@ -73,6 +78,8 @@ def problem(call: Call) -> str | None:
     direction = call.attributes.get("direction", "forward")
     if direction not in _DIRECTIONS:
         return f"it has no direction {direction!r}"
+    if len(call.types) <= R or any(type_ is None for type_ in call.types[: R + 1]):
+        return "its input or its weights are missing"
     lengths = call.types[LENGTHS] if len(call.types) > LENGTHS else None
     if lengths is not None and call.optional(LENGTHS) is None:
         return "the lengths of its sequences are computed at run time"

@@ -20,6 +20,8 @@ from operators.lab import (
     run_on_host,
     run_onnxruntime,
 )
+from operators.overlap_checks import check_facts, check_runs
+from operators.overlap_lab import choices
 
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.operators.recurrent import GATES
@@ -141,15 +143,29 @@ def test_recurrent_reads_and_writes_only_its_tensors(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs_host_gcc
+def test_outputs_follow_inputs_as_closely_as_the_accesses_allow(tmp_path: Path) -> None:
+    cases = [*_of_each(), *_of_one(), *(_with_layout(op, 1) for op in GATES)]
+    made = [choice for case in cases for choice in choices(case.model, tmp_path)]
+    check_facts(made, tmp_path, exact=False)
+    assert check_runs(made, tmp_path) > 50
+
+
+def _with_layout(op: str, layout: int) -> Case:
+    cell = "C" if op == "LSTM" else ""
+    return recurrent(
+        f"layout of {op}", op, given=f"XWRBLH{cell}", computed=f"XH{cell}",
+        direction="bidirectional", **({"layout": 1} if layout else {}),
+    )  # fmt: skip
+
+
+@pytest.mark.needs_host_gcc
 def test_layout_1_is_layout_0_with_the_batch_first(tmp_path: Path) -> None:
     """onnxruntime has no layout 1."""
     compiled, wanted = [], []
     for index, op in enumerate(GATES):
-        cell = "C" if op == "LSTM" else ""
-        same = {"given": f"XWRBLH{cell}", "computed": f"XH{cell}", "direction": "bidirectional"}
-        usual = recurrent(f"layout of {op}", op, **same)
+        usual = _with_layout(op, 0)
         wanted.append(run_onnxruntime(usual.model, usual.inputs, optimise=False))
-        case = recurrent(f"layout of {op}", op, layout=1, **same)
+        case = _with_layout(op, 1)
         compiled.append(compile_case(case, tmp_path, index))
     for item, device, (y, *states) in zip(
         compiled, run_on_host(compiled, tmp_path), wanted, strict=True

@@ -14,6 +14,8 @@ import numpy as np
 import onnx
 import pytest
 from operators.lab import Array, Case, Compiled, check_device, run_on_host
+from operators.overlap_checks import check_facts, check_runs
+from operators.overlap_lab import choices_of
 from operators.tflite_lstm_file import Lstm, write
 
 from mcu_deploy.boards import load_board
@@ -75,6 +77,17 @@ def test_the_outputs_are_tflite_micros(tmp_path: Path) -> None:
 def test_lstms_read_and_write_only_their_tensors(tmp_path: Path) -> None:
     flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     check({lstm: compiled(lstm, tmp_path) for lstm in (*QUANTIZED, *FLOAT)}, tmp_path, flags)
+
+
+@pytest.mark.needs_host_gcc
+def test_the_output_follows_the_input_as_closely_as_the_accesses_allow(tmp_path: Path) -> None:
+    made = []
+    for lstm in (*QUANTIZED, Lstm(9, batch=2, inputs=9, hidden=4)):
+        path = tmp_path / f"overlap_{lstm.seed}.tflite"
+        path.write_bytes(write(lstm))
+        made += choices_of(path)
+    check_facts(made, tmp_path)
+    assert check_runs(made, tmp_path) >= len(made)
 
 
 def test_float_lstms_are_onnxs_where_their_clip_is_out_of_reach(tmp_path: Path) -> None:

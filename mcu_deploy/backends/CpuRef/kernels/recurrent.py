@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.CpuRef.kernels import recurrent_memory
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     Kernel,
@@ -24,12 +25,12 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     times,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.recurrent_memory import Steps
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
     CFunction,
     Constant,
-    InPlace,
     Layer,
     LayoutRule,
     Parameter,
@@ -152,8 +153,7 @@ def create(layer: Layer) -> Workload:
     peepholes = layer.optional(recurrent.PEEPHOLES)
     if peepholes is not None and peepholes.constant is not None:
         given.constant("peepholes", peepholes.constant)
-    lengths = any(length != r.steps for length in r.lengths)
-    if lengths:
+    if r.lengths_vary:
         given.constant("lengths", np.array(r.lengths, np.int32))
     given.add(Parameter("float *", "scratch"), Role.SCRATCH)
     gates = (2 if r.op == "GRU" and r.linear_before_reset else GATES[r.op]) * r.hidden
@@ -168,7 +168,7 @@ def create(layer: Layer) -> Workload:
         **_expressions(r, peepholes is not None),
         **{name: name in outputs for name in ("y", "y_h", "y_c")},
         **initial,
-        gates=gates, cell=cell, lengths=lengths, has_empty=0 in r.lengths,
+        gates=gates, cell=cell, lengths=r.lengths_vary, has_empty=0 in r.lengths,
     )  # fmt: skip
     return workload(
         layer,
@@ -177,7 +177,7 @@ def create(layer: Layer) -> Workload:
         tuple(given.constants),
         (ADD_PRODUCTS, *helpers.values()),
         ("math.h", "string.h"),
-        _in_place(layer, r, outputs),
+        recurrent_memory.in_place(layer, r, outputs),
         scratch_bytes=4 * (gates + kept * r.hidden),
     )
 
@@ -206,21 +206,6 @@ def _initial(layer: Layer, given: _Arguments, name: str, index: int) -> bool:
         return False
     given.constant(name, operand.constant)
     return True
-
-
-def _in_place(layer: Layer, r: Recurrence, outputs: dict[str, int]) -> tuple[InPlace, ...]:
-    """Each state is read before it is written, one sequence's behind the other's.
-
-    Not so with the batch first and two directions: there the second one goes back.
-    """
-    if r.batch_first and r.directions > 1 and r.batch > 1:
-        return ()
-    pairs = (("y_h", recurrent.INITIAL_H), ("y_c", recurrent.INITIAL_C))
-    return tuple(
-        InPlace(index, outputs[name])
-        for name, index in pairs
-        if name in outputs and (o := layer.optional(index)) is not None and o.constant is None
-    )
 
 
 def _packed(layer: Layer) -> Array:
@@ -263,23 +248,16 @@ def offset(*terms: tuple[str, int, int]) -> str:
 def _sizes(r: Recurrence) -> dict[str, object]:
     """Extents, and C for the offsets of a step's elements in each tensor."""
     batch, directions, steps, hidden = r.batch, r.directions, r.steps, r.hidden
-    if r.batch_first:
-        x_step, x_batch = r.inputs, steps * r.inputs
-        y_step, y_batch, y_direction = directions * hidden, steps * directions * hidden, hidden
-        h_batch, h_direction = directions * hidden, hidden
-    else:
-        x_step, x_batch = batch * r.inputs, r.inputs
-        y_step, y_batch, y_direction = directions * batch * hidden, hidden, batch * hidden
-        h_batch, h_direction = hidden, batch * hidden
+    at = Steps.of(r)
     bias_rows = r.rows + (hidden if r.linear_before_reset else 0)
     return {
         "batch": batch, "directions": directions, "steps": steps, "hidden": hidden,
         "linear_before_reset": r.linear_before_reset, "input_forget": r.input_forget,
         "inputs": r.inputs, "y_bytes": 4 * steps * batch * directions * hidden,
-        "state": offset(("d", directions, h_direction), ("b", batch, h_batch)),
-        "x_offset": offset(("t", steps, x_step), ("b", batch, x_batch)),
+        "state": offset(("d", directions, at.state_direction), ("b", batch, at.state_sequence)),
+        "x_offset": offset(("t", steps, at.x_time), ("b", batch, at.x_sequence)),
         "y_offset": offset(
-            ("t", steps, y_step), ("d", directions, y_direction), ("b", batch, y_batch)
+            ("t", steps, at.y_time), ("d", directions, at.y_direction), ("b", batch, at.y_sequence)
         ),
         "row_offset": offset(("d", directions, r.rows * (r.inputs + hidden))),
         "bias_offset": offset(("d", directions, bias_rows)),
@@ -288,8 +266,7 @@ def _sizes(r: Recurrence) -> dict[str, object]:
 
 def _expressions(r: Recurrence, peepholes: bool) -> dict[str, object]:
     """C for the time of a step, and functions from a C value to the C of what is made of it."""
-    varies = any(length != r.steps for length in r.lengths)
-    backwards = "steps - 1 - s" if varies else f"{r.steps - 1} - s"
+    backwards = "steps - 1 - s" if r.lengths_vary else f"{r.steps - 1} - s"
     time = f"d == 0 ? s : {backwards}" if r.directions > 1 else backwards
 
     def clipped(value: str, bound: float | None) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic_tflite import scalar
-from mcu_deploy.backends.CpuRef.kernels import recurrent
+from mcu_deploy.backends.CpuRef.kernels import overlap, recurrent
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -28,6 +28,7 @@ from mcu_deploy.backends.interface import (
     Argument,
     CFunction,
     Constant,
+    InPlace,
     Layer,
     LayoutRule,
     Parameter,
@@ -143,8 +144,22 @@ def _create(layer: Layer) -> Workload:
         constants,
         (MULTIPLY, CLAMP, *_FUNCTIONS),
         ("string.h",),
+        _in_place(layer, lstm),
         scratch_bytes=11 * lstm.hidden,
     )
+
+
+def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
+    """A step of the output is written when that of the input has been read."""
+    step, sequence = _steps(lstm)
+    first = overlap.strided((lstm.batch, lstm.steps), (sequence, step))
+    demand = overlap.distance((first + 1) * lstm.hidden, first * lstm.inputs)
+    return overlap.fact(layer, 0, demand)
+
+
+def _steps(lstm: QuantizedLstm) -> tuple[int, int]:
+    """From a step to the next, and from a sequence to the next, in rows of elements."""
+    return (lstm.batch, 1) if lstm.time_major else (1, lstm.steps)
 
 
 def _joined(parts: list[Array]) -> Array:
@@ -168,7 +183,7 @@ def _factors(lstm: QuantizedLstm) -> tuple[Array, bool]:
 def _sizes(lstm: QuantizedLstm) -> dict[str, object]:
     """Extents, and C for where a step's elements lie."""
     steps, batch = lstm.steps, lstm.batch
-    step, sequence = (batch, 1) if lstm.time_major else (1, steps)
+    step, sequence = _steps(lstm)
 
     def offset(size: int) -> str:
         return recurrent.offset(("t", steps, step * size), ("b", batch, sequence * size))
