@@ -7,5 +7,6 @@ mcu_runtime(crt
         src/mcu_run.c
         src/memory_block.c
         src/memory_page.c
+        src/parallel.c
         src/runtime.c
         src/tensor.c)

@@ -16,6 +16,9 @@ void mcu_firmware_main(void);
 void mcu_reset_handler(void);
 #define MCU_STACK_PAINT 0xA5A5A5A5u
 
+/* What each core needs once: its vector table (0 on Armv6-M, which has no VTOR), traps, FPU. */
+void mcu_core_init(uint32_t vectors);
+
 /* Symbols of the linker script (link.ld.j2). */
 extern uint32_t __stack_limit[], __stack_top[], __handler_stack_limit[], __handler_stack_top[];
 extern uint32_t __data_start[], __data_end[], __data_load[], __bss_start[], __bss_end[];
@@ -26,6 +29,33 @@ extern void (*__init_array_end[])(void);
 /* ---- fault.c ---- */
 
 void mcu_fault_entry(void);
+
+/* What is a core's own. */
+typedef struct mcu_core {
+    uint32_t vectors; /* the address of its vector table */
+    const uint32_t *stack_limit, *stack_top;
+    const uint32_t *handler_limit, *handler_top;
+} mcu_core_t;
+
+#if MCU_BOARD_HAS_SECOND_CORE
+/* NULL until it is started. */
+extern const mcu_core_t *mcu_second_core;
+
+/* A restart after a fault of the second core reaches both cores of a chip; of QEMU's machine only
+ * the first one, and the second stays where it was. So it leaves a word that only its own reset
+ * takes away; while that stands, the first core works alone. */
+#define MCU_ABSENT 0xAB5E2C02u
+extern volatile uint32_t mcu_second_core_absent;
+
+/* ---- second_core/<driver>.c ---- */
+
+/* Lets the second core out of its reset; it starts with the vector table at this address. Once. */
+void mcu_second_core_release(uint32_t vectors);
+#endif
+
+/* What this runs on: &mcu_first_core, or mcu_second_core. */
+extern const mcu_core_t mcu_first_core;
+const mcu_core_t *mcu_this_core(void);
 
 /* ---- counter.c ---- */
 

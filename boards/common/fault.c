@@ -37,6 +37,26 @@ enum { FRAME_LR = 5, FRAME_PC = 6, FRAME_WORDS = 8 };
 #define CFSR_UNALIGNED   (1u << 24)
 #define CFSR_DIVBYZERO   (1u << 25)
 
+const mcu_core_t mcu_first_core = {.stack_limit = __stack_limit,
+                                   .stack_top = __stack_top,
+                                   .handler_limit = __handler_stack_limit,
+                                   .handler_top = __handler_stack_top};
+
+#if MCU_BOARD_HAS_SECOND_CORE
+const mcu_core_t *mcu_second_core;
+__attribute__((section(".noinit"))) volatile uint32_t mcu_second_core_absent;
+#endif
+
+/* Each core has a vector table of its own, and the first core may move its to where it likes. */
+const mcu_core_t *mcu_this_core(void) {
+#if MCU_BOARD_HAS_SECOND_CORE
+    if (mcu_second_core != NULL && MCU_REG32(MCU_SCB_VTOR) == mcu_second_core->vectors) {
+        return mcu_second_core;
+    }
+#endif
+    return &mcu_first_core;
+}
+
 void mcu_fault_decode(uint32_t exc_return, uint32_t psp, uint32_t msp);
 
 /* The weak default: restart without a word. */
@@ -88,8 +108,9 @@ static mcu_fault_cause_t access_at(uint32_t pc) {
 }
 
 /* The address belongs to the stretch below the application's stack. */
-static bool below_stack(uint32_t address) {
-    return address < (uint32_t)__stack_limit && address >= (uint32_t)__stack_limit - STACK_REACH;
+static bool below_stack(uint32_t address, const mcu_core_t *core) {
+    return address < (uint32_t)core->stack_limit &&
+           address >= (uint32_t)core->stack_limit - STACK_REACH;
 }
 
 static mcu_fault_cause_t usage_cause(uint32_t cfsr) {
@@ -112,12 +133,12 @@ static mcu_fault_cause_t usage_cause(uint32_t cfsr) {
 }
 
 /* The cause by CFSR, the most telling bit first: an overflow sets others too. */
-static mcu_fault_cause_t cause_of(const mcu_fault_t *fault, bool psp_lost) {
+static mcu_fault_cause_t cause_of(const mcu_fault_t *fault, const mcu_core_t *core, bool psp_lost) {
     const uint32_t cfsr = fault->cfsr;
     const uint32_t stacking = CFSR_MSTKERR | CFSR_STKERR | CFSR_MLSPERR | CFSR_LSPERR;
     const bool has_address = (fault->valid & MCU_FAULT_HAS_ADDRESS) != 0;
     if ((cfsr & CFSR_STKOF) || ((cfsr & stacking) && psp_lost) ||
-        (has_address && below_stack(fault->address))) {
+        (has_address && below_stack(fault->address, core))) {
         return MCU_FAULT_STACK_OVERFLOW;
     }
     if (cfsr & (CFSR_IACCVIOL | CFSR_IBUSERR)) {
@@ -169,8 +190,10 @@ __attribute__((used)) void mcu_fault_decode(uint32_t exc_return, uint32_t psp, u
 
     mcu_fault_t fault = {0};
     const bool on_psp = (exc_return & EXC_RETURN_PSP) != 0;
-    const bool frame_ok = on_psp ? in_stack(psp, __stack_limit, __stack_top)
-                                 : in_stack(msp, __handler_stack_limit, __handler_stack_top);
+    const mcu_core_t *core = mcu_this_core();
+    fault.core = core == &mcu_first_core ? 0 : 1;
+    const bool frame_ok = on_psp ? in_stack(psp, core->stack_limit, core->stack_top)
+                                 : in_stack(msp, core->handler_limit, core->handler_top);
     const bool psp_lost = on_psp && !frame_ok;
     uint32_t ipsr;
     __asm volatile("mrs %0, ipsr" : "=r"(ipsr));
@@ -181,7 +204,7 @@ __attribute__((used)) void mcu_fault_decode(uint32_t exc_return, uint32_t psp, u
     read_fault_registers(&fault);
     /* Where pushing the frame itself broke the stack limit, SP stands at the limit (Armv8-M). */
     const bool at_limit = (fault.cfsr & CFSR_STKOF) != 0 &&
-                          fault.sp == (uint32_t)(on_psp ? __stack_limit : __handler_stack_limit);
+                          fault.sp == (uint32_t)(on_psp ? core->stack_limit : core->handler_limit);
     frame_written = frame_ok && !at_limit && (fault.cfsr & (CFSR_MSTKERR | CFSR_STKERR)) == 0;
 #endif
     if (frame_written) {
@@ -193,7 +216,7 @@ __attribute__((used)) void mcu_fault_decode(uint32_t exc_return, uint32_t psp, u
 #if MCU_ARMV6M
     fault.cause = psp_lost ? MCU_FAULT_STACK_OVERFLOW : MCU_FAULT_UNKNOWN; /* no CFSR here */
 #else
-    fault.cause = cause_of(&fault, psp_lost);
+    fault.cause = cause_of(&fault, core, psp_lost);
 #endif
     mcu_fault_report(&fault);
     mcu_platform_reset();

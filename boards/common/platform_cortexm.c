@@ -72,6 +72,11 @@ void mcu_platform_wait(void) {
 }
 
 void mcu_platform_reset(void) {
+#if MCU_BOARD_HAS_SECOND_CORE
+    if (mcu_this_core() != &mcu_first_core) {
+        mcu_second_core_absent = MCU_ABSENT;
+    }
+#endif
     mcu_serial_flush();
     mcu_barrier();
     MCU_REG32(MCU_SCB_AIRCR) = MCU_SCB_AIRCR_RESET;

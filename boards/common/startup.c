@@ -49,8 +49,8 @@ static void init_memory(void) {
 }
 
 #if !MCU_ARMV6M
-static void init_traps(void) {
-    MCU_REG32(MCU_SCB_VTOR) = (uint32_t)&mcu_vectors;
+static void init_traps(uint32_t vectors) {
+    MCU_REG32(MCU_SCB_VTOR) = vectors;
     uint32_t enable = MCU_SCB_SHCSR_FAULTS;
 #if defined(__ARM_FEATURE_CMSE)
     enable |= MCU_SCB_SHCSR_SECUREFAULT;
@@ -83,6 +83,17 @@ static void init_fpu(void) {
 }
 #endif
 
+void mcu_core_init(uint32_t vectors) {
+#if MCU_ARMV6M
+    (void)vectors;
+#else
+    init_traps(vectors);
+#endif
+#if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
+    init_fpu();
+#endif
+}
+
 /* Guards the application's stack from below. */
 static void init_stack_guard(void) {
 #if MCU_BOARD_HAS_PSPLIM
@@ -111,12 +122,7 @@ static __attribute__((noreturn, used)) void application(void) {
 
 __attribute__((noreturn, used)) void mcu_reset_handler(void) {
     init_memory();
-#if !MCU_ARMV6M
-    init_traps();
-#endif
-#if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
-    init_fpu();
-#endif
+    mcu_core_init((uint32_t)&mcu_vectors);
     init_stack_guard();
     for (void (**init)(void) = __init_array_start; init < __init_array_end; ++init) {
         (*init)();

@@ -17,6 +17,7 @@ from mcu_deploy.boards.model import (
     QemuTarget,
     RenodeTarget,
     Roles,
+    SecondCore,
     Serial,
 )
 
@@ -28,6 +29,7 @@ __all__ = [
     "QemuTarget",
     "RenodeTarget",
     "Roles",
+    "SecondCore",
     "Serial",
     "list_boards",
     "load_board",

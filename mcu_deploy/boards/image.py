@@ -24,13 +24,17 @@ def startup_sources(board: Board) -> tuple[Path, ...]:
     folder = common()
     if board.is_host:
         return (folder / "host" / "platform_host.c", folder / "host" / "fault_host.c")
-    return (
+    sources = (
         folder / "startup.c",
         folder / "fault.c",
         folder / "platform_cortexm.c",
         folder / "counter.c",
         folder / "serial" / f"{board.serial.driver}.c",
     )
+    if board.second_core is None:
+        return sources
+    driver = folder / "second_core" / f"{board.second_core.driver}.c"
+    return (*sources, folder / "second_core.c", driver)
 
 
 def platform_defines(board: Board) -> tuple[str, ...]:
@@ -51,7 +55,12 @@ def platform_defines(board: Board) -> tuple[str, ...]:
             "MCU_SERIAL_BASE": f"{serial.base:#x}u",
             "MCU_SERIAL_IRQ": str(serial.irq),
             "MCU_SERIAL_CLOCK_HZ": f"{serial.clock_hz}u",
+            "MCU_BOARD_HAS_SECOND_CORE": str(int(board.second_core is not None)),
         }
+        if board.second_core is not None:
+            core = board.second_core
+            defines["MCU_SECOND_CORE_STACK_BYTES"] = f"{core.stack_bytes}u"
+            defines["MCU_SECOND_CORE_HANDLER_STACK_BYTES"] = f"{core.handler_stack_bytes}u"
         gates = ",".join(f"{{{g.register:#x}u,{g.bit}u}}" for g in serial.clock_gates)
         pins = ",".join(f"{{{p.port:#x}u,{p.pin}u,{p.function}u}}" for p in serial.pins)
         if gates:

@@ -22,6 +22,7 @@ from mcu_deploy.boards.model import (
     RenodeTarget,
     Role,
     Roles,
+    SecondCore,
     Serial,
 )
 from mcu_deploy.boards.reader import Table, did_you_mean
@@ -152,6 +153,7 @@ def _microcontroller(top: Table, name: str, core: str, path: Path) -> Board:
         stack_bytes=stack.size("application", "8K"),
         handler_stack_bytes=stack.size("handler", "2K"),
         serial=_serial(top.table("serial")),
+        second_core=_second_core(top),
         qemu=_qemu(emulators),
         renode=_renode(emulators),
         runners=_runners(top.table("runners", required=False)),
@@ -238,6 +240,21 @@ def _serial(table: Table) -> Serial:
     return serial
 
 
+def _second_core(top: Table) -> SecondCore | None:
+    if not top.has("second_core"):
+        return None
+    table = top.table("second_core")
+    drivers = sorted(p.stem for p in (resources.boards() / "common" / "second_core").glob("*.c"))
+    core = SecondCore(
+        driver=table.choice("driver", drivers),
+        stack_bytes=table.size("application", "8K"),
+        handler_stack_bytes=table.size("handler", "2K"),
+    )
+    table.finish()
+    _check_stack_sizes(table, core.stack_bytes, core.handler_stack_bytes)
+    return core
+
+
 def _clock_gate(table: Table) -> ClockGate:
     gate = ClockGate(table.address("register", 4), table.integer("bit", 0, 32))
     table.finish()
@@ -284,14 +301,15 @@ def _runners(table: Table) -> Mapping[str, Mapping[str, str]]:
 
 def _check_stacks(table: Table, board: Board) -> None:
     memory = board.memory_for("stack")
-    for key, size in (
-        ("application", board.stack_bytes),
-        ("handler", board.handler_stack_bytes),
-    ):
-        if size % _STACK_ALIGNMENT or size < 512:
-            table.fail(f"{key} = {size} must be at least 512 and a multiple of {_STACK_ALIGNMENT}")
+    _check_stack_sizes(table, board.stack_bytes, board.handler_stack_bytes)
     if board.stack_bytes + board.handler_stack_bytes > memory.size:
         table.fail(
             f"both stacks need {board.stack_bytes + board.handler_stack_bytes} bytes, but "
             f"{memory.name} has {memory.size}; make a stack smaller"
         )
+
+
+def _check_stack_sizes(table: Table, application: int, handler: int) -> None:
+    for key, size in (("application", application), ("handler", handler)):
+        if size % _STACK_ALIGNMENT or size < 512:
+            table.fail(f"{key} = {size} must be at least 512 and a multiple of {_STACK_ALIGNMENT}")

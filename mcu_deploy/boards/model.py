@@ -84,6 +84,18 @@ class Serial:
 
 
 @dataclass(frozen=True)
+class SecondCore:
+    """A second core of the same kind, which runs the same program.
+
+    driver: the file boards/common/second_core/<driver>.c, which starts it; stack_bytes,
+    handler_stack_bytes: its own stacks, in the memory of the first one's."""
+
+    driver: str
+    stack_bytes: int
+    handler_stack_bytes: int
+
+
+@dataclass(frozen=True)
 class QemuTarget:
     """machine: for `-M`; serial: which `-serial` option (0 is the first) is the board's port."""
 
@@ -121,6 +133,7 @@ class Board:
     stack_bytes: int
     handler_stack_bytes: int
     serial: Serial
+    second_core: SecondCore | None = None
     qemu: QemuTarget | None = None
     renode: RenodeTarget | None = None
     runners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from mcu_deploy.boards import (
     Board,
     QemuTarget,
     RenodeTarget,
+    SecondCore,
     list_boards,
     load_board,
     platform_defines,
@@ -160,6 +161,22 @@ def test_own_board_defaults(tmp_path: Path) -> None:
     assert load_board(tmp_path) == board
 
 
+def test_a_second_core_brings_its_driver_and_its_stacks(tmp_path: Path) -> None:
+    one = load_board(_own(tmp_path))
+    assert one.second_core is None
+    two = load_board(
+        _own(tmp_path, ("[roles]", '[second_core]\ndriver = "sse200"\nhandler = "1K"\n\n[roles]'))
+    )
+    assert two.second_core == SecondCore("sse200", 8192, 1024)
+    more = [path.name for path in startup_sources(two)[len(startup_sources(one)) :]]
+    assert more == ["second_core.c", "sse200.c"]
+    assert set(platform_defines(two)) - set(platform_defines(one)) == {
+        "-DMCU_BOARD_HAS_SECOND_CORE=1",
+        "-DMCU_SECOND_CORE_STACK_BYTES=8192u",
+        "-DMCU_SECOND_CORE_HANDLER_STACK_BYTES=1024u",
+    }
+
+
 @pytest.mark.parametrize(
     ("core", "lines", "flags"),
     [
@@ -234,6 +251,9 @@ def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
         ("[roles]", "[emulators.qemu]\n[roles]", "the key 'machine' is missing"),
         ("[roles]", "[stack]\napplication = 100\n[roles]", "at least 512 and a multiple of 32"),
         ("[roles]", '[stack]\napplication = "1M"\n[roles]', "sram has 65536"),
+        ("[roles]", '[second_core]\ndriver = "sse20"\n[roles]', "did you mean 'sse200'?"),
+        ("[roles]", "[second_core]\n[roles]", "[second_core]: the key 'driver' is missing"),
+        ("[roles]", '[second_core]\ndriver = "sse200"\nhandler = 100\n[roles]', "multiple of 32"),
         ("[roles]", "[roles", "is not valid TOML"),
     ],
 )

@@ -78,6 +78,17 @@ def test_the_boards_link(name: str, tmp_path: Path) -> None:
     _check_layout(board, build(board, ECHO, tmp_path))
 
 
+def test_a_second_core_costs_a_program_nothing_that_does_not_use_it(tmp_path: Path) -> None:
+    board = load_board("mps2-an521")
+    sections = _sections(build(board, ECHO, tmp_path))
+    assert ".second_core_stack" not in sections or sections[".second_core_stack"][1] == 0
+    source = Path(__file__).parents[1] / "device" / "second_core" / "second_core.c"
+    sections = _sections(build(board, (source,), tmp_path))
+    assert board.second_core is not None
+    stacks = board.second_core.stack_bytes + board.second_core.handler_stack_bytes
+    assert sections[".second_core_stack"][1] == stacks
+
+
 @pytest.mark.needs_host_gcc
 def test_the_host_links(tmp_path: Path) -> None:
     elf = build(load_board("host"), ECHO, tmp_path)

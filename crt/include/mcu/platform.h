@@ -4,6 +4,7 @@
 #ifndef MCU_PLATFORM_H
 #define MCU_PLATFORM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,19 @@ extern const uint32_t mcu_platform_baud;
 size_t mcu_platform_stack_size(void);
 size_t mcu_platform_stack_used(void);
 
+/* ---- The second core: only on boards whose board.toml has a [second_core] ---- */
+
+/* Lets the second core call entry(argument), once, on a stack of its own, and returns at once.
+ * False where it is at work already. For threads of the first core, not for its interrupts. */
+bool mcu_platform_start_second_core(void (*entry)(void *argument), void *argument);
+
+/* Returns when the second core has done what it was last started for, and what it has written can
+ * be read. The one that started it waits. */
+void mcu_platform_second_core_wait(void);
+
+/* The deepest use of its stack so far, as mcu_platform_stack_used; 0 before it was started. */
+size_t mcu_platform_second_core_stack_used(void);
+
 /* Why the processor stopped. A register that the core lacks is absent from `valid`, not zero. */
 enum {
     MCU_FAULT_HAS_PC = 1U << 0,
@@ -83,6 +97,7 @@ typedef struct mcu_fault {
     uint32_t sp;
     uint32_t layer;
     uint32_t exception; /* IPSR: 2 NMI, 3 HardFault, 4 MemManage, 5 BusFault, 6 UsageFault */
+    uint32_t core;      /* 0: the first or only one, 1: the second */
 } mcu_fault_t;
 
 /* Called by the fault handler, on the handlers' own stack, with interrupts off; reports the fault
