@@ -18,7 +18,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulator import choose_emulator, launcher_named
-from mcu_deploy.device.tracing import Marks, Trace
+from mcu_deploy.device.tracing import Event, Marks, Trace
 from mcu_deploy.errors import DeviceError, UsageError
 
 
@@ -39,12 +39,19 @@ class _Mark(StrEnum):
 
 _WORD_BYTES = 4
 
+# boards/common/second_core.c: the function that a core idles in. What it executes there depends on
+# the other core's pace and on the emulator (QEMU before 10.2 does not sleep in WFE, so a core that
+# waits spins): none of it is counted, on either core.
+_IDLE = "mcu_core_wait"
+
 
 @dataclass(frozen=True)
 class Counts:
     """What one inference costs on a board.
 
-    total: instructions of one run without a hook; layers: of each layer in the order of execution;
+    total: instructions of one run without a hook, of the core that runs it; cores: the same of each
+    core that has worked, this one first, without the time in which it waits for the other: the
+    largest is how long the run takes. layers: of each layer in the order of execution;
     stack_bytes: the deepest use of the stack in a run, from the start-up's paint; emulator,
     version: what counted; exact: whether every instruction was counted once; histogram: address to
     executions in the run without a hook, where it was asked for.
@@ -58,6 +65,7 @@ class Counts:
     exact: bool
     unit: str = "instructions"
     histogram: Mapping[int, int] | None = None
+    cores: tuple[int, ...] = ()
 
 
 def count_instructions(
@@ -85,6 +93,7 @@ def count_instructions(
         mark=tuple(place for place in places.values() if place not in once + stop),
         once=once,
         stop=stop,
+        skip=_idle(bench_elf),
         histogram=(places[_Mark.BEGIN], places[_Mark.END]) if histogram else None,
     )
     program = launcher.find()
@@ -95,7 +104,7 @@ def count_instructions(
     names = {place: name for name, place in places.items()}
     run = _Run(f"{bench_elf.name} on {board.name} in {launcher.title}")
     for event in trace.events:
-        run.see(names[event.address], event.count)
+        run.see(names[event.address], event)
     run.finish(trace, timeout)
     return Counts(
         total=run.total,
@@ -105,6 +114,7 @@ def count_instructions(
         version=trace.version,
         exact=True,
         histogram=trace.histogram,
+        cores=run.cores,
     )
 
 
@@ -114,16 +124,18 @@ class _Run:
     def __init__(self, what: str) -> None:
         self.what = what
         self.total = 0
+        self.cores: tuple[int, ...] = ()
         self.layers: list[int] = []
         self.ticks = 0
         self._done = False
         self._starts = 0
-        self._begin: int | None = None
+        self._begin: Event | None = None
         self._hook = 0
         self._layer = 0
 
-    def see(self, mark: _Mark, count: int) -> None:
-        """A marked function is entered after `count` instructions."""
+    def see(self, mark: _Mark, event: Event) -> None:
+        """A marked function is entered."""
+        count = event.count
         match mark:
             case _Mark.MAIN:
                 self._starts += 1
@@ -140,10 +152,12 @@ class _Run:
                     f"{-self.ticks} (see mcu_status_t in mcu/runtime.h)"
                 )
             case _Mark.BEGIN:
-                self._begin = count
+                self._begin = event
             case _Mark.END:
                 assert self._begin is not None
-                self.total = count - self._begin
+                self.total = count - self._begin.count
+                before = self._begin.cores + (0,) * len(event.cores)
+                self.cores = tuple(after - n for after, n in zip(event.cores, before, strict=False))
             case _Mark.HOOK:
                 self._hook = count
             case _Mark.LAYER_BEGIN:
@@ -169,6 +183,19 @@ class _Run:
         if self.total == 0:
             return "in its second run"
         return f"in its third run, after {len(self.layers)} layers"
+
+
+def _idle(elf: Path) -> tuple[tuple[int, int], ...]:
+    """The function that a core idles in: its first address, and the one after its last. Empty on a
+    board with one core."""
+    with elf.open("rb") as stream:
+        return tuple(
+            (symbol["st_value"] & ~1, (symbol["st_value"] & ~1) + symbol["st_size"])
+            for section in ELFFile(stream).iter_sections()
+            if isinstance(section, SymbolTableSection)
+            for symbol in section.iter_symbols()
+            if symbol.name == _IDLE and symbol["st_info"]["type"] == "STT_FUNC"
+        )
 
 
 def _places(elf: Path) -> dict[_Mark, int]:

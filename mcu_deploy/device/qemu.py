@@ -15,7 +15,7 @@ from mcu_deploy.boards import Board
 from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.emulator import Launcher, Program, Started
 from mcu_deploy.device.qemu_plugin import plugin
-from mcu_deploy.device.tracing import Event, Marks, Trace, read_pairs
+from mcu_deploy.device.tracing import Marks, Trace, read_events, read_pairs
 from mcu_deploy.errors import ToolError
 
 _PROGRAM = "qemu-system-arm"
@@ -96,6 +96,7 @@ class Qemu:
         arguments = [f"file={_escaped(plugin(folder))}", "out=events.txt"]
         for name, addresses in (("mark", marks.mark), ("once", marks.once), ("stop", marks.stop)):
             arguments += [f"{name}={address:#x}" for address in addresses]
+        arguments += [f"skip={first:#x}-{end:#x}" for first, end in marks.skip]
         if marks.histogram is not None:
             first, last = marks.histogram
             arguments += ["hist=histogram.txt", f"from={first:#x}", f"to={last:#x}"]
@@ -112,7 +113,7 @@ class Qemu:
                     f"QEMU cannot count {elf.name} for {board.name}: it {_why(process)}"
                 )
         return Trace(
-            tuple(Event(*pair) for pair in read_pairs(folder / "events.txt")),
+            read_events(folder / "events.txt"),
             finished,
             version,
             None if marks.histogram is None else dict(read_pairs(folder / "histogram.txt")),

@@ -13,22 +13,32 @@ class Marks:
     """Addresses to watch (of instructions, without the Thumb bit).
 
     mark: note each execution; once: the same, and the run ends at the second one; stop: the same,
-    and the run ends at the first. histogram: also count how often each address is executed from
-    the (last) execution of the first address to that of the second."""
+    and the run ends at the first. skip: stretches (first address, address after the last) whose
+    instructions are not counted, which is where a core idles. histogram: also count how often each
+    address is executed from the (last) execution of the first address to that of the second."""
 
     mark: tuple[int, ...]
     once: tuple[int, ...] = ()
     stop: tuple[int, ...] = ()
+    skip: tuple[tuple[int, int], ...] = ()
     histogram: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class Event:
-    """A marked instruction is about to be executed. count: the instructions executed before it
-    since the start, leaving out those at marked addresses."""
+    """A marked instruction is about to be executed, by `core`. count: the instructions that this
+    core has executed before it since the start, leaving out those at marked addresses and in
+    skipped stretches; others: the same of all cores, where more than one has worked."""
 
     address: int
     count: int
+    core: int = 0
+    others: tuple[int, ...] = ()
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """The instructions of each core, by its number."""
+        return self.others or (self.count,)
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,22 @@ def read_pairs(path: Path) -> tuple[tuple[int, int], ...]:
     lines = path.read_text(errors="replace").split("\n")[:-1]
     pairs = (line.split() for line in lines)
     return tuple((int(pair[0], 16), int(pair[1])) for pair in pairs if len(pair) == 2)
+
+
+def read_events(path: Path) -> tuple[Event, ...]:
+    """Reads lines of "<address> <count>" and "<address> <count> <core> <count of core 0> ..."; none
+    where the file is missing. A last line that is not yet whole is left out."""
+    if not path.is_file():
+        return ()
+    lines = path.read_text(errors="replace").split("\n")[:-1]
+    rows = [line.split() for line in lines]
+    return tuple(
+        Event(int(row[0], 16), int(row[1]), int(row[2]), tuple(map(int, row[3:])))
+        if len(row) > 2
+        else Event(int(row[0], 16), int(row[1]))
+        for row in rows
+        if len(row) >= 2
+    )
 
 
 def ends(events: tuple[Event, ...], marks: Marks) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from mcu_deploy.boards import load_board
 from mcu_deploy.device.emulator import choose_emulator, launchers, open_emulator
 from mcu_deploy.device.renode import find_renode
-from mcu_deploy.device.tracing import Event, Marks, ends, read_pairs
+from mcu_deploy.device.tracing import Event, Marks, ends, read_events, read_pairs
 from mcu_deploy.errors import ToolError, UsageError
 
 
@@ -148,6 +148,17 @@ def test_an_event_log_that_is_still_being_written(tmp_path: Path) -> None:
     assert read_pairs(log) == ()
     log.write_text("8000044 3\n8000048 2007\n80000")
     assert read_pairs(log) == ((0x8000044, 3), (0x8000048, 2007))
+    assert read_events(log) == (Event(0x8000044, 3), Event(0x8000048, 2007))
+
+
+def test_events_of_two_cores(tmp_path: Path) -> None:
+    log = tmp_path / "events.txt"
+    assert read_events(log) == ()
+    log.write_text("44 3\n48 2007 0 2007 12\n50 40 1 2010 40\n52 41 1 20")
+    first, second, third = read_events(log)
+    assert (first.core, first.cores) == (0, (3,))
+    assert (second.core, second.count, second.cores) == (0, 2007, (2007, 12))
+    assert (third.core, third.count, third.cores) == (1, 40, (2010, 40))
 
 
 def test_when_a_run_is_at_its_end() -> None:

@@ -1,20 +1,25 @@
 /* A TCG plugin for QEMU that counts guest instructions exactly and writes, each time one of the
  * marked addresses is executed, one line "<address in hex> <count>" to a file. What the marks mean
- * (begin, end, layer ...) is the business of who reads the file.
+ * (begin, end, layer ...) is the business of who reads the file. As soon as a second core has begun
+ * to work, a line is "<address> <count> <core> <count of core 0> <count of core 1> ...", the first
+ * count being that of the core that executed the mark.
  *
  *   qemu-system-arm ... -plugin mcu_count.so,out=FILE,mark=0x100,once=0x80,stop=0x200
- *       [,hist=FILE,from=0x100,to=0x200]
+ *       [,skip=0x40-0x60][,hist=FILE,from=0x100,to=0x200]
  *
  *   mark=A   write a line when the instruction at A is executed
  *   once=A   the same, and stop when it is executed a second time (main: the firmware restarted)
  *   stop=A   the same, and stop
+ *   skip=A-B do not count the instructions from A up to B, B left out: where a core idles
  *   hist=F   write how often each address was executed between the last execution of `from` and
- *            the first one of `to` after it, "<address> <count>" per line, to F
+ *            the first one of `to` after it, "<address> <count>" per line, to F; of the core that
+ *            executes these two
  *
  * To stop is to end QEMU's process with code 0: all that it was started for is then in the files.
  *
  * What is counted: every instruction, once each time it is executed, but for those at marked
- * addresses. The number in a line is the count of the instructions executed before that one.
+ * addresses and skipped ones. The number in a line is the count of the instructions executed before
+ * that one, by that core.
  * A Thumb instruction in an IT block whose condition is false counts one; so does a predicated-off
  * Helium instruction, and LE at the end of each turn of a low-overhead loop.
  *
@@ -24,7 +29,14 @@
  * with API 5 (QEMU 10.2); they stand here because distributions do not agree on a package for that
  * header. What only one generation has is declared weak, and is NULL in the other.
  *
+ * With API 1 a variable is all cores' alike. So each of QEMU's threads, one a core, translates for
+ * counters of its own: QEMU keeps translated blocks of cores in different clusters apart, and the
+ * machines with two Cortex-M put each core in its own (hw/arm/armsse.c). Where one thread serves
+ * all cores (-accel tcg,thread=single, -icount) they cannot be told apart: a mark on another core
+ * than the first ends the run.
+ *
  * SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,17 +112,43 @@ __attribute__((constructor)) static void choose_version(void) {
 
 /* Cell 0 is the number of instructions; the others are the histogram, one per address. */
 enum { MAX_ADDRESSES = 1 << 18, TABLE_SIZE = MAX_ADDRESSES * 2, NUM_CELLS = MAX_ADDRESSES + 1 };
+enum { MAX_CORES = 8 };
 
-static uint64_t *plain_cells;                 /* API 1 */
+static size_t cells_size; /* of one core, in bytes */
+static unsigned int num_cores;
+
+static uint64_t *core_cells[MAX_CORES];       /* API 1: of each core that has begun to work */
+static __thread uint64_t *thread_cells;       /* API 1: of this thread's core */
 static struct qemu_plugin_scoreboard *scores; /* API 2 and later */
 
-static uint64_t *cells(unsigned int vcpu) {
-    return plain_cells != NULL ? plain_cells : qemu_plugin_scoreboard_find(scores, vcpu);
+static void fail(const char *what, const char *name) {
+    fprintf(stderr, "mcu_count: %s: %s\n", what, name);
+    _exit(1);
+}
+
+/* NULL for a core that has not begun to work. */
+static uint64_t *cells(unsigned int core) {
+    return scores == NULL ? core_cells[core] : qemu_plugin_scoreboard_find(scores, core);
+}
+
+/* API 1: called at the first instruction of a thread's first block. */
+static void on_first_instruction(unsigned int core, void *of_thread) {
+    if (core >= MAX_CORES) {
+        fail("too many cores", "at most 8");
+    }
+    core_cells[core] = of_thread;
+}
+
+/* API 1: whether this thread's cells are that core's, and not one of before. */
+static void check_thread(unsigned int core) {
+    if (scores == NULL && core_cells[core] != thread_cells) {
+        fail("one thread runs several cores", "leave out -icount and -accel tcg,thread=single");
+    }
 }
 
 static void add_one(struct qemu_plugin_insn *instruction, uint32_t cell) {
-    if (plain_cells != NULL) {
-        qemu_plugin_register_vcpu_insn_exec_inline(instruction, INLINE_ADD_U64, &plain_cells[cell],
+    if (scores == NULL) {
+        qemu_plugin_register_vcpu_insn_exec_inline(instruction, INLINE_ADD_U64, &thread_cells[cell],
                                                    1);
     } else {
         const qemu_plugin_u64 place = {scores, cell * sizeof(uint64_t)};
@@ -125,20 +163,22 @@ static struct {
     uint32_t cell; /* 0: the place is free */
 } * table;
 static uint32_t num_addresses;
+static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER; /* cores translate at once */
 
 static uint32_t cell_of(uint64_t address) {
+    pthread_mutex_lock(&table_mutex);
     uint32_t i = (uint32_t)(((address >> 1) * 0x9E3779B97F4A7C15ULL) >> 40) % TABLE_SIZE;
     while (table[i].cell != 0 && table[i].address != address) {
         i = (i + 1) % TABLE_SIZE;
     }
     if (table[i].cell == 0) {
         if (num_addresses == MAX_ADDRESSES) {
-            fprintf(stderr, "mcu_count: more than %d different instructions\n", MAX_ADDRESSES);
-            _exit(1);
+            fail("too many different instructions", "at most 262144");
         }
         table[i].address = address;
         table[i].cell = ++num_addresses;
     }
+    pthread_mutex_unlock(&table_mutex);
     return table[i].cell;
 }
 
@@ -158,9 +198,17 @@ static size_t num_marks;
 static FILE *out;
 static const char *histogram_name;
 
-static void fail(const char *what, const char *name) {
-    fprintf(stderr, "mcu_count: %s: %s\n", what, name);
-    _exit(1);
+/* Where nothing is counted: from `first` up to `end`, left out. */
+static struct { uint64_t first, end; } skips[MAX_MARKS];
+static size_t num_skips;
+
+static bool is_skipped(uint64_t address) {
+    for (size_t i = 0; i < num_skips; i++) {
+        if (address >= skips[i].first && address < skips[i].end) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static mark_t *mark_at(uint64_t address) {
@@ -191,10 +239,32 @@ static void write_histogram(const uint64_t *counts) {
     fclose(file);
 }
 
-static void on_mark(unsigned int vcpu, void *userdata) {
+/* A core that runs at the same time may count on while its number is read; that of one which idles
+ * in a skipped stretch stands still. */
+static void write_line(const mark_t *mark, unsigned int core) {
+    unsigned int known = 1;
+    for (unsigned int i = 1; i < num_cores; i++) {
+        known = cells(i) != NULL && cells(i)[0] != 0 ? i + 1 : known;
+    }
+    char line[32 * (MAX_CORES + 2)];
+    int size = snprintf(line, sizeof line, "%llx %llu", (unsigned long long)mark->address,
+                        (unsigned long long)cells(core)[0]);
+    if (known > 1) {
+        size += snprintf(line + size, sizeof line - (size_t)size, " %u", core);
+        for (unsigned int i = 0; i < known; i++) {
+            const uint64_t *counts = cells(i);
+            size += snprintf(line + size, sizeof line - (size_t)size, " %llu",
+                             counts == NULL ? 0 : (unsigned long long)counts[0]);
+        }
+    }
+    fprintf(out, "%s\n", line);
+}
+
+static void on_mark(unsigned int core, void *userdata) {
     mark_t *mark = userdata;
-    uint64_t *counts = cells(vcpu);
-    fprintf(out, "%llx %llu\n", (unsigned long long)mark->address, (unsigned long long)counts[0]);
+    check_thread(core);
+    uint64_t *counts = cells(core);
+    write_line(mark, core);
     if (table != NULL && mark->histogram_to) {
         write_histogram(counts);
         mark->histogram_to = false;
@@ -203,7 +273,7 @@ static void on_mark(unsigned int vcpu, void *userdata) {
         memset(counts + 1, 0, MAX_ADDRESSES * sizeof *counts);
     }
     if (mark->stop || (mark->stop_next && mark->seen)) {
-        fclose(out);
+        fflush(out);
         _exit(0);
     }
     mark->seen = true;
@@ -212,9 +282,20 @@ static void on_mark(unsigned int vcpu, void *userdata) {
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     (void)id;
     const size_t size = qemu_plugin_tb_n_insns(block);
+    if (scores == NULL && thread_cells == NULL) {
+        thread_cells = calloc(1, cells_size);
+        if (thread_cells == NULL) {
+            fail("no memory is left", "for the counters of a core");
+        }
+        qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(block, 0),
+                                               on_first_instruction, CB_NO_REGS, thread_cells);
+    }
     for (size_t i = 0; i < size; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
         const uint64_t address = qemu_plugin_insn_vaddr(instruction);
+        if (is_skipped(address)) {
+            continue;
+        }
         mark_t *mark = NULL;
         for (size_t k = 0; k < num_marks && mark == NULL; k++) {
             mark = marks[k].address == address ? &marks[k] : NULL;
@@ -235,7 +316,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                char **argv) {
-    (void)info;
+    num_cores = info->max_vcpus < MAX_CORES ? (unsigned int)info->max_vcpus : MAX_CORES;
     for (int i = 0; i < argc; i++) {
         char *value = strchr(argv[i], '=');
         if (value == NULL) {
@@ -251,6 +332,16 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
             setvbuf(out, NULL, _IOLBF, BUFSIZ);
         } else if (strcmp(argv[i], "hist") == 0) {
             histogram_name = strdup(value);
+        } else if (strcmp(argv[i], "skip") == 0) {
+            char *end = NULL;
+            if (num_skips == MAX_MARKS) {
+                fail("too many skipped stretches", "at most 64");
+            }
+            skips[num_skips].first = strtoull(value, &end, 0) & ~1ULL;
+            if (*end != '-') {
+                fail("skip is no FIRST-END", value);
+            }
+            skips[num_skips++].end = strtoull(end + 1, NULL, 0);
         } else {
             mark_t *mark = mark_at(strtoull(value, NULL, 0) & ~1ULL); /* without the Thumb bit */
             if (strcmp(argv[i], "stop") == 0) {
@@ -269,16 +360,15 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     if (out == NULL) {
         fail("an argument is missing", "out=FILE");
     }
-    const size_t size = histogram_name != NULL ? NUM_CELLS : 1;
+    cells_size = (histogram_name != NULL ? NUM_CELLS : 1) * sizeof(uint64_t);
     if (histogram_name != NULL) {
         table = calloc(TABLE_SIZE, sizeof *table);
     }
-    if (qemu_plugin_register_vcpu_insn_exec_inline != NULL) {
-        plain_cells = calloc(size, sizeof *plain_cells);
-    } else if (qemu_plugin_scoreboard_new != NULL) {
-        scores = qemu_plugin_scoreboard_new(size * sizeof(uint64_t));
+    if (qemu_plugin_register_vcpu_insn_exec_inline == NULL && qemu_plugin_scoreboard_new != NULL) {
+        scores = qemu_plugin_scoreboard_new(cells_size);
     }
-    if ((plain_cells == NULL && scores == NULL) || (histogram_name != NULL && table == NULL)) {
+    if ((qemu_plugin_register_vcpu_insn_exec_inline == NULL && scores == NULL) ||
+        (histogram_name != NULL && table == NULL)) {
         fail("this QEMU has no way to count that the plugin knows, or no memory is left", "");
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -1,0 +1,153 @@
+"""The second core of mps2-an521: it works, its faults are told, and its instructions are counted.
+
+QEMU's WFE does nothing in this machine (each core has a thread of QEMU's own, and there the
+instruction is translated to nothing), so a core that waits spins; and a reset reaches the first
+core only, so after a fault of its own the second one is lost until QEMU ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from device.faults.firmware import Line, build, function_at, running, symbol_values
+from emulated_firmware import link
+
+from mcu_deploy import resources
+from mcu_deploy.boards import list_boards, load_board
+from mcu_deploy.device.counting import Counts, count_instructions
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+BOARDS = [board.name for board in list_boards() if board.second_core is not None]
+HERE = Path(__file__).resolve().parent / "second_core"
+UNDEFINED, OVERFLOW = 1, 7  # mcu_fault_cause_t of mcu/platform.h
+
+
+@pytest.fixture(params=BOARDS)
+def elf(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return build(load_board(request.param), (HERE / "second_core.c",), tmp_path)
+
+
+@pytest.fixture
+def line(elf: Path) -> Iterator[Line]:
+    with running(load_board(elf.stem), elf) as found:
+        yield found
+
+
+def ask(line: Line, letter: str) -> dict[str, int]:
+    line.send(letter.encode())
+    words = line.line().split()[1:]
+    return {name: int(value, 16) for name, value in (word.split("=") for word in words)}
+
+
+def test_there_is_a_board_with_a_second_core() -> None:
+    assert "mps2-an521" in BOARDS
+
+
+def test_two_functions_at_once(line: Line, elf: Path) -> None:
+    sums = ask(line, "s")
+    assert (sums["wrong"], sums["parallel"]) == (0, 100)
+    symbols = symbol_values(elf)
+    assert symbols["__stack_limit"] <= sums["first"] < symbols["__stack_top"]
+    board = load_board(elf.stem)
+    assert board.second_core is not None
+    begin = symbols["__handler_stack_top"]
+    assert begin < sums["second"] <= begin + board.second_core.stack_bytes
+    assert 0 < sums["used"] < 512
+    # the core is asked again and again, and nothing is left of the last time
+    assert ask(line, "n") == {"sum": 4096, "first": 1, "second": 1}  # both on the second core
+    assert ask(line, "r") == {"first": 1, "second": 0, "third": 1}
+    assert ask(line, "s")["wrong"] == 0
+
+
+@pytest.mark.parametrize(
+    ("letter", "cause", "function"), [("u", UNDEFINED, "stumble"), ("o", OVERFLOW, "sink")]
+)
+def test_a_fault_of_the_second_core_is_told(
+    letter: str, cause: int, function: str, line: Line, elf: Path
+) -> None:
+    fault = ask(line, letter)
+    assert (fault["core"], fault["cause"]) == (1, cause)
+    assert function_at(elf, fault["pc"]) == function
+    assert line.line() == "ready"
+    assert ask(line, "s")["wrong"] == 0  # with one core, or with two
+
+
+def test_after_a_fault_of_the_first_core_both_work_again(line: Line, elf: Path) -> None:
+    assert ask(line, "s")["parallel"] == 100
+    fault = ask(line, "U")
+    assert (fault["core"], fault["cause"]) == (0, UNDEFINED)
+    assert function_at(elf, fault["pc"]) == "stumble"
+    assert line.line() == "ready"
+    sums = ask(line, "s")
+    assert (sums["wrong"], sums["parallel"]) == (0, 100)
+
+
+# ---- Counting ----
+
+# Loops of known length on both cores: FIRST and SECOND turns of two instructions each.
+LANES = """
+#include "mcu/parallel.h"
+#include "mcu/platform.h"
+#define MARK(name, n) \\
+    void name(void); \\
+    __attribute__((noipa, used)) void name(void) { __asm volatile("" ::"i"(n) : "memory"); }
+MARK(mcu_bench_begin, 1)
+MARK(mcu_bench_end, 2)
+MARK(mcu_bench_hook, 3)
+MARK(mcu_bench_layer_begin, 4)
+MARK(mcu_bench_layer_end, 5)
+MARK(mcu_bench_tick, 6)
+MARK(mcu_bench_done, 7)
+MARK(mcu_bench_failed, 8)
+static void loop(unsigned turns) {
+    __asm volatile("1: subs %0, #1\\n\\tbne 1b" : "+r"(turns)::"cc", "memory");
+}
+static void first(void *context) {
+    (void)context;
+    loop(FIRST);
+}
+static void second(void *context) {
+    (void)context;
+    loop(SECOND);
+}
+void mcu_firmware_main(void);
+void mcu_firmware_main(void) {
+    _mcu_parallel(first, second, 0);
+    mcu_bench_begin();
+    for (int i = 0; i < 3; ++i) {
+        _mcu_parallel(first, second, 0);
+    }
+    mcu_bench_end();
+    mcu_bench_done();
+    for (;;) {
+    }
+}
+"""
+
+
+def count(board: str, folder: Path, first: int, second: int) -> Counts:
+    folder.mkdir(exist_ok=True)
+    source = f"#define FIRST {first}\n#define SECOND {second}\n{LANES}"
+    more = [] if board in BOARDS else [resources.crt() / "src" / "parallel.c"]
+    return count_instructions(load_board(board), link(board, folder, source, more), timeout=60)
+
+
+@pytest.mark.parametrize(("first", "second"), [(200_000, 1000), (1000, 200_000), (50_000, 50_000)])
+def test_waiting_for_the_other_core_is_not_counted(first: int, second: int, tmp_path: Path) -> None:
+    counts = count("mps2-an521", tmp_path, first, second)
+    assert len(counts.cores) == 2
+    assert counts.cores[0] == counts.total
+    # three rounds; what is not a turn of a loop is the hand-shake: some dozens of instructions
+    for found, turns in zip(counts.cores, (first, second), strict=True):
+        assert 3 * 2 * turns < found < 3 * 2 * turns + 200
+    # however the cores' threads interleave, not one instruction more or less
+    assert [count("mps2-an521", tmp_path, first, second) for _ in range(2)] == [counts, counts]
+
+
+def test_on_one_core_both_lanes_are_counted_on_it(tmp_path: Path) -> None:
+    counts = count("mps2-an386", tmp_path, 3000, 2000)
+    assert counts.cores == (counts.total,)
+    assert 3 * 2 * 5000 < counts.total < 3 * 2 * 5000 + 100
