@@ -4,10 +4,10 @@
  *
  * What the processor itself pushes at the entry of an exception is R0-R3, R12, LR, PC and xPSR; for
  * a thread that has used the FPU (CONTROL.FPCA), S0-S15 and FPSCR as well, in a frame of 26 words
- * in place of 8 (Armv7-M Architecture Reference Manual, DDI 0403, B1.5.6 and B1.5.7). Which of the
- * two it was is bit 4 of EXC_RETURN (B1.5.8): it belongs to the thread and is kept with it. With
- * lazy preservation (FPCCR.LSPEN, as after a reset) the 18 words are only reserved; the first FPU
- * instruction of the handler, here the VSTM of S16-S31, makes the processor write them (B1.5.7).
+ * in place of 8 (Armv7-M Architecture Reference Manual, DDI 0403, B1.5.6). Which of the two it was
+ * is bit 4 of EXC_RETURN (B1.5.8): it belongs to the thread and is kept with it. With lazy
+ * preservation (FPCCR.LSPEN, as after a reset; B3.2.21) the 18 words are only reserved; the first
+ * FPU instruction of the handler, here the VSTM of S16-S31, makes the processor write them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "threads.h"
 
