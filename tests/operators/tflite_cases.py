@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import tflite
@@ -68,6 +69,8 @@ def convolutions(rng: np.random.Generator) -> Iterator[Case]:
             "Padding": padding, "StrideH": stride, "StrideW": stride, "DilationHFactor": dilation,
             "DilationWFactor": dilation, "FusedActivationFunction": (0, RELU, RELU6)[number % 3],
         }  # fmt: skip
+        if depthwise:
+            options["DepthMultiplier"] = filters // channels
         bias = rng.integers(-2000, 2000, filters, dtype=np.int32)
         tensors = [
             int8("x", (1, height, width, channels), 0.05, int(rng.integers(-128, 128))),
@@ -159,7 +162,7 @@ def reductions(rng: np.random.Generator) -> Iterator[Case]:
 def softmax(rng: np.random.Generator) -> Iterator[Case]:
     """Steep and flat ones, a factor, and a sum of over 511 terms."""
     for shape, scale, beta in [((1, 10), 0.1, 1.0), ((3, 4), 0.7, 1.0), ((2, 3, 5), 0.02, 0.5),
-                               ((1, 600), 0.001, 1.0)]:  # fmt: skip
+                               ((1, 600), 0.05, 1.0)]:  # fmt: skip
         tensors = [int8("x", shape, scale, 3), int8("y", shape, 1 / 256, -128)]
         operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": beta})
         yield _one(f"SOFTMAX {shape}", operator, tensors, rng)
@@ -169,7 +172,7 @@ def functions(rng: np.random.Generator) -> Iterator[Case]:
     """The functions that are tables."""
     fixed = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
     for kind in ("RELU", "RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU"):
-        scale, zero = fixed.get(kind, (0.06, -12))
+        scale, zero = fixed.get(kind, (0.05, 5) if kind == "RELU6" else (0.06, -12))
         tensors = [int8("x", (1, 300), 0.05, 5), int8("y", (1, 300), scale, zero)]
         leaky = kind == "LEAKY_RELU"
         table, options = ("LeakyReluOptions", {"Alpha": 0.2}) if leaky else ("", {})
@@ -227,3 +230,12 @@ FAMILIES = (
     convolutions, fully_connected, arithmetic, pools, reductions, softmax, functions,
     borders, hybrid, movement,
 )  # fmt: skip
+
+# What TFLite-Micro computes for them (record_tflite.py).
+RECORDED = Path(__file__).with_name("tflite_recorded.npz")
+
+
+def all_cases() -> Iterator[Case]:
+    """The cases of all families, in the order in which they are compiled and recorded."""
+    for family in FAMILIES:
+        yield from family(np.random.default_rng(8))

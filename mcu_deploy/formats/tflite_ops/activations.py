@@ -108,6 +108,12 @@ def is_float(operation: Operation, *tensors: Tensor | None) -> bool:
 def _relu(bounds: Bounds) -> Any:
     def convert(operation: Operation, graph: GraphBuilder) -> None:
         x, domain = graph.read(operation.input(0)), _domain(operation)
+        same = operation.input(0).type.quantization == operation.output.type.quantization
+        if domain and operation.kind == "RELU6" and not same:
+            raise operation.unsupported(
+                "has an output of another scale than its input's",
+                "TFLite-Micro clamps the integers as they are; convert the model again.",
+            )
         if domain:
             graph.add(operation, "Relu", [x], operation.output, {"bounds": bounds}, domain)
         else:

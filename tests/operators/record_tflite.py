@@ -1,0 +1,60 @@
+"""Records what TFLite-Micro and LiteRT compute for the cases of test_tflite.py.
+
+Run by hand where the packages are installed, which no test needs:
+
+    pip install tflite-micro ai-edge-litert
+    python -m tests.operators.record_tflite
+
+TFLite-Micro's reference kernels compute all but the hybrid layers, which LiteRT's do.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from operators.tflite_cases import RECORDED, all_cases
+
+
+def _micro(content: bytes, inputs: tuple[Any, ...], outputs: int) -> list[Any]:
+    from tflite_micro.python.tflite_micro import runtime
+
+    interpreter = runtime.Interpreter.from_bytes(content)
+    for index, value in enumerate(inputs):
+        interpreter.set_input(value, index)
+    interpreter.invoke()
+    return [interpreter.get_output(index) for index in range(outputs)]
+
+
+def _litert(content: bytes, inputs: tuple[Any, ...]) -> list[Any]:
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    interpreter = Interpreter(
+        model_content=content, experimental_op_resolver_type=OpResolverType.BUILTIN_REF
+    )
+    interpreter.allocate_tensors()
+    for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    return [np.array(interpreter.get_tensor(d["index"])) for d in interpreter.get_output_details()]
+
+
+def main() -> None:
+    """Writes the outputs, by the cases' names."""
+    found = {}
+    for case in all_cases():
+        if case.name.startswith("hybrid"):
+            (found[case.name],) = _litert(case.content, case.inputs)
+        else:
+            (found[case.name],) = _micro(case.content, case.inputs, 1)
+    np.savez_compressed(RECORDED, **found)
+    print(f"{len(found)} outputs in {RECORDED}")
+
+
+if __name__ == "__main__":
+    main()
