@@ -1,0 +1,248 @@
+"""Odd, damaged and hostile TFLite files: a graph or a sentence, never a traceback."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tflite
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tflite_models import Array, Operator, Tensor, constant, int8, write
+
+from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy.backends.registry import Registry
+from mcu_deploy.errors import McuDeployError, ModelError, UnsupportedError
+from mcu_deploy.ir import Graph, verify
+from mcu_deploy.layouts import assign as assign_layouts
+from mcu_deploy.partition import assign
+
+
+def small_model() -> bytes:
+    """A quantized network of several operators, of about 3 kB."""
+    rng = np.random.default_rng(0)
+    window = {"Padding": tflite.Padding.SAME, "StrideH": 2, "StrideW": 2}
+    return write(
+        [
+            int8("x", (1, 8, 8, 3), 0.05, 3),
+            constant("w", rng.integers(-9, 9, (4, 3, 3, 3), np.int8), [0.1, 0.2, 0.1, 0.2]),
+            constant("b", rng.integers(-90, 90, 4, np.int32)),
+            int8("c", (1, 4, 4, 4), 0.1, -5),
+            int8("p", (1, 2, 2, 4), 0.1, -5),
+            constant("shape", np.array([1, 16], np.int32)),
+            int8("r", (1, 16), 0.1, -5),
+            constant("v", rng.integers(-9, 9, (5, 16), np.int8), [0.1]),
+            int8("f", (1, 5), 0.2, 1),
+            int8("y", (1, 5), 1 / 256, -128),
+        ],
+        [
+            Operator("CONV_2D", ("x", "w", "b"), ("c",), "Conv2DOptions",
+                     {**window, "DilationHFactor": 1, "DilationWFactor": 1}),
+            Operator("AVERAGE_POOL_2D", ("c",), ("p",), "Pool2DOptions",
+                     {**window, "FilterHeight": 2, "FilterWidth": 2}),
+            Operator("RESHAPE", ("p", "shape"), ("r",), "ReshapeOptions"),
+            Operator("FULLY_CONNECTED", ("r", "v", ""), ("f",), "FullyConnectedOptions"),
+            Operator("SOFTMAX", ("f",), ("y",), "SoftmaxOptions", {"Beta": 1.0}),
+        ],
+        ["x"],
+        ["y"],
+    )  # fmt: skip
+
+
+def go_all_the_way(path: Path) -> Graph | None:
+    """Import, optimisation, assignment, layouts and a run; None for a refusal with a sentence."""
+    try:
+        graph = optimize.run(formats.load(path))
+        assign_layouts(*assign(graph, Registry.builtin().preference("host")))
+    except McuDeployError as error:
+        assert len(str(error).split()) > 5
+        return None
+    verify(graph)
+    types = [graph.type(edge) for edge in graph.inputs]
+    interpreter.run(graph, [np.zeros(t.shape, t.dtype.numpy) for t in types])
+    return graph
+
+
+def refused(path: Path, content: bytes, shapes: dict[str, list[int]] | None = None) -> str:
+    """The sentence that a file is refused with."""
+    path.write_bytes(content)
+    with pytest.raises(McuDeployError) as caught:
+        formats.load(path, shapes)
+    text = str(caught.value)
+    assert len(text.split()) > 8
+    assert len(text) < 1500
+    return text
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "m.tflite"
+
+
+def test_the_small_model_itself_is_good(path: Path) -> None:
+    path.write_bytes(small_model())
+    graph = go_all_the_way(path)
+    assert graph is not None
+    assert [n.op for n in graph.nodes if n.domain == "tflite"] == [
+        "Conv", "AveragePool", "FullyConnected", "Softmax",
+    ]  # fmt: skip
+    assert len(graph.source_sha256) == 64
+
+
+def test_channels_last_operators_need_no_copies(path: Path) -> None:
+    """NHWC in the file, NCHW in the graph, channel-last in memory: nothing is reordered."""
+    path.write_bytes(small_model())
+    graph = optimize.run(formats.load(path))
+    laid_out = assign_layouts(*assign(graph, Registry.builtin().preference("host")))
+    assert [n.op for n in laid_out.nodes if n.op == "Reorder"] == []
+
+
+def test_every_prefix_is_refused(path: Path) -> None:
+    content = small_model()
+    for size in range(0, len(content) - 1, 7):
+        path.write_bytes(content[:size])
+        go_all_the_way(path)
+    assert "TFL3" in refused(path, b"")
+    assert "TFL3" in refused(path, content[:7])
+
+
+def test_changed_bytes_give_a_graph_or_a_sentence(path: Path) -> None:
+    content = small_model()
+    generator = random.Random(5)
+    for _ in range(400):
+        changed = bytearray(content)
+        for _ in range(generator.randint(1, 4)):
+            changed[generator.randrange(8, len(changed))] = generator.randrange(256)
+        path.write_bytes(bytes(changed))
+        go_all_the_way(path)
+
+
+EXTREMES = [0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
+
+
+@settings(
+    max_examples=150, deadline=2000, derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.integers(8, 3000), st.sampled_from(EXTREMES)),
+        min_size=1, max_size=6,
+    )
+)  # fmt: skip
+def test_words_of_extremes_give_a_graph_or_a_sentence(
+    path: Path, words: list[tuple[int, int]]
+) -> None:
+    """Offsets, lengths, sizes and scales become the largest and smallest there are."""
+    content = bytearray(small_model())
+    for at, word in words:
+        at = at % (len(content) - 4)
+        content[at : at + 4] = word.to_bytes(4, "little")
+    path.write_bytes(bytes(content))
+    go_all_the_way(path)
+
+
+def _one(
+    kind: str,
+    tensors: Sequence[Tensor],
+    inputs: Sequence[str] = ("x",),
+    table: str = "",
+    options: dict[str, object] | None = None,
+    **more: str,
+) -> bytes:
+    operator = Operator(kind, tuple(inputs), ("y",), table, options or {}, **more)
+    return write(tensors, [operator], ["x"], ["y"])
+
+
+PLAIN = [Tensor("x", (1, 4)), Tensor("y", (1, 4))]
+
+
+def test_operators_that_are_unknown_are_listed_with_a_tensor(path: Path) -> None:
+    text = refused(path, _one("TOPK_V2", PLAIN))
+    assert "TOPK_V2 ('y')" in text
+    assert "convert it to ONNX" in text
+    text = refused(path, _one("CUSTOM", PLAIN, custom="MyOwn"))
+    assert "custom operator MyOwn ('y')" in text
+
+
+def test_another_input_shape_is_refused_with_the_files_own(path: Path) -> None:
+    text = refused(path, small_model(), {"x": [4, 8, 8, 3]})
+    assert "[1, 8, 8, 3]" in text
+    assert "no input 'z'" in refused(path, small_model(), {"z": [1]})
+    assert formats.load(path, {"x": [1, 8, 8, 3]}).inputs
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (_one("RELU", [Tensor("x", (1, 4), "STRING"), PLAIN[1]]), "STRING"),
+        (_one("RELU", [Tensor("x", (-1, 4)), PLAIN[1]]), "static shape"),
+        (_one("RELU", [PLAIN[0], Tensor("y", (1, 5))]), "[1, 5]"),
+        (_one("RELU", [PLAIN[0], int8("y", (1, 4), 0.1, 0)]), "float32"),
+        (_one("SOFTMAX", [int8("x", (1, 4), 0.1, 0), int8("y", (1, 4), 0.1, 0)], table=
+              "SoftmaxOptions", options={"Beta": 1.0}), "1/256"),
+        (_one("SOFTMAX", PLAIN, table="Conv2DOptions"), "another operator"),
+        (write(PLAIN, [], ["x"], ["y"]), "before any operator writes it"),
+        (write(PLAIN, [Operator("RELU", ("x",), ("y",))], ["x"], []), "no output"),
+        (write(PLAIN, [Operator("RELU", ("x",), ("y",))], ["x"], ["y"], 2), "version 2"),
+        (write(PLAIN, [Operator("RELU", ("x",), ("y",))] * 2, ["x"], ["y"]), "already"),
+        (write(PLAIN, [Operator("RELU", ("x",), ("x",))], ["x"], ["x"]), "already"),
+        (_one("RELU", [Tensor("x", (1 << 20, 1 << 10)), Tensor("y", (1 << 20, 1 << 10))]), "2 GiB"),
+        (_one("TANH", [int8("x", (4,), 0.1, 0), int8("y", (4,), 0.1, 0)]), "scale"),
+    ],
+)  # fmt: skip
+def test_what_breaks_the_rules_is_told(path: Path, content: bytes, word: str) -> None:
+    assert word in refused(path, content)
+
+
+def test_a_variable_tensor_is_refused(path: Path) -> None:
+    tensors = [*PLAIN, Tensor("state", (1, 4), variable=True)]
+    content = _one("ADD", tensors, ["x", "state"], "AddOptions")
+    assert "keeps its value between runs" in refused(path, content)
+
+
+def _run(path: Path, content: bytes, *inputs: Array) -> Array:
+    path.write_bytes(content)
+    (result,) = interpreter.run(optimize.run(formats.load(path)), list(inputs))
+    return result
+
+
+def test_weights_of_half_precision_are_read_as_float32(path: Path) -> None:
+    half = np.array([[0.5, -2.0, 1.25, 3.0]], np.float16)
+    tensors = [
+        Tensor("x", (1, 4)), Tensor("h", (1, 4), "FLOAT16", value=half), Tensor("w", (1, 4)),
+        Tensor("y", (1, 4)),
+    ]  # fmt: skip
+    content = write(
+        tensors,
+        [Operator("DEQUANTIZE", ("h",), ("w",)),
+         Operator("ADD", ("x", "w"), ("y",), "AddOptions")],
+        ["x"],
+        ["y"],
+    )  # fmt: skip
+    assert np.array_equal(_run(path, content, np.ones((1, 4), np.float32)), half + 1)
+
+
+def test_weights_of_four_bits_are_unpacked(path: Path) -> None:
+    """Two in a byte, the first in the low half, and the last half of an odd number is unused."""
+    packed = np.array([0x2F, 0x81, 0x07], np.uint8)  # -1, 2, 1, -8, 7
+    tensors = [
+        Tensor("x", (1, 5), "INT8", (1.0,), (0,)),
+        Tensor("w", (1, 5), "INT4", (1.0,), (0,), 0, packed),
+        Tensor("y", (1, 1), "INT8", (1.0,), (0,)),
+    ]
+    content = _one("FULLY_CONNECTED", tensors, ["x", "w", ""], "FullyConnectedOptions")
+    x = np.array([[1, 2, 3, 4, 5]], np.int8)
+    assert _run(path, content, x).item() == -1 + 4 + 3 - 32 + 35
+
+
+def test_errors_have_their_kinds(path: Path) -> None:
+    path.write_bytes(_one("TOPK_V2", PLAIN))
+    with pytest.raises(UnsupportedError):
+        formats.load(path)
+    path.write_bytes(b"\0" * 64)
+    with pytest.raises(ModelError):
+        formats.load(path)
