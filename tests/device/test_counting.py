@@ -83,10 +83,10 @@ NETWORK = """
 #include "mcu/runtime.h"
 
 static const int64_t shape[1] = {4};
-static const mcu_tensor_info_t input = {"x", shape, {0, 4}, 0.0f, 0, 1, {kDLInt, 8, 1}};
-static const mcu_tensor_info_t output = {"y", shape, {4, 4}, 0.0f, 0, 1, {kDLInt, 8, 1}};
+static const mcu_tensor_info_t input = {"x", shape, {0, 0, 4}, 0.0f, 0, 1, {kDLInt, 8, 1}};
+static const mcu_tensor_info_t output = {"y", shape, {4, 0, 4}, 0.0f, 0, 1, {kDLInt, 8, 1}};
 static const mcu_layer_info_t layers[3] = {{0, 0}, {0, 0}, {0, 1}};
-static const mcu_region_t layer_outputs[1] = {{4, 4}};
+static const mcu_region_t layer_outputs[1] = {{4, 0, 4}};
 extern const mcu_model_t _mcu_network_loops;
 
 #define LOOP(turns) \\
@@ -97,7 +97,7 @@ static int32_t run(void *args, void *arg_type_ids, int32_t num_args, void *out_r
     (void)out_ret_value;
     (void)out_ret_tcode;
     int32_t status =
-        _mcu_run_begin(&_mcu_network_loops, args, arg_type_ids, num_args, resource_handle);
+        _mcu_run_begin(&_mcu_network_loops, NULL, args, arg_type_ids, num_args, resource_handle);
     if (status != MCU_OK) {
         return status;
     }
@@ -111,7 +111,7 @@ static int32_t run(void *args, void *arg_type_ids, int32_t num_args, void *out_r
     _mcu_layer_event(instance, 2, MCU_LAYER_BEGIN);
     LOOP(30100);
     _mcu_layer_event(instance, 2, MCU_LAYER_END);
-    return _mcu_run_end(&_mcu_network_loops, args, resource_handle);
+    return _mcu_run_end(&_mcu_network_loops, NULL, args, resource_handle);
 }
 
 const mcu_model_t _mcu_network_loops = {
@@ -120,8 +120,10 @@ const mcu_model_t _mcu_network_loops = {
     .num_layers = 3, .name = "loops", .inputs = &input, .outputs = &output, .layers = layers,
     .layer_outputs = layer_outputs};
 static uint8_t workspace[WORKSPACE] MCU_ALIGNED(4);
+static mcu_instance_t instance;
+static const mcu_pool_t pools[1] = {{workspace, sizeof workspace}};
 const mcu_firmware_model_t mcu_firmware_models[1] = {
-    {.model = &_mcu_network_loops, .workspace = workspace, .workspace_size = sizeof workspace}};
+    {.model = &_mcu_network_loops, .instance = &instance, .pools = pools}};
 const uint32_t mcu_firmware_num_models = 1;
 """
 
@@ -133,8 +135,8 @@ def _count(board: str, elf: Path, emulator: str | None = None, timeout: float = 
 def _bench(board: str, folder: Path, workspace: int = 8) -> Path:
     """bench.elf of the network of loops: the shipped bench_main.c and runtime."""
     crt = resources.crt()
-    parts = [crt / "firmware" / "bench_main.c"]
-    parts += [crt / "src" / name for name in ("runtime.c", "instance.c", "tensor.c")]
+    parts = [crt / "firmware" / name for name in ("bench_main.c", "prepare.c")]
+    parts += [crt / "src" / name for name in ("runtime.c", "instance.c", "exposed.c", "tensor.c")]
     source = NETWORK.replace("WORKSPACE]", f"{workspace}]")
     return link(board, folder, source, [part for part in parts if part.is_file()])
 
