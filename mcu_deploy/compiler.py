@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mcu_deploy import (
@@ -18,16 +18,17 @@ from mcu_deploy import (
     partition,
     plan,
     select,
+    splitting,
 )
-from mcu_deploy.backends.interface import Backend, NetworkId, RegionCall, Target
+from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.boards import Board
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
+from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import BackendFault, HygieneError, ToolError
-from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.partition import Assignment
-from mcu_deploy.plan import Plan
+from mcu_deploy.ir import Graph
 from mcu_deploy.session import Session
+from mcu_deploy.splitting import Half
 from mcu_deploy.toolchain import compile_network, gcc_command_line
 
 
@@ -42,7 +43,8 @@ class Options:
     information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
     inputs and outputs lie in the "arena" or at the "caller". separate_state: what outlives a run
     lies in a pool of its own. arena: several networks of one firmware have "separate" workspaces,
-    or take turns in a "shared" one. memory: one of plan.memory_strategies().
+    or take turns in a "shared" one. half: only the head or the tail of the model. memory:
+    one of plan.memory_strategies().
     """
 
     backends: tuple[str, ...] = ()
@@ -56,50 +58,17 @@ class Options:
     io: str = "arena"
     separate_state: bool = False
     arena: str = "separate"
+    half: Half | None = None
     memory: str = plan.OFFLINE
 
 
-@dataclass(frozen=True)
-class Network:
-    """A compiled network, before it is written.
+@dataclass(frozen=True, kw_only=True)
+class Network(CompiledModel):
+    """A compiled model and its C source, before it is written. model: the file that it is from."""
 
-    imported: the graph as the model file says it; graph: after optimisation and layouts. calls:
-    what is called beside the layers, by backend.
-    """
-
-    name: str
     model: Path
-    imported: Graph
-    graph: Graph
-    assignment: Assignment
-    plan: Plan
     sources: NetworkSource
     id: NetworkId = 0
-    calls: tuple[tuple[str, RegionCall], ...] = ()
-
-    @property
-    def inputs(self) -> tuple[EdgeId, ...]:
-        """The inputs that a caller gives; states are not among them."""
-        return self.plan.exposure.inputs(self.graph)
-
-    @property
-    def outputs(self) -> tuple[EdgeId, ...]:
-        """The outputs that a caller gets."""
-        return self.plan.exposure.outputs(self.graph)
-
-    @property
-    def ram_bytes(self) -> int:
-        """What an instance needs: all pools, and the buffers of the caller."""
-        callers = sum(
-            self.graph.type(edge).bytes
-            for edge in (*self.inputs, *self.outputs)
-            if isinstance(self.plan.place(edge), plan.InSlot)
-        )
-        return self.plan.arena_bytes + callers
-
-    @property
-    def macs(self) -> int:
-        return sum(step.choice.layer.macs for step in self.plan.steps)
 
 
 def compile_model(
@@ -116,14 +85,33 @@ def compile_model(
     if session is None:
         with Session() as own:
             return compile_model(path, board, name=name, session=own, options=chosen)
+    if formats.is_compiled(path):
+        return _open(path, board, name, session, chosen)
     session.preference(board.core, chosen.backends)  # names that nobody has end here
     source = _read(path, names.network_name(name, path), chosen)
     with session.loading() as network_id:
         while True:
             try:
-                return _compile(source, board, session, chosen, network_id)
+                compiled = _compile(source, board, session, chosen)
+                return _generate(compiled, path, board, chosen, network_id)
             except BackendFault as fault:
                 session.drop(fault)
+
+
+def _open(
+    path: Path, board: Board, name: str | None, session: Session, options: Options
+) -> Network:
+    """From a file that holds a compiled model to C source."""
+    from mcu_deploy import pmx
+
+    saved = pmx.load(path)
+    pmx.require_fit(saved.model, path, board, target_of(board), options)
+    model = (
+        saved.model if name is None else replace(saved.model, name=names.network_name(name, path))
+    )
+    with session.loading() as network_id, pmx.reading(path):
+        pmx.give_data(saved.model, saved.data, session, network_id)
+        return _generate(model, path, board, options, network_id)
 
 
 @dataclass(frozen=True)
@@ -131,7 +119,6 @@ class _Source:
     """A model that was read and simplified, whatever backends there are."""
 
     name: str
-    path: Path
     imported: Graph
     graph: Graph
     marks: exposing.Marks
@@ -139,15 +126,15 @@ class _Source:
 
 def _read(path: Path, name: str, options: Options) -> _Source:
     imported = formats.load(path, options.shapes)
+    if options.half is not None:
+        imported = splitting.take(imported, options.half)
     graph, marks = exposing.mark(imported, options.requests)
     graph = optimize.run(graph, optimize.Options(fuse=not options.layers_all))
-    return _Source(name, path, imported, graph, marks)
+    return _Source(name, imported, graph, marks)
 
 
-def _compile(
-    source: _Source, board: Board, session: Session, options: Options, network_id: NetworkId
-) -> Network:
-    """From the simplified graph to C source, by the backends that the session has now."""
+def _compile(source: _Source, board: Board, session: Session, options: Options) -> CompiledModel:
+    """From the simplified graph to a plan, by the backends that the session has now."""
     target = target_of(board)
     preference = session.preference(board.core, options.backends)
     graph, assignment = partition.assign(
@@ -168,12 +155,21 @@ def _compile(
     memory = plan.make(
         graph, selection.choices, plan_options(board, options), [c for _, c in calls], exposure
     )
-    command = gcc_command_line(board, source.name)
-    sources = codegen.generate(graph, memory, source.name, command, options.weights, selection)
-    return Network(
-        source.name, source.path, source.imported, graph, assignment, memory, sources,
-        network_id, calls,
+    written = {e: source.imported.edge_name(e) for n in source.imported.nodes for e in n.writes}
+    return CompiledModel(
+        source.name, target, options, written, graph, assignment, selection, memory
+    )
+
+
+def _generate(
+    compiled: CompiledModel, path: Path, board: Board, options: Options, network_id: NetworkId
+) -> Network:
+    """From the plan to C source."""
+    sources = codegen.generate(
+        compiled.graph, compiled.plan, compiled.name, gcc_command_line(board, compiled.name),
+        options.weights, compiled.selection,
     )  # fmt: skip
+    return Network(**vars(compiled), model=path, sources=sources, id=network_id)
 
 
 def plan_options(board: Board, options: Options) -> plan.Options:

@@ -107,16 +107,21 @@ def _workload(item: Any, blobs: Blobs, layer: Layer, regions: NetworkRegions) ->
         costs=decode_costs(member(item, "costs"), layer, is_view=function is None),
         regions=_regions(item, regions),
     )
-    parameters = () if made.function is None else made.function.parameters
-    _require_as_many(parameters, made.arguments, "arguments")
-    for argument in made.arguments:
-        _check_argument(argument, made, layer)
-    if made.is_view:
+    check_workload(made, layer)
+    return made
+
+
+def check_workload(workload: Workload, layer: Layer) -> None:
+    """Raises Nonsense where a workload refers to something that its layer does not have."""
+    parameters = () if workload.function is None else workload.function.parameters
+    _require_as_many(parameters, workload.arguments, "arguments")
+    for argument in workload.arguments:
+        _check_argument(argument, workload, layer)
+    if workload.is_view:
         require(
             bool(layer.inputs) and layer.inputs[0] is not None,
             "a workload without a function needs a first input",
         )
-    return made
 
 
 def _kernel(item: Any) -> CFunction:

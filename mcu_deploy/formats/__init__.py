@@ -1,15 +1,16 @@
 """Model files: one module a format.
 
 A module of this package with `SUFFIXES` (a tuple of file name endings) and `load(path, shapes)` is
-a format; adding a file is all that adding a format takes. Those that were switched off when the
-package was built are left out.
+a format; adding a file is all that adding a format takes. With `COMPILED = True` its files hold
+what the compiler made of a model, so that code generation alone is left to do. Formats that were
+switched off when the package was built are left out.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -18,16 +19,19 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import Graph
 
 
-def _formats() -> dict[str, ModuleType]:
-    found: dict[str, ModuleType] = {}
+def _modules(first: str = "") -> Iterator[ModuleType]:
+    """The modules of this package, imported one by one; the one of this name is the first."""
     off = formats_off()
-    for info in pkgutil.iter_modules(__path__):
-        if info.name in off:
-            continue
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        for suffix in getattr(module, "SUFFIXES", ()):
-            found[suffix] = module
-    return found
+    names = [info.name for info in pkgutil.iter_modules(__path__) if info.name not in off]
+    for name in sorted(names, key=lambda name: (name != first, name)):
+        yield importlib.import_module(f"{__name__}.{name}")
+
+
+def _format(path: Path) -> ModuleType | None:
+    """The format of a file, by its ending. Most are named like it, and to import all is slow."""
+    suffix = path.suffix.lower()
+    found = (m for m in _modules(suffix[1:]) if suffix in getattr(m, "SUFFIXES", ()))
+    return next(found, None)
 
 
 def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Graph:
@@ -37,12 +41,12 @@ def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
     ModelError with a sentence for a file that is missing, damaged or of no known format.
     """
     file = Path(path)
-    formats = _formats()
-    module = formats.get(file.suffix.lower())
+    module = _format(file)
     if module is None:
+        known = sorted(suffix for m in _modules() for suffix in getattr(m, "SUFFIXES", ()))
         raise ModelError(
             f"{file} has the ending {file.suffix!r}, which is no model format that mcu-deploy "
-            f"reads ({', '.join(sorted(formats)) or 'every format is switched off'}). Convert the "
+            f"reads ({', '.join(known) or 'every format is switched off'}). Convert the "
             "model to ONNX."
         )
     if not file.is_file():
@@ -52,7 +56,14 @@ def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
     return graph
 
 
+def is_compiled(path: Path) -> bool:
+    """Whether a file is, by its ending, of a format that holds compiled models."""
+    return bool(getattr(_format(path), "COMPILED", False))
+
+
 def self_contained(path: Path) -> bytes:
     """The bytes of a model file that needs no other file beside it."""
-    content: bytes = _formats()[path.suffix.lower()].self_contained(path)
+    module = _format(path)
+    assert module is not None, f"{path} was read before"
+    content: bytes = module.self_contained(path)
     return content

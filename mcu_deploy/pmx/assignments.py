@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcu_deploy.backends.interface import (
@@ -24,11 +24,9 @@ from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
 from mcu_deploy.pmx.damage import Damage
 from mcu_deploy.pmx.records import record
 
-FindBackend = Callable[[str], Backend]
 
-
-class AbsentBackend(BackendBase):
-    """Stands for a backend that made workloads of a saved model and is not there any more."""
+class SavedBackend(BackendBase):
+    """A backend as a file knows it: by its id. What it made is there, it itself need not be."""
 
     def __init__(self, backend_id: str) -> None:
         self.id = backend_id
@@ -43,10 +41,10 @@ class AbsentBackend(BackendBase):
         outputs: Sequence[Operand],
         params: Mapping[str, Any],
     ) -> Support:
-        return no("it is not there; its workloads were saved")
+        return no("of it only the workloads were saved")
 
     def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
-        raise BackendFault(self.id, f"The backend {self.id} is not there.")
+        raise BackendFault(self.id, f"Of the backend {self.id} only the workloads were saved.")
 
 
 # ---- Saving ----
@@ -102,10 +100,8 @@ def _refusal(writer: Writer, refusal: Refusal) -> fb.RefusalT:
 # ---- Loading ----
 
 
-def decode(
-    reader: Reader, table: fb.Assignment | None, graph: Graph, find: FindBackend
-) -> Assignment:
-    """An assignment over a graph that was read before. find: gives a backend by its id."""
+def decode(reader: Reader, table: fb.Assignment | None, graph: Graph) -> Assignment:
+    """An assignment over a graph that was read before."""
     if table is None:
         raise Damage("the assignment is missing")
     texts = reader.lists[str]
@@ -119,7 +115,7 @@ def decode(
         support, chosen = item.Support(), item.ChosenBy()
         if support >= 0:
             supports[node] = reader.lists[Support][support]
-            backends[node] = find(texts[item.Backend()])
+            backends[node] = SavedBackend(texts[item.Backend()])
         if chosen >= 0:
             chosen_by[node] = texts[chosen]
         if not item.CandidatesIsNone():
@@ -127,7 +123,7 @@ def decode(
             candidates[node] = tuple(record(Candidate).decode(reader, c) for c in every)
         inner = [item.Subgraphs(i) for i in range(item.SubgraphsLength())]
         if inner:
-            subgraphs[node] = dict(_decode_subgraph(reader, s, graph, node, find) for s in inner)
+            subgraphs[node] = dict(_decode_subgraph(reader, s, graph, node) for s in inner)
     refusals = (table.Refusals(i) for i in range(table.RefusalsLength()))
     partitions = (table.Partitions(i) for i in range(table.PartitionsLength()))
     return Assignment(
@@ -152,10 +148,10 @@ def _known(graph: Graph, node: NodeId) -> Node:
 
 
 def _decode_subgraph(
-    reader: Reader, table: fb.SubgraphAssignment, graph: Graph, node: NodeId, find: FindBackend
+    reader: Reader, table: fb.SubgraphAssignment, graph: Graph, node: NodeId
 ) -> tuple[str, Assignment]:
     attribute = reader.lists[str][table.Attribute()]
     inner = graph.subgraphs(node).get(attribute)
     if inner is None:
         raise Damage(f"the assignment speaks of a subgraph {attribute!r}, which is not there")
-    return attribute, decode(reader, table.Assignment(), inner, find)
+    return attribute, decode(reader, table.Assignment(), inner)

@@ -16,6 +16,7 @@ from mcu_deploy.backends.workload import CFunction, Region
 from mcu_deploy.ir import EdgeId, Graph, NodeId, TensorType
 from mcu_deploy.operators import find
 from mcu_deploy.pmx.damage import Damage
+from mcu_deploy.select import Choice
 
 # What several things share: saved once, and referred to by a number.
 NUMBERED = (str, TensorType, CFunction, Region, Support)
@@ -93,6 +94,7 @@ class Reader:
         self.target = HOST
         self.lists: dict[type, list[Any]] = {kind: [] for kind in NUMBERED}
         self.constants: list[memoryview] = []
+        self.choices: dict[NodeId, Choice] = {}
 
     def use(self, graph: Graph) -> None:
         """Sets the graph whose layers are asked for."""

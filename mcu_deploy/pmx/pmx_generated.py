@@ -327,8 +327,32 @@ class Model(object):
         return None
 
     # Model
-    def Plan(self):
+    def Choices(self, j):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(20))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = Choice()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Model
+    def ChoicesLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(20))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Model
+    def ChoicesIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(20))
+        return o == 0
+
+    # Model
+    def Plan(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(22))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
             obj = Plan()
@@ -338,7 +362,7 @@ class Model(object):
 
     # Model
     def Acquire(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(22))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -350,19 +374,19 @@ class Model(object):
 
     # Model
     def AcquireLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(22))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def AcquireIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(22))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
         return o == 0
 
     # Model
     def Release(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -374,19 +398,19 @@ class Model(object):
 
     # Model
     def ReleaseLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def ReleaseIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
         return o == 0
 
     # Model
     def BackendData(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -398,19 +422,19 @@ class Model(object):
 
     # Model
     def BackendDataLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def BackendDataIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
         return o == 0
 
     # Model
     def Texts(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
         if o != 0:
             a = self._tab.Vector(o)
             return self._tab.String(a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
@@ -418,19 +442,19 @@ class Model(object):
 
     # Model
     def TextsLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def TextsIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
         return o == 0
 
     # Model
     def Types(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -442,19 +466,19 @@ class Model(object):
 
     # Model
     def TypesLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def TypesIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
         return o == 0
 
     # Model
     def Functions(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(34))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -466,19 +490,19 @@ class Model(object):
 
     # Model
     def FunctionsLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(34))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def FunctionsIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(34))
         return o == 0
 
     # Model
     def Regions(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(34))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -490,19 +514,19 @@ class Model(object):
 
     # Model
     def RegionsLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(34))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def RegionsIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(34))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
         return o == 0
 
     # Model
     def Supports(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -514,19 +538,19 @@ class Model(object):
 
     # Model
     def SupportsLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def SupportsIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
         return o == 0
 
     # Model
     def Constants(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -538,17 +562,17 @@ class Model(object):
 
     # Model
     def ConstantsLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def ConstantsIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
         return o == 0
 
-def ModelStart(builder): builder.StartObject(18)
+def ModelStart(builder): builder.StartObject(19)
 def ModelAddProducer(builder, producer): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(producer), 0)
 def ModelAddName(builder, name): builder.PrependUint32Slot(1, name, 0)
 def ModelAddTarget(builder, target): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(target), 0)
@@ -559,24 +583,26 @@ def ModelStartSourceEdgesVector(builder, numElems): return builder.StartVector(4
 def ModelAddSourceNames(builder, sourceNames): builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(sourceNames), 0)
 def ModelStartSourceNamesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def ModelAddAssignment(builder, assignment): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(assignment), 0)
-def ModelAddPlan(builder, plan): builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(plan), 0)
-def ModelAddAcquire(builder, acquire): builder.PrependUOffsetTRelativeSlot(9, flatbuffers.number_types.UOffsetTFlags.py_type(acquire), 0)
+def ModelAddChoices(builder, choices): builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(choices), 0)
+def ModelStartChoicesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def ModelAddPlan(builder, plan): builder.PrependUOffsetTRelativeSlot(9, flatbuffers.number_types.UOffsetTFlags.py_type(plan), 0)
+def ModelAddAcquire(builder, acquire): builder.PrependUOffsetTRelativeSlot(10, flatbuffers.number_types.UOffsetTFlags.py_type(acquire), 0)
 def ModelStartAcquireVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddRelease(builder, release): builder.PrependUOffsetTRelativeSlot(10, flatbuffers.number_types.UOffsetTFlags.py_type(release), 0)
+def ModelAddRelease(builder, release): builder.PrependUOffsetTRelativeSlot(11, flatbuffers.number_types.UOffsetTFlags.py_type(release), 0)
 def ModelStartReleaseVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddBackendData(builder, backendData): builder.PrependUOffsetTRelativeSlot(11, flatbuffers.number_types.UOffsetTFlags.py_type(backendData), 0)
+def ModelAddBackendData(builder, backendData): builder.PrependUOffsetTRelativeSlot(12, flatbuffers.number_types.UOffsetTFlags.py_type(backendData), 0)
 def ModelStartBackendDataVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddTexts(builder, texts): builder.PrependUOffsetTRelativeSlot(12, flatbuffers.number_types.UOffsetTFlags.py_type(texts), 0)
+def ModelAddTexts(builder, texts): builder.PrependUOffsetTRelativeSlot(13, flatbuffers.number_types.UOffsetTFlags.py_type(texts), 0)
 def ModelStartTextsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddTypes(builder, types): builder.PrependUOffsetTRelativeSlot(13, flatbuffers.number_types.UOffsetTFlags.py_type(types), 0)
+def ModelAddTypes(builder, types): builder.PrependUOffsetTRelativeSlot(14, flatbuffers.number_types.UOffsetTFlags.py_type(types), 0)
 def ModelStartTypesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddFunctions(builder, functions): builder.PrependUOffsetTRelativeSlot(14, flatbuffers.number_types.UOffsetTFlags.py_type(functions), 0)
+def ModelAddFunctions(builder, functions): builder.PrependUOffsetTRelativeSlot(15, flatbuffers.number_types.UOffsetTFlags.py_type(functions), 0)
 def ModelStartFunctionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddRegions(builder, regions): builder.PrependUOffsetTRelativeSlot(15, flatbuffers.number_types.UOffsetTFlags.py_type(regions), 0)
+def ModelAddRegions(builder, regions): builder.PrependUOffsetTRelativeSlot(16, flatbuffers.number_types.UOffsetTFlags.py_type(regions), 0)
 def ModelStartRegionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddSupports(builder, supports): builder.PrependUOffsetTRelativeSlot(16, flatbuffers.number_types.UOffsetTFlags.py_type(supports), 0)
+def ModelAddSupports(builder, supports): builder.PrependUOffsetTRelativeSlot(17, flatbuffers.number_types.UOffsetTFlags.py_type(supports), 0)
 def ModelStartSupportsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddConstants(builder, constants): builder.PrependUOffsetTRelativeSlot(17, flatbuffers.number_types.UOffsetTFlags.py_type(constants), 0)
+def ModelAddConstants(builder, constants): builder.PrependUOffsetTRelativeSlot(18, flatbuffers.number_types.UOffsetTFlags.py_type(constants), 0)
 def ModelStartConstantsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def ModelEnd(builder): return builder.EndObject()
 
@@ -597,6 +623,7 @@ class ModelT(object):
         self.sourceEdges = None  # type: List[int]
         self.sourceNames = None  # type: List[int]
         self.assignment = None  # type: Optional[AssignmentT]
+        self.choices = None  # type: List[ChoiceT]
         self.plan = None  # type: Optional[PlanT]
         self.acquire = None  # type: List[BackendCallT]
         self.release = None  # type: List[BackendCallT]
@@ -648,6 +675,14 @@ class ModelT(object):
                 self.sourceNames = model.SourceNamesAsNumpy()
         if model.Assignment() is not None:
             self.assignment = AssignmentT.InitFromObj(model.Assignment())
+        if not model.ChoicesIsNone():
+            self.choices = []
+            for i in range(model.ChoicesLength()):
+                if model.Choices(i) is None:
+                    self.choices.append(None)
+                else:
+                    choice_ = ChoiceT.InitFromObj(model.Choices(i))
+                    self.choices.append(choice_)
         if model.Plan() is not None:
             self.plan = PlanT.InitFromObj(model.Plan())
         if not model.AcquireIsNone():
@@ -747,6 +782,14 @@ class ModelT(object):
                 sourceNames = builder.EndVector()
         if self.assignment is not None:
             assignment = self.assignment.Pack(builder)
+        if self.choices is not None:
+            choiceslist = []
+            for i in range(len(self.choices)):
+                choiceslist.append(self.choices[i].Pack(builder))
+            ModelStartChoicesVector(builder, len(self.choices))
+            for i in reversed(range(len(self.choices))):
+                builder.PrependUOffsetTRelative(choiceslist[i])
+            choices = builder.EndVector()
         if self.plan is not None:
             plan = self.plan.Pack(builder)
         if self.acquire is not None:
@@ -837,6 +880,8 @@ class ModelT(object):
             ModelAddSourceNames(builder, sourceNames)
         if self.assignment is not None:
             ModelAddAssignment(builder, assignment)
+        if self.choices is not None:
+            ModelAddChoices(builder, choices)
         if self.plan is not None:
             ModelAddPlan(builder, plan)
         if self.acquire is not None:
@@ -1110,13 +1155,30 @@ class Options(object):
         return False
 
     # Options
-    def Memory(self):
+    def Arena(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
         if o != 0:
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def OptionsStart(builder): builder.StartObject(11)
+    # Options
+    def Half(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Half()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Options
+    def Memory(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+def OptionsStart(builder): builder.StartObject(13)
 def OptionsAddBackends(builder, backends): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(backends), 0)
 def OptionsStartBackendsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def OptionsAddLayerBackends(builder, layerBackends): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(layerBackends), 0)
@@ -1130,7 +1192,9 @@ def OptionsStartShapesVector(builder, numElems): return builder.StartVector(4, n
 def OptionsAddRequests(builder, requests): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(requests), 0)
 def OptionsAddIo(builder, io): builder.PrependUint32Slot(8, io, 0)
 def OptionsAddSeparateState(builder, separateState): builder.PrependBoolSlot(9, separateState, 0)
-def OptionsAddMemory(builder, memory): builder.PrependUint32Slot(10, memory, 0)
+def OptionsAddArena(builder, arena): builder.PrependUint32Slot(10, arena, 0)
+def OptionsAddHalf(builder, half): builder.PrependUOffsetTRelativeSlot(11, flatbuffers.number_types.UOffsetTFlags.py_type(half), 0)
+def OptionsAddMemory(builder, memory): builder.PrependUint32Slot(12, memory, 0)
 def OptionsEnd(builder): return builder.EndObject()
 
 try:
@@ -1152,6 +1216,8 @@ class OptionsT(object):
         self.requests = None  # type: Optional[RequestsT]
         self.io = 0  # type: int
         self.separateState = False  # type: bool
+        self.arena = 0  # type: int
+        self.half = None  # type: Optional[HalfT]
         self.memory = 0  # type: int
 
     @classmethod
@@ -1201,6 +1267,9 @@ class OptionsT(object):
             self.requests = RequestsT.InitFromObj(options.Requests())
         self.io = options.Io()
         self.separateState = options.SeparateState()
+        self.arena = options.Arena()
+        if options.Half() is not None:
+            self.half = HalfT.InitFromObj(options.Half())
         self.memory = options.Memory()
 
     # OptionsT
@@ -1231,6 +1300,8 @@ class OptionsT(object):
             shapes = builder.EndVector()
         if self.requests is not None:
             requests = self.requests.Pack(builder)
+        if self.half is not None:
+            half = self.half.Pack(builder)
         OptionsStart(builder)
         if self.backends is not None:
             OptionsAddBackends(builder, backends)
@@ -1246,9 +1317,129 @@ class OptionsT(object):
             OptionsAddRequests(builder, requests)
         OptionsAddIo(builder, self.io)
         OptionsAddSeparateState(builder, self.separateState)
+        OptionsAddArena(builder, self.arena)
+        if self.half is not None:
+            OptionsAddHalf(builder, half)
         OptionsAddMemory(builder, self.memory)
         options = OptionsEnd(builder)
         return options
+
+
+class Half(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Half()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsHalf(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def HalfBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # Half
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Half
+    def Side(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # Half
+    def Tensors(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
+        return 0
+
+    # Half
+    def TensorsAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint32Flags, o)
+        return 0
+
+    # Half
+    def TensorsLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Half
+    def TensorsIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        return o == 0
+
+def HalfStart(builder): builder.StartObject(2)
+def HalfAddSide(builder, side): builder.PrependUint32Slot(0, side, 0)
+def HalfAddTensors(builder, tensors): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(tensors), 0)
+def HalfStartTensorsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def HalfEnd(builder): return builder.EndObject()
+
+try:
+    from typing import List
+except:
+    pass
+
+class HalfT(object):
+
+    # HalfT
+    def __init__(self):
+        self.side = 0  # type: int
+        self.tensors = None  # type: List[int]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        half = Half()
+        half.Init(buf, pos)
+        return cls.InitFromObj(half)
+
+    @classmethod
+    def InitFromObj(cls, half):
+        x = HalfT()
+        x._UnPack(half)
+        return x
+
+    # HalfT
+    def _UnPack(self, half):
+        if half is None:
+            return
+        self.side = half.Side()
+        if not half.TensorsIsNone():
+            if np is None:
+                self.tensors = []
+                for i in range(half.TensorsLength()):
+                    self.tensors.append(half.Tensors(i))
+            else:
+                self.tensors = half.TensorsAsNumpy()
+
+    # HalfT
+    def Pack(self, builder):
+        if self.tensors is not None:
+            if np is not None and type(self.tensors) is np.ndarray:
+                tensors = builder.CreateNumpyVector(self.tensors)
+            else:
+                HalfStartTensorsVector(builder, len(self.tensors))
+                for i in reversed(range(len(self.tensors))):
+                    builder.PrependUint32(self.tensors[i])
+                tensors = builder.EndVector()
+        HalfStart(builder)
+        HalfAddSide(builder, self.side)
+        if self.tensors is not None:
+            HalfAddTensors(builder, tensors)
+        half = HalfEnd(builder)
+        return half
 
 
 class PartitionRequest(object):
@@ -5810,6 +6001,94 @@ class WorkloadT(object):
         return workload
 
 
+class Choice(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Choice()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsChoice(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def ChoiceBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # Choice
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Choice
+    def Layer(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # Choice
+    def Workload(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Workload()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def ChoiceStart(builder): builder.StartObject(2)
+def ChoiceAddLayer(builder, layer): builder.PrependUint32Slot(0, layer, 0)
+def ChoiceAddWorkload(builder, workload): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(workload), 0)
+def ChoiceEnd(builder): return builder.EndObject()
+
+try:
+    from typing import Optional
+except:
+    pass
+
+class ChoiceT(object):
+
+    # ChoiceT
+    def __init__(self):
+        self.layer = 0  # type: int
+        self.workload = None  # type: Optional[WorkloadT]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        choice = Choice()
+        choice.Init(buf, pos)
+        return cls.InitFromObj(choice)
+
+    @classmethod
+    def InitFromObj(cls, choice):
+        x = ChoiceT()
+        x._UnPack(choice)
+        return x
+
+    # ChoiceT
+    def _UnPack(self, choice):
+        if choice is None:
+            return
+        self.layer = choice.Layer()
+        if choice.Workload() is not None:
+            self.workload = WorkloadT.InitFromObj(choice.Workload())
+
+    # ChoiceT
+    def Pack(self, builder):
+        if self.workload is not None:
+            workload = self.workload.Pack(builder)
+        ChoiceStart(builder)
+        ChoiceAddLayer(builder, self.layer)
+        if self.workload is not None:
+            ChoiceAddWorkload(builder, workload)
+        choice = ChoiceEnd(builder)
+        return choice
+
+
 class InPool(object):
     __slots__ = ['_tab']
 
@@ -6445,94 +6724,6 @@ class EdgeTensorT(object):
         return edgeTensor
 
 
-class Choice(object):
-    __slots__ = ['_tab']
-
-    @classmethod
-    def GetRootAs(cls, buf, offset=0):
-        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
-        x = Choice()
-        x.Init(buf, n + offset)
-        return x
-
-    @classmethod
-    def GetRootAsChoice(cls, buf, offset=0):
-        """This method is deprecated. Please switch to GetRootAs."""
-        return cls.GetRootAs(buf, offset)
-    @classmethod
-    def ChoiceBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
-
-    # Choice
-    def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
-
-    # Choice
-    def Layer(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
-
-    # Choice
-    def Workload(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
-        if o != 0:
-            x = self._tab.Indirect(o + self._tab.Pos)
-            obj = Workload()
-            obj.Init(self._tab.Bytes, x)
-            return obj
-        return None
-
-def ChoiceStart(builder): builder.StartObject(2)
-def ChoiceAddLayer(builder, layer): builder.PrependUint32Slot(0, layer, 0)
-def ChoiceAddWorkload(builder, workload): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(workload), 0)
-def ChoiceEnd(builder): return builder.EndObject()
-
-try:
-    from typing import Optional
-except:
-    pass
-
-class ChoiceT(object):
-
-    # ChoiceT
-    def __init__(self):
-        self.layer = 0  # type: int
-        self.workload = None  # type: Optional[WorkloadT]
-
-    @classmethod
-    def InitFromBuf(cls, buf, pos):
-        choice = Choice()
-        choice.Init(buf, pos)
-        return cls.InitFromObj(choice)
-
-    @classmethod
-    def InitFromObj(cls, choice):
-        x = ChoiceT()
-        x._UnPack(choice)
-        return x
-
-    # ChoiceT
-    def _UnPack(self, choice):
-        if choice is None:
-            return
-        self.layer = choice.Layer()
-        if choice.Workload() is not None:
-            self.workload = WorkloadT.InitFromObj(choice.Workload())
-
-    # ChoiceT
-    def Pack(self, builder):
-        if self.workload is not None:
-            workload = self.workload.Pack(builder)
-        ChoiceStart(builder)
-        ChoiceAddLayer(builder, self.layer)
-        if self.workload is not None:
-            ChoiceAddWorkload(builder, workload)
-        choice = ChoiceEnd(builder)
-        return choice
-
-
 class Step(object):
     __slots__ = ['_tab']
 
@@ -6566,11 +6757,8 @@ class Step(object):
     def Choice(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
-            x = self._tab.Indirect(o + self._tab.Pos)
-            obj = Choice()
-            obj.Init(self._tab.Bytes, x)
-            return obj
-        return None
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
 
     # Step
     def Scratch(self):
@@ -6605,14 +6793,14 @@ class Step(object):
 
 def StepStart(builder): builder.StartObject(4)
 def StepAddIndex(builder, index): builder.PrependUint32Slot(0, index, 0)
-def StepAddChoice(builder, choice): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(choice), 0)
+def StepAddChoice(builder, choice): builder.PrependUint32Slot(1, choice, 0)
 def StepAddScratch(builder, scratch): builder.PrependInt32Slot(2, scratch, -1)
 def StepAddRegions(builder, regions): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(regions), 0)
 def StepStartRegionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def StepEnd(builder): return builder.EndObject()
 
 try:
-    from typing import List, Optional
+    from typing import List
 except:
     pass
 
@@ -6621,7 +6809,7 @@ class StepT(object):
     # StepT
     def __init__(self):
         self.index = 0  # type: int
-        self.choice = None  # type: Optional[ChoiceT]
+        self.choice = 0  # type: int
         self.scratch = -1  # type: int
         self.regions = None  # type: List[RegionNumberT]
 
@@ -6642,8 +6830,7 @@ class StepT(object):
         if step is None:
             return
         self.index = step.Index()
-        if step.Choice() is not None:
-            self.choice = ChoiceT.InitFromObj(step.Choice())
+        self.choice = step.Choice()
         self.scratch = step.Scratch()
         if not step.RegionsIsNone():
             self.regions = []
@@ -6656,8 +6843,6 @@ class StepT(object):
 
     # StepT
     def Pack(self, builder):
-        if self.choice is not None:
-            choice = self.choice.Pack(builder)
         if self.regions is not None:
             regionslist = []
             for i in range(len(self.regions)):
@@ -6668,8 +6853,7 @@ class StepT(object):
             regions = builder.EndVector()
         StepStart(builder)
         StepAddIndex(builder, self.index)
-        if self.choice is not None:
-            StepAddChoice(builder, choice)
+        StepAddChoice(builder, self.choice)
         StepAddScratch(builder, self.scratch)
         if self.regions is not None:
             StepAddRegions(builder, regions)

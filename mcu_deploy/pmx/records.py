@@ -28,6 +28,7 @@ from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.constants import decode_array, encode_array, numbers
 from mcu_deploy.pmx.context import NUMBERED, Reader, Writer
 from mcu_deploy.pmx.damage import Damage
+from mcu_deploy.select import Choice
 
 Encode = Callable[[Writer, Any], Any]
 Decode = Callable[[Reader, Any], Any]
@@ -134,6 +135,8 @@ def kind(hint: Any) -> Kind:
         return _enumeration(hint)
     if hint is Layer:
         return Kind(_encode_layer, _layer)
+    if hint is Choice:
+        return Kind(_encode_choice, _choice)
     if hint is Configuration:
         return _nested(_encode_configuration, _configuration)
     if hint in _NUMBERS:
@@ -190,6 +193,15 @@ def _optional_number(hint: Any) -> Kind:
 
 def _encode_layer(writer: Writer, value: Layer) -> int:
     return writer.ids.node(value.node.id)
+
+
+def _encode_choice(writer: Writer, value: Choice) -> int:
+    return writer.ids.node(value.layer.node.id)
+
+
+def _choice(table: type, name: str) -> Decode:
+    get = getattr(table, name)
+    return lambda reader, table: reader.choices[get(table)]
 
 
 def _layer(table: type, name: str) -> Decode:

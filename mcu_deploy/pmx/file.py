@@ -1,4 +1,4 @@
-"""A .pmx file around its content: identifier, version, checksum. Version 1 of the format."""
+"""A .pmx file: identifier, version and checksum around a content, and what can go wrong with it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def wrap(content: bytes) -> bytes:
         )
     file = fb.FileT()
     file.version = FORMAT
-    file.checksum = _checksum(FORMAT, memoryview(content))
+    file.checksum = checksum(FORMAT, content)
     file.content = np.frombuffer(content, np.uint8)
     builder = flatbuffers.Builder(len(content) + 64)
     builder.Finish(file.Pack(builder), file_identifier=IDENTIFIER)
@@ -46,9 +46,10 @@ def unwrap(raw: bytes, path: Path) -> memoryview:
         outer = Content(raw)
         file = fb.File()
         file.Init(outer, outer.root)
-        version, checksum = file.Version(), file.Checksum()
+        version, expected = file.Version(), file.Checksum()
         content = memoryview(b"") if file.ContentIsNone() else memoryview(file.ContentAsNumpy())
-    if _checksum(version, content) != checksum:
+    # Before the version: a bit that flipped there is damage, and no newer file.
+    if checksum(version, content) != expected:
         raise damaged(path, "its checksum is not that of its content")
     if version != FORMAT:
         raise ModelError(
@@ -58,5 +59,6 @@ def unwrap(raw: bytes, path: Path) -> memoryview:
     return content
 
 
-def _checksum(version: int, content: memoryview) -> int:
+def checksum(version: int, content: bytes | memoryview) -> int:
+    """CRC-32 over the version, 4 bytes little-endian, and the content."""
     return zlib.crc32(content, zlib.crc32(struct.pack("<I", version)))

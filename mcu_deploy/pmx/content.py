@@ -1,11 +1,11 @@
-"""A compiled model as a value, and as the content of a .pmx file."""
+"""The content of a .pmx file: a compiled model, and what its backends saved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import flatbuffers
 import numpy as np
@@ -13,19 +13,18 @@ import numpy as np
 from mcu_deploy import __version__
 from mcu_deploy.backends.interface import RegionCall, Support, Target
 from mcu_deploy.backends.workload import CFunction, Region
-from mcu_deploy.ir import EdgeId, Graph, TensorType
-from mcu_deploy.partition import Assignment
+from mcu_deploy.compiled import CompiledModel
+from mcu_deploy.ir import TensorType
 from mcu_deploy.plan import Plan
 from mcu_deploy.pmx import assignments, constants, graphs
 from mcu_deploy.pmx import pmx_generated as fb
-from mcu_deploy.pmx.assignments import FindBackend
+from mcu_deploy.pmx.backends import BackendData
 from mcu_deploy.pmx.checked import Content
+from mcu_deploy.pmx.checks import check
 from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
 from mcu_deploy.pmx.damage import Damage, reading
 from mcu_deploy.pmx.records import record
-
-if TYPE_CHECKING:
-    from mcu_deploy.compiler import Options
+from mcu_deploy.select import Choice, Selection
 
 _LISTS = {
     TensorType: "Types", CFunction: "Functions", Region: "Regions", Support: "Supports",
@@ -33,38 +32,19 @@ _LISTS = {
 
 
 @dataclass(frozen=True)
-class BackendData:
-    """What a backend saved of its own. version: of the interface that it was written for."""
+class Saved:
+    """What a .pmx file holds."""
 
-    backend: str
-    version: tuple[int, int]
-    data: bytes
-
-
-@dataclass(frozen=True)
-class CompiledModel:
-    """A model with all that code generation needs, and what reports tell of its making.
-
-    source_tensors: the tensors that the source model's nodes write, by name. acquire and release:
-    what the backends' memory managers call (`Selection`).
-    """
-
-    name: str
-    target: Target
-    options: Options
-    graph: Graph
-    source_tensors: Mapping[EdgeId, str]
-    assignment: Assignment
-    plan: Plan
-    acquire: tuple[tuple[str, RegionCall], ...] = ()
-    release: tuple[tuple[str, RegionCall], ...] = ()
-    backend_data: tuple[BackendData, ...] = ()
+    model: CompiledModel
+    data: tuple[BackendData, ...] = ()
 
 
 # ---- Saving ----
 
 
-def encode(model: CompiledModel, *, compress: bool = False) -> bytes:
+def encode(
+    model: CompiledModel, data: Sequence[BackendData] = (), *, compress: bool = False
+) -> bytes:
     """The content of a file. Equal models give equal bytes.
 
     compress: each constant by itself, as far as it becomes smaller. Raises UnsupportedError for an
@@ -76,14 +56,15 @@ def encode(model: CompiledModel, *, compress: bool = False) -> bytes:
     made.name = writer.number(model.name)
     made.target = record(Target).encode(writer, model.target)
     made.options = record(type(model.options)).encode(writer, model.options)
-    made.graph = graphs.encode(writer, model.graph)
     made.sourceEdges = [writer.ids.edge(edge) for edge in model.source_tensors]
     made.sourceNames = [writer.number(name) for name in model.source_tensors.values()]
+    made.graph = graphs.encode(writer, model.graph)
     made.assignment = assignments.encode(writer, model.graph, model.assignment)
+    made.choices = [record(Choice).encode(writer, choice) for choice in model.selection.choices]
+    made.acquire = [_call(writer, *call) for call in model.selection.acquire]
+    made.release = [_call(writer, *call) for call in model.selection.release]
     made.plan = record(Plan).encode(writer, model.plan)
-    made.acquire = [_call(writer, *call) for call in model.acquire]
-    made.release = [_call(writer, *call) for call in model.release]
-    made.backendData = [_backend_data(writer, data) for data in model.backend_data]
+    made.backendData = [_backend_data(writer, item) for item in data]
     lists = writer.lists
     made.types = [record(TensorType).encode(writer, t) for t in lists[TensorType]]
     made.functions = [record(CFunction).encode(writer, f) for f in lists[CFunction]]
@@ -114,19 +95,21 @@ def _backend_data(writer: Writer, data: BackendData) -> fb.BackendDataT:
 # ---- Loading ----
 
 
-def decode(content: bytes | memoryview, find: FindBackend, path: Path) -> CompiledModel:
-    """The model of a content. find: gives a backend by its id. path: of the file, for messages.
+def decode(content: bytes | memoryview, path: Path) -> Saved:
+    """What a content holds. path: of the file, for messages.
 
-    Raises ModelError where the content makes no sense, whatever is in it.
+    Raises ModelError where it makes no sense, whatever is in it.
     """
     with reading(path):
         buffer = Content(content)
         table = fb.Model()
         table.Init(buffer, buffer.root)
-        return _decode(table, find, path)
+        saved = _decode(table, path)
+        check(saved.model)
+        return saved
 
 
-def _decode(table: fb.Model, find: FindBackend, path: Path) -> CompiledModel:
+def _decode(table: fb.Model, path: Path) -> Saved:
     from mcu_deploy.compiler import Options  # which calls this module
 
     reader = Reader(path)
@@ -142,18 +125,26 @@ def _decode(table: fb.Model, find: FindBackend, path: Path) -> CompiledModel:
     graph = graphs.decode(reader, table.Graph())
     graphs.check(graph)
     reader.use(graph)
-    return CompiledModel(
+    choices = [
+        record(Choice).decode(reader, table.Choices(i)) for i in range(table.ChoicesLength())
+    ]
+    reader.choices = {choice.layer.node.id: choice for choice in choices}
+    model = CompiledModel(
         lists[str][table.Name()],
         reader.target,
         record(Options).decode(reader, _there(table.Options(), "how it was made")),
-        graph,
         dict(zip(edges, names, strict=True)),
-        assignments.decode(reader, table.Assignment(), graph, find),
+        graph,
+        assignments.decode(reader, table.Assignment(), graph),
+        Selection(
+            tuple(choices),
+            tuple(_decode_call(reader, table.Acquire(i)) for i in range(table.AcquireLength())),
+            tuple(_decode_call(reader, table.Release(i)) for i in range(table.ReleaseLength())),
+        ),
         record(Plan).decode(reader, _there(table.Plan(), "the plan")),
-        tuple(_decode_call(reader, table.Acquire(i)) for i in range(table.AcquireLength())),
-        tuple(_decode_call(reader, table.Release(i)) for i in range(table.ReleaseLength())),
-        tuple(_decode_data(reader, table.BackendData(i)) for i in range(table.BackendDataLength())),
     )
+    data = (table.BackendData(i) for i in range(table.BackendDataLength()))
+    return Saved(model, tuple(_decode_data(reader, item) for item in data))
 
 
 def _there(table: Any, what: str) -> Any:

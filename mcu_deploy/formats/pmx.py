@@ -1,0 +1,33 @@
+"""PMX: what the compiler made of a model (docs/pmx.md). Its files are opened by mcu_deploy.pmx."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mcu_deploy.errors import UsageError
+from mcu_deploy.ir import Graph
+
+SUFFIXES = (".pmx",)
+COMPILED = True
+
+
+def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
+    """The optimised graph of a .pmx file, whose shapes are bound already."""
+    from mcu_deploy import pmx
+
+    graph = pmx.load(path).model.graph
+    wanted = {name: tuple(shape) for name, shape in shapes.items()}
+    bound = {graph.edge_name(edge): graph.type(edge).shape for edge in graph.inputs}
+    for name, shape in wanted.items():
+        if bound.get(name) != shape:
+            raise UsageError(
+                f"{path} was optimised with other shapes than {name}={','.join(map(str, shape))}. "
+                "Run `mcu-deploy optimize` again, with --shape."
+            )
+    return graph
+
+
+def self_contained(path: Path) -> bytes:
+    """The file's bytes; it needs no other file."""
+    return path.read_bytes()

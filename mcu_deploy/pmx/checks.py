@@ -1,0 +1,35 @@
+"""Whether a loaded model can be given to code generation: its plan is proven, as each new one is.
+
+A file with a right checksum may still be nonsense: made by a program with a fault, or by one that
+wants to do harm. The C functions in it are believed, as a library's are: see docs/pmx.md.
+"""
+
+from __future__ import annotations
+
+from mcu_deploy import plan
+from mcu_deploy.compiled import CompiledModel
+from mcu_deploy.dynamic.checks import Nonsense
+from mcu_deploy.dynamic.workload_codec import check_workload
+from mcu_deploy.pmx.damage import Damage
+
+# More than any board has; beyond, checking itself would take the host's memory and time.
+_MOST_POOL_BYTES = 1 << 31
+_MOST_MANAGED_BYTES = 1 << 26
+_MOST_PARTS = 1000
+
+
+def check(model: CompiledModel) -> None:
+    """Raises Damage, PlanError, or what Python raises, where something does not fit together."""
+    made = model.plan
+    if any(pool.bytes > _MOST_POOL_BYTES for pool in made.pools):
+        raise Damage("its plan has more memory than any board")
+    if made.managed is not None and made.managed.bytes > _MOST_MANAGED_BYTES:
+        raise Damage("its plan gives a memory manager more memory than any board has")
+    if len(made.parts) > _MOST_PARTS:
+        raise Damage(f"its plan has {len(made.parts)} partitions")
+    for choice in model.selection.choices:
+        try:
+            check_workload(choice.workload, choice.layer)
+        except Nonsense as error:
+            raise Damage(f"the workload of {choice.layer.name!r}: {error}") from None
+    plan.check(model.graph, model.selection.choices, made, [call for _, call in model.calls])

@@ -1,0 +1,55 @@
+"""Whether a saved model is what a build asks for: the target, the options, the board's memories."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcu_deploy.backends.interface import Target
+from mcu_deploy.boards import Board
+from mcu_deploy.compiled import CompiledModel
+from mcu_deploy.errors import UsageError
+
+if TYPE_CHECKING:
+    from mcu_deploy.compiler import Options
+
+# What does not touch what is saved: it is chosen anew by each build.
+_OF_THE_BUILD = frozenset(("weights", "debug", "arena"))
+
+
+def require_fit(
+    model: CompiledModel, path: Path, board: Board, target: Target, options: Options
+) -> None:
+    """Raises UsageError where a build asks for something else than the file holds.
+
+    Options that are left at their defaults are what the file says.
+    """
+    if model.target != target:
+        raise UsageError(
+            f"{path} was optimised for {_shown(model.target)}, and {board.name} has "
+            f"{_shown(target)}: kernels and plan would be others. Run `mcu-deploy optimize MODEL "
+            f"--board {board.name} -o FILE.pmx` on the model that it was made of."
+        )
+    memories = {memory.name for memory in board.memories}
+    for pool in model.plan.pools:
+        if pool.memory and pool.memory not in memories:
+            raise UsageError(
+                f"{path} places tensors in the memory {pool.memory!r}, which {board.name} does not "
+                f"have. Run `mcu-deploy optimize MODEL --board {board.name} -o FILE.pmx`."
+            )
+    default = type(options)()
+    for field in dataclasses.fields(options):
+        asked, saved = getattr(options, field.name), getattr(model.options, field.name)
+        if field.name in _OF_THE_BUILD or asked in (saved, getattr(default, field.name)):
+            continue
+        raise UsageError(
+            f"{path} was optimised with other settings of {field.name.replace('_', ' ')!r} than "
+            "this command asks for. Leave the option out, or run `mcu-deploy optimize` with it."
+        )
+
+
+def _shown(target: Target) -> str:
+    has = {"an FPU": target.fpu, "DSP instructions": target.dsp, "MVE": target.mve}
+    parts = [name for name, there in has.items() if there]
+    return f"a {target.core} with {' and '.join(parts)}" if parts else f"a {target.core}"
