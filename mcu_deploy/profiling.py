@@ -54,6 +54,11 @@ class Profile:
         """What is not in any layer: argument checks, copies, the calls themselves."""
         return max(0, self.total - sum(layer.cost for layer in self.layers))
 
+    @property
+    def overhead(self) -> float:
+        """The share of the total that is in no layer."""
+        return self.outside / self.total if self.total else 0.0
+
 
 def profile(
     build: BuildFolder | str | Path,

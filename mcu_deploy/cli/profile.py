@@ -74,6 +74,7 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
             "source": result.source,
             "total": result.total,
             "outside_layers": result.outside,
+            "overhead": result.overhead,
             "stack_used_bytes": result.stack_bytes,
             "counters": result.counters,
         },
@@ -96,7 +97,7 @@ def _print(board: str, result: Any) -> None:
     per_mac = f", {result.total / result.macs:.2f} per MAC" if result.macs else ""
     out.print(
         f"total {result.total:,} {result.unit} for {result.macs:,} MACs{per_mac}; "
-        f"{result.outside:,} outside of the layers"
+        f"{result.outside:,} outside of the layers, which is {result.overhead:.3%}"
     )
     for backend, counters in result.counters.items():
         shown = ", ".join(f"{name} {value:,}" for name, value in counters.items())
