@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import network_programs as programs
+import numpy as np
 import pytest
 from device.faults.firmware import Line, build, function_at, running, symbol_values
-from emulated_firmware import link
 
-from mcu_deploy import resources
 from mcu_deploy.boards import list_boards, load_board
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.device.counting import Counts, count_instructions
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
@@ -89,19 +90,8 @@ def test_after_a_fault_of_the_first_core_both_work_again(line: Line, elf: Path) 
 
 # Loops of known length on both cores: FIRST and SECOND turns of two instructions each.
 LANES = """
+#include "marks.h"
 #include "mcu/parallel.h"
-#include "mcu/platform.h"
-#define MARK(name, n) \\
-    void name(void); \\
-    __attribute__((noipa, used)) void name(void) { __asm volatile("" ::"i"(n) : "memory"); }
-MARK(mcu_bench_begin, 1)
-MARK(mcu_bench_end, 2)
-MARK(mcu_bench_hook, 3)
-MARK(mcu_bench_layer_begin, 4)
-MARK(mcu_bench_layer_end, 5)
-MARK(mcu_bench_tick, 6)
-MARK(mcu_bench_done, 7)
-MARK(mcu_bench_failed, 8)
 static void loop(unsigned turns) {
     __asm volatile("1: subs %0, #1\\n\\tbne 1b" : "+r"(turns)::"cc", "memory");
 }
@@ -128,26 +118,59 @@ void mcu_firmware_main(void) {
 """
 
 
-def count(board: str, folder: Path, first: int, second: int) -> Counts:
-    folder.mkdir(exist_ok=True)
-    source = f"#define FIRST {first}\n#define SECOND {second}\n{LANES}"
-    more = [] if board in BOARDS else [resources.crt() / "src" / "parallel.c"]
-    return count_instructions(load_board(board), link(board, folder, source, more), timeout=60)
+def count(board_name: str, folder: Path, sources: list[Path], *flags: str) -> Counts:
+    """The instructions of a program between its marks."""
+    board = load_board(board_name)
+    more = [] if board.second_core else [programs.CRT / "src" / "parallel.c"]
+    # a file is one section: all its marks are there where it is
+    settings = ["-fno-function-sections", "-ffp-contract=off", f"-Wa,-I{folder}", *flags]
+    settings += [f"-I{HERE}", f"-I{folder}"]
+    elf = build(board, (*sources, *more), folder, *settings)
+    return count_instructions(board, elf, timeout=60)
+
+
+def count_lanes(board: str, folder: Path, first: int, second: int) -> Counts:
+    source = folder / "lanes.c"
+    source.write_text(LANES)
+    return count(board, folder, [source], f"-DFIRST={first}u", f"-DSECOND={second}u")
 
 
 @pytest.mark.parametrize(("first", "second"), [(200_000, 1000), (1000, 200_000), (50_000, 50_000)])
 def test_waiting_for_the_other_core_is_not_counted(first: int, second: int, tmp_path: Path) -> None:
-    counts = count("mps2-an521", tmp_path, first, second)
+    counts = count_lanes("mps2-an521", tmp_path, first, second)
     assert len(counts.cores) == 2
     assert counts.cores[0] == counts.total
     # three rounds; what is not a turn of a loop is the hand-shake: some dozens of instructions
     for found, turns in zip(counts.cores, (first, second), strict=True):
         assert 3 * 2 * turns < found < 3 * 2 * turns + 200
     # however the cores' threads interleave, not one instruction more or less
-    assert [count("mps2-an521", tmp_path, first, second) for _ in range(2)] == [counts, counts]
+    for _ in range(2):
+        assert count_lanes("mps2-an521", tmp_path, first, second) == counts
 
 
 def test_on_one_core_both_lanes_are_counted_on_it(tmp_path: Path) -> None:
-    counts = count("mps2-an386", tmp_path, 3000, 2000)
+    counts = count_lanes("mps2-an386", tmp_path, 3000, 2000)
     assert counts.cores == (counts.total,)
     assert 3 * 2 * 5000 < counts.total < 3 * 2 * 5000 + 100
+
+
+def test_two_instances_on_two_cores_take_the_time_of_one(models_dir: Path, tmp_path: Path) -> None:
+    """They share code and weights, each has its workspace; and each gives what it gives alone."""
+    model = models_dir / "mlperf_kws_int8"
+    network = compile_model(model / "model.onnx", load_board("mps2-an521"), name="kws")
+    programs.write([network], tmp_path)
+    rows = [programs.c_array(value) for value in np.load(model / "io.npz")["in0"][[0, 3]]]
+    (tmp_path / "samples.h").write_text(
+        "#include <stdint.h>\nstatic const int8_t samples[2][490] = {"
+        + ", ".join(f"{{{row}}}" for row in rows)
+        + "};\n"
+    )
+    sources = [HERE / "two_inferences.c", tmp_path / "network_kws.c", *programs.RUNTIME]
+    alone = count("mps2-an521", tmp_path, sources, "-DALONE")
+    together = count("mps2-an521", tmp_path, sources)
+    assert alone.cores == (alone.total,)
+    assert len(together.cores) == 2
+    # the work is the same, but for starting the core and painting its stack; each does half of it
+    assert 0 < sum(together.cores) - alone.total < 10_000
+    assert max(together.cores) < 0.51 * alone.total
+    assert together == count("mps2-an521", tmp_path, sources)
