@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from mcu_deploy.cli import compiling
 from mcu_deploy.cli.console import err, out, print_json
 from mcu_deploy.cli.options import (
     BackendOption,
@@ -19,7 +21,6 @@ from mcu_deploy.cli.options import (
     creation_options,
 )
 from mcu_deploy.codegen.names import shorten
-from mcu_deploy.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    models: Annotated[list[Path], typer.Argument(help="Model files (.onnx, .tflite).")],
+    models: Annotated[list[Path], typer.Argument(help="Model files (.onnx, .tflite, .pmx).")],
     board: BoardOption,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The build folder.", show_default="build/NAME")
@@ -36,78 +37,23 @@ def build(
     name: Annotated[
         list[str] | None, typer.Option("--name", help="The network's name, one for each model.")
     ] = None,
-    backend: Annotated[
-        str, typer.Option("--backend", help="Backend ids in order of preference, by commas.")
-    ] = "",
-    layer_backend: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--layer-backend", metavar="LAYER=ID", help="Who computes a layer (repeatable)."
-        ),
-    ] = None,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy",
-            help="greedy: the first backend of the preference; cost: the cheapest, with the "
-            "conversions between them.",
-        ),
-    ] = "greedy",
+    backend: compiling.Backends = "",
+    layer_backend: compiling.LayerBackends = None,
+    strategy: compiling.Strategy = "greedy",
     dynamic_backends: DynamicBackends = None,
     no_dynamic_backends: NoDynamicBackends = False,
     backend_option: BackendOption = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option("--keep", metavar="TENSOR", help="Readable after a run (repeatable)."),
-    ] = None,
-    partition: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--partition",
-            metavar="NAME=IN,..:OUT,..",
-            help="A part that can be run alone, between these tensors (repeatable).",
-        ),
-    ] = None,
-    state: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--state",
-            metavar="INPUT=OUTPUT",
-            help="The output of one run is the input of the next (repeatable).",
-        ),
-    ] = None,
-    io: Annotated[
-        str,
-        typer.Option("--io", help="arena: inputs and outputs have places there; caller: not."),
-    ] = "arena",
-    memory: Annotated[
-        str,
-        typer.Option(
-            "--memory",
-            help="offline: fixed places; compact: tensors move between layers where that saves "
-            "memory; plain, mru, bestfit: from a memory manager at run time.",
-        ),
-    ] = "offline",
-    arena: Annotated[
-        str,
-        typer.Option(
-            "--arena",
-            help="For several models. separate: a workspace each; shared: one, in which they "
-            "take turns.",
-        ),
-    ] = "separate",
-    shape: Annotated[
-        list[str] | None, typer.Option("--shape", help="INPUT=1,3,96,96 binds symbolic shapes.")
-    ] = None,
+    keep: compiling.Keep = None,
+    partition: compiling.Partitions = None,
+    state: compiling.States = None,
+    io: compiling.InOut = "arena",
+    memory: compiling.Memory = "offline",
+    arena: compiling.Arena = "separate",
+    shape: compiling.Shapes = None,
     weights: Annotated[
         str, typer.Option("--weights", help="incbin: a file beside the source; array: C arrays.")
     ] = "incbin",
-    layers: Annotated[
-        str,
-        typer.Option(
-            "--layers", help="all: no fusion and no memory reuse, for `validate --layers`."
-        ),
-    ] = "built",
+    layers: compiling.Layers = "built",
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show for every node who computes it, and why not another."),
@@ -116,45 +62,21 @@ def build(
     as_json: JsonOption = False,
 ) -> None:
     """Compile models for a board: C source, a checked object, firmware, and a report."""
-    from mcu_deploy import building, exposing
+    from mcu_deploy import building
     from mcu_deploy.codegen.names import network_name
-    from mcu_deploy.compiler import Options
-    from mcu_deploy.folder import parse_shapes
-    from mcu_deploy.plan import memory_strategies
     from mcu_deploy.report import explain as explain_network
     from mcu_deploy.session import Session
 
-    if weights not in ("incbin", "array"):
-        raise UsageError(f"--weights {weights} is not known; it is incbin or array.")
-    if io not in ("arena", "caller"):
-        raise UsageError(f"--io {io} is not known; it is arena or caller.")
-    if memory not in memory_strategies():
-        known = ", ".join(memory_strategies())
-        raise UsageError(f"--memory {memory} is not known; it is one of {known}.")
-    if arena not in ("separate", "shared"):
-        raise UsageError(f"--arena {arena} is not known; it is separate or shared.")
-    if layers not in ("built", "all"):
-        raise UsageError(f"--layers {layers} is not known; it is built or all.")
+    compiling.require_known("--weights", weights, ("incbin", "array"))
     names = name or []
     first = network_name(names[0] if names else None, models[0])
     folder = output if output != Path() else Path("build") / first
-    options = Options(
-        backends=tuple(b for b in backend.split(",") if b),
-        layer_backends=_layer_backends(layer_backend or []),
-        strategy=strategy,
-        weights=weights,
-        layers_all=layers == "all",
-        debug=debug,
-        shapes=parse_shapes(shape or []),
-        requests=exposing.Requests(
-            tuple(keep or ()),
-            tuple(map(exposing.parse_partition, partition or ())),
-            tuple(map(exposing.parse_state, state or ())),
-        ),
-        io=io,
-        arena=arena,
-        memory=memory,
-    )
+    options = compiling.compile_options(
+        backend=backend, layer_backend=layer_backend, strategy=strategy, keep=keep,
+        partition=partition, state=state, io=io, memory=memory, arena=arena, shape=shape,
+        layers=layers,
+    )  # fmt: skip
+    options = replace(options, weights=weights, debug=debug)
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"building for {board} ..."):
         built = building.build(
@@ -167,20 +89,6 @@ def build(
     _print(built.report, folder)
     if explain:
         _explain(rows)
-
-
-def _layer_backends(texts: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        layer, separator, backend = text.rpartition("=")
-        if not (separator and layer and backend):
-            raise UsageError(f"--layer-backend {text} is not of the form LAYER=ID.")
-        if found.setdefault(layer, backend) != backend:
-            raise UsageError(
-                f"--layer-backend names the layer {layer!r} twice, with {found[layer]} and "
-                f"{backend}; name it once."
-            )
-    return found
 
 
 def _print(report: dict[str, Any], folder: Path) -> None:

@@ -1,0 +1,74 @@
+"""`mcu-deploy optimize`: a model, compiled for a board, in one .pmx file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from mcu_deploy.cli import compiling
+from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.options import (
+    BackendOption,
+    BoardOption,
+    DynamicBackends,
+    JsonOption,
+    NoDynamicBackends,
+    creation_options,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("optimize")(optimize)
+
+
+def optimize(
+    model: Annotated[Path, typer.Argument(help="A model file (.onnx, .tflite, .pmx).")],
+    board: BoardOption,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .pmx file.")],
+    compress: Annotated[
+        bool, typer.Option("--compress", help="A smaller file, which takes longer to load.")
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option("--name", help="The network's name, where `build` gives none.")
+    ] = None,
+    backend: compiling.Backends = "",
+    layer_backend: compiling.LayerBackends = None,
+    strategy: compiling.Strategy = "greedy",
+    dynamic_backends: DynamicBackends = None,
+    no_dynamic_backends: NoDynamicBackends = False,
+    backend_option: BackendOption = None,
+    keep: compiling.Keep = None,
+    partition: compiling.Partitions = None,
+    state: compiling.States = None,
+    io: compiling.InOut = "arena",
+    memory: compiling.Memory = "offline",
+    arena: compiling.Arena = "separate",
+    shape: compiling.Shapes = None,
+    layers: compiling.Layers = "built",
+    as_json: JsonOption = False,
+) -> None:
+    """Compile a model up to its plan and save it: `build` then has code generation left to do."""
+    from mcu_deploy import optimizing
+    from mcu_deploy.session import Session
+
+    options = compiling.compile_options(
+        backend=backend, layer_backend=layer_backend, strategy=strategy, keep=keep,
+        partition=partition, state=state, io=io, memory=memory, arena=arena, shape=shape,
+        layers=layers,
+    )  # fmt: skip
+    creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
+    with Session(options=creation) as session, err.status(f"optimizing for {board} ..."):
+        made = optimizing.optimize_model(
+            model, board, output, name=name, session=session, options=options, compress=compress
+        )
+    if as_json:
+        print_json(made.report())
+        return
+    out.print(
+        f"{escape(str(made.path))}: {made.bytes:,} bytes, {len(made.model.plan.steps)} layers "
+        f"and {made.model.plan.arena_bytes:,} bytes of arena for a {made.model.target.core}"
+    )

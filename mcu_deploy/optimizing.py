@@ -1,0 +1,85 @@
+"""`optimize`: a model, compiled up to its plan, in a .pmx file (docs/pmx.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mcu_deploy import compiler, pmx
+from mcu_deploy.boards import Board, load_board
+from mcu_deploy.compiled import CompiledModel
+from mcu_deploy.compiler import Options
+from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.session import Session
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """A .pmx file, its size, and the model that is in it."""
+
+    path: Path
+    bytes: int
+    model: CompiledModel
+
+    def report(self) -> dict[str, Any]:
+        """What `optimize --json` prints."""
+        return {
+            "model": self.model.name,
+            "pmx": str(self.path),
+            "pmx_bytes": self.bytes,
+            "core": self.model.target.core,
+            "arena_bytes": self.model.plan.arena_bytes,
+            "arena_lower_bound_bytes": self.model.plan.lower_bound,
+            "macs": self.model.macs,
+            "layers": [
+                {
+                    "index": step.index,
+                    "name": step.choice.layer.name,
+                    "op": step.choice.layer.op,
+                    "backend": step.choice.workload.backend,
+                    "macs": step.choice.layer.macs,
+                }
+                for step in self.model.plan.steps
+            ],
+        }
+
+
+def optimize_model(
+    model: str | Path,
+    board: str | Path | Board,
+    output: str | Path,
+    *,
+    name: str | None = None,
+    session: Session | None = None,
+    options: Options | None = None,
+    compress: bool = False,
+) -> Optimized:
+    """Compiles a model up to its plan, and writes that into a file for `build`.
+
+    output: ends in .pmx. name: of the network, where a build gives no other. compress: each
+    constant by itself. Equal models and options give equal bytes. Raises an McuDeployError with a
+    sentence for everything that can go wrong.
+    """
+    if session is None:
+        with Session() as own:
+            return optimize_model(
+                model, board, output, name=name, session=own, options=options, compress=compress
+            )
+    path = Path(output)
+    if path.suffix.lower() != ".pmx":
+        raise UsageError(f"{path} does not end in .pmx, so that `build` would not know its format.")
+    target = board if isinstance(board, Board) else load_board(board)
+    chosen = options or Options()
+    if chosen.arena == "shared":  # as `build` does
+        chosen = replace(chosen, separate_state=True)
+    made = compiler.compile_model(model, target, name=name, session=session, options=chosen)
+    content = pmx.pack(made, session, compress=compress)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        compiler.write_file(path, content)
+    except OSError as error:
+        raise ToolError(
+            f"{path} cannot be written ({error.strerror}); choose another place with -o."
+        ) from error
+    return Optimized(path, len(content), made)
