@@ -11,7 +11,7 @@ import numpy.typing as npt
 from operators.overlap_lab import Library, Watched, computed
 
 from mcu_deploy.backends.interface import InPlace, Layer
-from mcu_deploy.ir import EdgeId, TensorType
+from mcu_deploy.ir import DType, EdgeId, TensorType
 from mcu_deploy.select import Choice
 
 Bytes = npt.NDArray[np.uint8]
@@ -20,6 +20,11 @@ Bytes = npt.NDArray[np.uint8]
 def random_bytes(type_: TensorType, rng: np.random.Generator) -> Bytes:
     if type_.dtype.is_float:
         values = rng.standard_normal(type_.elements).astype(type_.dtype.numpy)
+    elif type_.dtype is DType.BOOL:
+        values = rng.integers(0, 2, type_.elements).astype(np.uint8)
+    elif type_.dtype.bytes == 8:
+        low, high = type_.dtype.range
+        values = rng.integers(low, high, type_.elements, type_.dtype.numpy, endpoint=True)
     else:
         low, high = type_.dtype.range
         values = rng.integers(low, high + 1, type_.elements).astype(type_.dtype.numpy)

@@ -88,13 +88,12 @@ def casts(draw: st.DrawFn) -> Case:
     return one_node("Cast", values[:1], target, {"to": code})
 
 
-@pytest.mark.parametrize(
-    "strategy",
-    [comparisons, logic, arithmetic, powers, bits, unary, casts],
-    ids=lambda s: s.__name__,
-)
-def test_the_host_gives_the_oracles_bits(strategy: type, tmp_path: Path) -> None:
-    check_on_host(examples(strategy(), 40), tmp_path)
+FAMILIES = (comparisons, logic, arithmetic, powers, bits, unary, casts)
+
+
+@pytest.mark.parametrize("family", range(len(FAMILIES)))
+def test_the_host_gives_the_oracles_bits(family: int, tmp_path: Path) -> None:
+    check_on_host(examples(FAMILIES[family](), 40), tmp_path)
 
 
 def _row(

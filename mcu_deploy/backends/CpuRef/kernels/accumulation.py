@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels import integers
+import numpy as np
+
+from mcu_deploy.backends.CpuRef.kernels import integers, overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     OUTPUT,
     Kernel,
@@ -18,7 +20,6 @@ from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
-    InPlace,
     Layer,
     LayoutRule,
     Support,
@@ -57,9 +58,15 @@ def _create(layer: Layer) -> Workload:
         f"{layer.op.lower()}_{dtype.value}", (pointer(x, "x"), pointer(y, "y", const=False)), body
     )
     arguments, constants = passed(layer, (0,))
-    # Every element is read before its own place is written.
-    in_place = () if x.constant is not None else (InPlace(0, 0),)
-    return workload(layer, function, (*arguments, OUTPUT), constants, in_place=in_place)
+    along = np.arange(shape[axis]) * math.prod(shape[axis + 1 :])
+    if layer.attributes.get("reverse", 0):
+        along = along[::-1]
+    rows = np.arange(math.prod(shape[:axis])) * math.prod(shape[axis:])
+    order = overlap.nested(rows, np.arange(math.prod(shape[axis + 1 :])), along)
+    return workload(
+        layer, function, (*arguments, OUTPUT), constants,
+        in_place=overlap.in_place(layer, order, written=order),
+    )  # fmt: skip
 
 
 KERNELS = tuple(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -19,7 +22,6 @@ from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts,
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
-    InPlace,
     Layer,
     LayoutRule,
     Support,
@@ -104,10 +106,13 @@ def _log_softmax(layer: Layer) -> Workload:
         (pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False)),
         render("log_softmax.c.j2", outer=outer, size=size, inner=inner),
     )
-    # A row is read before it is written, and the rows stand side by side.
-    return workload(
-        layer, function, (INPUT, OUTPUT), headers=("math.h",), in_place=(InPlace(0, 0),)
+    order = overlap.nested(
+        np.arange(outer) * size * inner, np.arange(inner), np.arange(size) * inner
     )
+    return workload(
+        layer, function, (INPUT, OUTPUT), headers=("math.h",),
+        in_place=overlap.in_place(layer, order, written=order),
+    )  # fmt: skip
 
 
 KERNELS = (
