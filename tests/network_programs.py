@@ -21,7 +21,7 @@ from mcu_deploy.compiler import Network
 Array = npt.NDArray[Any]
 
 CRT = resources.root() / "crt"
-MEMBERS = ("error", "instance", "memory_block", "memory_page", "runtime", "tensor")
+MEMBERS = ("error", "exposed", "instance", "memory_block", "memory_page", "runtime", "tensor")
 RUNTIME = [CRT / "src" / f"{name}.c" for name in MEMBERS]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
 SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
