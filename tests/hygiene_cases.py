@@ -61,14 +61,14 @@ def network(
 static const int8_t _mcu_{name}_weights[64] = {{1, -2, 3}};
 static int32_t _mcu_{name}_run(void *args, void *ids, int32_t n, void *r, void *c, void *h);
 static const mcu_tensor_info_t _mcu_{name}_tensors[1] = {{
-    {{"x", NULL, {{0, 64}}, 0.1f, 0, 1, {{0, 8, 1}}}}}};
+    {{"x", NULL, {{0, 0, 64}}, 0.1f, 0, 1, {{0, 8, 1}}}}}};
 extern {const} mcu_model_t _mcu_network_{name};
 {const} mcu_model_t _mcu_network_{name} = {{
     _mcu_{name}_run, 1, 1, {abi}, 64, 8, 1, "{name}",
     _mcu_{name}_tensors, _mcu_{name}_tensors, NULL, NULL}};
 {extra}
 static int32_t _mcu_{name}_run(void *args, void *ids, int32_t n, void *r, void *c, void *h) {{
-    int32_t status = _mcu_run_begin(&_mcu_network_{name}, args, ids, n, h);
+    int32_t status = _mcu_run_begin(&_mcu_network_{name}, NULL, args, ids, n, h);
     int8_t *x = (int8_t *)((mcu_instance_t *)h)->workspace;
     int32_t sum = 0;
     (void)r;
@@ -78,7 +78,7 @@ static int32_t _mcu_{name}_run(void *args, void *ids, int32_t n, void *r, void *
     }}
     {body}
     x[0] = (int8_t)sum;
-    return status == 0 ? _mcu_run_end(&_mcu_network_{name}, args, h) : status;
+    return status == 0 ? _mcu_run_end(&_mcu_network_{name}, NULL, args, h) : status;
 }}
 """
 

@@ -16,11 +16,11 @@ __asm__(".section .rodata._mcu_NAME_weights,\\"a\\"\\n.balign 16\\n_mcu_NAME_wei
 extern const float _mcu_NAME_weights[];
 static const int64_t _mcu_NAME_shape[2] = {1, 16};
 static const mcu_tensor_info_t _mcu_NAME_input = {
-    "x", _mcu_NAME_shape, {0, 64}, 0, 0, 2, {kDLFloat, 32, 1}};
+    "x", _mcu_NAME_shape, {0, 0, 64}, 0, 0, 2, {kDLFloat, 32, 1}};
 static const mcu_tensor_info_t _mcu_NAME_output = {
-    "y", _mcu_NAME_shape, {64, 64}, 0, 0, 2, {kDLFloat, 32, 1}};
+    "y", _mcu_NAME_shape, {64, 0, 64}, 0, 0, 2, {kDLFloat, 32, 1}};
 static const mcu_layer_info_t _mcu_NAME_layers[1] = {{0, 1}};
-static const mcu_region_t _mcu_NAME_places[1] = {{64, 64}};
+static const mcu_region_t _mcu_NAME_places[1] = {{64, 0, 64}};
 static void _mcu_NAME_0(const float *x, const float *w, float *y) {
     volatile float products[16];
     for (int i = 0; i < 16; i++) {
@@ -35,7 +35,7 @@ static int32_t _mcu_NAME_run(void *args, void *ids, int32_t count, void *value, 
     mcu_instance_t *instance = handle;
     (void)value;
     (void)code;
-    int32_t status = _mcu_run_begin(&_mcu_network_NAME, args, ids, count, handle);
+    int32_t status = _mcu_run_begin(&_mcu_network_NAME, NULL, args, ids, count, handle);
     if (status != MCU_OK) {
         return status;
     }
@@ -43,7 +43,7 @@ static int32_t _mcu_NAME_run(void *args, void *ids, int32_t count, void *value, 
     _mcu_NAME_0((const float *)instance->workspace, _mcu_NAME_weights,
                 (float *)(instance->workspace + 64));
     _mcu_layer_event(instance, 0, MCU_LAYER_END);
-    return _mcu_run_end(&_mcu_network_NAME, args, handle);
+    return _mcu_run_end(&_mcu_network_NAME, NULL, args, handle);
 }
 const mcu_model_t _mcu_network_NAME = {
     _mcu_NAME_run, 1, 1, MCU_MODEL_ABI_VERSION, 128, 16, 1, "NAME", &_mcu_NAME_input,
@@ -55,8 +55,10 @@ MODELS = """\
 #include "mcu/runtime.h"
 extern const mcu_model_t _mcu_network_NAME;
 static uint8_t workspace[ARENA] MCU_ALIGNED(16) __attribute__((section(".bss.mcu_workspace")));
+static mcu_instance_t instance;
+static const mcu_pool_t pools[] = {{workspace, 128}};
 const mcu_firmware_model_t mcu_firmware_models[] = {
-    {&_mcu_network_NAME, workspace, 128, 0, {1}, {2}}};
+    {&_mcu_network_NAME, &instance, pools, NULL, 0, {1}, {2}}};
 const uint32_t mcu_firmware_num_models = 1;
 """
 

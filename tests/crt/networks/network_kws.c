@@ -9,12 +9,12 @@ static const int64_t _mcu_kws_input_shape[4] = {1, 49, 10, 1};
 static const int64_t _mcu_kws_output_shape[2] = {1, 12};
 static const mcu_tensor_info_t _mcu_kws_input = {.name = "input_1",
                                                  .shape = _mcu_kws_input_shape,
-                                                 .place = {0, 490},
+                                                 .place = {0, 0, 490},
                                                  .ndim = 4,
                                                  .dtype = {kDLInt, 8, 1}};
 static const mcu_tensor_info_t _mcu_kws_output = {.name = "Identity",
                                                   .shape = _mcu_kws_output_shape,
-                                                  .place = {496, 12},
+                                                  .place = {496, 0, 12},
                                                   .ndim = 2,
                                                   .dtype = {kDLInt, 8, 1}};
 
@@ -23,7 +23,7 @@ static int32_t _mcu_kws_run(void *args, void *arg_type_ids, int32_t num_args, vo
     (void)out_ret_value;
     (void)out_ret_tcode;
     int32_t status =
-        _mcu_run_begin(&_mcu_network_kws, args, arg_type_ids, num_args, resource_handle);
+        _mcu_run_begin(&_mcu_network_kws, NULL, args, arg_type_ids, num_args, resource_handle);
     if (status != MCU_OK) {
         return status;
     }
@@ -36,7 +36,7 @@ static int32_t _mcu_kws_run(void *args, void *arg_type_ids, int32_t num_args, vo
     }
     memset(scores, -128, 12);
     scores[(sum % 12 + 12) % 12] = 127;
-    return _mcu_run_end(&_mcu_network_kws, args, resource_handle);
+    return _mcu_run_end(&_mcu_network_kws, NULL, args, resource_handle);
 }
 
 const mcu_model_t _mcu_network_kws = {

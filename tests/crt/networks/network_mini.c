@@ -10,18 +10,18 @@
 
 static const int64_t _mcu_mini_shape[2] = {2, 3};
 static const mcu_tensor_info_t _mcu_mini_input = {
-    .name = "x", .shape = _mcu_mini_shape, .place = {0, 6}, .ndim = 2, .dtype = INT(8)};
+    .name = "x", .shape = _mcu_mini_shape, .place = {0, 0, 6}, .ndim = 2, .dtype = INT(8)};
 static const mcu_tensor_info_t _mcu_mini_output = {
-    .name = "y", .shape = _mcu_mini_shape, .place = {8, 6}, .ndim = 2, .dtype = INT(8)};
+    .name = "y", .shape = _mcu_mini_shape, .place = {8, 0, 6}, .ndim = 2, .dtype = INT(8)};
 static const mcu_layer_info_t _mcu_mini_layers[2] = {{0, 1}, {1, 1}};
-static const mcu_region_t _mcu_mini_layer_outputs[2] = {{16, 6}, {8, 6}};
+static const mcu_region_t _mcu_mini_layer_outputs[2] = {{16, 0, 6}, {8, 0, 6}};
 
 static int32_t _mcu_mini_run(void *args, void *arg_type_ids, int32_t num_args, void *out_ret_value,
                              void *out_ret_tcode, void *resource_handle) {
     (void)out_ret_value;
     (void)out_ret_tcode;
     int32_t status =
-        _mcu_run_begin(&_mcu_network_mini, args, arg_type_ids, num_args, resource_handle);
+        _mcu_run_begin(&_mcu_network_mini, NULL, args, arg_type_ids, num_args, resource_handle);
     if (status != MCU_OK) {
         return status;
     }
@@ -40,7 +40,7 @@ static int32_t _mcu_mini_run(void *args, void *arg_type_ids, int32_t num_args, v
         y[i] = (int8_t)(3 * sum[i]);
     }
     _mcu_layer_event(instance, 1, MCU_LAYER_END);
-    return _mcu_run_end(&_mcu_network_mini, args, resource_handle);
+    return _mcu_run_end(&_mcu_network_mini, NULL, args, resource_handle);
 }
 
 const mcu_model_t _mcu_network_mini = {
@@ -63,22 +63,22 @@ const mcu_model_t _mcu_network_mini = {
 static const int64_t _mcu_mix_shape_a[1] = {4};
 static const int64_t _mcu_mix_shape_b[3] = {2, 1, 2};
 static const mcu_tensor_info_t _mcu_mix_inputs[2] = {
-    {.name = "a", .shape = _mcu_mix_shape_a, .place = {0, 8}, .ndim = 1, .dtype = INT(16)},
-    {.name = "b", .shape = _mcu_mix_shape_b, .place = {16, 16}, .ndim = 3, .dtype = INT(32)},
+    {.name = "a", .shape = _mcu_mix_shape_a, .place = {0, 0, 8}, .ndim = 1, .dtype = INT(16)},
+    {.name = "b", .shape = _mcu_mix_shape_b, .place = {16, 0, 16}, .ndim = 3, .dtype = INT(32)},
 };
 static const mcu_tensor_info_t _mcu_mix_outputs[2] = {
-    {.name = "c", .shape = _mcu_mix_shape_b, .place = {16, 16}, .ndim = 3, .dtype = INT(32)},
-    {.name = "s", .shape = NULL, .place = {48, 4}, .ndim = 0, .dtype = {kDLFloat, 32, 1}},
+    {.name = "c", .shape = _mcu_mix_shape_b, .place = {16, 0, 16}, .ndim = 3, .dtype = INT(32)},
+    {.name = "s", .shape = NULL, .place = {48, 0, 4}, .ndim = 0, .dtype = {kDLFloat, 32, 1}},
 };
 static const mcu_layer_info_t _mcu_mix_layers[1] = {{0, 2}};
-static const mcu_region_t _mcu_mix_layer_outputs[2] = {{16, 16}, {48, 4}};
+static const mcu_region_t _mcu_mix_layer_outputs[2] = {{16, 0, 16}, {48, 0, 4}};
 
 static int32_t _mcu_mix_run(void *args, void *arg_type_ids, int32_t num_args, void *out_ret_value,
                             void *out_ret_tcode, void *resource_handle) {
     (void)out_ret_value;
     (void)out_ret_tcode;
     int32_t status =
-        _mcu_run_begin(&_mcu_network_mix, args, arg_type_ids, num_args, resource_handle);
+        _mcu_run_begin(&_mcu_network_mix, NULL, args, arg_type_ids, num_args, resource_handle);
     if (status != MCU_OK) {
         return status;
     }
@@ -94,7 +94,7 @@ static int32_t _mcu_mix_run(void *args, void *arg_type_ids, int32_t num_args, vo
         *s += (float)b[i];
     }
     _mcu_layer_event(instance, 0, MCU_LAYER_END);
-    return _mcu_run_end(&_mcu_network_mix, args, resource_handle);
+    return _mcu_run_end(&_mcu_network_mix, NULL, args, resource_handle);
 }
 
 const mcu_model_t _mcu_network_mix = {
@@ -116,14 +116,14 @@ const mcu_model_t _mcu_network_mix = {
 
 static const int64_t _mcu_wide_shape[1] = {1};
 #define WIDE(i)                                                                                    \
-    { .name = "x", .shape = _mcu_wide_shape, .place = {i, 1}, .ndim = 1, .dtype = INT(8) }
+    { .name = "x", .shape = _mcu_wide_shape, .place = {i, 0, 1}, .ndim = 1, .dtype = INT(8) }
 static const mcu_tensor_info_t _mcu_wide_tensors[17] = {
     WIDE(0), WIDE(1),  WIDE(2),  WIDE(3),  WIDE(4),  WIDE(5),  WIDE(6),  WIDE(7), WIDE(8),
     WIDE(9), WIDE(10), WIDE(11), WIDE(12), WIDE(13), WIDE(14), WIDE(15), WIDE(31)};
 
 static int32_t wide_run(const mcu_model_t *model, void *args, void *types, int32_t num_args,
                         void *resource_handle) {
-    int32_t status = _mcu_run_begin(model, args, types, num_args, resource_handle);
+    int32_t status = _mcu_run_begin(model, NULL, args, types, num_args, resource_handle);
     if (status != MCU_OK) {
         return status;
     }
@@ -133,7 +133,7 @@ static int32_t wide_run(const mcu_model_t *model, void *args, void *types, int32
         sum += x[i];
     }
     x[31] = (int8_t)sum;
-    return _mcu_run_end(model, args, resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
 }
 
 static int32_t _mcu_wide15_run(void *args, void *arg_type_ids, int32_t num_args,
