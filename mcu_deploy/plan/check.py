@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.plan.check_lanes import exchanged, require_apart
 from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
 from mcu_deploy.select import Choice
 
@@ -93,9 +94,12 @@ class _Checker:
         exposure = self.plan.exposure
         kept = {kept.edge for kept in exposure.kept}
         whole = range(len(self.plan.program))
-        self._simulate(
-            self.graph.inputs, whole, {*exposure.outputs(self.graph), *kept}, "the network"
-        )
+        ends = {*exposure.outputs(self.graph), *kept}
+        self._simulate(self.graph.inputs, whole, ends, "the network")
+        if self.plan.parallel:
+            require_apart(self.plan.parallel, self._touched)
+            backwards = exchanged(self.plan.parallel, whole)
+            self._simulate(self.graph.inputs, backwards, ends, "the network, lanes exchanged")
 
     def run_part(self, part: Part) -> None:
         kept = {kept.edge for kept in self.plan.exposure.kept}
@@ -139,6 +143,18 @@ class _Checker:
                 raise PlanError(f"{what}: the state {state.name!r} does not get its next value")
             if not is_next and state.input not in live:
                 raise PlanError(f"{what}: the state {state.name!r} is overwritten")
+
+    def _touched(self, position: int) -> tuple[list[_Stretch], list[_Stretch]]:
+        """What the layer at a position reads, and what it writes; scratch is written."""
+        item = self.plan.program[position]
+        if not isinstance(item, Step):
+            raise PlanError(f"position {position} of a lane is no layer")
+        layer = item.choice.layer
+        if any(r.kind is RegionKind.PRIVATE for r in item.choice.workload.regions):
+            raise PlanError(f"{layer.name!r} has private memory, but does not run alone")
+        reads = [self.places[o.edge] for o in layer.inputs if o is not None and o.constant is None]
+        writes = [self.places[o.edge] for o in layer.outputs]
+        return reads, writes + self._scratches(item)
 
     def _require_held(self, position: int, item: Item, held: set[int]) -> set[int]:
         """The buffers that are held after an item, of those that a manager gives."""

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import groups as sharing
+from mcu_deploy.plan.concurrency import Mark, clash, marks_of
 from mcu_deploy.plan.exposure import Exposure, State
 from mcu_deploy.plan.groups import Group, Groups, Run, Sharing
-from mcu_deploy.plan.model import Buffer, Copy, Item, Part, Program, Step, Tensor, aligned
+from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor, aligned
 from mcu_deploy.plan.parts import find_parts, runs_of
 from mcu_deploy.select import Choice
 
@@ -65,10 +66,12 @@ def analyse(
     calls: Sequence[RegionCall] = (),
     exposure: Exposure | None = None,
     options: Options | None = None,
+    parallel: Sequence[Parallel] = (),
 ) -> Lifetimes:
     """Program and buffers of a network in the order of `choices`.
 
-    calls: what is called beside the layers, with private regions.
+    calls: what is called beside the layers, with private regions. parallel: stretches of the
+    program that run on several cores at once; not with partitions.
     """
     shown, chosen = exposure or Exposure(), options or Options()
     called = [choice for choice in choices if not choice.workload.is_view]
@@ -81,6 +84,7 @@ def analyse(
         [*called, *copies],
         runs_of(graph, shown, parts, len(called) + len(copies)),
         chosen.reuse,
+        marks_of(parallel),
     )
     bound = analysis.lower_bound()
     if chosen.reuse:
@@ -109,11 +113,17 @@ class _Analysis:
         happenings: Sequence[Choice | Copy],
         runs: Sequence[Run],
         reuse: bool,
+        marks: Mapping[int, Mark],
     ) -> None:
         self.groups = groups
         self.happenings = happenings
         self.runs = runs
         self.reuse = reuse
+        self.position_marks = marks
+        self.edge_marks: dict[EdgeId, set[Mark]] = {}
+        for position, mark in marks.items():
+            for edge in touched(happenings[position]):
+                self.edge_marks.setdefault(edge, set()).add(mark)
         self.end = len(happenings)
         self.sharings = [
             found
@@ -143,6 +153,14 @@ class _Analysis:
                 lives[id(group)] = (-1, self.end)
         return lives
 
+    def marks(self, group: Group) -> set[Mark]:
+        """In which lanes a group is used."""
+        return set().union(*(self.edge_marks.get(edge, set()) for edge in group.edges))
+
+    def clash(self, first: Group, second: Group) -> bool:
+        """Whether two cores may use the groups at one time."""
+        return bool(self.edge_marks) and clash(self.marks(first), self.marks(second))
+
     def lower_bound(self) -> int:
         """The largest sum of aligned groups and scratch that live at one position."""
         sizes = {
@@ -168,6 +186,8 @@ class _Analysis:
         """Lets a state's next value be written over it, where nothing reads it any more."""
         here, there = self.groups.of[state.input], self.groups.of[state.output]
         if here is there or not there.is_free or not sharing.same_room(here, there):
+            return
+        if self.clash(here, there):
             return
         over = {
             s.position
@@ -206,6 +226,7 @@ class _Analysis:
                 or source is target
                 or not (source.is_free and target.is_free)
                 or not sharing.same_room(source, target)
+                or self.clash(source, target)
                 or not all(_meet_at(life, source, target, found.position) for life in lives)
             ):
                 continue
@@ -259,6 +280,7 @@ class _Buffers:
         self._analysis = analysis
         self._numbers: dict[int, int] = {}
         self._lives: list[dict[int, Life]] = []
+        self._marks: dict[int, set[Mark]] = {}
         whole = analysis.lives(analysis.runs[0])
         for group in analysis.groups.all:
             number = self._numbers[id(group)] = len(self.buffers)
@@ -267,6 +289,7 @@ class _Buffers:
             self.buffers.append(
                 Buffer(number, max(group.bytes, 1), first, last, label, group.persistent)
             )
+            self._marks[number] = analysis.marks(group)
             if group.slot is not None:
                 self.slots[number] = group.slot
             for edge in group.edges:
@@ -293,6 +316,8 @@ class _Buffers:
     def _add(self, size: int, position: int, present: Sequence[bool], label: str) -> int:
         number = len(self.buffers)
         self.buffers.append(Buffer(number, size, position, position, label))
+        mark = self._analysis.position_marks.get(position)
+        self._marks[number] = set() if mark is None else {mark}
         for lives, there in zip(self._lives, present, strict=True):
             if there:
                 lives[number] = (position, position)
@@ -326,6 +351,13 @@ class _Buffers:
             if buffer.persistent:
                 others = (other.id for other in self.buffers if other.id != buffer.id)
                 found.update((min(buffer.id, o), max(buffer.id, o)) for o in others)
+        marked = [number for number, marks in self._marks.items() if marks]
+        for index, first in enumerate(marked):
+            found.update(
+                (min(first, other), max(first, other))
+                for other in marked[:index]
+                if clash(self._marks[first], self._marks[other])
+            )
         return {pair for pair in found if not self.slots.keys() & set(pair)}
 
     def overlaps(self) -> dict[Pair, int]:
@@ -336,6 +368,8 @@ class _Buffers:
             source, target = groups[sharing_.source], groups[sharing_.target]
             pair = (self._numbers[id(target)], self._numbers[id(source)])
             if source is target or not (source.is_free and target.is_free):
+                continue
+            if self._analysis.clash(source, target):
                 continue
             if all(self._only_at(lives, pair, sharing_) for lives in self._lives):
                 found[pair] = sharing_.distance

@@ -119,6 +119,18 @@ def steps_of(program: Program) -> Iterator[Step]:
 
 
 @dataclass(frozen=True)
+class Parallel:
+    """Items of a program, by position, that run at once: a lane for each core."""
+
+    lanes: tuple[tuple[int, ...], ...]
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """All positions, lane after lane."""
+        return tuple(position for lane in self.lanes for position in lane)
+
+
+@dataclass(frozen=True)
 class Part:
     """A partition that can be run alone: which items of the program it runs, by position.
 
@@ -138,13 +150,13 @@ class Plan:
 
     tensors: in which buffer each edge that is computed lies; places: of the buffers. A copy whose
     two edges have one place does nothing. slots: entries of the table of pointers, which lies in
-    the buffer `table`. lower_bound:
-    the largest sum of tensors and scratch that live at one step, aligned, each on its own: what
-    no plan in this order can beat without letting an output overwrite its input. private: the
-    buffer that holds the backends' private regions, and each region's offset in it. memory: the
-    strategy. managed: what is taken from a memory manager at run time. moves: of buffers in the
-    workspace, each before a position; moved: of these, pairs of (from this position on, offset),
-    where `places` has the first.
+    the buffer `table`. lower_bound: the largest sum of tensors and scratch that live at one step,
+    aligned, each on its own: what no plan in this order can beat without letting an output
+    overwrite its input. parallel: the stretches that run on several cores. private: the buffer
+    that holds the backends' private regions, and each region's offset in it. memory: the strategy.
+    managed: what is taken from a memory manager at run time. moves: of buffers in the workspace,
+    each before a position; moved: of these, pairs of (from this position on, offset), where
+    `places` has the first.
     """
 
     program: Program
@@ -164,6 +176,7 @@ class Plan:
     managed: Managed | None = None
     moves: tuple[Move, ...] = ()
     moved: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    parallel: tuple[Parallel, ...] = ()
 
     @property
     def steps(self) -> tuple[Step, ...]:

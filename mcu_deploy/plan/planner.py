@@ -15,17 +15,17 @@ from dataclasses import dataclass, field, replace
 from mcu_deploy.backends.interface import RegionCall
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import lifetimes, managed, managers, moving
+from mcu_deploy.plan import lifetimes, managed, managers, moving, schedules
 from mcu_deploy.plan.check import check
 from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes, Pair, analyse
-from mcu_deploy.plan.model import InPool, InSlot, Place, Plan, PoolUse, aligned
+from mcu_deploy.plan.model import InPool, InSlot, Parallel, Place, Plan, PoolUse, aligned
 from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Problem, solve
 from mcu_deploy.plan.runtime import Managed
-from mcu_deploy.plan.sequence import arrange
+from mcu_deploy.plan.sequence import arrange, schedule
 from mcu_deploy.select import Choice
 
 WORKSPACE = "workspace"
@@ -42,12 +42,13 @@ class Options(lifetimes.Options):
     order: the layers may be put into another order (with partitions they stay in the model's).
     separate_state: what outlives a run (states, backends' private memory, the table of pointers)
     gets a pool of its own, so that networks which take turns can share the workspace.
-    memory: one of `memory_strategies`.
+    memory: one of `memory_strategies`. schedule: one of `schedules.names()`.
     """
 
     order: bool = True
     separate_state: bool = False
     memory: str = OFFLINE
+    schedule: str = schedules.SEQUENTIAL
 
 
 def memory_strategies() -> tuple[str, ...]:
@@ -73,9 +74,13 @@ def make(
             f"There is no memory strategy {chosen.memory!r}; choose one of: "
             f"{', '.join(memory_strategies())}."
         )
-    if chosen.order and chosen.reuse and not shown.partitions:
+    parallel: tuple[Parallel, ...] = ()
+    if chosen.schedule != schedules.SEQUENTIAL:
+        _require_plain(chosen, shown)
+        choices, parallel = schedule(graph, choices, chosen.schedule)
+    elif chosen.order and chosen.reuse and not shown.partitions:
         choices = arrange(graph, choices, shown)
-    lives = analyse(graph, choices, calls, shown, chosen)
+    lives = analyse(graph, choices, calls, shown, chosen, parallel)
     runs = runs_of(graph, shown, lives.parts, len(lives.program))
     use: Managed | None = None
     if chosen.memory not in (OFFLINE, COMPACT):
@@ -86,9 +91,24 @@ def make(
         lives.lower_bound, private=lives.private, private_offsets=lives.private_offsets,
         exposure=shown, parts=lives.parts, slots=_slots(found.places), table=lives.table,
         memory=chosen.memory, managed=use, moves=found.moves, moved=found.moved,
+        parallel=parallel,
     )  # fmt: skip
     check(graph, choices, plan, calls)
     return plan
+
+
+def _require_plain(options: Options, exposure: Exposure) -> None:
+    """Raises UsageError where a schedule of several cores meets what is for one."""
+    if exposure.partitions:
+        raise UsageError(
+            f"--schedule {options.schedule} and --partition do not go together: a partition runs "
+            "on one core. Leave one of them out."
+        )
+    if options.memory != OFFLINE:
+        raise UsageError(
+            f"--schedule {options.schedule} and --memory {options.memory} do not go together: two "
+            "cores would change one memory at once. Plan the memory with --memory offline."
+        )
 
 
 @dataclass

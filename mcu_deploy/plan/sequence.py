@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mcu_deploy.backends.interface import RegionKind
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.plan import schedules
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.groups import Groups, of_views, reads_of, sharings
 from mcu_deploy.plan.lifetimes import scratches
-from mcu_deploy.plan.model import aligned
+from mcu_deploy.plan.model import Parallel, aligned
 from mcu_deploy.plan.ordering import Task, best_order
 from mcu_deploy.select import Choice
 
@@ -39,6 +41,35 @@ def arrange(graph: Graph, choices: Sequence[Choice], exposure: Exposure) -> tupl
         shares=_shares(called, groups, number),
     )
     return _with_views([called[index] for index in order], choices, graph.inputs)
+
+
+def schedule(
+    graph: Graph, choices: Sequence[Choice], name: str
+) -> tuple[tuple[Choice, ...], tuple[Parallel, ...]]:
+    """The choices in the order of a schedule, and the stretches that run on several cores.
+
+    What a layer costs is its backend's own estimate. A layer with private memory of its backend
+    runs alone: another one may use the same.
+    """
+    called = [choice for choice in choices if not choice.workload.is_view]
+    jobs = [
+        schedules.Job(
+            needs,
+            choice.workload.costs.time or choice.layer.macs,
+            any(r.kind is RegionKind.PRIVATE for r in choice.workload.regions),
+        )
+        for choice, needs in zip(called, _needs(called, choices), strict=True)
+    ]
+    order: list[int] = []
+    parallel = []
+    for stage in schedules.find(name)(jobs):
+        lanes = []
+        for lane in stage.lanes:
+            lanes.append(tuple(range(len(order), len(order) + len(lane))))
+            order += lane
+        if len(lanes) > 1:
+            parallel.append(Parallel(tuple(lanes)))
+    return _with_views([called[i] for i in order], choices, graph.inputs), tuple(parallel)
 
 
 def _needs(called: Sequence[Choice], choices: Sequence[Choice]) -> list[frozenset[int]]:
