@@ -298,6 +298,20 @@ class Backend(Protocol):
     def optimize_subgraph(self, view: SubgraphView) -> OptimizationViews:
         """Optimises a partition that was given to it. The view cannot be changed."""
 
+    def save_data(self, view: SubgraphView) -> bytes | None:
+        """What a .pmx file shall keep of it beside its workloads; None: nothing.
+
+        view: its nodes, with the ids that they will have when the file is loaded. The bytes are
+        its own business: let them begin with a version of its own.
+        """
+
+    def load_data(self, network: NetworkId, view: SubgraphView, data: bytes) -> None:
+        """Gets back what `save_data` gave, between before_load_network and after_load_network.
+
+        The workloads need not be made again: they are in the file. Raises ValueError with a clause
+        for data that it does not understand.
+        """
+
 
 class BackendBase:
     """The optional methods of a backend, doing nothing."""
@@ -324,6 +338,12 @@ class BackendBase:
 
     def optimize_subgraph(self, view: SubgraphView) -> OptimizationViews:
         return OptimizationViews(untouched=(view,))
+
+    def save_data(self, view: SubgraphView) -> bytes | None:
+        return None
+
+    def load_data(self, network: NetworkId, view: SubgraphView, data: bytes) -> None:
+        pass
 
 
 Factory = Callable[[], Backend]

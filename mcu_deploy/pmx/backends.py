@@ -68,7 +68,14 @@ def give_data(
                 item.version[0],
             )
         else:
-            load(network, parts[item.backend], item.data)
+            try:
+                load(network, parts[item.backend], item.data)
+            except ValueError as error:
+                raise BackendFault(
+                    item.backend,
+                    f"The backend {item.backend} cannot use what it saved: {error}. Make the file "
+                    "anew with `mcu-deploy optimize`.",
+                ) from error
 
 
 def _parts(model: CompiledModel) -> Iterator[tuple[str, SubgraphView]]:

@@ -11,7 +11,7 @@ from mcu_deploy.errors import McuDeployError, ModelError
 
 # What Python and numpy raise where a file says something impossible, GraphError and PlanError too.
 _SIGNS = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RuntimeError,
+    ArithmeticError, AssertionError, LookupError, MemoryError, RuntimeError,
     TypeError, ValueError, struct.error,
 )  # fmt: skip
 

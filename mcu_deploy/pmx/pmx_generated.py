@@ -8631,6 +8631,216 @@ class BufferOffsetsT(object):
         return bufferOffsets
 
 
+class Lane(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Lane()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsLane(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def LaneBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # Lane
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Lane
+    def Values(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
+        return 0
+
+    # Lane
+    def ValuesAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint32Flags, o)
+        return 0
+
+    # Lane
+    def ValuesLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Lane
+    def ValuesIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        return o == 0
+
+def LaneStart(builder): builder.StartObject(1)
+def LaneAddValues(builder, values): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(values), 0)
+def LaneStartValuesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def LaneEnd(builder): return builder.EndObject()
+
+try:
+    from typing import List
+except:
+    pass
+
+class LaneT(object):
+
+    # LaneT
+    def __init__(self):
+        self.values = None  # type: List[int]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        lane = Lane()
+        lane.Init(buf, pos)
+        return cls.InitFromObj(lane)
+
+    @classmethod
+    def InitFromObj(cls, lane):
+        x = LaneT()
+        x._UnPack(lane)
+        return x
+
+    # LaneT
+    def _UnPack(self, lane):
+        if lane is None:
+            return
+        if not lane.ValuesIsNone():
+            if np is None:
+                self.values = []
+                for i in range(lane.ValuesLength()):
+                    self.values.append(lane.Values(i))
+            else:
+                self.values = lane.ValuesAsNumpy()
+
+    # LaneT
+    def Pack(self, builder):
+        if self.values is not None:
+            if np is not None and type(self.values) is np.ndarray:
+                values = builder.CreateNumpyVector(self.values)
+            else:
+                LaneStartValuesVector(builder, len(self.values))
+                for i in reversed(range(len(self.values))):
+                    builder.PrependUint32(self.values[i])
+                values = builder.EndVector()
+        LaneStart(builder)
+        if self.values is not None:
+            LaneAddValues(builder, values)
+        lane = LaneEnd(builder)
+        return lane
+
+
+class Parallel(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Parallel()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsParallel(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def ParallelBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # Parallel
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Parallel
+    def Lanes(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = Lane()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Parallel
+    def LanesLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Parallel
+    def LanesIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        return o == 0
+
+def ParallelStart(builder): builder.StartObject(1)
+def ParallelAddLanes(builder, lanes): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(lanes), 0)
+def ParallelStartLanesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def ParallelEnd(builder): return builder.EndObject()
+
+try:
+    from typing import List
+except:
+    pass
+
+class ParallelT(object):
+
+    # ParallelT
+    def __init__(self):
+        self.lanes = None  # type: List[LaneT]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        parallel = Parallel()
+        parallel.Init(buf, pos)
+        return cls.InitFromObj(parallel)
+
+    @classmethod
+    def InitFromObj(cls, parallel):
+        x = ParallelT()
+        x._UnPack(parallel)
+        return x
+
+    # ParallelT
+    def _UnPack(self, parallel):
+        if parallel is None:
+            return
+        if not parallel.LanesIsNone():
+            self.lanes = []
+            for i in range(parallel.LanesLength()):
+                if parallel.Lanes(i) is None:
+                    self.lanes.append(None)
+                else:
+                    lane_ = LaneT.InitFromObj(parallel.Lanes(i))
+                    self.lanes.append(lane_)
+
+    # ParallelT
+    def Pack(self, builder):
+        if self.lanes is not None:
+            laneslist = []
+            for i in range(len(self.lanes)):
+                laneslist.append(self.lanes[i].Pack(builder))
+            ParallelStartLanesVector(builder, len(self.lanes))
+            for i in reversed(range(len(self.lanes))):
+                builder.PrependUOffsetTRelative(laneslist[i])
+            lanes = builder.EndVector()
+        ParallelStart(builder)
+        if self.lanes is not None:
+            ParallelAddLanes(builder, lanes)
+        parallel = ParallelEnd(builder)
+        return parallel
+
+
 class Plan(object):
     __slots__ = ['_tab']
 
@@ -8930,7 +9140,31 @@ class Plan(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
         return o == 0
 
-def PlanStart(builder): builder.StartObject(17)
+    # Plan
+    def Parallel(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = Parallel()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Plan
+    def ParallelLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Plan
+    def ParallelIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        return o == 0
+
+def PlanStart(builder): builder.StartObject(18)
 def PlanAddProgram(builder, program): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(program), 0)
 def PlanStartProgramVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PlanAddBuffers(builder, buffers): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(buffers), 0)
@@ -8957,6 +9191,8 @@ def PlanAddMoves(builder, moves): builder.PrependUOffsetTRelativeSlot(15, flatbu
 def PlanStartMovesVector(builder, numElems): return builder.StartVector(32, numElems, 8)
 def PlanAddMoved(builder, moved): builder.PrependUOffsetTRelativeSlot(16, flatbuffers.number_types.UOffsetTFlags.py_type(moved), 0)
 def PlanStartMovedVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PlanAddParallel(builder, parallel): builder.PrependUOffsetTRelativeSlot(17, flatbuffers.number_types.UOffsetTFlags.py_type(parallel), 0)
+def PlanStartParallelVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PlanEnd(builder): return builder.EndObject()
 
 try:
@@ -8985,6 +9221,7 @@ class PlanT(object):
         self.managed = None  # type: Optional[ManagedT]
         self.moves = None  # type: List[MoveT]
         self.moved = None  # type: List[BufferOffsetsT]
+        self.parallel = None  # type: List[ParallelT]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -9084,6 +9321,14 @@ class PlanT(object):
                 else:
                     bufferOffsets_ = BufferOffsetsT.InitFromObj(plan.Moved(i))
                     self.moved.append(bufferOffsets_)
+        if not plan.ParallelIsNone():
+            self.parallel = []
+            for i in range(plan.ParallelLength()):
+                if plan.Parallel(i) is None:
+                    self.parallel.append(None)
+                else:
+                    parallel_ = ParallelT.InitFromObj(plan.Parallel(i))
+                    self.parallel.append(parallel_)
 
     # PlanT
     def Pack(self, builder):
@@ -9160,6 +9405,14 @@ class PlanT(object):
             for i in reversed(range(len(self.moved))):
                 builder.PrependUOffsetTRelative(movedlist[i])
             moved = builder.EndVector()
+        if self.parallel is not None:
+            parallellist = []
+            for i in range(len(self.parallel)):
+                parallellist.append(self.parallel[i].Pack(builder))
+            PlanStartParallelVector(builder, len(self.parallel))
+            for i in reversed(range(len(self.parallel))):
+                builder.PrependUOffsetTRelative(parallellist[i])
+            parallel = builder.EndVector()
         PlanStart(builder)
         if self.program is not None:
             PlanAddProgram(builder, program)
@@ -9189,6 +9442,8 @@ class PlanT(object):
             PlanAddMoves(builder, moves)
         if self.moved is not None:
             PlanAddMoved(builder, moved)
+        if self.parallel is not None:
+            PlanAddParallel(builder, parallel)
         plan = PlanEnd(builder)
         return plan
 

@@ -20,6 +20,7 @@ import numpy as np
 from mcu_deploy.backends import workload
 from mcu_deploy.backends.layer import Layer
 from mcu_deploy.backends.workload import Region
+from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.plan import exposure, managers
 from mcu_deploy.plan import model as plan
 from mcu_deploy.plan.managers import Configuration
@@ -57,6 +58,7 @@ TABLES: Mapping[Any, str] = {
     Mapping[int, tuple[Take, ...]]: "Takes",
     Mapping[int, tuple[tuple[int, int], ...]]: "BufferOffsets",
     tuple[int, int]: "Pair",
+    tuple[int, ...]: "Lane",
     Mapping[str, str]: "NamedText",
     Mapping[str, Sequence[int]]: "NamedShape",
 }
@@ -82,20 +84,39 @@ class Record:
         self.table = getattr(fb, name)
         self._made = getattr(fb, f"{name}T")
         hints = typing.get_type_hints(cls, localns={"EdgeId": EdgeRef, "NodeId": NodeRef})
-        fields = [(f.name, kind(hints[f.name])) for f in dataclasses.fields(cls)]
-        self._encoders = [(name, lower_camel(name), k.encode) for name, k in fields]
-        self._readers = [k.reader(self.table, upper_camel(name)) for name, k in fields]
+        fields = dataclasses.fields(cls)
+        saved = [f.name for f in fields if hasattr(self.table, upper_camel(f.name))]
+        self.unsaved = {f.name: _default(f) for f in fields if f.name not in saved}
+        kinds = {name: kind(hints[name]) for name in saved}
+        self._encoders = [(n, lower_camel(n), k.encode) for n, k in kinds.items()]
+        self._readers = [(n, k.reader(self.table, upper_camel(n))) for n, k in kinds.items()]
 
     def encode(self, writer: Writer, value: Any) -> Any:
-        """The object that packs the table."""
+        """The object that packs the table.
+
+        Raises UnsupportedError where a field that the schema does not have is not at its default.
+        """
         made = self._made()
         for name, attribute, encode in self._encoders:
             setattr(made, attribute, encode(writer, getattr(value, name)))
+        for name, default in self.unsaved.items():
+            if getattr(value, name) != default:
+                raise UnsupportedError(
+                    f"A .pmx file has no place for {name.replace('_', ' ')!r} of a "
+                    f"{self.cls.__name__}. Leave out the option that asks for it, or build from "
+                    "the model file itself."
+                )
         return made
 
     def decode(self, reader: Reader, table: Any) -> Any:
         """The value of a table."""
-        return self.cls(*[read(reader, table) for read in self._readers])
+        return self.cls(**{name: read(reader, table) for name, read in self._readers})
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
 
 
 def record(cls: Any) -> Record:
@@ -342,7 +363,7 @@ def _element(hint: Any) -> tuple[Encode, Decode]:
     """How one of several tables is written and read."""
     origin = typing.get_origin(hint)
     if origin is tuple:
-        return _pair(hint)
+        return _list(hint) if typing.get_args(hint)[1:] == (...,) else _pair(hint)
     if origin in (Union, types.UnionType):
         return _one_of(TABLES[hint], typing.get_args(hint))
     return _record_codec(hint)
@@ -376,6 +397,20 @@ def _pair(hint: Any) -> tuple[Encode, Decode]:
         return packed
 
     return encode, lambda reader, table: (table.First(), table.Second())
+
+
+def _list(hint: Any) -> tuple[Encode, Decode]:
+    """Some of many: a table with the field `values`."""
+    made, table = getattr(fb, f"{TABLES[hint]}T"), getattr(fb, TABLES[hint])
+    values = kind(hint)
+    read = values.reader(table, "Values")
+
+    def encode(writer: Writer, value: Any) -> Any:
+        packed = made()
+        packed.values = values.encode(writer, value)
+        return packed
+
+    return encode, read
 
 
 def _entries(name: str, key: Any, value: Any) -> Kind:
