@@ -232,9 +232,10 @@ def test_lto_objects_are_not_usable(tmp_path: Path) -> None:
 STUBS = """
 #include "mcu/model.h"
 #include <string.h>
-int32_t _mcu_run_begin(const mcu_model_t *m, const void *a, const void *t, int32_t n,
-                       const void *r) { return n; }
-int32_t _mcu_run_end(const mcu_model_t *m, const void *a, const void *r) { return 0; }
+int32_t _mcu_run_begin(const mcu_model_t *m, const mcu_partition_t *p, const void *a,
+                       const void *t, int32_t n, const void *r) { return n; }
+int32_t _mcu_run_end(const mcu_model_t *m, const mcu_partition_t *p, const void *a,
+                     const void *r) { return 0; }
 extern const mcu_model_t _mcu_network_kws, _mcu_network_kws_2;
 const mcu_model_t *volatile models[2];
 int main(void) { models[0] = &_mcu_network_kws; models[1] = &_mcu_network_kws_2; return 0; }

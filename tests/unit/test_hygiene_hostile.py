@@ -28,9 +28,10 @@ def victims(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, ...]:
     folder = tmp_path_factory.mktemp("hostile")
     main = """
     #include "mcu/model.h"
-    int32_t _mcu_run_begin(const mcu_model_t *m, const void *a, const void *t, int32_t n,
-                           const void *r) { return n; }
-    int32_t _mcu_run_end(const mcu_model_t *m, const void *a, const void *r) { return 0; }
+    int32_t _mcu_run_begin(const mcu_model_t *m, const mcu_partition_t *p, const void *a,
+                           const void *t, int32_t n, const void *r) { return n; }
+    int32_t _mcu_run_end(const mcu_model_t *m, const mcu_partition_t *p, const void *a,
+                         const void *r) { return 0; }
     extern const mcu_model_t _mcu_network_kws;
     const void *volatile keep;
     int main(void) { keep = &_mcu_network_kws; return 0; }

@@ -62,7 +62,7 @@ BAD = {
     "constructor": (
         network(
             extra="__attribute__((constructor)) static void _mcu_kws_init(void) { _mcu_run_end("
-            "0, 0, 0); }"
+            "0, 0, 0, 0); }"
         ),
         {"init-array"},
         ".init_array",

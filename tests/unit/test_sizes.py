@@ -79,7 +79,7 @@ def test_nothing_of_the_start_up_counts_and_nothing_that_runs_is_left_out(tmp_pa
     assert {"mcu_instance_run", "_mcu_run_begin", "_mcu_run_end", "_mcu_toy_run"} <= alone.keys()
     assert "expf" in alone
     started = bench.keys() - alone.keys()
-    assert {"mcu_firmware_main", "mcu_instance_init", "mcu_reset_handler"} <= started
+    assert {"mcu_firmware_main", "mcu_instance_init_pools", "mcu_reset_handler"} <= started
 
 
 def test_a_firmwares_memories_are_those_of_its_elf(tmp_path: Path) -> None:
