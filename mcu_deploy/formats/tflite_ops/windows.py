@@ -19,6 +19,9 @@ from mcu_deploy.formats.tflite_ops.activations import (
 from mcu_deploy.ir import DType, EdgeId
 
 _OIHW = (0, 3, 1, 2)
+# A window that is larger than this and twice its input reads nothing but padding in most taps; a
+# damaged file may ask for 2**31 of them.
+_LARGEST_WINDOW = 256
 # Depthwise weights are (1, kH, kW, channels * multiplier); ONNX has one filter an output channel.
 _DEPTHWISE = (3, 0, 1, 2)
 
@@ -38,6 +41,8 @@ def _geometry(
     begins, ends = [], []
     for axis in range(2):
         size, stride, reach = x.type.shape[1 + axis], strides[axis], extent[axis]
+        if reach > max(2 * size, _LARGEST_WINDOW):
+            raise operation.damaged(f"its window of {reach} slides over {size} positions")
         total = 0
         if padding == tflite.Padding.SAME:
             total = max(0, (-(-size // stride) - 1) * stride + reach - size)
