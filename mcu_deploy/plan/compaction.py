@@ -6,7 +6,7 @@ known, so the compiler itself says which tensors move where before which step (m
 where a new one finds no gap in an arena of this size.
 
 The search goes through the steps with the best few layouts (a beam), and takes the one that moves
-the fewest bytes; placements without any move are tried before it.
+the fewest bytes. Before it, `placement` looks for offsets without any move.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.plan.clearing import Block, Layout, largest_gap, ordered, place
+from mcu_deploy.plan.placement import Problem, solve
 
 BEAM = 12  # layouts that are kept at each step
 BRANCHES = 24  # layouts that are kept while the buffers of one step are placed
@@ -86,31 +87,42 @@ def compact(buffers: Sequence[Interval], alignment: int = 16) -> Compaction:
     """
     rounded = [Interval(_up(b.bytes, alignment), b.first, b.last, b.movable) for b in buffers]
     bound = lower_bound(rounded, alignment)
+    still = _without_moves(rounded, alignment, bound)
+    if still.bytes == bound:
+        return still
     made = _within(rounded, bound)
     if made is not None:
         return made
-    # In multiples of the alignment: `low` is too little, `high` is enough.
-    low, high = 0, 1
-    while (made := _within(rounded, bound + high * alignment)) is None:
-        low, high = high, 2 * high
+    # In multiples of the alignment: `low` is too little, `high` is enough, if only without moves.
+    low, high, best = 0, (still.bytes - bound) // alignment, still
     while high - low > 1:
         middle = (low + high) // 2
         smaller = _within(rounded, bound + middle * alignment)
         if smaller is None:
             low = middle
         else:
-            high, made = middle, smaller
-    return made
+            high, best = middle, smaller
+    return best
+
+
+def _without_moves(buffers: Sequence[Interval], alignment: int, bound: int) -> Compaction:
+    """The smallest arena that is found in which nothing moves."""
+    conflicts = {
+        (i, j): (-first.bytes, second.bytes)
+        for i, first in enumerate(buffers)
+        for j, second in enumerate(buffers)
+        if i < j and first.first <= second.last and second.first <= first.last
+    }
+    sizes = tuple(buffer.bytes for buffer in buffers)
+    placed = solve(Problem(sizes, conflicts, alignment, bound))
+    places = zip(buffers, placed.offsets, strict=True)
+    return Compaction(tuple(((b.first, at),) for b, at in places), (), placed.bytes)
 
 
 def _within(buffers: Sequence[Interval], size: int) -> Compaction | None:
     """The one with the fewest bytes moved that is found in an arena of this size."""
     best: _State | None = None
     for fixed in _fixed_places(buffers, size):
-        offsets = _without_moves(buffers, fixed, size)
-        if offsets is not None:
-            places = tuple(((b.first, at),) for b, at in zip(buffers, offsets, strict=True))
-            return Compaction(places, (), size)
         found = _search(buffers, fixed, size)
         if found is not None and (best is None or found.moved < best.moved):
             best = found
@@ -184,25 +196,6 @@ def _gaps_between(taken: Sequence[Block], size: int) -> Iterator[tuple[int, int]
         at = max(at, block.end)
     if at < size:
         yield at, size
-
-
-def _without_moves(
-    buffers: Sequence[Interval], fixed: dict[int, int], size: int
-) -> list[int] | None:
-    """One offset for each buffer, where first fit in some order finds them."""
-    rest = [i for i in range(len(buffers)) if i not in fixed]
-    keys: list[Callable[[int], tuple[int, ...]]] = [
-        lambda i: (-buffers[i].bytes, i),
-        lambda i: (buffers[i].first - buffers[i].last, -buffers[i].bytes, i),
-        lambda i: (-buffers[i].bytes * (buffers[i].last - buffers[i].first + 1), i),
-        lambda i: (buffers[i].first, -buffers[i].bytes, i),
-        lambda i: (-buffers[i].last, -buffers[i].bytes, i),
-    ]
-    for key in keys:
-        places = _in_order(buffers, fixed, sorted(rest, key=key), size)
-        if places is not None:
-            return [places[i] for i in range(len(buffers))]
-    return None
 
 
 # ---- The search with moves ----
