@@ -22,9 +22,11 @@ from hypothesis import strategies as st
 from operators.lab import Case, Compiled, check_device, run_on_host
 
 from mcu_deploy import codegen, formats, interpreter, optimize, partition
-from mcu_deploy.compiler import Network
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiler import Network, Options, target_of
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph, verify
+from mcu_deploy.select import Selection
 
 
 def called(graph: Graph) -> list[str]:
@@ -156,7 +158,11 @@ def compiled_net(graph: Graph, name: str) -> Compiled:
     """A graph behind the stages from the partitioner to the C source, with inputs for it."""
     backends = preference()
     graph, assignment = partition.assign(graph, backends)
-    after, _, memory = planned(graph)
+    after, choices, memory = planned(graph)
     sources = codegen.generate(after, memory, name, "gcc", "array")
-    network = Network(name, Path(name), graph, after, assignment, memory, sources)
+    network = Network(
+        name=name, model=Path(name), target=target_of(load_board("host")), options=Options(),
+        source_tensors={}, graph=after, assignment=assignment, selection=Selection(choices),
+        plan=memory, sources=sources,
+    )  # fmt: skip
     return Compiled(Case(name, onnx.ModelProto(), tuple(random_inputs(graph))), network)

@@ -32,7 +32,7 @@ def test_the_compiler_calls_the_stages(kws_dir: Path) -> None:
     network = compiler.compile_model(model, load_board("host"), name="kws")
     graph, choices, made = planned(optimize.run(formats.load(model)))
     assert list(network.graph.nodes) == list(graph.nodes)
-    assert network.plan.offsets == made.offsets
+    assert network.plan.places == made.places
     assert [c.layer.node for c in choices] == list(graph.nodes)
     plan.check(graph, choices, network.plan)
 

@@ -180,4 +180,4 @@ def test_two_backends_that_alternate_give_the_same_numbers(kws_dir: Path) -> Non
         mixed = kws(kws_dir, session, Options(layer_backends=turns))
     assert [s.choice.workload.backend for s in mixed.plan.steps] == list(turns.values())
     assert mixed.sources.weights == plain.sources.weights
-    assert mixed.plan.offsets == plain.plan.offsets
+    assert mixed.plan.places == plain.plan.places
