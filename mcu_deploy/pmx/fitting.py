@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 # What does not touch what is saved: it is chosen anew by each build.
 _OF_THE_BUILD = frozenset(("weights", "debug", "arena"))
+# The options of the command line, where they are not called like the field.
+_FLAGS = {
+    "backends": "--backend",
+    "layer_backends": "--layer-backend",
+    "layers_all": "--layers all",
+    "shapes": "--shape",
+    "requests": "--keep, --partition or --state",
+    "separate_state": "--arena shared",
+    "half": "--split",
+}
 
 
 def require_fit(
@@ -43,9 +53,10 @@ def require_fit(
         asked, saved = getattr(options, field.name), getattr(model.options, field.name)
         if field.name in _OF_THE_BUILD or asked in (saved, getattr(default, field.name)):
             continue
+        flag = _FLAGS.get(field.name, f"--{field.name.replace('_', '-')}")
         raise UsageError(
-            f"{path} was optimised with other settings of {field.name.replace('_', ' ')!r} than "
-            "this command asks for. Leave the option out, or run `mcu-deploy optimize` with it."
+            f"{path} was not optimised with what {flag} asks for now. Leave the option out, or "
+            "give it to `mcu-deploy optimize`, from the model that the file was made of."
         )
 
 
