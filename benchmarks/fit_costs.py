@@ -239,7 +239,8 @@ def main() -> None:
         sys.exit(f"The model pack is not at {models}; name its folder.")
     rows: dict[Row, None] = {}  # layers that are alike in all count once
     with tempfile.TemporaryDirectory() as directory:
-        paths = {path.parent.name: path for path in sorted(models.glob("*/model.onnx"))}
+        files = sorted([*models.glob("*/model.onnx"), *models.glob("*/model.tflite")])
+        paths = {f"{path.parent.name}{path.suffix}": path for path in files}
         for number, model in enumerate(cases()):
             paths[f"cases {number}"] = Path(directory) / f"{number}.onnx"
             onnx.save(model, paths[f"cases {number}"])

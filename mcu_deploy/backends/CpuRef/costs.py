@@ -1,7 +1,7 @@
 """What CpuRef's kernels cost: how often each part of a kernel's loops runs, times a coefficient.
 
 The coefficients are instructions on a Cortex-M4 with its FPU (gcc 12, -O2), fitted by
-benchmarks/fit_costs.py to the counts of 931 different layers, of the model pack and of networks
+benchmarks/fit_costs.py to the counts of 1,155 different layers, of the model pack and of networks
 made for the operators that it lacks. The estimate is off by 9 % in the median, and by less than
 25 % for nine layers of ten; behind each family in `FITS` stands how far it was off at worst (what
 gcc makes of an inner loop depends on the shape). Two costs depend on the data as well: quantizing,
@@ -48,6 +48,7 @@ class Work:
 
 FITS: Mapping[str, Fit] = {
     "Abs": Fit((5.4,), 0.10, 0.12),  # 2 layers
+    "Add tflite": Fit((46.8,), 0.04, 0.12),  # 24 layers
     "Ceil": Fit((27.3,), 0.01, 0.02),  # 2 layers
     "Clip": Fit((11.1,), 0.00, 0.01),  # 2 layers
     "Elu": Fit((39.1,), 0.01, 0.01),  # 2 layers
@@ -61,6 +62,7 @@ FITS: Mapping[str, Fit] = {
     "LSTM": Fit((5.7, 499.1), 0.02, 0.06),  # 6 layers
     "LSTM quantized": Fit((5.4, 528.6), 0.03, 0.19),  # 21 layers of random sizes, TFLite's
     "LeakyRelu": Fit((8.5,), 0.06, 0.07),  # 2 layers
+    "Mul tflite": Fit((25,), 0.00, 0.01),  # 1 layers
     "Neg": Fit((5.4,), 0.10, 0.12),  # 2 layers
     "RNN": Fit((6.6, 129.2), 0.00, 0.01),  # 2 layers
     "Reciprocal": Fit((6,), 0.01, 0.02),  # 2 layers
@@ -69,6 +71,7 @@ FITS: Mapping[str, Fit] = {
     "Softplus": Fit((137.7,), 0.00, 0.01),  # 2 layers
     "Softsign": Fit((7.5,), 0.07, 0.08),  # 2 layers
     "Sqrt": Fit((5.4,), 0.10, 0.12),  # 2 layers
+    "Sub tflite": Fit((33,), 0.00, 0.01),  # 1 layers
     "Tanh": Fit((96.1,), 0.11, 0.17),  # 3 layers
     "arithmetic float32": Fit((6.1, 4.3), 0.03, 0.42),  # 53 layers
     "arithmetic quantized": Fit((29.9,), 0.07, 0.37),  # 43 layers
@@ -76,23 +79,30 @@ FITS: Mapping[str, Fit] = {
     "average float32 padded": Fit((10.4, 31.4), 0.12, 0.17),  # 4 layers
     "average quantized": Fit((7.6, 13.9), 0.06, 0.13),  # 15 layers
     "average quantized padded": Fit((16.5, 25.9), 0.13, 0.15),  # 4 layers
+    "average tflite": Fit((5.5, 0), 0.12, 0.38),  # 6 layers
     "batch normalization": Fit((10.1,), 0.08, 0.09),  # 2 layers
     "conv float32": Fit((7, 18.2), 0.08, 0.35),  # 32 layers
     "conv quantized": Fit((6.8, 26.8), 0.25, 0.39),  # 8 layers
     "conv quantized offset": Fit((7.2, 39.8), 0.10, 0.37),  # 29 layers
+    "conv tflite": Fit((8.2, 18), 0.02, 0.06),  # 3 layers
+    "conv tflite offset": Fit((7.6, 29.4), 0.11, 0.29),  # 16 layers
     "conv transposed": Fit((6.7, 13.5, 7.7), 0.05, 0.09),  # 6 layers
     "depthwise float32": Fit((16.7,), 0.09, 0.37),  # 21 layers
     "depthwise quantized": Fit((16.1,), 0.19, 0.32),  # 6 layers
     "depthwise quantized offset": Fit((15.9,), 0.13, 0.39),  # 67 layers
+    "depthwise tflite": Fit((12.4,), 0.00, 0.01),  # 4 layers
+    "depthwise tflite offset": Fit((18.2,), 0.09, 0.25),  # 46 layers
     "dequantize": Fit((8.4,), 0.05, 0.35),  # 70 layers
     "extremum float32": Fit((7.2, 17.3), 0.03, 0.08),  # 5 layers
     "extremum quantized": Fit((6, 9.3), 0.00, 0.03),  # 4 layers
     "gather": Fit((5,), 0.32, 0.53),  # 12 layers
     "gemm float32": Fit((6.1, 8.2), 0.01, 0.07),  # 34 layers
     "gemm quantized": Fit((5.3, 21.9), 0.06, 0.25),  # 38 layers
+    "gemm tflite": Fit((6.1, 25.3), 0.21, 0.36),  # 23 layers
     "grouped float32": Fit((9.1, 0.9), 0.13, 0.45),  # 6 layers
     "grouped quantized": Fit((11.2, 0), 0.12, 0.48),  # 4 layers
     "grouped quantized offset": Fit((15.1, 0), 0.13, 0.15),  # 2 layers
+    "hybrid conv": Fit((5.8, 14.5, 0), 0.00, 0.01),  # 4 layers
     "layer normalization": Fit((20.3, 7.2), 0.01, 0.04),  # 5 layers
     "matmul float32": Fit((7.6, 13.9), 0.00, 0.03),  # 3 layers
     "matmul quantized": Fit((8.1, 23.6), 0.00, 0.01),  # 2 layers
@@ -104,14 +114,18 @@ FITS: Mapping[str, Fit] = {
     "pad": Fit((9.7,), 0.37, 0.47),  # 9 layers
     "pointwise float32": Fit((6.1, 10.9), 0.02, 0.31),  # 27 layers
     "pointwise quantized": Fit((6.3, 16.4), 0.15, 0.39),  # 113 layers
+    "pointwise tflite": Fit((5.4, 30.8), 0.07, 0.17),  # 86 layers
     "quantize": Fit((18,), 0.20, 0.96),  # 34 layers
+    "quantize tflite": Fit((36,), 0.00, 0.01),  # 1 layers
     "reorder": Fit((4.7,), 0.14, 0.36),  # 95 layers
     "resize": Fit((8.9,), 0.07, 0.22),  # 6 layers
     "slice": Fit((5.2,), 0.18, 0.36),  # 6 layers
     "softmax float32": Fit((79.5,), 0.11, 0.44),  # 11 layers
     "softmax quantized": Fit((37.2,), 0.07, 0.20),  # 14 layers
+    "softmax tflite": Fit((55.6,), 0.09, 0.47),  # 8 layers
     "sum float32": Fit((4.1, 18), 0.05, 0.32),  # 11 layers
     "sum quantized": Fit((8, 24.1), 0.01, 0.03),  # 8 layers
+    "sum tflite": Fit((5.3, 0), 0.01, 0.01),  # 1 layers
     "table": Fit((5.1,), 0.00, 0.02),  # 3 layers
 }
 
@@ -149,7 +163,10 @@ def _elements(layer: Layer) -> int:
 
 
 def _kind(layer: Layer) -> str:
-    return "quantized" if layer.output.type.is_quantized else "float32"
+    """TFLite's requantization costs other than ONNX's."""
+    if not layer.output.type.is_quantized:
+        return "float32"
+    return layer.domain or "quantized"
 
 
 def _zero_point(type_: TensorType) -> int:
@@ -175,8 +192,19 @@ def _conv(layer: Layer) -> Work:
     if depth == 1 and group == x.shape[1] and group > 1:
         return Work(f"depthwise {kind}", (macs,))
     if group > 1 or geometry.dilations[-1] > 1:
+        # No TFLite model of the pack has one; what ends an output is the least of its costs.
+        kind = kind.replace("tflite", "quantized")
         return Work(f"grouped {kind}", (macs, macs // depth))
     return Work(f"conv {kind}", (macs, rows))
+
+
+def _hybrid(layer: Layer) -> Work:
+    """Coefficients: for each multiplication, each run over channels, each element of the input."""
+    x, w, y = layer.input(0).type, layer.input(1).type, layer.output.type
+    geometry = conv_window(x, w, y, layer.attributes)
+    filters, depth = w.shape[:2]
+    runs = filters * taps(geometry, len(geometry.kernel))
+    return Work("hybrid conv", (runs * depth, runs, x.elements))
 
 
 def _conv_transpose(layer: Layer) -> Work:
@@ -223,15 +251,18 @@ def _pool(layer: Layer) -> Work:
     geometry = pool_window(layer.call)
     inside = x.shape[0] * x.shape[1] * taps(geometry, len(geometry.kernel))
     rows = y.elements * math.prod(geometry.kernel[:-1])
-    name = "maximum" if "Max" in layer.op else "average"
-    return Work(f"{name} {_kind(layer)}{' padded' if geometry.padded else ''}", (inside, rows))
+    name, kind = "maximum" if "Max" in layer.op else "average", _kind(layer)
+    if name == "maximum" or geometry.padded:
+        kind = kind.replace("tflite", "quantized")  # as above
+    return Work(f"{name} {kind}{' padded' if geometry.padded else ''}", (inside, rows))
 
 
 def _binary(layer: Layer) -> Work:
     """Coefficients: for each element, each float that an activation clamps."""
     elements = _elements(layer)
     if layer.output.type.is_quantized:
-        return Work("arithmetic quantized", (elements,))
+        kind = _kind(layer)
+        return Work(f"{layer.op} {kind}" if layer.domain else f"arithmetic {kind}", (elements,))
     return Work("arithmetic float32", (elements, elements * ("activation" in layer.attributes)))
 
 
@@ -304,6 +335,19 @@ RULES: Mapping[tuple[str, str], Callable[[Layer], Work]] = {
     ("", "LayerNormalization"): _layer_normalization,
     **{("", op): _recurrent for op in GATES},
     ("tflite", "LSTM"): _recurrent,
+    ("tflite", "Conv"): _conv,
+    ("tflite", "HybridConv"): _hybrid,
+    ("tflite", "FullyConnected"): _gemm,
+    **{("tflite", op): _pool for op in ("AveragePool", "MaxPool")},
+    **{("tflite", op): _binary for op in ("Add", "Sub", "Mul")},
+    **{("tflite", op): _reduce for op in ("ReduceMean", "ReduceSum")},
+    ("tflite", "Softmax"): _softmax,
+    ("tflite", "Quantize"): _per_element("quantize tflite"),
+    ("tflite", "Requantize"): _per_element("quantize tflite"),
+    **{
+        ("tflite", op): _per_element("table")
+        for op in ("Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish")
+    },
     ("tflite", "UnidirectionalSequenceLstm"): _quantized_lstm,
     **{("", op): _reduce for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")},
     ("", "QuantizeLinear"): _per_element("quantize"),
