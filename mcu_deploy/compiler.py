@@ -44,7 +44,7 @@ class Options:
     inputs and outputs lie in the "arena" or at the "caller". separate_state: what outlives a run
     lies in a pool of its own. arena: several networks of one firmware have "separate" workspaces,
     or take turns in a "shared" one. half: only the head or the tail of the model. memory:
-    one of plan.memory_strategies().
+    one of plan.memory_strategies(). schedule: one of plan.schedules.names().
     """
 
     backends: tuple[str, ...] = ()
@@ -60,6 +60,7 @@ class Options:
     arena: str = "separate"
     half: Half | None = None
     memory: str = plan.OFFLINE
+    schedule: str = plan.SEQUENTIAL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +180,7 @@ def plan_options(board: Board, options: Options) -> plan.Options:
         io=options.io,
         pointer_bytes=8 if board.is_host else 4,
         memory=options.memory,
+        schedule=options.schedule,
         separate_state=options.separate_state,
     )
 

@@ -93,6 +93,7 @@ class BuildFolder:
                 arena=options["arena"],
                 half=Half(h["side"], tuple(h["tensors"])) if (h := options["half"]) else None,
                 memory=options["memory"],
+                schedule=options["schedule"],
             ),
         )
         computed = [step.choice.workload.backend for step in network.plan.steps]

@@ -37,7 +37,8 @@ class Profile:
     """One inference: the total of a run without a hook, and the layers.
 
     unit: "instructions" from an emulator, "cycles" or "ticks" from a board's counter; never mixed.
-    counters: what the backends' profiling contexts added, by backend and name.
+    counters: what the backends' profiling contexts added, by backend and name. cores: the total of
+    each core that took part, without waiting for the other; `total` is that of the first.
     """
 
     network: str
@@ -48,16 +49,28 @@ class Profile:
     layers: tuple[LayerCost, ...]
     stack_bytes: int | None
     counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    cores: tuple[int, ...] = ()
+
+    @property
+    def work(self) -> int:
+        """What all cores do together."""
+        return sum(self.cores) or self.total
 
     @property
     def outside(self) -> int:
         """What is not in any layer: argument checks, copies, the calls themselves."""
-        return max(0, self.total - sum(layer.cost for layer in self.layers))
+        return max(0, self.work - sum(layer.cost for layer in self.layers))
 
     @property
     def overhead(self) -> float:
-        """The share of the total that is in no layer."""
-        return self.outside / self.total if self.total else 0.0
+        """The share of the work that is in no layer."""
+        return self.outside / self.work if self.work else 0.0
+
+    @property
+    def speed_up(self) -> float:
+        """All layers one after the other, over the longer of the cores."""
+        alone = sum(layer.cost for layer in self.layers)
+        return alone / max(self.cores) if len(self.cores) > 1 else 1.0
 
 
 def profile(
@@ -99,7 +112,8 @@ def _emulated(folder: BuildFolder, entry: dict[str, Any], chosen: Connection) ->
         folder.board, folder.bench, emulator=chosen.emulator, extra_args=chosen.arguments
     )
     source = f"{counts.emulator} {counts.version}".strip()
-    return _profile(entry, counts.layers, counts.total, counts.unit, source, counts.stack_bytes)
+    made = _profile(entry, counts.layers, counts.total, counts.unit, source, counts.stack_bytes)
+    return replace(made, cores=counts.cores)
 
 
 def _on_board(folder: BuildFolder, name: str, connection: Connection, session: Session) -> Profile:

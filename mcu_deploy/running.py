@@ -125,7 +125,10 @@ def run(
         if entry["states"]:
             device.reset_states(name)
         for inputs in samples.inputs:
-            results.outputs.append(device.infer(name, list(inputs), partition=partition))
+            # Lanes run at once only where no hook watches.
+            results.outputs.append(
+                device.infer(name, list(inputs), partition=partition, bare=bool(entry["lanes"]))
+            )
             if partition is None:
                 kept = {k["name"]: device.kept(name, k["name"]) for k in entry["kept"]}
                 results.kept.append(kept)

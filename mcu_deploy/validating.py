@@ -151,7 +151,7 @@ def _infer(device: Device, network: Network, samples: Samples) -> tuple[list[lis
     for inputs in samples.inputs:
         for index, value in enumerate(inputs):
             device.write_input(network.name, index, np.ascontiguousarray(value).tobytes())
-        used = max(used, device.run(network.name).stack_used)
+        used = max(used, device.run(network.name, bare=bool(network.plan.parallel)).stack_used)
         results.append(device.outputs(network.name))
     return results, used
 

@@ -274,12 +274,14 @@ static int32_t run_once(void) {
 
 /* 0, or the code of what is wrong with the request; `detail` is what the error says. */
 static uint32_t check(const mcu_model_t *model, uint32_t repeat, size_t crcs, uint32_t *detail) {
-    uint32_t known = MCU_RUN_LAYER_CRC | MCU_RUN_LAYER_TIME | MCU_RUN_STOP_AFTER;
+    uint32_t watched = MCU_RUN_LAYER_CRC | MCU_RUN_LAYER_TIME | MCU_RUN_STOP_AFTER;
+    uint32_t known = watched | MCU_RUN_BARE;
+    bool is_torn = (run.flags & MCU_RUN_BARE) != 0U && (run.flags & watched) != 0U;
     bool stops = (run.flags & MCU_RUN_STOP_AFTER) != 0U;
     bool once = stops || (run.flags & MCU_RUN_LAYER_CRC) != 0U;
     bool times = (run.flags & MCU_RUN_LAYER_TIME) != 0U;
     *detail = run.flags;
-    if ((run.flags & ~known) != 0U || (!stops && run.stop_after != 0U) || repeat == 0U ||
+    if ((run.flags & ~known) != 0U || is_torn || (!stops && run.stop_after != 0U) || repeat == 0U ||
         (once && repeat != 1U) || (times && mcu_platform_counter_kind() == MCU_COUNTER_NONE)) {
         return MCU_PROTOCOL_BAD_VALUE;
     }
@@ -328,7 +330,7 @@ void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) 
     uint64_t total = 0, least = UINT64_MAX, most = 0;
     bool checked = request->left != 0U;
     mcu_run_forget_layer();
-    instance->hook = watch;
+    instance->hook = (run.flags & MCU_RUN_BARE) != 0U ? NULL : watch;
     send_busy();
     for (run.repetition = 0; run.repetition < repeat && status == MCU_OK; run.repetition++) {
         differs = run.repetition == 0U ? NONE : differing_input(*request);

@@ -48,6 +48,7 @@ def build(
     state: compiling.States = None,
     io: compiling.InOut = "arena",
     memory: compiling.Memory = "offline",
+    schedule: compiling.Schedule = "sequential",
     arena: compiling.Arena = "separate",
     shape: compiling.Shapes = None,
     weights: Annotated[
@@ -73,8 +74,8 @@ def build(
     folder = output if output != Path() else Path("build") / first
     options = compiling.compile_options(
         backend=backend, layer_backend=layer_backend, strategy=strategy, keep=keep,
-        partition=partition, state=state, io=io, memory=memory, arena=arena, shape=shape,
-        layers=layers,
+        partition=partition, state=state, io=io, memory=memory, schedule=schedule, arena=arena,
+        shape=shape, layers=layers,
     )  # fmt: skip
     options = replace(options, weights=weights, debug=debug)
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])

@@ -58,6 +58,14 @@ Memory = Annotated[
         "memory; plain, mru, bestfit: from a memory manager at run time.",
     ),
 ]
+Schedule = Annotated[
+    str,
+    typer.Option(
+        "--schedule",
+        help="sequential: one layer after the other; parallel: independent parts of the network "
+        "on the two cores of a board that has two.",
+    ),
+]
 Arena = Annotated[
     str,
     typer.Option(
@@ -85,6 +93,7 @@ def compile_options(
     state: Sequence[str] | None,
     io: str,
     memory: str,
+    schedule: str,
     arena: str,
     shape: Sequence[str] | None,
     layers: str,
@@ -93,10 +102,11 @@ def compile_options(
     from mcu_deploy import exposing
     from mcu_deploy.compiler import Options
     from mcu_deploy.folder import parse_shapes
-    from mcu_deploy.plan import memory_strategies
+    from mcu_deploy.plan import memory_strategies, schedules
 
     require_known("--io", io, ("arena", "caller"))
     require_known("--memory", memory, memory_strategies())
+    require_known("--schedule", schedule, schedules.names())
     require_known("--arena", arena, ("separate", "shared"))
     require_known("--layers", layers, ("built", "all"))
     return Options(
@@ -113,6 +123,7 @@ def compile_options(
         io=io,
         arena=arena,
         memory=memory,
+        schedule=schedule,
     )
 
 

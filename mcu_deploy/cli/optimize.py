@@ -46,6 +46,7 @@ def optimize(
     state: compiling.States = None,
     io: compiling.InOut = "arena",
     memory: compiling.Memory = "offline",
+    schedule: compiling.Schedule = "sequential",
     arena: compiling.Arena = "separate",
     shape: compiling.Shapes = None,
     layers: compiling.Layers = "built",
@@ -57,8 +58,8 @@ def optimize(
 
     options = compiling.compile_options(
         backend=backend, layer_backend=layer_backend, strategy=strategy, keep=keep,
-        partition=partition, state=state, io=io, memory=memory, arena=arena, shape=shape,
-        layers=layers,
+        partition=partition, state=state, io=io, memory=memory, schedule=schedule, arena=arena,
+        shape=shape, layers=layers,
     )  # fmt: skip
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"optimizing for {board} ..."):

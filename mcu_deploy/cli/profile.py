@@ -75,6 +75,8 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
             "total": result.total,
             "outside_layers": result.outside,
             "overhead": result.overhead,
+            "cores": list(result.cores),
+            "speed_up": result.speed_up,
             "stack_used_bytes": result.stack_bytes,
             "counters": result.counters,
         },
@@ -99,6 +101,12 @@ def _print(board: str, result: Any) -> None:
         f"total {result.total:,} {result.unit} for {result.macs:,} MACs{per_mac}; "
         f"{result.outside:,} outside of the layers, which is {result.overhead:.3%}"
     )
+    if len(result.cores) > 1:
+        shared = " and ".join(f"{count:,}" for count in result.cores)
+        out.print(
+            f"on {len(result.cores)} cores: {shared}; {result.speed_up:.2f} times as fast as the "
+            "layers one after the other"
+        )
     for backend, counters in result.counters.items():
         shown = ", ".join(f"{name} {value:,}" for name, value in counters.items())
         out.print(escape(f"{backend}: {shown}"))

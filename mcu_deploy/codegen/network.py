@@ -177,7 +177,8 @@ def _require_few_tensors(graph: Graph, plan: Plan) -> None:
 def _entries(graph: Graph, plan: Plan, prefix: str, functions: list[Function]) -> list[_Entry]:
     """The whole network, then its partitions."""
     whole = _Entry(
-        "layers", "", "NULL", tuple(f.stem for f in functions), _run_func(prefix, "run_func"), "",
+        "layers", "", "NULL", tuple(f.stem for f in functions if not f.is_lane),
+        _run_func(prefix, "run_func"), "",
         tensors.infos(graph, plan, plan.exposure.inputs(graph)),
         tensors.infos(graph, plan, plan.exposure.outputs(graph)),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import wrap
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import Copy, Place, Plan, Step
+from mcu_deploy.plan import Copy, Parallel, Place, Plan, Step
 
 
 def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
@@ -29,6 +29,8 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
     if not pieces:
         empty = tuple(Addresses().declarations)
         return [Function("layers", "", empty, (), has_status=plan.managed is not None)]
+    if plan.parallel:
+        return _with_lanes(graph, plan, symbols)
     found = []
     for number, (parts, positions) in enumerate(pieces):
         addresses = Addresses(plan.managed)
@@ -46,6 +48,61 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
             )
         )
     return found
+
+
+def _with_lanes(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
+    """The program as one function, and two more for each stretch that runs on two cores."""
+    found: list[Function] = []
+    addresses = Addresses()
+    statements: list[Statement | None] = []
+    begins = {stretch.positions[0]: stretch for stretch in plan.parallel}
+    position = 0
+    while position < len(plan.program):
+        stretch = begins.get(position)
+        if stretch is None:
+            statements.append(_statement(graph, plan, position, symbols, addresses))
+            position += 1
+            continue
+        first = len(found)
+        for lane in stretch.lanes:
+            found.append(_lane(graph, plan, lane, symbols, len(found)))
+        statements.append(_both(stretch, found[first:], symbols.prefix))
+        position += len(stretch.positions)
+    shown = tuple(s for s in statements if s is not None)
+    return [*found, Function("layers", "", tuple(addresses.declarations), shown)]
+
+
+def _lane(
+    graph: Graph, plan: Plan, positions: Sequence[int], symbols: Symbols, number: int
+) -> Function:
+    addresses = Addresses()
+    made = [_statement(graph, plan, p, symbols, addresses) for p in positions]
+    return Function(
+        f"lane{number}",
+        "",
+        ("mcu_instance_t *const instance = context;", *addresses.declarations),
+        tuple(s for s in made if s is not None),
+        is_lane=True,
+    )
+
+
+def _both(stretch: Parallel, lanes: Sequence[Function], prefix: str) -> Statement:
+    """Both lanes at once. A hook, which may hold anything, sees one layer after the other."""
+    named = " and ".join(
+        f"layer {lane[0]}" if len(lane) == 1 else f"layers {lane[0]} to {lane[-1]}"
+        for lane in stretch.lanes
+    )
+    first, second = (f"{prefix}{lane.stem}" for lane in lanes)
+    lines = (
+        "    if (instance->hook == NULL) {",
+        wrap("        _mcu_parallel(", (first, second, "instance"), ");"),
+        "    } else {",
+        f"        {first}(instance);",
+        f"        {second}(instance);",
+        "    }",
+    )
+    comment = (f"On two cores at once: {named}.", "A hook sees them one after the other.")
+    return Statement(comment, "\n".join(lines))
 
 
 def _statement(

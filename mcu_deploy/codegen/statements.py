@@ -83,6 +83,7 @@ class Function:
     """A static function of the instance. parts: the partitions that call it, by number.
 
     has_status: it returns a code, as memory is taken in it; returns: it does so in its statements.
+    is_lane: it runs beside another one, and is called by the function that has both.
     """
 
     stem: str
@@ -92,3 +93,4 @@ class Function:
     parts: frozenset[int] = frozenset()
     has_status: bool = False
     returns: bool = False
+    is_lane: bool = False

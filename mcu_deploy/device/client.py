@@ -166,21 +166,29 @@ class Device:
         repeat: int = 1,
         stop_after: int | None = None,
         partition: int | str | None = None,
+        bare: bool = False,
     ) -> RunResult:
         """Runs the network, or one partition, on the inputs that are written; they are gone then.
 
         repeat: so many times, to measure; the outputs are of use only if `outputs_valid`.
-        stop_after: ends after that layer, so that its outputs can be read.
+        stop_after: ends after that layer, so that its outputs can be read. bare: without the hook
+        that gives signs of life, as an application runs it; lanes run at once only so.
         """
         flags = RunFlag(0) if stop_after is None else RunFlag.STOP_AFTER
+        flags |= RunFlag.BARE if bare else RunFlag(0)
         return self._run(self.signature(model, partition), flags, repeat, stop_after or 0)
 
     def infer(
-        self, model: int | str, inputs: Sequence[Array], *, partition: int | str | None = None
+        self,
+        model: int | str,
+        inputs: Sequence[Array],
+        *,
+        partition: int | str | None = None,
+        bare: bool = False,
     ) -> list[Array]:
         """Writes the inputs, runs, reads the outputs: arrays as the descriptor has them."""
         self._write_inputs(model, inputs, partition)
-        self.run(model, partition=partition)
+        self.run(model, partition=partition, bare=bare)
         return self.outputs(model, partition=partition)
 
     def outputs(self, model: int | str, *, partition: int | str | None = None) -> list[Array]:

@@ -100,6 +100,7 @@ class RunFlag(enum.IntFlag):
     LAYER_CRC = 1
     LAYER_TIME = 2
     STOP_AFTER = 4
+    BARE = 8
 
 
 class Provoke(enum.IntEnum):

@@ -68,14 +68,15 @@ class Rules:
 
 def load_rules() -> Rules:
     """Reads the rules from crt/include/mcu. Raises HygieneError where the headers are missing."""
-    model, managed = _header("model.h"), _header("managed.h")
+    model = _header("model.h")
+    declared = model + _header("managed.h") + _header("parallel.h")
     version = re.search(r"^#define\s+MCU_MODEL_ABI_VERSION\s+(\d+)", model, re.MULTILINE)
     if version is None:
         raise HygieneError(
             f"{resources.crt() / 'include/mcu/model.h'} does not define MCU_MODEL_ABI_VERSION: "
             "install mcu-deploy again."
         )
-    entries = re.findall(r"^(?!static)[a-z][\w \t*]*?\b(_mcu_\w+)\(", model + managed, re.MULTILINE)
+    entries = re.findall(r"^(?!static)[a-z][\w \t*]*?\b(_mcu_\w+)\(", declared, re.MULTILINE)
     return Rules(int(version[1]), frozenset(entries))
 
 

@@ -10,6 +10,7 @@ from mcu_deploy.plan.model import (
     Copy,
     InPool,
     InSlot,
+    Parallel,
     Part,
     Place,
     Plan,
@@ -19,9 +20,11 @@ from mcu_deploy.plan.model import (
     Tensor,
 )
 from mcu_deploy.plan.planner import OFFLINE, Options, make, memory_strategies
+from mcu_deploy.plan.schedules import SEQUENTIAL
 
 __all__ = [
     "OFFLINE",
+    "SEQUENTIAL",
     "Buffer",
     "Copy",
     "Exposure",
@@ -29,6 +32,7 @@ __all__ = [
     "InSlot",
     "Kept",
     "Options",
+    "Parallel",
     "Part",
     "Partition",
     "Place",

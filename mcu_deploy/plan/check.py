@@ -9,26 +9,14 @@ they get in that run. Where buffers move, it moves them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.check_lanes import exchanged, require_apart
 from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
+from mcu_deploy.plan.stretch import Stretch
 from mcu_deploy.select import Choice
-
-
-@dataclass(frozen=True)
-class _Stretch:
-    """Bytes [start, end) of a pool, or of the buffer behind a pointer of the table."""
-
-    space: tuple[str, int]
-    start: int
-    end: int
-
-    def meets(self, other: _Stretch) -> bool:
-        """Whether they have a byte in common."""
-        return self.space == other.space and self.start < other.end and other.start < self.end
 
 
 def check(
@@ -144,7 +132,7 @@ class _Checker:
             if not is_next and state.input not in live:
                 raise PlanError(f"{what}: the state {state.name!r} is overwritten")
 
-    def _touched(self, position: int) -> tuple[list[_Stretch], list[_Stretch]]:
+    def _touched(self, position: int) -> tuple[list[Stretch], list[Stretch]]:
         """What the layer at a position reads, and what it writes; scratch is written."""
         item = self.plan.program[position]
         if not isinstance(item, Step):
@@ -181,8 +169,8 @@ class _Checker:
                 continue
             what = f"buffer {move.buffer}, moved before {position},"
             space = ("pool", 0)
-            target = _Stretch(space, move.target, move.target + move.bytes)
-            source = _Stretch(space, move.source, move.source + move.bytes)
+            target = Stretch(space, move.target, move.target + move.bytes)
+            source = Stretch(space, move.source, move.source + move.bytes)
             if move.target < 0 or target.end > self.plan.bytes or move.target % 16:
                 raise PlanError(f"{what} gets a place that it cannot have")
             self._require_unreserved(target, what)
@@ -194,7 +182,7 @@ class _Checker:
             live = self._survivors(live - own, [target]) | (live & own)
             for edge in own:
                 size = self.plan.tensors[edge].bytes
-                self.places[edge] = _Stretch(space, move.target, move.target + size)
+                self.places[edge] = Stretch(space, move.target, move.target + size)
         return live
 
     def _step(self, step: Step, live: set[EdgeId]) -> set[EdgeId]:
@@ -236,7 +224,7 @@ class _Checker:
             raise PlanError(f"edges {copy.source} and {copy.target} overlap, but are copied")
         return self._survivors(live, [target])
 
-    def _survivors(self, live: set[EdgeId], overwritten: Sequence[_Stretch]) -> set[EdgeId]:
+    def _survivors(self, live: set[EdgeId], overwritten: Sequence[Stretch]) -> set[EdgeId]:
         return {e for e in live if not any(self.places[e].meets(place) for place in overwritten)}
 
     def _require_inputs_intact(self, step: Step, workload: Workload) -> None:
@@ -255,7 +243,7 @@ class _Checker:
 
     # ---- Places ----
 
-    def _edge_places(self) -> dict[EdgeId, _Stretch]:
+    def _edge_places(self) -> dict[EdgeId, Stretch]:
         computed = [*self.graph.inputs, *(o.edge for c in self.choices for o in c.layer.outputs)]
         missing = {*computed, *self.graph.outputs} - set(self.plan.tensors)
         if missing:
@@ -268,7 +256,7 @@ class _Checker:
             places[edge] = self._stretch(tensor.buffer, size, f"edge {edge}")
         return places
 
-    def _stretch(self, buffer: int, size: int, what: str) -> _Stretch:
+    def _stretch(self, buffer: int, size: int, what: str) -> Stretch:
         plan = self.plan
         place = plan.places.get(buffer)
         if place is None:
@@ -276,7 +264,7 @@ class _Checker:
         if isinstance(place, InSlot):
             if not 0 <= place.slot < plan.slots:
                 raise PlanError(f"{what} lies behind pointer {place.slot} of {plan.slots}")
-            return _Stretch(("slot", place.slot), 0, size)
+            return Stretch(("slot", place.slot), 0, size)
         if place.offset % plan.alignment:
             raise PlanError(f"{what} lies at {place.offset}, which is no multiple of 16")
         if not 0 <= place.pool < len(plan.pools):
@@ -284,9 +272,9 @@ class _Checker:
         pool = plan.pools[place.pool]
         if place.offset < 0 or place.offset + size > pool.bytes:
             raise PlanError(f"{what} lies outside of the {pool.name}")
-        return _Stretch(("pool", place.pool), place.offset, place.offset + size)
+        return Stretch(("pool", place.pool), place.offset, place.offset + size)
 
-    def _scratches(self, step: Step) -> list[_Stretch]:
+    def _scratches(self, step: Step) -> list[Stretch]:
         """Where the scratch buffer and the scratch regions of a step lie."""
         name, workload = step.choice.layer.name, step.choice.workload
         wanted = [(workload.scratch_bytes, step.scratch)] if workload.scratch_bytes else []
@@ -302,10 +290,10 @@ class _Checker:
             found.append(self._stretch(buffer, size, f"the scratch of {name!r}"))
         return found
 
-    def _reserved(self, calls: Sequence[RegionCall]) -> list[tuple[str, _Stretch, set[EdgeId]]]:
+    def _reserved(self, calls: Sequence[RegionCall]) -> list[tuple[str, Stretch, set[EdgeId]]]:
         """What only its owner may write: a name, where it lies, the edges that may lie there."""
         plan = self.plan
-        found: list[tuple[str, _Stretch, set[EdgeId]]] = []
+        found: list[tuple[str, Stretch, set[EdgeId]]] = []
         for region, place in self._private(calls).items():
             found.append((f"the region {region.name!r} of {region.backend}", place, set()))
         if plan.slots:
@@ -338,12 +326,12 @@ class _Checker:
             grown = len(found) > size
         return found
 
-    def _private(self, calls: Sequence[RegionCall]) -> dict[Region, _Stretch]:
+    def _private(self, calls: Sequence[RegionCall]) -> dict[Region, Stretch]:
         """Where the private regions lie: each inside of the private buffer."""
         plan = self.plan
         used = [r for c in self.choices if not c.workload.is_view for r in c.workload.regions]
         used += [r for call in calls for r in call.regions]
-        places: dict[Region, _Stretch] = {}
+        places: dict[Region, Stretch] = {}
         for region in dict.fromkeys(r for r in used if r.kind is RegionKind.PRIVATE):
             what = f"the region {region.name!r} of {region.backend}"
             if plan.private is None or region not in plan.private_offsets:
@@ -353,12 +341,12 @@ class _Checker:
             start = whole.start + plan.private_offsets[region]
             if start % plan.alignment:
                 raise PlanError(f"{what} lies at {start}, which is no multiple of 16")
-            places[region] = _Stretch(whole.space, start, start + region.bytes)
+            places[region] = Stretch(whole.space, start, start + region.bytes)
             if start < whole.start or start + region.bytes > whole.end:
                 raise PlanError(f"{what} lies outside of the private memory")
         return places
 
-    def _require_unreserved(self, place: _Stretch, what: str, edge: EdgeId | None = None) -> None:
+    def _require_unreserved(self, place: Stretch, what: str, edge: EdgeId | None = None) -> None:
         for name, other, owners in self.reserved:
             if place.meets(other) and edge not in owners:
                 raise PlanError(f"{what} overlaps {name}")

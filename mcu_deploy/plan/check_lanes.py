@@ -8,20 +8,9 @@ lane waits for what another computes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from mcu_deploy.plan.model import Parallel, PlanError
-
-
-class Stretch(Protocol):
-    """Bytes of a pool."""
-
-    start: int
-    end: int
-
-    def meets(self, other: Stretch) -> bool:
-        """Whether they have a byte in common."""
-
+from mcu_deploy.plan.stretch import Stretch
 
 Touched = tuple[Sequence[Stretch], Sequence[Stretch]]  # what a position reads, and what it writes
 

@@ -74,6 +74,7 @@ def build_report(
             "half": None if options.half is None else asdict(options.half),
             "separate_state": options.separate_state,
             "memory": options.memory,
+            "schedule": options.schedule,
             "shapes": {name: list(shape) for name, shape in options.shapes.items()},
         },
         "tools": {
@@ -101,6 +102,7 @@ def _network(built: BuiltNetwork) -> dict[str, Any]:
         "arena_bytes": network.ram_bytes,
         "arena_lower_bound_bytes": plan.lower_bound,
         "memory": plan.memory,
+        "lanes": [[list(lane) for lane in stretch.lanes] for stretch in plan.parallel],
         "memory_peak_bytes": plan.peak_bytes,
         "memory_moved_bytes": sum(move.bytes for move in plan.moves),
         "stack_bytes": built.stack.bytes,

@@ -21,6 +21,7 @@ from mcu_deploy.toolchain.stack_host import host_stack_bound
 _RUN = "mcu_instance_run"
 _RUN_PARTITION = "mcu_instance_run_partition"
 _DEINIT = "mcu_instance_deinit"
+_PARALLEL = "_mcu_parallel"
 _MAIN = "mcu_firmware_main"
 # crt/firmware/run.c installs it for each run.
 _FIRMWARE_HOOK = "watch"
@@ -29,6 +30,7 @@ _FIRMWARE_HOOK = "watch"
 _PROVOKING = ("jump", "provoke", "mcu_provoke_in_layer", "mcu_provoke_request")
 _OVERFLOWING = ("overflow",)
 _PARTITION = re.compile(r"_part\d+_run_func$")
+_LANE = re.compile(r"_lane\d+$")
 
 
 def exception_frame_bytes(board: Board) -> int:
@@ -54,7 +56,9 @@ def network_stack(board: Board, directory: Path, name: str) -> StackBound:
         return host_stack_bound(_RUN, network=network, callgraphs=runtime)
     image = read_image(directory / "bench.elf", objdump=Toolchain.for_board(board).objdump)
     run = _run_function(image, name)
-    indirect = {_RUN: (run.name,)} | dict.fromkeys(_network_functions(image, name), ())
+    functions = _network_functions(image, name)
+    indirect: dict[str, Sequence[str]] = dict.fromkeys(functions, ())
+    indirect |= {_RUN: (run.name,), _PARALLEL: _lanes(functions)}
     analysis = StackAnalysis(image, callgraphs=[network, *runtime], indirect=indirect)
     return analysis.bound(_RUN)
 
@@ -72,6 +76,7 @@ def firmware_stack(board: Board, directory: Path, names: Sequence[str]) -> Stack
         _RUN: [_run_function(image, name).name for name in names],
         _RUN_PARTITION: [f for f in functions if _PARTITION.search(f)],
         _DEINIT: [f for f in functions if f.endswith("_release")],
+        _PARALLEL: _lanes(functions),
     }
     indirect |= dict.fromkeys(_PROVOKING, ())
     for name in names:
@@ -101,3 +106,8 @@ def _network_functions(image: Image, name: str) -> list[str]:
     """The functions of one network, each of which may hold calls of the hook."""
     file = f"network_{name}.c"
     return [known for item in image.functions if item.file == file for known in item.names]
+
+
+def _lanes(functions: Sequence[str]) -> list[str]:
+    """Of a network's functions those that _mcu_parallel calls."""
+    return [function for function in functions if _LANE.search(function)]

@@ -105,7 +105,12 @@ enum {
 
 #define MCU_WHOLE_NETWORK 0xFFFFU /* instead of a partition */
 
-enum { MCU_RUN_LAYER_CRC = 1U << 0, MCU_RUN_LAYER_TIME = 1U << 1, MCU_RUN_STOP_AFTER = 1U << 2 };
+enum {
+    MCU_RUN_LAYER_CRC = 1U << 0,
+    MCU_RUN_LAYER_TIME = 1U << 1,
+    MCU_RUN_STOP_AFTER = 1U << 2,
+    MCU_RUN_BARE = 1U << 3 /* without a hook: no sign of life, and lanes run at once */
+};
 enum { MCU_RAN_STOPPED = 1U << 0, MCU_RAN_CHECKED = 1U << 1, MCU_RAN_INTACT = 1U << 2 };
 
 /* ---- crc32.c, cobs.c ---- */
