@@ -67,6 +67,10 @@ class Groups:
         for edge in dissolved.edges:
             self.of[edge] = kept
 
+    def is_overwritten(self, found: Sharing) -> bool:
+        """Whether another output of the layer lies in the input's memory already."""
+        return not found.others.isdisjoint(self.of[found.source].edges)
+
     @property
     def all(self) -> list[Group]:
         """Each group once."""
@@ -121,13 +125,15 @@ def reads_of(layer: Layer) -> list[EdgeId]:
 class Sharing:
     """An output that may overwrite an input which nothing reads after the layer.
 
-    The output's start plus `distance` is at most the input's start.
+    The output's start plus `distance` is at most the input's start. others: what else the layer
+    puts out.
     """
 
     position: int
     source: EdgeId
     target: EdgeId
     distance: int
+    others: frozenset[EdgeId]
 
 
 def sharings(layer: Layer, choice: Choice, position: int, groups: Groups) -> list[Sharing]:
@@ -150,7 +156,8 @@ def sharings(layer: Layer, choice: Choice, position: int, groups: Groups) -> lis
         for group, numbers in distances.items():
             known = [number for number in numbers if number is not None]
             if len(known) == len(numbers):
-                found.append(Sharing(position, sources[group], output.edge, max(known)))
+                others = frozenset(each.edge for each in layer.outputs) - {output.edge}
+                found.append(Sharing(position, sources[group], output.edge, max(known), others))
     return found
 
 

@@ -226,6 +226,7 @@ class _Analysis:
                 or source is target
                 or not (source.is_free and target.is_free)
                 or not sharing.same_room(source, target)
+                or self.groups.is_overwritten(found)
                 or self.clash(source, target)
                 or not all(_meet_at(life, source, target, found.position) for life in lives)
             ):
@@ -370,6 +371,8 @@ class _Buffers:
             if source is target or not (source.is_free and target.is_free):
                 continue
             if self._analysis.clash(source, target):
+                continue
+            if self._analysis.groups.is_overwritten(sharing_):
                 continue
             if all(self._only_at(lives, pair, sharing_) for lives in self._lives):
                 found[pair] = sharing_.distance
