@@ -18,8 +18,8 @@ from mcu_deploy.backends.interface import CFunction, InPlace, Workload, layer_of
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import PlanError, make
-from mcu_deploy.plan.model import Buffer, aligned
-from mcu_deploy.plan.planner import conflicts, lower_bound, orders, place
+from mcu_deploy.plan.lifetimes import analyse
+from mcu_deploy.plan.model import Buffer, InPool, aligned
 from mcu_deploy.select import Choice
 
 
@@ -46,11 +46,16 @@ def test_an_input_that_is_used_later_is_not_overwritten() -> None:
     assert not shares(graph, x, y)
 
 
-def test_an_input_that_is_used_twice_by_the_layer_is_not_overwritten() -> None:
+def test_an_input_that_is_used_twice_is_overwritten_where_both_uses_allow_it() -> None:
     net = Net()
     x = net.input(4)
     y = net.op("Add", [x, x], (4,))
-    assert not shares(net.finish(y), x, y)
+    graph = net.finish(y)
+    assert shares(graph, x, y)
+    assert make(graph, [by_hand(graph, in_place=(InPlace(0, 0),))]).bytes == 32
+    assert make(graph, [by_hand(graph, in_place=(InPlace(0, 0), InPlace(1, 0)))]).bytes == 16
+    one_behind = (InPlace(0, 0), InPlace(1, 0, 16))
+    assert make(graph, [by_hand(graph, in_place=one_behind)]).bytes == 32
 
 
 def test_of_two_operands_one_is_replaced() -> None:
@@ -141,7 +146,7 @@ def test_an_empty_tensor_and_a_scalar_have_places() -> None:
     empty, scalar = net.input(0, 3), net.input()
     graph = net.finish(net.op("Relu", [empty], (0, 3)), net.op("Relu", [scalar], ()))
     _, _, made = planned(graph)
-    assert made.bytes == 32
+    assert made.bytes == 48  # of the empty ones each, and one that is computed in place
 
 
 def by_hand(graph: Graph, **facts: Any) -> Choice:
@@ -162,7 +167,7 @@ def test_two_outputs_never_replace_one_input() -> None:
     assert made.offset(first) != made.offset(second)
 
 
-def test_an_input_is_replaced_by_no_longer_output_and_at_no_distance() -> None:
+def test_an_output_overlaps_its_input_as_far_as_the_distance_allows() -> None:
     net = Net()
     x = net.input(4)
     y = net.op("Cast", [x], (4,))
@@ -172,7 +177,13 @@ def test_an_input_is_replaced_by_no_longer_output_and_at_no_distance() -> None:
     net = Net()
     x = net.input(4)
     graph = net.finish(net.op("Cast", [x], (8,)))
-    assert make(graph, [by_hand(graph, in_place=(InPlace(0, 0),))]).bytes == 48
+    made = make(graph, [by_hand(graph, in_place=(InPlace(0, 0),))])
+    assert made.bytes == 32
+    assert made.offset(graph.outputs[0]) <= made.offset(x)
+    made = make(graph, [by_hand(graph, in_place=(InPlace(0, 0, 4),))])
+    assert made.bytes == 32  # the input in the output's second half
+    assert made.offset(graph.outputs[0]) + 16 == made.offset(x)
+    assert make(graph, [by_hand(graph, in_place=(InPlace(0, 0, 32),))]).bytes == 48
 
 
 def test_scratch_lives_for_one_step() -> None:
@@ -194,27 +205,24 @@ def test_a_view_of_a_constant_is_refused() -> None:
 
 
 def test_buffers_that_live_at_the_same_step_conflict() -> None:
-    lives = [(0, 2), (1, 1), (2, 3), (3, 3)]
-    buffers = [Buffer(i, 10, first, last, "") for i, (first, last) in enumerate(lives)]
-    assert conflicts(buffers) == {
-        0: frozenset({1, 2}), 1: frozenset({0}), 2: frozenset({0, 3}), 3: frozenset({2})
-    }  # fmt: skip
-    assert lower_bound(buffers) == 32
-    assert lower_bound([]) == 0
+    """A chain with a branch: of each pair, whether both hold something at one step."""
+    net = Net()
+    x = net.input(4)
+    a = net.op("Sin", [x], (8,))
+    b = net.op("Sin", [a], (16,))
+    c = net.op("Sin", [a], (32,))
+    y = net.op("Concat", [b, c], (48,), axis=0)
+    graph = net.finish(y)
+    function = CFunction("f", (), "{\n}")
+    choices = [Choice(layer_of(graph, n), Workload("Test", function)) for n in graph.nodes]
+    lives = analyse(graph, choices)
+    number = {edge: tensor.buffer for edge, tensor in lives.tensors.items()}
+    found = {tuple(sorted((e, f))) for e in number for f in number
+             if (number[e], number[f]) in lives.conflicts}  # fmt: skip
+    assert found == {(x, a), (a, b), (a, c), (b, c), (b, y), (c, y)}
+    assert lives.overlaps == {}
+    assert lives.lower_bound == 64 + 128 + 192
     assert [aligned(n) for n in (0, 1, 16, 17)] == [0, 16, 16, 32]
-
-
-def test_first_fit_fills_the_lowest_gap_that_is_large_enough() -> None:
-    sizes = [32, 16, 32, 16]
-    buffers = [Buffer(i, size, 0, 0, "") for i, size in enumerate(sizes)]
-    relation = {i: frozenset({0, 1, 2, 3} - {i}) for i in range(4)}
-    relation[1] = frozenset({0, 2})
-    relation[3] = frozenset({0, 2})
-    offsets, size = place(buffers, relation)
-    assert offsets == {0: 0, 1: 32, 2: 48, 3: 32}
-    assert size == 80
-    for order in orders(buffers, relation):
-        assert sorted(b.id for b in order) == [0, 1, 2, 3]
 
 
 MLPERF = (
@@ -225,9 +233,10 @@ MLPERF = (
 
 @pytest.mark.parametrize("name", MLPERF)
 def test_the_lower_bound_is_reached_on_the_mlperf_models(models_dir: Path, name: str) -> None:
+    """And missed where an output overlaps an input, which the bound does not know of."""
     graph = optimize.run(formats.load(models_dir / name / "model.onnx"))
     _, _, made = planned(graph)
-    assert made.bytes == made.lower_bound
+    assert made.bytes <= made.lower_bound
 
 
 def test_every_model_that_compiles_keeps_all_its_tensors_on_request(models_dir: Path) -> None:
@@ -240,10 +249,11 @@ def test_every_model_that_compiles_keeps_all_its_tensors_on_request(models_dir: 
             continue
         seen += 1
         kept = [b for b in made.buffers if not b.label.startswith("scratch of ")]
+        offsets = {b: p.offset for b, p in made.places.items() if isinstance(p, InPool)}
         ends = 0
-        for buffer in sorted(kept, key=lambda b: made.offsets[b.id]):
-            assert made.offsets[buffer.id] >= ends, name
-            ends = made.offsets[buffer.id] + buffer.bytes
+        for buffer in sorted(kept, key=lambda b: offsets[b.id]):
+            assert offsets[buffer.id] >= ends, name
+            ends = offsets[buffer.id] + buffer.bytes
         views = sum(c.workload.is_view for c in choices)
         assert len(kept) == len(made.tensors) - views, name
     assert seen >= 25
@@ -256,7 +266,7 @@ from graph_cases import planned
 from mcu_deploy import formats, optimize
 for path in {paths!r}:
     graph, choices, made = planned(optimize.run(formats.load(path)))
-    text = repr((graph.topology, made.buffers, made.tensors, made.offsets, made.bytes))
+    text = repr((graph.topology, made.buffers, made.tensors, made.places, made.bytes))
     print(hashlib.sha256(text.encode()).hexdigest())
 """
 
