@@ -32,8 +32,8 @@ in portable C), bytes and exact instruction counts; instructions are not cycles.
 
 {tools}
 
-| core | model | instructions | per MAC | flash, bytes | RAM, bytes | arena | lower bound | stack |
-|---|---|---:|---:|---:|---:|---:|---:|---:|
+| core | model | instructions | per MAC | in no layer | flash, bytes | RAM, bytes | arena | lower bound | ratio | stack |
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 """
 
 
@@ -56,9 +56,10 @@ def measure(models: Path) -> Iterator[Measured]:
                 r = folder.report
                 row = (
                     f"| {folder.board.core} | {model} | {counted.total:,} "
-                    f"| {counted.total / counted.macs:.2f} | {r['flash_bytes']:,} "
-                    f"| {r['ram_bytes']:,} | {r['arena_bytes']:,} "
-                    f"| {r['arena_lower_bound_bytes']:,} | {r['stack_bytes']:,} |"
+                    f"| {counted.total / counted.macs:.2f} | {counted.overhead:.4%} "
+                    f"| {r['flash_bytes']:,} | {r['ram_bytes']:,} | {r['arena_bytes']:,} "
+                    f"| {r['arena_lower_bound_bytes']:,} | {r['arena_ratio']:.2f} "
+                    f"| {r['stack_bytes']:,} |"
                 )
                 yield Measured(row, counted.source)
 

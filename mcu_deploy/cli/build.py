@@ -96,15 +96,17 @@ def _print(report: dict[str, Any], folder: Path) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
         ("network", "left"), ("layers", "right"), ("MACs", "right"), ("flash", "right"),
-        ("RAM", "right"), ("arena", "right"), ("bound", "right"), ("stack", "right"),
+        ("RAM", "right"), ("arena", "right"), ("bound", "right"), ("ratio", "right"), ("stack", "right"),
     ):  # fmt: skip
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
     for n in report["networks"]:
         numbers = (
             len(n["layers"]), n["macs"], n["flash_bytes"], n["ram_bytes"], n["arena_bytes"],
-            n["arena_lower_bound_bytes"], n["stack_bytes"],
+            n["arena_lower_bound_bytes"],
         )  # fmt: skip
-        table.add_row(escape(n["name"]), *(f"{number:,}" for number in numbers))
+        ratio = "" if n["arena_ratio"] is None else f"{n['arena_ratio']:.2f}"
+        cells = (*(f"{number:,}" for number in numbers), ratio, f"{n['stack_bytes']:,}")
+        table.add_row(escape(n["name"]), *cells)
     out.print(table)
     out.print(
         f"firmware for {report['board']}: {report['firmware_flash_bytes']:,} bytes of flash, "

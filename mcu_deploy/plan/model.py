@@ -46,6 +46,16 @@ Place = InPool | InSlot
 
 
 @dataclass(frozen=True)
+class Hot:
+    """A constant that each instance copies to RAM: the constant-th of the workload of a layer."""
+
+    step: int
+    constant: int
+    place: InPool
+    bytes: int
+
+
+@dataclass(frozen=True)
 class PoolUse:
     """A pool and how many bytes of it the network needs. Pool 0 is the workspace.
 
@@ -152,7 +162,8 @@ class Plan:
     two edges have one place does nothing. slots: entries of the table of pointers, which lies in
     the buffer `table`. lower_bound: the largest sum of tensors and scratch that live at one step,
     aligned, each on its own: what no plan in this order can beat without letting an output
-    overwrite its input. parallel: the stretches that run on several cores. private: the buffer
+    overwrite its input. parallel: the stretches that run on several cores. hot: constants
+    in RAM. private: the buffer
     that holds the backends' private regions, and each region's offset in it. memory: the strategy.
     managed: what is taken from a memory manager at run time. moves: of buffers in the workspace,
     each before a position; moved: of these, pairs of (from this position on, offset), where
@@ -177,6 +188,7 @@ class Plan:
     moves: tuple[Move, ...] = ()
     moved: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     parallel: tuple[Parallel, ...] = ()
+    hot: tuple[Hot, ...] = ()
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -192,6 +204,11 @@ class Plan:
     def arena_bytes(self) -> int:
         """The bytes of all pools together."""
         return sum(pool.bytes for pool in self.pools)
+
+    @property
+    def ratio(self) -> float | None:
+        """All pools over the lower bound; None where nothing needs memory."""
+        return round(self.arena_bytes / self.lower_bound, 4) if self.lower_bound else None
 
     @property
     def peak_bytes(self) -> int:
