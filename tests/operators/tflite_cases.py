@@ -226,9 +226,37 @@ def movement(rng: np.random.Generator) -> Iterator[Case]:
         yield _one(f"{kind} {shape}", operator, tensors, rng)
 
 
+def selection(rng: np.random.Generator) -> Iterator[Case]:
+    """Masks, negative strides and dropped axes; parts of equal size; a new axis."""
+    x = int8("x", (3, 4, 5), 0.1, 6)
+
+    def numbers(name: str, *values: int) -> Tensor:
+        return constant(name, np.array(values, np.int32))
+
+    lists = [numbers("begin", 0, 1, 2), numbers("size", 2, -1, 1)]
+    operator = Operator("SLICE", ("x", "begin", "size"), ("y",), "SliceOptions")
+    yield _one("SLICE", operator, [x, *lists, int8("y", (2, 3, 1), 0.1, 6)], rng)
+    for number, (masks, steps, shape) in enumerate(
+        [((0b011, 0b101, 0b010), (1, 1, 2), (3, 3)), ((0b100, 0b100, 0), (2, 1, -2), (1, 1, 3))]
+    ):
+        lists = [numbers("begin", 0, 1, 0), numbers("end", 2, 2, 4), numbers("strides", *steps)]
+        keys = ("BeginMask", "EndMask", "ShrinkAxisMask")
+        operator = Operator(
+            "STRIDED_SLICE", ("x", "begin", "end", "strides"), ("y",), "StridedSliceOptions",
+            dict(zip(keys, masks, strict=True)),
+        )  # fmt: skip
+        yield _one(f"STRIDED_SLICE {number}", operator, [x, *lists, int8("y", shape, 0.1, 6)], rng)
+    operator = Operator("GATHER", ("x", "i"), ("y",), "GatherOptions", {"Axis": 1})
+    tensors = [x, numbers("i", 3, 0), int8("y", (3, 2, 5), 0.1, 6)]
+    yield _one("GATHER", operator, tensors, rng)
+    operator = Operator("PACK", ("x", "z"), ("y",), "PackOptions", {"Axis": 1, "ValuesCount": 2})
+    tensors = [x, int8("z", (3, 4, 5), 0.1, 6), int8("y", (3, 2, 4, 5), 0.1, 6)]
+    yield _one("PACK", operator, tensors, rng)
+
+
 FAMILIES = (
     convolutions, fully_connected, arithmetic, pools, reductions, softmax, functions,
-    borders, hybrid, movement,
+    borders, hybrid, movement, selection,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).

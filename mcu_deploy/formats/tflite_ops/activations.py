@@ -168,6 +168,19 @@ def _domain(operation: Operation) -> str:
     return DOMAIN
 
 
+def _real(op: str) -> Any:
+    """A function that is computed on float32 alone."""
+
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        if not _is_float(operation):
+            raise operation.unsupported(
+                "computes quantized integers", "mcu-deploy computes it on float32; convert it so."
+            )
+        graph.add(operation, op, [graph.read(operation.input(0))], operation.output)
+
+    return convert
+
+
 CONVERTERS = {
     "RELU": _relu((0.0, math.inf)),
     "RELU6": _relu((0.0, 6.0)),
@@ -175,4 +188,11 @@ CONVERTERS = {
     "LOGISTIC": _function("Sigmoid", Quantization((1 / 256,), (-128,))),
     "TANH": _function("Tanh", Quantization((1 / 128,), (0,))),
     "HARD_SWISH": _hard_swish,
+    "ABS": _real("Abs"),
+    "CEIL": _real("Ceil"),
+    "ELU": _real("Elu"),
+    "EXP": _real("Exp"),
+    "FLOOR": _real("Floor"),
+    "NEG": _real("Neg"),
+    "SQRT": _real("Sqrt"),
 }

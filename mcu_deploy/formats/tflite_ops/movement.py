@@ -16,7 +16,7 @@ from mcu_deploy.operators import Call
 from mcu_deploy.operators.selection import nearest_positions
 
 
-def _check_moves(operation: Operation) -> None:
+def check_moves(operation: Operation) -> None:
     """Output and inputs have one type and one scale."""
     y = operation.output.type
     for tensor in (operation.input(0), operation.output):
@@ -28,14 +28,14 @@ def _check_moves(operation: Operation) -> None:
 
 def _reshape(operation: Operation, graph: GraphBuilder) -> None:
     """The output's shape is in the file; the input or option with a shape is not looked at."""
-    _check_moves(operation)
+    check_moves(operation)
     if operation.input(0).type.elements != operation.output.type.elements:
         raise operation.damaged("its output has not as many elements as its input")
     graph.add_reshape(operation, graph.read(operation.input(0)), operation.output)
 
 
 def _transpose(operation: Operation, graph: GraphBuilder) -> None:
-    _check_moves(operation)
+    check_moves(operation)
     perm = tuple(int(a) for a in operation.constant(1).reshape(-1))
     edge = graph.read(operation.input(0))
     graph.add(operation, "Transpose", [edge], operation.output, {"perm": perm})
@@ -60,7 +60,7 @@ def _concatenation(operation: Operation, graph: GraphBuilder) -> None:
 
 def _pad(operation: Operation, graph: GraphBuilder) -> None:
     """PAD fills with the zero point, PADV2 with a constant of the tensor's own type."""
-    _check_moves(operation)
+    check_moves(operation)
     x, y = operation.input(0), operation.output
     amounts = operation.constant(1)
     if amounts.shape != (x.type.rank, 2) or (amounts.size and amounts.min() < 0):
@@ -82,7 +82,7 @@ def _pad(operation: Operation, graph: GraphBuilder) -> None:
 
 def _resize_nearest(operation: Operation, graph: GraphBuilder) -> None:
     """ONNX's Resize where it picks the same elements, else one Gather an axis."""
-    _check_moves(operation)
+    check_moves(operation)
     options = operation.options(tflite.ResizeNearestNeighborOptions)
     x, y = operation.input(0), operation.output
     if x.type.rank != 4 or y.type.rank != 4 or not x.type.elements or not y.type.elements:

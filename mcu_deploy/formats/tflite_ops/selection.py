@@ -1,0 +1,137 @@
+"""What picks elements or joins tensors along a new axis: SLICE, STRIDED_SLICE, SPLIT, GATHER, PACK,
+SHAPE. They are ONNX's operators for every type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import tflite
+
+from mcu_deploy.formats.tflite_file import Operation
+from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_ops.movement import check_moves
+from mcu_deploy.ir import TensorType
+
+# Beyond the end of every axis, in either direction.
+_FAR = 1 << 31
+
+
+def _add_slice(
+    operation: Operation,
+    graph: GraphBuilder,
+    starts: Sequence[int],
+    ends: Sequence[int],
+    steps: Sequence[int],
+) -> None:
+    """A Slice over all axes; the output's shape may lack axes of size 1."""
+    x, y = operation.input(0), operation.output
+    sizes = [
+        len(range(*slice(*bounds).indices(size)))
+        for size, bounds in zip(x.type.shape, zip(starts, ends, steps, strict=True), strict=True)
+    ]
+    if int(np.prod(sizes)) != y.type.elements:
+        raise operation.damaged(f"it picks {sizes}, and its output is {list(y.type.shape)}")
+    lists = [starts, ends, range(x.type.rank), steps]
+    names = ("starts", "ends", "axes", "steps")
+    inputs = [graph.read(x)] + [
+        graph.constant(f"{operation.name} {name}", np.array(values, np.int64))
+        for name, values in zip(names, lists, strict=True)
+    ]
+    picked = graph.edge(y.name, TensorType(y.type.dtype, tuple(sizes), y.type.quantization))
+    graph.add(operation, "Slice", inputs, picked)
+    graph.add_reshape(operation, picked, y)
+
+
+def _integers(operation: Operation, index: int) -> list[int]:
+    """A constant list with one integer an axis of the first input."""
+    values = [int(v) for v in operation.constant(index).reshape(-1)]
+    if len(values) != operation.input(0).type.rank:
+        raise operation.damaged(f"its input {index} has {len(values)} values, not one an axis")
+    return values
+
+
+def _slice(operation: Operation, graph: GraphBuilder) -> None:
+    """A size of -1 is all that is left."""
+    check_moves(operation)
+    starts, sizes = _integers(operation, 1), _integers(operation, 2)
+    ends = [_FAR if n == -1 else s + n for s, n in zip(starts, sizes, strict=True)]
+    _add_slice(operation, graph, starts, ends, [1] * len(starts))
+
+
+def _strided_slice(operation: Operation, graph: GraphBuilder) -> None:
+    """Bit i of a mask is of axis i: begin and end go to the border, shrink picks one element."""
+    check_moves(operation)
+    options = operation.options(tflite.StridedSliceOptions)
+    if options.EllipsisMask() or options.NewAxisMask() or options.Offset():
+        raise operation.unsupported(
+            "has an ellipsis, a new axis, or ends that count from its begins",
+            "Write all axes out in the model.",
+        )
+    starts, ends, steps = (_integers(operation, index) for index in (1, 2, 3))
+    if 0 in steps:
+        raise operation.damaged("a stride is 0")
+    for axis, size in enumerate(operation.input(0).type.shape):
+        bit, far = 1 << axis, _FAR if steps[axis] > 0 else -_FAR
+        starts[axis] = -far if options.BeginMask() & bit else starts[axis]
+        if options.ShrinkAxisMask() & bit:
+            starts[axis] = slice(starts[axis], None, steps[axis]).indices(size)[0]
+            ends[axis], steps[axis] = starts[axis] + 1, 1
+            continue
+        ends[axis] = far if options.EndMask() & bit else ends[axis]
+    _add_slice(operation, graph, starts, ends, steps)
+
+
+def _split(operation: Operation, graph: GraphBuilder) -> None:
+    """Into equal parts; the axis is the first input."""
+    x, rank = operation.input(1), operation.input(1).type.rank
+    axis = int(operation.constant(0).reshape(-1)[0])
+    parts = [y.type for y in operation.outputs]
+    if not -rank <= axis < rank or any(p.rank != rank for p in parts):
+        raise operation.damaged(f"its input has no axis {axis}, or a part has other axes")
+    if any(p.dtype != x.type.dtype or p.quantization != x.type.quantization for p in parts):
+        raise operation.damaged("a part has another type or scale than its input")
+    graph.add(operation, "Split", [graph.read(x)], operation.outputs, {"axis": axis % rank})
+
+
+def _gather(operation: Operation, graph: GraphBuilder) -> None:
+    check_moves(operation)
+    options = operation.options(tflite.GatherOptions)
+    if options.BatchDims():
+        raise operation.unsupported("gathers in batches", "Convert the model without batch_dims.")
+    indices = graph.constant(f"{operation.name} indices", operation.constant(1).astype(np.int64))
+    inputs = [graph.read(operation.input(0)), indices]
+    graph.add(operation, "Gather", inputs, operation.output, {"axis": int(options.Axis())})
+
+
+def _pack(operation: Operation, graph: GraphBuilder) -> None:
+    """A Concat of the parts, each with an axis of size 1 more."""
+    y = operation.output
+    axis = int(operation.options(tflite.PackOptions).Axis()) % max(y.type.rank, 1)
+    parts = []
+    for index in range(len(operation.inputs)):
+        x = operation.input(index)
+        if x.type.dtype != y.type.dtype or x.type.quantization != y.type.quantization:
+            raise operation.damaged("a part has another type or scale than its output")
+        shape = (*x.type.shape[:axis], 1, *x.type.shape[axis:])
+        parts.append(graph.reshaped(operation, graph.read(x), shape))
+    graph.add(operation, "Concat", parts, y, {"axis": axis})
+
+
+def _shape(operation: Operation, graph: GraphBuilder) -> None:
+    """A constant: shapes are static."""
+    y = operation.output
+    value = np.array(operation.input(0).type.shape, y.type.dtype.numpy)
+    if y.type.shape != value.shape:
+        raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(value.shape)}")
+    graph.add(operation, "Identity", [graph.constant(f"{operation.name} value", value)], y)
+
+
+CONVERTERS = {
+    "SLICE": _slice,
+    "STRIDED_SLICE": _strided_slice,
+    "SPLIT": _split,
+    "GATHER": _gather,
+    "PACK": _pack,
+    "SHAPE": _shape,
+}
