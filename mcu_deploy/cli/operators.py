@@ -31,7 +31,9 @@ def operators(as_json: JsonOption = False) -> None:
         {
             "operator": label(domain, name),
             "backends": [b for b, known in backends.items() if label(domain, name) in known],
-            "quantized": meanings[operator.quantized],
+            "quantized": "as TFLite-Micro has it"
+            if domain == "tflite"
+            else meanings[operator.quantized],
         }
         for (domain, name), operator in sorted(registry().items())
         if domain != "mcu"
