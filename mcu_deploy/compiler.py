@@ -147,7 +147,7 @@ def _compile(source: _Source, board: Board, session: Session, options: Options) 
         ),
     )
     graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in source.marks.cuts})
-    graph, exposure = exposing.settle(graph, source.marks, options.requests)
+    graph, exposure = exposing.settle(graph, source.marks)
     # Conversions belong to no partition: whoever has them, be it named or not.
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]

@@ -22,11 +22,15 @@ from mcu_deploy.plan import Exposure, Kept, Partition, State
 
 @dataclass(frozen=True)
 class PartitionRequest:
-    """--partition NAME=IN,..:OUT,..: tensors by their names in the model."""
+    """--partition NAME=IN,..:OUT,..: tensors by their names in the model.
+
+    otherwise: other ways to read what was typed, as names may hold colons themselves.
+    """
 
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    otherwise: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,12 @@ class Requests:
 class Marks:
     """Where the tensors that were asked for stand among the outputs of a marked graph.
 
-    outputs: how many outputs the model has. at: the position by name, for tensors that are no
-    inputs of the model. cuts: the positions of tensors through which partitions are reached.
+    requests: what was asked for, names understood. outputs: how many outputs the model has. at: the
+    position by name, for tensors that are no inputs of the model. cuts: the positions of tensors
+    through which partitions are reached.
     """
 
+    requests: Requests
     outputs: int
     at: dict[str, int] = field(default_factory=dict)
     cuts: frozenset[int] = frozenset()
@@ -64,6 +70,9 @@ def mark(graph: Graph, requests: Requests) -> tuple[Graph, Marks]:
 
     Raises UsageError for names that the model does not have, and for constants.
     """
+    requests = replace(
+        requests, partitions=tuple(_understood(graph, p) for p in requests.partitions)
+    )
     outputs = list(graph.outputs)
     at: dict[str, int] = {}
     cuts: set[int] = set()
@@ -91,8 +100,17 @@ def mark(graph: Graph, requests: Requests) -> tuple[Graph, Marks]:
     _require_distinct([p.name for p in requests.partitions], "--partition")
     _require_distinct([s.input for s in requests.states], "--state")
     _require_distinct([s.output for s in requests.states], "--state")
-    marks = Marks(len(graph.outputs), at, frozenset(cuts))
+    marks = Marks(requests, len(graph.outputs), at, frozenset(cuts))
     return replace(graph, topology=replace(graph.topology, outputs=tuple(outputs))), marks
+
+
+def _understood(graph: Graph, request: PartitionRequest) -> PartitionRequest:
+    """The way to read a request in which the model has every tensor; the first if none is."""
+    known = set(graph.topology.edges.values())
+    for inputs, outputs in ((request.inputs, request.outputs), *request.otherwise):
+        if known.issuperset((*inputs, *outputs)):
+            return PartitionRequest(request.name, inputs, outputs)
+    return replace(request, otherwise=())
 
 
 def find_cut(graph: Graph, name: str, what: str) -> EdgeId:
@@ -119,6 +137,14 @@ def stored(graph: Graph, edge: EdgeId) -> EdgeId:
         quantized = readers[0].outputs[0]
         return edge if quantized is None else quantized
     return edge
+
+
+def find_stored(graph: Graph, name: str, what: str) -> EdgeId:
+    """The edge that holds the tensor of this name in memory.
+
+    Raises UsageError, which begins with `what`, where the model has no tensor of this name.
+    """
+    return stored(graph, _find(graph, name, what))
 
 
 def _end_of_integer_layer(graph: Graph, edge: EdgeId) -> EdgeId:
@@ -150,9 +176,10 @@ def _is_fixed(graph: Graph, edge: EdgeId) -> bool:
     return producer is not None and all(_is_fixed(graph, e) for e in producer.reads)
 
 
-def settle(graph: Graph, marks: Marks, requests: Requests) -> tuple[Graph, Exposure]:
+def settle(graph: Graph, marks: Marks) -> tuple[Graph, Exposure]:
     """After layouts: the graph with its own outputs and the next values of its states, and what
     was asked for as edges."""
+    requests = marks.requests
     edges = {name: graph.outputs[position] for name, position in marks.at.items()}
 
     def edge(name: str) -> EdgeId:
@@ -233,7 +260,12 @@ def read_requests(saved: Mapping[str, Any]) -> Requests:
     return Requests(
         tuple(saved["keep"]),
         tuple(
-            PartitionRequest(p["name"], tuple(p["inputs"]), tuple(p["outputs"]))
+            PartitionRequest(
+                p["name"],
+                tuple(p["inputs"]),
+                tuple(p["outputs"]),
+                tuple((tuple(i), tuple(o)) for i, o in p["otherwise"]),
+            )
             for p in saved["partitions"]
         ),
         tuple(StateRequest(s["input"], s["output"]) for s in saved["states"]),
@@ -241,15 +273,25 @@ def read_requests(saved: Mapping[str, Any]) -> Requests:
 
 
 def parse_partition(text: str) -> PartitionRequest:
-    """NAME=IN,..:OUT,..; names that hold a comma or a colon are put in double quotes."""
+    """NAME=IN,..:OUT,..
+
+    Names may hold colons ("Relu:0"): which colon separates is found out when the model is known.
+    A name in double quotes is taken as it is, commas included.
+    """
     name, equals, rest = text.partition("=")
-    sides = _split(rest, ":")
-    if not name or not equals or len(sides) != 2:
+    pieces = _split(rest, ":")
+    ways = [
+        (_names(":".join(pieces[:at])), _names(":".join(pieces[at:])))
+        for at in range(1, len(pieces))
+    ]
+    ways = [(inputs, outputs) for inputs, outputs in ways if outputs and all(outputs)]
+    if not name or not equals or not ways:
         raise UsageError(f"--partition {text} is not of the form NAME=IN,..:OUT,..")
-    inputs, outputs = (tuple(n.replace('"', "") for n in _split(side, ",") if n) for side in sides)
-    if not outputs:
-        raise UsageError(f"--partition {text} names no output: NAME=IN,..:OUT,..")
-    return PartitionRequest(name, inputs, outputs)
+    return PartitionRequest(name, *ways[0], tuple(ways[1:]))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.replace('"', "") for name in _split(text, ",") if name)
 
 
 def parse_state(text: str) -> StateRequest:
