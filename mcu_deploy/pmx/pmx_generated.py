@@ -1178,7 +1178,14 @@ class Options(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def OptionsStart(builder): builder.StartObject(13)
+    # Options
+    def Schedule(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+def OptionsStart(builder): builder.StartObject(14)
 def OptionsAddBackends(builder, backends): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(backends), 0)
 def OptionsStartBackendsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def OptionsAddLayerBackends(builder, layerBackends): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(layerBackends), 0)
@@ -1195,6 +1202,7 @@ def OptionsAddSeparateState(builder, separateState): builder.PrependBoolSlot(9, 
 def OptionsAddArena(builder, arena): builder.PrependUint32Slot(10, arena, 0)
 def OptionsAddHalf(builder, half): builder.PrependUOffsetTRelativeSlot(11, flatbuffers.number_types.UOffsetTFlags.py_type(half), 0)
 def OptionsAddMemory(builder, memory): builder.PrependUint32Slot(12, memory, 0)
+def OptionsAddSchedule(builder, schedule): builder.PrependUint32Slot(13, schedule, 0)
 def OptionsEnd(builder): return builder.EndObject()
 
 try:
@@ -1219,6 +1227,7 @@ class OptionsT(object):
         self.arena = 0  # type: int
         self.half = None  # type: Optional[HalfT]
         self.memory = 0  # type: int
+        self.schedule = 0  # type: int
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -1271,6 +1280,7 @@ class OptionsT(object):
         if options.Half() is not None:
             self.half = HalfT.InitFromObj(options.Half())
         self.memory = options.Memory()
+        self.schedule = options.Schedule()
 
     # OptionsT
     def Pack(self, builder):
@@ -1321,6 +1331,7 @@ class OptionsT(object):
         if self.half is not None:
             OptionsAddHalf(builder, half)
         OptionsAddMemory(builder, self.memory)
+        OptionsAddSchedule(builder, self.schedule)
         options = OptionsEnd(builder)
         return options
 
@@ -8841,6 +8852,115 @@ class ParallelT(object):
         return parallel
 
 
+class Hot(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Hot()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsHot(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def HotBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # Hot
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Hot
+    def Step(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # Hot
+    def Constant(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # Hot
+    def Place(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = InPool()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Hot
+    def Bytes(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+def HotStart(builder): builder.StartObject(4)
+def HotAddStep(builder, step): builder.PrependUint32Slot(0, step, 0)
+def HotAddConstant(builder, constant): builder.PrependUint32Slot(1, constant, 0)
+def HotAddPlace(builder, place): builder.PrependStructSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(place), 0)
+def HotAddBytes(builder, bytes): builder.PrependUint64Slot(3, bytes, 0)
+def HotEnd(builder): return builder.EndObject()
+
+try:
+    from typing import Optional
+except:
+    pass
+
+class HotT(object):
+
+    # HotT
+    def __init__(self):
+        self.step = 0  # type: int
+        self.constant = 0  # type: int
+        self.place = None  # type: Optional[InPoolT]
+        self.bytes = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        hot = Hot()
+        hot.Init(buf, pos)
+        return cls.InitFromObj(hot)
+
+    @classmethod
+    def InitFromObj(cls, hot):
+        x = HotT()
+        x._UnPack(hot)
+        return x
+
+    # HotT
+    def _UnPack(self, hot):
+        if hot is None:
+            return
+        self.step = hot.Step()
+        self.constant = hot.Constant()
+        if hot.Place() is not None:
+            self.place = InPoolT.InitFromObj(hot.Place())
+        self.bytes = hot.Bytes()
+
+    # HotT
+    def Pack(self, builder):
+        HotStart(builder)
+        HotAddStep(builder, self.step)
+        HotAddConstant(builder, self.constant)
+        if self.place is not None:
+            place = self.place.Pack(builder)
+            HotAddPlace(builder, place)
+        HotAddBytes(builder, self.bytes)
+        hot = HotEnd(builder)
+        return hot
+
+
 class Plan(object):
     __slots__ = ['_tab']
 
@@ -9164,7 +9284,31 @@ class Plan(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
         return o == 0
 
-def PlanStart(builder): builder.StartObject(18)
+    # Plan
+    def Hot(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = Hot()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Plan
+    def HotLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Plan
+    def HotIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
+        return o == 0
+
+def PlanStart(builder): builder.StartObject(19)
 def PlanAddProgram(builder, program): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(program), 0)
 def PlanStartProgramVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PlanAddBuffers(builder, buffers): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(buffers), 0)
@@ -9193,6 +9337,8 @@ def PlanAddMoved(builder, moved): builder.PrependUOffsetTRelativeSlot(16, flatbu
 def PlanStartMovedVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PlanAddParallel(builder, parallel): builder.PrependUOffsetTRelativeSlot(17, flatbuffers.number_types.UOffsetTFlags.py_type(parallel), 0)
 def PlanStartParallelVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PlanAddHot(builder, hot): builder.PrependUOffsetTRelativeSlot(18, flatbuffers.number_types.UOffsetTFlags.py_type(hot), 0)
+def PlanStartHotVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PlanEnd(builder): return builder.EndObject()
 
 try:
@@ -9222,6 +9368,7 @@ class PlanT(object):
         self.moves = None  # type: List[MoveT]
         self.moved = None  # type: List[BufferOffsetsT]
         self.parallel = None  # type: List[ParallelT]
+        self.hot = None  # type: List[HotT]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -9329,6 +9476,14 @@ class PlanT(object):
                 else:
                     parallel_ = ParallelT.InitFromObj(plan.Parallel(i))
                     self.parallel.append(parallel_)
+        if not plan.HotIsNone():
+            self.hot = []
+            for i in range(plan.HotLength()):
+                if plan.Hot(i) is None:
+                    self.hot.append(None)
+                else:
+                    hot_ = HotT.InitFromObj(plan.Hot(i))
+                    self.hot.append(hot_)
 
     # PlanT
     def Pack(self, builder):
@@ -9413,6 +9568,14 @@ class PlanT(object):
             for i in reversed(range(len(self.parallel))):
                 builder.PrependUOffsetTRelative(parallellist[i])
             parallel = builder.EndVector()
+        if self.hot is not None:
+            hotlist = []
+            for i in range(len(self.hot)):
+                hotlist.append(self.hot[i].Pack(builder))
+            PlanStartHotVector(builder, len(self.hot))
+            for i in reversed(range(len(self.hot))):
+                builder.PrependUOffsetTRelative(hotlist[i])
+            hot = builder.EndVector()
         PlanStart(builder)
         if self.program is not None:
             PlanAddProgram(builder, program)
@@ -9444,6 +9607,8 @@ class PlanT(object):
             PlanAddMoved(builder, moved)
         if self.parallel is not None:
             PlanAddParallel(builder, parallel)
+        if self.hot is not None:
+            PlanAddHot(builder, hot)
         plan = PlanEnd(builder)
         return plan
 
