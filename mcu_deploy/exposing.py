@@ -125,8 +125,11 @@ def stored(graph: Graph, edge: EdgeId) -> EdgeId:
     """The edge that holds a tensor in memory.
 
     A real tensor between DequantizeLinear and QuantizeLinear is never there as such: what is in
-    memory is the quantized tensor in front or behind.
+    memory is the quantized tensor in front or behind. The model's own inputs and outputs are what
+    they are.
     """
+    if edge in graph.inputs or edge in graph.outputs:
+        return edge
     producer = graph.producer(edge)
     if producer is not None and producer.op == "DequantizeLinear":
         source = producer.inputs[0]
@@ -155,6 +158,8 @@ def _end_of_integer_layer(graph: Graph, edge: EdgeId) -> EdgeId:
     layer stays one of integers.
     """
     end = edge
+    if edge in graph.inputs:
+        return edge
     while True:
         readers = graph.consumers(end)
         if not graph.type(end).dtype.is_float or end in graph.outputs or len(readers) != 1:
