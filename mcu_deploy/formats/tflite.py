@@ -74,10 +74,11 @@ def _check_shapes(file: File, shapes: Mapping[str, Sequence[int]]) -> None:
         tensor = inputs[name]
         if tuple(shape) == tensor.type.shape:
             continue
+        opened = f", which leaves {list(tensor.signature)} open," if -1 in tensor.signature else ""
         raise ModelError(
             f"The input {name!r} cannot have the shape {list(shape)}: the shapes of all tensors "
-            f"behind it are in the TFLite file, for {list(tensor.type.shape)}. Convert the model "
-            "with that input shape, or from ONNX."
+            f"behind it are in the TFLite file{opened} for {list(tensor.type.shape)}. Convert the "
+            "model with that input shape, or from ONNX."
         )
 
 

@@ -129,9 +129,6 @@ class GraphBuilder:
         """The type of a tensor whose axes stand in an order."""
         return _ordered(tensor.type, order or _natural(tensor))
 
-    def type(self, edge: EdgeId) -> TensorType:
-        return self._editor.types[edge]
-
     def finish(self, outputs: Sequence[Tensor]) -> Graph:
         """The graph with these outputs, in the file's order of axes."""
         if not outputs:
