@@ -175,7 +175,7 @@ def test_the_library_exports_its_names_only_and_holds_no_data(
     assert {"mcu_instance_run", "mcu_run", "_mcu_run_begin", "_mcu_run_end"} <= defined
     assert all(re.match(r"_?mcu_[a-z]", name) for name in defined)
     outside = {name for name in undefined - defined if not name.startswith("__gnu_thumb1_case_")}
-    assert outside <= {"memcpy", "memset", "mcu_arena", "__aeabi_lmul"}
+    assert outside <= {"memcpy", "memset", "strcmp", "mcu_arena", "__aeabi_lmul"}
 
 
 @pytest.mark.needs_arm_gcc
@@ -189,7 +189,7 @@ def test_what_a_run_pulls_in_is_small(tmp_path: Path) -> None:
     build([*gcc, *flags, *roots, *kept, *LIBRARY, "-o", elf])
     text, data = run(["arm-none-eabi-size", elf]).stdout.splitlines()[1].split()[:2]
     assert data == "0"
-    assert 300 < int(text) <= 720, f"{text} bytes of code"
+    assert 300 < int(text) <= 1040, f"{text} bytes of code"
 
 
 @pytest.mark.needs_host_gcc

@@ -180,11 +180,11 @@ static void begin_writes_no_output(void) {
     mcu_value_t values[2] = {{.v_handle = &input}, {.v_handle = &output}};
     memset(mini_workspaces[0], 0, sizeof mini_workspaces[0]);
     mcu_instance_init(&instance, mcu_network_mini, mini_workspaces[0], MCU_MINI_WORKSPACE_SIZE);
-    CHECK_INT(_mcu_run_begin(mcu_network_mini, values, NULL, 2, &instance), MCU_OK);
+    CHECK_INT(_mcu_run_begin(mcu_network_mini, NULL, values, NULL, 2, &instance), MCU_OK);
     CHECK(memcmp(mini_workspaces[0], x, 6) == 0 && mini_workspaces[0][6] == 0);
     CHECK_INT(y[0] + y[1] + y[2] + y[3] + y[4] + y[5], 54);
     memset(mini_workspaces[0] + 8, 4, 6);
-    CHECK_INT(_mcu_run_end(mcu_network_mini, values, &instance), MCU_OK);
+    CHECK_INT(_mcu_run_end(mcu_network_mini, NULL, values, &instance), MCU_OK);
     CHECK_INT(y[0] + y[1] + y[2] + y[3] + y[4] + y[5], 24);
 }
 
@@ -288,11 +288,11 @@ static void instances_run_interleaved(void) {
 
 static void every_error_has_a_text(void) {
     const char *unknown = mcu_error_string(1);
-    static const int32_t others[] = {2, -19, -1000, INT32_MIN, INT32_MAX};
+    static const int32_t others[] = {2, -20, -1000, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
         CHECK(mcu_error_string(others[i]) == unknown);
     }
-    for (int32_t code = 0; code >= MCU_ERROR_CONFIGURATION; --code) {
+    for (int32_t code = 0; code >= MCU_ERROR_POOL_COUNT; --code) {
         const char *text = mcu_error_string(code);
         size_t length = strlen(text);
         CHECK(length > 5 && length <= 100 && text[length - 1] == '.' && text != unknown);

@@ -22,7 +22,7 @@ from mcu_deploy.device import (
     connect,
     describe_fault,
 )
-from mcu_deploy.device.framing import Frame, FrameReader, encode_frame
+from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
 from mcu_deploy.device.protocol import (
     Capability,
     Code,
@@ -30,6 +30,7 @@ from mcu_deploy.device.protocol import (
     RunFlag,
     TensorKind,
     Type,
+    pack_partition,
     pack_read,
     pack_run,
     pack_tensor,
@@ -80,7 +81,9 @@ class Wire:
                 return [frame for frame in found if frame.type != Type.READY]
             found += self._reader.feed(data)
 
-    def ask(self, kind: int, payload: bytes = b"", seq: int = 1, version: int = 1) -> list[Frame]:
+    def ask(
+        self, kind: int, payload: bytes = b"", seq: int = 1, version: int = PROTOCOL_VERSION
+    ) -> list[Frame]:
         self.send(encode_frame(Frame(kind, seq, payload, version)))
         return self.frames()
 
@@ -99,7 +102,7 @@ def test_hello_and_description(device: Device) -> None:
     assert (device.hello.board, device.hello.core) == ("host", "host")
     assert device.hello.mtu == 1024 and Capability.TEST_COMMANDS in device.hello.capabilities
     mini = device.models[0]
-    assert [model.name for model in device.models] == ["mini", "tiny", "failing", "slow"]
+    assert [model.name for model in device.models] == ["mini", "tiny", "failing", "slow", "parts"]
     assert mini.source_sha256 == "010203" + "00" * 29
     assert mini.object_sha256 == "040506" + "00" * 29
     assert (mini.num_layers, mini.workspace_bytes, mini.stack_bytes) == (3, 9036, 512)
@@ -182,7 +185,7 @@ def test_self_test(device: Device) -> None:
 
 
 def test_wrong_arguments_are_said_before_anything_is_sent(device: Device) -> None:
-    with pytest.raises(UsageError, match="no model 'vww'; it has mini, tiny, failing, slow"):
+    with pytest.raises(UsageError, match="no model 'vww'; it has mini, tiny, failing, slow, parts"):
         device.infer("vww", [])
     with pytest.raises(UsageError, match="takes 2 inputs, 1 were given"):
         device.infer("mini", [X])
@@ -219,12 +222,12 @@ def test_log(url: str) -> None:
 
 X_REF = pack_tensor(0, TensorKind.INPUT, 0)
 ERRORS = [
-    (0x0D, b"", Code.UNKNOWN_TYPE, 13),
+    (0x0F, b"", Code.UNKNOWN_TYPE, 15),
     (0x00, b"", Code.UNKNOWN_TYPE, 0),
     (Type.HELLO, b"x", Code.BAD_LENGTH, 1),
     (Type.PING, b"x", Code.BAD_LENGTH, 1),
     (Type.DESCRIBE, b"\0", Code.BAD_LENGTH, 1),
-    (Type.DESCRIBE, b"\4\0", Code.NO_SUCH_MODEL, 4),
+    (Type.DESCRIBE, b"\5\0", Code.NO_SUCH_MODEL, 5),
     (Type.DESCRIBE_TENSOR, X_REF + b"x", Code.BAD_LENGTH, 9),
     (Type.DESCRIBE_TENSOR, pack_tensor(0, TensorKind.OUTPUT, 2), Code.NO_SUCH_TENSOR, 2),
     (Type.READ, X_REF, Code.BAD_LENGTH, 8),
@@ -239,22 +242,42 @@ ERRORS = [
         Code.NO_SUCH_TENSOR,
         0,
     ),
-    (Type.WRITE, pack_write(pack_tensor(9, TensorKind.INPUT, 0), 0, b"x"), Code.NO_SUCH_MODEL, 4),
-    (Type.TENSOR_CRC, struct.pack("<HHHH", 0, 3, 0, 0), Code.NO_SUCH_TENSOR, 2),
-    (Type.TENSOR_CRC, struct.pack("<HHHH", 0, 256, 0, 0), Code.NO_SUCH_TENSOR, 2),
+    (Type.WRITE, pack_write(pack_tensor(9, TensorKind.INPUT, 0), 0, b"x"), Code.NO_SUCH_MODEL, 5),
+    (Type.TENSOR_CRC, struct.pack("<HHHH", 0, 7, 0, 0), Code.NO_SUCH_TENSOR, 0),
+    (Type.TENSOR_CRC, struct.pack("<HHHH", 0, 256, 0, 0), Code.NO_SUCH_TENSOR, 0),
     (Type.TENSOR_CRC, pack_tensor(0, TensorKind.INPUT, 0, 1), Code.NO_SUCH_TENSOR, 2),
     (Type.TENSOR_CRC, pack_tensor(0, TensorKind.LAYER, 3), Code.NO_SUCH_LAYER, 3),
     (Type.TENSOR_CRC, pack_tensor(0, TensorKind.LAYER, 1, 2), Code.NO_SUCH_TENSOR, 2),
     (Type.TENSOR_CRC, pack_tensor(0, TensorKind.LAYER, 1), Code.NOT_THERE, 1),
-    (Type.RUN, b"\0" * 7, Code.BAD_LENGTH, 7),
-    (Type.RUN, pack_run(0, RunFlag(0), 1, 0, [1]), Code.BAD_LENGTH, 12),
-    (Type.RUN, pack_run(4, RunFlag(0), 1, 0, []), Code.NO_SUCH_MODEL, 4),
+    (Type.RUN, b"\0" * 9, Code.BAD_LENGTH, 9),
+    (Type.RUN, pack_run(0, RunFlag(0), 1, 0, [1]), Code.BAD_LENGTH, 14),
+    (Type.RUN, pack_run(5, RunFlag(0), 1, 0, []), Code.NO_SUCH_MODEL, 5),
     (Type.RUN, pack_run(0, RunFlag(0), 0, 0, []), Code.BAD_VALUE, 0),
     (Type.RUN, pack_run(0, RunFlag(0), 1, 1, []), Code.BAD_VALUE, 0),
     (Type.RUN, pack_run(0, RunFlag.LAYER_CRC, 2, 0, []), Code.BAD_VALUE, 1),
-    (Type.RUN, struct.pack("<4H", 0, 8, 1, 0), Code.BAD_VALUE, 8),
+    (Type.RUN, struct.pack("<5H", 0, 0xFFFF, 64, 1, 0), Code.BAD_VALUE, 64),
     (Type.RUN, pack_run(0, RunFlag.STOP_AFTER, 1, 3, []), Code.NO_SUCH_LAYER, 3),
     (Type.RUN, pack_run(0, RunFlag(0), 1, 0, [zlib.crc32(bytes(3000)), 1]), Code.INPUT_CRC, 1),
+    (Type.RUN, pack_run(4, RunFlag(0), 1, 0, [], 2), Code.NO_SUCH_PARTITION, 2),
+    (Type.RUN, pack_run(4, RunFlag(0), 1, 0, [1, 2], 1), Code.BAD_LENGTH, 18),
+    (Type.RUN, pack_run(4, RunFlag(0), 1, 0, [1], 1), Code.INPUT_CRC, 0),
+    (Type.DESCRIBE_PARTITION, pack_partition(4, 2), Code.NO_SUCH_PARTITION, 2),
+    (Type.DESCRIBE_PARTITION, pack_partition(0, 0), Code.NO_SUCH_PARTITION, 0),
+    (Type.DESCRIBE_PARTITION, pack_partition(5, 0), Code.NO_SUCH_MODEL, 5),
+    (Type.DESCRIBE_PARTITION, b"\4\0", Code.BAD_LENGTH, 2),
+    (Type.RESET_STATE, b"\4", Code.BAD_LENGTH, 1),
+    (Type.RESET_STATE, b"\5\0", Code.NO_SUCH_MODEL, 5),
+    (Type.READ, pack_read(pack_tensor(4, TensorKind.KEPT, 1), 0, 1), Code.NO_SUCH_TENSOR, 1),
+    (Type.READ, pack_read(pack_tensor(4, TensorKind.STATE, 1), 0, 1), Code.NO_SUCH_TENSOR, 1),
+    (Type.TENSOR_CRC, pack_tensor(4, TensorKind.STATE, 0, 1), Code.NO_SUCH_TENSOR, 1),
+    (Type.TENSOR_CRC, pack_tensor(4, TensorKind.PARTITION_INPUT, 2), Code.NO_SUCH_PARTITION, 2),
+    (Type.TENSOR_CRC, pack_tensor(4, TensorKind.PARTITION_OUTPUT, 1, 1), Code.NO_SUCH_TENSOR, 1),
+    (
+        Type.WRITE,
+        pack_write(pack_tensor(4, TensorKind.KEPT, 0), 0, b"x"),
+        Code.NO_SUCH_TENSOR,
+        0,
+    ),
     (Type.PROVOKE, b"", Code.BAD_LENGTH, 0),
     (Type.PROVOKE, struct.pack("<BBHH", 99, 0, 0, 0), Code.BAD_VALUE, 99),
     (Type.PROVOKE, struct.pack("<BBHH", 1, 1, 0, 3), Code.NO_SUCH_LAYER, 3),
@@ -274,9 +297,13 @@ def test_errors_name_what_was_wrong_and_the_device_goes_on(url: str) -> None:
 
 
 def test_another_version_is_refused_with_the_device_s(wire: Wire) -> None:
-    (reply,) = wire.ask(Type.HELLO, version=2)
-    assert (reply.type, reply.version) == (Type.ERROR, 1)
-    assert struct.unpack_from("<HHi", reply.payload) == (Code.BAD_VERSION, Type.HELLO, 1)
+    (reply,) = wire.ask(Type.HELLO, version=3)
+    assert (reply.type, reply.version) == (Type.ERROR, PROTOCOL_VERSION)
+    assert struct.unpack_from("<HHi", reply.payload) == (
+        Code.BAD_VERSION,
+        Type.HELLO,
+        PROTOCOL_VERSION,
+    )
 
 
 def test_a_repeated_request_is_answered_again_but_not_done_again(wire: Wire) -> None:

@@ -1,4 +1,4 @@
-/* Four small networks, written by hand, for the tests of the protocol.
+/* Five small networks, written by hand, for the tests of the protocol.
  *
  * "mini": inputs x int8[1,3000] and y float32[4]; outputs z int8[1,3000] and w float32[4].
  *   layer 0: t = x + 1; layer 1: x = reversed t, in x's own place, and s = the sum of t, int32[1];
@@ -6,6 +6,8 @@
  * "tiny": input and output uint8[1]; out = in + 1.
  * "failing": as tiny, but its run returns an error.
  * "slow": as tiny, in 6 layers of 60 ms each, none of which changes the output.
+ * "parts": input and output uint8[1]. Layer 0: mid = in + 1, kept; layer 1: sum = sum + mid, a
+ * state that begins with 100, and out = sum. Partitions "head" (in to mid) and "tail" (mid to out).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -29,7 +31,7 @@ static int32_t run_mini(void *args, void *types, int32_t num_args, void *value, 
                         void *handle) {
     extern const mcu_model_t _mcu_network_mini;
     mcu_instance_t *instance = handle;
-    int32_t status = _mcu_run_begin(&_mcu_network_mini, args, types, num_args, handle);
+    int32_t status = _mcu_run_begin(&_mcu_network_mini, NULL, args, types, num_args, handle);
     (void)value;
     (void)code;
     if (status != MCU_OK) {
@@ -62,14 +64,14 @@ static int32_t run_mini(void *args, void *types, int32_t num_args, void *value, 
         memcpy(instance->workspace + W + 4 * i, &value_of_y, 4);
     }
     _mcu_layer_event(instance, 2, MCU_LAYER_END);
-    return _mcu_run_end(&_mcu_network_mini, args, handle);
+    return _mcu_run_end(&_mcu_network_mini, NULL, args, handle);
 }
 
 static int32_t run_tiny(void *args, void *types, int32_t num_args, void *value, void *code,
                         void *handle) {
     extern const mcu_model_t _mcu_network_tiny;
     mcu_instance_t *instance = handle;
-    int32_t status = _mcu_run_begin(&_mcu_network_tiny, args, types, num_args, handle);
+    int32_t status = _mcu_run_begin(&_mcu_network_tiny, NULL, args, types, num_args, handle);
     (void)value;
     (void)code;
     if (status != MCU_OK) {
@@ -78,7 +80,7 @@ static int32_t run_tiny(void *args, void *types, int32_t num_args, void *value, 
     _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
     instance->workspace[1] = (uint8_t)(instance->workspace[0] + 1U);
     _mcu_layer_event(instance, 0, MCU_LAYER_END);
-    return _mcu_run_end(&_mcu_network_tiny, args, handle);
+    return _mcu_run_end(&_mcu_network_tiny, NULL, args, handle);
 }
 
 static int32_t run_failing(void *args, void *types, int32_t num_args, void *value, void *code,
@@ -96,7 +98,7 @@ static int32_t run_slow(void *args, void *types, int32_t num_args, void *value, 
                         void *handle) {
     extern const mcu_model_t _mcu_network_slow;
     mcu_instance_t *instance = handle;
-    int32_t status = _mcu_run_begin(&_mcu_network_slow, args, types, num_args, handle);
+    int32_t status = _mcu_run_begin(&_mcu_network_slow, NULL, args, types, num_args, handle);
     uint64_t second = mcu_platform_counter_kind() == MCU_COUNTER_NANOSECONDS
                           ? 1000000000U
                           : mcu_platform_clock_hz;
@@ -114,7 +116,63 @@ static int32_t run_slow(void *args, void *types, int32_t num_args, void *value, 
         }
         _mcu_layer_event(instance, layer, MCU_LAYER_END);
     }
-    return _mcu_run_end(&_mcu_network_slow, args, handle);
+    return _mcu_run_end(&_mcu_network_slow, NULL, args, handle);
+}
+
+enum { PARTS_IN = 0, PARTS_MID = 1, PARTS_SUM = 2, PARTS_OUT = 3 };
+
+static void head_layer(mcu_instance_t *instance) {
+    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
+    instance->workspace[PARTS_MID] = (uint8_t)(instance->workspace[PARTS_IN] + 1U);
+    _mcu_layer_event(instance, 0, MCU_LAYER_END);
+}
+
+static void tail_layer(mcu_instance_t *instance) {
+    uint8_t *memory = instance->workspace;
+    _mcu_layer_event(instance, 1, MCU_LAYER_BEGIN);
+    memory[PARTS_SUM] = (uint8_t)(memory[PARTS_SUM] + memory[PARTS_MID]);
+    memory[PARTS_OUT] = memory[PARTS_SUM];
+    _mcu_layer_event(instance, 1, MCU_LAYER_END);
+}
+
+static int32_t run_parts(void *args, void *types, int32_t num_args, void *handle,
+                         const mcu_partition_t *partition) {
+    extern const mcu_model_t _mcu_network_parts;
+    const mcu_model_t *model = &_mcu_network_parts;
+    int32_t status = _mcu_run_begin(model, partition, args, types, num_args, handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    if (partition != &model->partitions[1]) {
+        head_layer(handle);
+    }
+    if (partition != &model->partitions[0]) {
+        tail_layer(handle);
+    }
+    return _mcu_run_end(model, partition, args, handle);
+}
+
+static int32_t run_whole(void *args, void *types, int32_t num_args, void *value, void *code,
+                         void *handle) {
+    (void)value;
+    (void)code;
+    return run_parts(args, types, num_args, handle, NULL);
+}
+
+static int32_t run_head(void *args, void *types, int32_t num_args, void *value, void *code,
+                        void *handle) {
+    extern const mcu_model_t _mcu_network_parts;
+    (void)value;
+    (void)code;
+    return run_parts(args, types, num_args, handle, &_mcu_network_parts.partitions[0]);
+}
+
+static int32_t run_tail(void *args, void *types, int32_t num_args, void *value, void *code,
+                        void *handle) {
+    extern const mcu_model_t _mcu_network_parts;
+    (void)value;
+    (void)code;
+    return run_parts(args, types, num_args, handle, &_mcu_network_parts.partitions[1]);
 }
 
 #define INT8                                                                                       \
@@ -127,46 +185,92 @@ static int32_t run_slow(void *args, void *types, int32_t num_args, void *value, 
 static const int64_t mini_shape[] = {1, N};
 static const int64_t four[] = {4};
 static const int64_t one[] = {1};
-static const mcu_tensor_info_t mini_inputs[] = {{"x", mini_shape, {X, N}, 0.5F, -3, 2, INT8},
-                                                {"y", four, {Y, 16}, 0.0F, 0, 1, FLOAT32}};
+static const mcu_tensor_info_t mini_inputs[] = {{"x", mini_shape, {X, 0, N}, 0.5F, -3, 2, INT8},
+                                                {"y", four, {Y, 0, 16}, 0.0F, 0, 1, FLOAT32}};
 static const mcu_tensor_info_t mini_outputs[] = {
-    {"z \xC3\xA9", mini_shape, {Z, N}, 0.25F, 7, 2, INT8},
-    {"w", four, {W, 16}, 0.0F, 0, 1, FLOAT32}};
+    {"z \xC3\xA9", mini_shape, {Z, 0, N}, 0.25F, 7, 2, INT8},
+    {"w", four, {W, 0, 16}, 0.0F, 0, 1, FLOAT32}};
 static const mcu_layer_info_t mini_layers[] = {{0, 1}, {1, 2}, {3, 2}};
-static const mcu_region_t mini_regions[] = {{T, N}, {X, N}, {S, 4}, {Z, N}, {W, 16}};
-static const mcu_tensor_info_t tiny_inputs[] = {{"in", one, {0, 1}, 0.0F, 0, 1, UINT8}};
-static const mcu_tensor_info_t tiny_outputs[] = {{"out", one, {1, 1}, 0.0F, 0, 1, UINT8}};
+static const mcu_region_t mini_regions[] = {{T, 0, N}, {X, 0, N}, {S, 0, 4}, {Z, 0, N}, {W, 0, 16}};
+static const mcu_tensor_info_t tiny_inputs[] = {{"in", one, {0, 0, 1}, 0.0F, 0, 1, UINT8}};
+static const mcu_tensor_info_t tiny_outputs[] = {{"out", one, {1, 0, 1}, 0.0F, 0, 1, UINT8}};
 static const mcu_layer_info_t tiny_layers[] = {{0, 1}};
-static const mcu_region_t tiny_regions[] = {{1, 1}};
-
-const mcu_model_t _mcu_network_mini = {
-    run_mini, 2,      2,           MCU_MODEL_ABI_VERSION, MINI_BYTES,  16,
-    3,        "mini", mini_inputs, mini_outputs,          mini_layers, mini_regions,
-    {0, 0},   NULL};
-const mcu_model_t _mcu_network_tiny = {
-    run_tiny, 1,      1,           MCU_MODEL_ABI_VERSION, 2,           16,
-    1,        "tiny", tiny_inputs, tiny_outputs,          tiny_layers, tiny_regions,
-    {0, 0},   NULL};
-const mcu_model_t _mcu_network_failing = {
-    run_failing, 1,         1,           MCU_MODEL_ABI_VERSION, 2,           16,
-    1,           "failing", tiny_inputs, tiny_outputs,          tiny_layers, tiny_regions,
-    {0, 0},      NULL};
+static const mcu_region_t tiny_regions[] = {{1, 0, 1}};
 
 static const mcu_layer_info_t slow_layers[SLOW_LAYERS] = {{0, 1}, {0, 1}, {0, 1},
                                                           {0, 1}, {0, 1}, {0, 1}};
-const mcu_model_t _mcu_network_slow = {
-    run_slow,    1,      1,           MCU_MODEL_ABI_VERSION, 2,           16,
-    SLOW_LAYERS, "slow", tiny_inputs, tiny_outputs,          slow_layers, tiny_regions,
-    {0, 0},      NULL};
 
+const mcu_model_t _mcu_network_mini = {.run_func = run_mini,
+                                       .num_input_tensors = 2,
+                                       .num_output_tensors = 2,
+                                       .abi_version = MCU_MODEL_ABI_VERSION,
+                                       .workspace_size = MINI_BYTES,
+                                       .workspace_alignment = 16,
+                                       .num_layers = 3,
+                                       .name = "mini",
+                                       .inputs = mini_inputs,
+                                       .outputs = mini_outputs,
+                                       .layers = mini_layers,
+                                       .layer_outputs = mini_regions};
+
+#define OF_ONE_BYTE(model_name, run, number_of_layers, layer_infos)                                \
+    {                                                                                              \
+        .run_func = run, .num_input_tensors = 1, .num_output_tensors = 1,                          \
+        .abi_version = MCU_MODEL_ABI_VERSION, .workspace_size = 2, .workspace_alignment = 16,      \
+        .num_layers = number_of_layers, .name = model_name, .inputs = tiny_inputs,                 \
+        .outputs = tiny_outputs, .layers = layer_infos, .layer_outputs = tiny_regions              \
+    }
+const mcu_model_t _mcu_network_tiny = OF_ONE_BYTE("tiny", run_tiny, 1, tiny_layers);
+const mcu_model_t _mcu_network_failing = OF_ONE_BYTE("failing", run_failing, 1, tiny_layers);
+const mcu_model_t _mcu_network_slow = OF_ONE_BYTE("slow", run_slow, SLOW_LAYERS, slow_layers);
+
+#define BYTE(tensor_name, at)                                                                      \
+    { tensor_name, one, {at, 0, 1}, 0.0F, 0, 1, UINT8 }
+static const mcu_tensor_info_t parts_input = BYTE("in", PARTS_IN);
+static const mcu_tensor_info_t parts_mid = BYTE("mid", PARTS_MID);
+static const mcu_tensor_info_t parts_output = BYTE("out", PARTS_OUT);
+static const uint8_t parts_initial = 100;
+static const mcu_state_info_t parts_state = {BYTE("sum", PARTS_SUM), &parts_initial};
+static const mcu_layer_info_t parts_layers[] = {{0, 1}, {1, 1}};
+static const mcu_region_t parts_regions[] = {{PARTS_MID, 0, 1}, {PARTS_OUT, 0, 1}};
+static const mcu_partition_t parts_partitions[] = {
+    {run_head, 1, 1, "head", &parts_input, &parts_mid},
+    {run_tail, 1, 1, "tail", &parts_mid, &parts_output}};
+const mcu_model_t _mcu_network_parts = {.run_func = run_whole,
+                                        .num_input_tensors = 1,
+                                        .num_output_tensors = 1,
+                                        .abi_version = MCU_MODEL_ABI_VERSION,
+                                        .workspace_size = 4,
+                                        .workspace_alignment = 16,
+                                        .num_layers = 2,
+                                        .name = "parts",
+                                        .inputs = &parts_input,
+                                        .outputs = &parts_output,
+                                        .layers = parts_layers,
+                                        .layer_outputs = parts_regions,
+                                        .partitions = parts_partitions,
+                                        .kept = &parts_mid,
+                                        .states = &parts_state,
+                                        .num_partitions = 2,
+                                        .num_kept = 1,
+                                        .num_states = 1};
+
+static uint8_t parts_workspace[4] MCU_ALIGNED(16);
 static uint8_t mini_workspace[MINI_BYTES] MCU_ALIGNED(16);
 static uint8_t tiny_workspace[2] MCU_ALIGNED(16);
 static uint8_t failing_workspace[2] MCU_ALIGNED(16);
 static uint8_t slow_workspace[2] MCU_ALIGNED(16);
+static const mcu_pool_t mini_pools[] = {{mini_workspace, MINI_BYTES}};
+static const mcu_pool_t tiny_pools[] = {{tiny_workspace, 2}};
+static const mcu_pool_t failing_pools[] = {{failing_workspace, 2}};
+static const mcu_pool_t slow_pools[] = {{slow_workspace, 2}};
+static const mcu_pool_t parts_pools[] = {{parts_workspace, 4}};
+static mcu_instance_t instances[5];
 
 const mcu_firmware_model_t mcu_firmware_models[] = {
-    {&_mcu_network_mini, mini_workspace, MINI_BYTES, 512, {1, 2, 3}, {4, 5, 6}},
-    {&_mcu_network_tiny, tiny_workspace, 2, 256, {7}, {8}},
-    {&_mcu_network_failing, failing_workspace, 2, 0, {9}, {10}},
-    {&_mcu_network_slow, slow_workspace, 2, 0, {11}, {12}}};
-const uint32_t mcu_firmware_num_models = 4;
+    {&_mcu_network_mini, &instances[0], mini_pools, NULL, 512, {1, 2, 3}, {4, 5, 6}},
+    {&_mcu_network_tiny, &instances[1], tiny_pools, NULL, 256, {7}, {8}},
+    {&_mcu_network_failing, &instances[2], failing_pools, NULL, 0, {9}, {10}},
+    {&_mcu_network_slow, &instances[3], slow_pools, NULL, 0, {11}, {12}},
+    {&_mcu_network_parts, &instances[4], parts_pools, NULL, 0, {13}, {14}}};
+const uint32_t mcu_firmware_num_models = 5;

@@ -166,7 +166,7 @@ static uint32_t interesting(void) {
 
 /* Half of the time with the size that the request has, so that more than its length is tested. */
 static size_t random_payload(uint8_t *payload, uint32_t type) {
-    static const uint8_t right[] = {0, 0, 0, 5, 2, 8, 40, 14, 8, 8, 0, 0, 6};
+    static const uint8_t right[] = {0, 0, 0, 5, 2, 8, 40, 14, 8, 10, 0, 0, 6, 4, 2};
     size_t size = draw(8) == 0U ? draw(MCU_PROTOCOL_MTU + 1U) : draw(24);
     if (type < sizeof right && draw(2) == 0U) {
         size = right[type];
@@ -190,12 +190,15 @@ int main(int argc, char **argv) {
     test_crc();
     test_cobs();
     for (unsigned long i = 0; i < frames; i++) {
-        uint32_t version = draw(50) == 0U ? draw(256) : 1U;
-        uint32_t type = draw(10) == 0U ? draw(256) : 1U + draw(12);
+        uint32_t version = draw(50) == 0U ? draw(256) : MCU_PROTOCOL_VERSION;
+        uint32_t type = draw(10) == 0U ? draw(256) : 1U + draw(14);
         uint32_t seq = draw(4);
         size_t size = random_payload(payload, type);
-        if (type == MCU_RUN && size >= 6U) {
-            payload[5] = 0; /* at most 255 repetitions */
+        if (type == MCU_RUN && size >= 8U) {
+            payload[7] = 0; /* at most 255 repetitions */
+            if (draw(2) == 0U) {
+                payload[2] = payload[3] = 0xFFU; /* the whole network */
+            }
         }
         size_t bytes = encode(line, sizeof line, version, type, seq, payload, size);
         unsigned damage = draw(4);
@@ -210,13 +213,13 @@ int main(int argc, char **argv) {
             }
         }
         mcu_protocol_receive(line, bytes);
-        bool request = version == 1U && type < MCU_EVENT_LOG && type != MCU_PING;
+        bool request = version == MCU_PROTOCOL_VERSION && type < MCU_EVENT_LOG && type != MCU_PING;
         unsigned answers = check_sent(MCU_REPLY | type);
         replies += answers;
         if (damage == 0U && request && answers > 1U) {
             fail("two replies to one request");
         }
-        bytes = encode(line, sizeof line, 1, MCU_PING, i & 0xFFFFU, payload, 0);
+        bytes = encode(line, sizeof line, MCU_PROTOCOL_VERSION, MCU_PING, i & 0xFFFFU, payload, 0);
         mcu_protocol_receive(line, bytes);
         if (check_sent(MCU_REPLY | MCU_PING) == 0U) { /* two, where the first lacked its end */
             fail("a PING was not answered");
