@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcu_deploy import codegen, compiler, formats, report, resources, toolchain
+from mcu_deploy import codegen, compiler, formats, pooling, report, resources, toolchain
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen import FirmwareModel
@@ -90,10 +90,13 @@ def build(
         with Session() as own:
             return build(paths, target, directory, name=name, session=own, options=chosen)
     while True:
-        networks = [
-            compiler.compile_model(path, target, name=n, session=session, options=chosen)
-            for path, n in zip(paths, names, strict=True)
-        ]
+        networks: list[Network] = []
+        for path, n in zip(paths, names, strict=True):
+            pools = pooling.with_taken(chosen.pools, target, [made.plan for made in networks])
+            each = replace(chosen, pools=pools)
+            networks.append(
+                compiler.compile_model(path, target, name=n, session=session, options=each)
+            )
         _require_distinct(networks)
         try:
             return _write(target, directory, networks, chosen, session)
@@ -180,6 +183,7 @@ def _link(
 ) -> Build:
     floats = any("float" in _weight_types(n) for n in networks)
     shared = options.arena == "shared"
+    board = pooling.linked_board(board, [n.plan for n in networks])
 
     def table(stacks: Sequence[int]) -> None:
         rows = [

@@ -17,6 +17,7 @@ from mcu_deploy import (
     optimize,
     partition,
     plan,
+    pooling,
     select,
     splitting,
 )
@@ -26,7 +27,7 @@ from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import BackendFault, HygieneError, ToolError
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.session import Session
 from mcu_deploy.splitting import Half
 from mcu_deploy.toolchain import compile_network, gcc_command_line
@@ -45,6 +46,7 @@ class Options:
     lies in a pool of its own. arena: several networks of one firmware have "separate" workspaces,
     or take turns in a "shared" one. half: only the head or the tail of the model. memory:
     one of plan.memory_strategies(). schedule: one of plan.schedules.names().
+    pools: in which memories of the board tensors and constants lie.
     """
 
     backends: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class Options:
     half: Half | None = None
     memory: str = plan.OFFLINE
     schedule: str = plan.SEQUENTIAL
+    pools: pooling.Pooling = field(default_factory=pooling.Pooling)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +92,7 @@ def compile_model(
     if formats.is_compiled(path):
         return _open(path, board, name, session, chosen)
     session.preference(board.core, chosen.backends)  # names that nobody has end here
+    pooling.require_possible(board, chosen)
     source = _read(path, names.network_name(name, path), chosen)
     with session.loading() as network_id:
         while True:
@@ -123,15 +127,17 @@ class _Source:
     imported: Graph
     graph: Graph
     marks: exposing.Marks
+    pinned: Mapping[str, EdgeId]
 
 
 def _read(path: Path, name: str, options: Options) -> _Source:
     imported = formats.load(path, options.shapes)
     if options.half is not None:
         imported = splitting.take(imported, options.half)
+    pinned = pooling.find(imported, options.pools)
     graph, marks = exposing.mark(imported, options.requests)
     graph = optimize.run(graph, optimize.Options(fuse=not options.layers_all))
-    return _Source(name, imported, graph, marks)
+    return _Source(name, imported, graph, marks, pinned)
 
 
 def _compile(source: _Source, board: Board, session: Session, options: Options) -> CompiledModel:
@@ -153,9 +159,9 @@ def _compile(source: _Source, board: Board, session: Session, options: Options) 
     others = [b for b in session.preference(board.core) if b.id not in known]
     selection = select.select(graph, assignment, (*preference, *others), target)
     calls = (*selection.acquire, *selection.release)
-    memory = plan.make(
-        graph, selection.choices, plan_options(board, options), [c for _, c in calls], exposure
-    )
+    pinned = pooling.settle(graph, exposure, source.pinned, options.pools)
+    chosen = plan_options(board, options, pinned)
+    memory = plan.make(graph, selection.choices, chosen, [c for _, c in calls], exposure)
     written = {e: source.imported.edge_name(e) for n in source.imported.nodes for e in n.writes}
     return CompiledModel(
         source.name, target, options, written, graph, assignment, selection, memory
@@ -173,8 +179,9 @@ def _generate(
     return Network(**vars(compiled), model=path, sources=sources, id=network_id)
 
 
-def plan_options(board: Board, options: Options) -> plan.Options:
-    """How memory is planned for a board."""
+def plan_options(board: Board, options: Options, pinned: Mapping[EdgeId, str]) -> plan.Options:
+    """How memory is planned for a board. pinned: the memories of the tensors that have to lie in
+    one."""
     return plan.Options(
         reuse=not options.layers_all,
         io=options.io,
@@ -182,6 +189,7 @@ def plan_options(board: Board, options: Options) -> plan.Options:
         memory=options.memory,
         schedule=options.schedule,
         separate_state=options.separate_state,
+        memories=pooling.memories(board, options.pools, pinned),
     )
 
 

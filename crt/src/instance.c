@@ -68,6 +68,10 @@ int32_t mcu_instance_init_pools(mcu_instance_t *instance, const mcu_model_t *mod
     if (model->pointers.bytes != 0) {
         memset(_mcu_pointers(instance), 0, model->pointers.bytes);
     }
+    for (uint32_t i = 0; i < model->num_hot; ++i) {
+        const mcu_hot_constant_t *hot = &model->hot[i];
+        memcpy(_mcu_address(instance, hot->place), hot->source, hot->place.bytes);
+    }
     (void)mcu_instance_reset(instance);
     return MCU_OK;
 }

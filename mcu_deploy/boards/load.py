@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import get_args
@@ -36,6 +37,8 @@ _RUNNER_KEYS = ("config", "target", "device")
 _MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
 _MAX_CLOCK = 10**10
 _VECTOR_ALIGNMENT = 1024
+_PART_ALIGNMENT = 32  # of the start of a memory
+_POOL_NAMES = ("workspace", "state", "hot")  # those that lie in some memory, and are not called so
 _STACK_ALIGNMENT = 32  # of stack ends: an MPU region, PSPLIM and the AAPCS are content with it
 
 
@@ -179,13 +182,16 @@ def _memories(top: Table) -> tuple[Memory, ...]:
     table = top.table("memories")
     memories: list[Memory] = []
     for name in table.names():
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,30}", name, re.ASCII):
-            table.fail(f"the memory's name {name!r} must be a-z, 0-9 and '_', a letter first")
+        _require_memory_name(table, name)
         entry = table.table(name)
         kind: MemoryKind = "ram"
         if entry.choice("kind", get_args(MemoryKind)) == "flash":
             kind = "flash"
-        memory = Memory(name, entry.address("origin", 16), entry.size("size"), kind)
+        memory = Memory(
+            name, entry.address("origin", 16), entry.size("size"), kind, _speed(entry, kind)
+        )
+        if entry.has("parts"):
+            memory = replace(memory, parts=_parts(entry, memory))
         entry.finish()
         if memory.end > 1 << 32:
             entry.fail(f"origin + size = {memory.end:#x} goes beyond 4 GiB")
@@ -195,7 +201,44 @@ def _memories(top: Table) -> tuple[Memory, ...]:
         memories.append(memory)
     if not memories:
         table.fail("a board needs at least one memory of kind flash and one of kind ram")
+    names = [name for m in memories for name in (m.name, *(part.name for part in m.parts))]
+    if twice := [name for name in names if names.count(name) > 1]:
+        table.fail(f"the name {twice[0]!r} is given twice, to memories or their parts")
     return tuple(memories)
+
+
+def _parts(entry: Table, memory: Memory) -> tuple[Memory, ...]:
+    """What [memories.<name>.parts.<part>] divides a memory into, in the order of addresses."""
+    table = entry.table("parts")
+    if memory.kind != "ram":
+        table.fail("only a memory of kind ram has parts; leave them out")
+    parts: list[Memory] = []
+    at = memory.origin
+    for name in table.names():
+        _require_memory_name(table, name)
+        part = table.table(name)
+        size = part.size("size")
+        if size % _PART_ALIGNMENT:
+            part.fail(f"size = {size} must be a multiple of {_PART_ALIGNMENT}")
+        parts.append(Memory(name, at, size, memory.kind, _speed(part, memory.kind)))
+        part.finish()
+        at += size
+    if at != memory.end:
+        table.fail(f"the parts have {at - memory.origin} bytes together, the memory {memory.size}")
+    return tuple(parts)
+
+
+def _speed(entry: Table, kind: MemoryKind) -> int:
+    if kind != "ram" and entry.has("speed"):
+        entry.fail("speed is for memories of kind ram, which tensors can lie in; leave it out")
+    return entry.integer("speed", 1, 1_000_000, 1)
+
+
+def _require_memory_name(table: Table, name: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,30}", name, re.ASCII):
+        table.fail(f"the memory's name {name!r} must be a-z, 0-9 and '_', a letter first")
+    if name in _POOL_NAMES:
+        table.fail(f"the memory's name {name!r} means a pool of a network; choose another")
 
 
 def _roles(table: Table, memories: tuple[Memory, ...]) -> Roles:

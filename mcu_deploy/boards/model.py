@@ -7,7 +7,7 @@ bytes, clocks in hertz.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,12 +22,17 @@ Role = Literal["vectors", "code", "weights", "data", "stack"]
 @dataclass(frozen=True)
 class Memory:
     """A stretch of addresses. `kind` "flash" holds what the image brings (also where that is an
-    SRAM which a debugger or an emulator loads), "ram" what the program writes."""
+    SRAM which a debugger or an emulator loads), "ram" what the program writes.
+
+    speed: the larger, the faster; only the order counts. parts: contiguous ones of different
+    speeds, of which the memory is made; `Board.divided` has them in its place."""
 
     name: str
     origin: int
     size: int
     kind: MemoryKind
+    speed: int = 1
+    parts: tuple[Memory, ...] = ()
 
     @property
     def end(self) -> int:
@@ -161,6 +166,21 @@ class Board:
                 f"choose a microcontroller board to place {role}"
             )
         return self.memory(getattr(self.roles, role))
+
+    def divided(self) -> Board:
+        """The board with the parts of its memories in their place, for tensors in several ones.
+
+        The stack stays where it was, in the first part of its memory, below which it is guarded;
+        other data goes to the slowest part, and leaves the fast ones to tensors."""
+        memories = tuple(part for m in self.memories for part in m.parts or (m,))
+        roles = self.roles
+        for memory in self.memories:
+            if memory.parts:
+                slowest = min(memory.parts, key=lambda part: (part.speed, -part.size)).name
+                data = slowest if roles.data == memory.name else roles.data
+                stack = memory.parts[0].name if roles.stack == memory.name else roles.stack
+                roles = replace(roles, data=data, stack=stack)
+        return replace(self, memories=memories, roles=roles)
 
     @property
     def stack_guard_bytes(self) -> int:

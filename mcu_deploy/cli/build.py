@@ -50,6 +50,9 @@ def build(
     memory: compiling.Memory = "offline",
     schedule: compiling.Schedule = "sequential",
     arena: compiling.Arena = "separate",
+    pools: compiling.Pools = "off",
+    pool: compiling.Pinned = None,
+    hot_weights: compiling.HotWeights = 0,
     shape: compiling.Shapes = None,
     weights: Annotated[
         str, typer.Option("--weights", help="incbin: a file beside the source; array: C arrays.")
@@ -75,7 +78,7 @@ def build(
     options = compiling.compile_options(
         backend=backend, layer_backend=layer_backend, strategy=strategy, keep=keep,
         partition=partition, state=state, io=io, memory=memory, schedule=schedule, arena=arena,
-        shape=shape, layers=layers,
+        pools=pools, pool=pool, hot_weights=hot_weights, shape=shape, layers=layers,
     )  # fmt: skip
     options = replace(options, weights=weights, debug=debug)
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
@@ -108,13 +111,35 @@ def _print(report: dict[str, Any], folder: Path) -> None:
         cells = (*(f"{number:,}" for number in numbers), ratio, f"{n['stack_bytes']:,}")
         table.add_row(escape(n["name"]), *cells)
     out.print(table)
+    for n in report["networks"]:
+        for line in _pools(n, report["options"]["pools"]["hot_weights"]):
+            out.print(escape(line))
     out.print(
         f"firmware for {report['board']}: {report['firmware_flash_bytes']:,} bytes of flash, "
         f"{report['firmware_ram_bytes']:,} bytes of RAM"
     )
     for m in report["memories"]:
-        out.print(f"  {m['name']:<10} {m['used']:>11,} of {m['size']:>11,} bytes of {m['kind']}")
+        use = f"{m['used']:>11,} of {m['size']:>11,}"
+        if m["used"]:
+            out.print(f"  {m['name']:<10} {use} bytes of {m['kind']}")
     out.print(f"in {escape(str(folder))}: " + ", ".join(_products(report)))
+
+
+def _pools(network: dict[str, Any], hot_weights: int) -> list[str]:
+    """Where a network's tensors and constants lie, if not all in one workspace."""
+    lines = []
+    if len(network["pools"]) > 1:
+        parts = (
+            f"{p['name']} {p['bytes']:,} bytes" + (f" in {p['memory']}" if p["memory"] else "")
+            for p in network["pools"]
+        )
+        lines.append(f"{network['name']}: {', '.join(parts)}")
+    if hot_weights:
+        lines.append(
+            f"{network['name']}: {network['hot_weights_bytes']:,} of {network['weights_bytes']:,} "
+            "bytes of constants are copied to RAM"
+        )
+    return lines
 
 
 def _products(report: dict[str, Any]) -> list[str]:

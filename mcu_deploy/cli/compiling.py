@@ -74,6 +74,23 @@ Arena = Annotated[
         "take turns.",
     ),
 ]
+Pools = Annotated[
+    str,
+    typer.Option(
+        "--pools",
+        help="off: tensors lie in one memory; auto: in several, by benefit, the fastest first.",
+    ),
+]
+Pinned = Annotated[
+    list[str] | None,
+    typer.Option("--pool", metavar="TENSOR=NAME", help="The memory of a tensor (repeatable)."),
+]
+HotWeights = Annotated[
+    int,
+    typer.Option(
+        "--hot-weights", metavar="BYTES", help="Copy up to so many bytes of weights to fast RAM."
+    ),
+]
 Shapes = Annotated[
     list[str] | None, typer.Option("--shape", help="INPUT=1,3,96,96 binds symbolic shapes.")
 ]
@@ -95,11 +112,14 @@ def compile_options(
     memory: str,
     schedule: str,
     arena: str,
+    pools: str,
+    pool: Sequence[str] | None,
+    hot_weights: int,
     shape: Sequence[str] | None,
     layers: str,
 ) -> Options:
     """The compiler's options. Raises UsageError for values that make no sense."""
-    from mcu_deploy import exposing
+    from mcu_deploy import exposing, pooling
     from mcu_deploy.compiler import Options
     from mcu_deploy.folder import parse_shapes
     from mcu_deploy.plan import memory_strategies, schedules
@@ -108,6 +128,7 @@ def compile_options(
     require_known("--memory", memory, memory_strategies())
     require_known("--schedule", schedule, schedules.names())
     require_known("--arena", arena, ("separate", "shared"))
+    require_known("--pools", pools, ("off", "auto"))
     require_known("--layers", layers, ("built", "all"))
     return Options(
         backends=tuple(b for b in backend.split(",") if b),
@@ -123,6 +144,7 @@ def compile_options(
         io=io,
         arena=arena,
         memory=memory,
+        pools=pooling.parse(pools, pool or (), hot_weights),
         schedule=schedule,
     )
 

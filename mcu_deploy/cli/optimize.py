@@ -48,6 +48,9 @@ def optimize(
     memory: compiling.Memory = "offline",
     schedule: compiling.Schedule = "sequential",
     arena: compiling.Arena = "separate",
+    pools: compiling.Pools = "off",
+    pool: compiling.Pinned = None,
+    hot_weights: compiling.HotWeights = 0,
     shape: compiling.Shapes = None,
     layers: compiling.Layers = "built",
     as_json: JsonOption = False,
@@ -59,7 +62,7 @@ def optimize(
     options = compiling.compile_options(
         backend=backend, layer_backend=layer_backend, strategy=strategy, keep=keep,
         partition=partition, state=state, io=io, memory=memory, schedule=schedule, arena=arena,
-        shape=shape, layers=layers,
+        pools=pools, pool=pool, hot_weights=hot_weights, shape=shape, layers=layers,
     )  # fmt: skip
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"optimizing for {board} ..."):

@@ -23,7 +23,9 @@ def summary(graph: Graph, plan: Plan, weights: bytes) -> list[str]:
     if weights:
         rows.append(("constants", f"{thousands(len(weights))} bytes, as a file: SHA-256"))
         rows.append(("", hashlib.sha256(weights).hexdigest()))
-    rows += [(pool.name, f"{thousands(pool.bytes)} bytes") for pool in plan.pools]
+    for pool in plan.pools:
+        where = f" in {pool.memory}" if pool.memory else ""
+        rows.append((pool.name, f"{thousands(pool.bytes)} bytes{where}"))
     rows.append(("layers", f"{len(plan.steps)} with {thousands(macs)} multiply-accumulates"))
     return table(rows)
 
@@ -66,7 +68,20 @@ def _placed(plan: Plan, pool: int) -> list[_Row]:
         until = [since - 1 for since, _ in stays[1:]] + [buffer.last]
         for (since, offset), last in zip(stays, until, strict=True):
             found.append((offset, buffer.bytes, since, last, label))
-    return found + (_managed(plan) if pool == 0 else [])
+    return found + (_managed(plan) if pool == 0 else []) + _hot(plan, pool)
+
+
+def _hot(plan: Plan, pool: int) -> list[_Row]:
+    """The constants in a pool, each once."""
+    rows: dict[int, _Row] = {}
+    for hot in plan.hot:
+        if hot.place.pool == pool:
+            choice = plan.steps[hot.step].choice
+            stem = choice.workload.constants[hot.constant].stem
+            label = f"{stem} of {name(choice.layer.name, 40)}"
+            at = hot.place.offset
+            rows.setdefault(at, (at, hot.bytes, -1, len(plan.program) + 1, label))
+    return list(rows.values())
 
 
 def _managed(plan: Plan) -> list[_Row]:

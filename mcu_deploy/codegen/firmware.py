@@ -15,8 +15,9 @@ from mcu_deploy.plan import InSlot, Plan, PoolUse
 class FirmwareModel:
     """A network in a firmware: identity (hexadecimal SHA-256) and the bound of its stack.
 
-    workspace_bytes: of pool 0; extra_pools: beside it. callers: the bytes of each input, then of
-    each output, that lies in a buffer of the caller, which is the firmware; 0: it has a place.
+    workspace_bytes, workspace_memory: of pool 0; extra_pools: beside it. callers: the bytes of each
+    input, then of each output, that lies in a buffer of the caller, which is the firmware; 0: it
+    has a place.
     """
 
     name: str
@@ -26,6 +27,7 @@ class FirmwareModel:
     workspace_bytes: int = 0
     extra_pools: tuple[PoolUse, ...] = ()
     callers: tuple[int, ...] = ()
+    workspace_memory: str = ""
 
     @classmethod
     def of(
@@ -39,7 +41,7 @@ class FirmwareModel:
         )
         return cls(
             name, graph.source_sha256, object_sha256, stack_bytes, plan.bytes, plan.pools[1:],
-            callers if any(callers) else (),
+            callers if any(callers) else (), plan.pools[0].memory,
         )  # fmt: skip
 
 
@@ -51,10 +53,16 @@ def firmware_models(models: Sequence[FirmwareModel], shared: bool = False) -> st
         .render(
             models=models,
             bytes_of=_bytes_of,
+            section=_section,
             shared=shared,
             arena_bytes=max((m.workspace_bytes for m in models), default=0),
         )
     )
+
+
+def _section(memory: str, name: str) -> str:
+    """Where the linker script looks for a pool: in a memory of the board, or in the data's."""
+    return f".bss.mcu_pool.{memory}.{name}" if memory else f".bss.mcu_workspace.{name}"
 
 
 def _bytes_of(digest: str) -> str:

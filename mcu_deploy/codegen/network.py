@@ -148,6 +148,7 @@ def generate(
             for i, kept in enumerate(plan.exposure.kept)
         ],
         "states": states,
+        "hot": tensors.hot_constants(plan, symbols),
         "private_place": ", ".join(_private_place(plan)),
         "pointers": ", ".join(_pointers(plan)),
         **tensors.layer_outputs(plan),

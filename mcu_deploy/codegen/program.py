@@ -144,10 +144,12 @@ def _call(
     assert function is not None
     symbol = symbols.kernel(workload.helpers, function, workload.backend)
     arrays = [symbols.constant(c, step.index) for c in workload.constants]
+    hot = {item.constant: item.place for item in plan.hot if item.step == step.index}
 
     def argument(item: Argument, ctype: str) -> str:
         if item.role is Role.CONSTANT:
-            return arrays[item.index]
+            place = hot.get(item.index)
+            return arrays[item.index] if place is None else addresses.pointer(ctype, place)
         return addresses.pointer(ctype, _place(plan, step, item))
 
     arguments = [

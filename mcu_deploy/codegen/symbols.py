@@ -26,6 +26,7 @@ _OWN = (
     "partitions",
     "pools",
     "kepts",
+    "hot",
     "states",
 )
 _TOKEN = re.compile(r"\$([A-Za-z0-9_]+)")

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mcu_deploy.codegen import constants, describe, names
+from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import fill, table
 from mcu_deploy.ir import DType, EdgeId, Graph
-from mcu_deploy.plan import InSlot, Place, Plan
+from mcu_deploy.plan import InPool, InSlot, Place, Plan
 
 POOL_POINTER = 15  # MCU_POOL_POINTER of model.h
 _DL_CODES = {"int": "kDLInt", "uint": "kDLUInt", "float": "kDLFloat", "bool": "kDLBool"}
@@ -69,6 +70,17 @@ def region(place: Place, size: int) -> tuple[str, str, str]:
     if isinstance(place, InSlot):
         return str(place.slot), str(POOL_POINTER), str(size)
     return str(place.offset), str(place.pool), str(size)
+
+
+def hot_constants(plan: Plan, symbols: Symbols) -> list[str]:
+    """The table of constants in RAM, a line each."""
+    rows: dict[InPool, tuple[str, ...]] = {}
+    for hot in plan.hot:
+        constant = plan.steps[hot.step].choice.workload.constants[hot.constant]
+        offset, pool, size = region(hot.place, hot.bytes)
+        source = f"    {{{symbols.constant(constant, hot.step)},"
+        rows.setdefault(hot.place, (source, f"{{{offset},", f"{pool},", f"{size}}}}},"))
+    return table(list(rows.values()), gap=1)
 
 
 def layer_outputs(plan: Plan) -> Mapping[str, object]:

@@ -4,10 +4,12 @@
 """
 
 from mcu_deploy.plan.check import check
+from mcu_deploy.plan.dividing import Memories
 from mcu_deploy.plan.exposure import Exposure, Kept, Partition, State
 from mcu_deploy.plan.model import (
     Buffer,
     Copy,
+    Hot,
     InPool,
     InSlot,
     Parallel,
@@ -28,9 +30,11 @@ __all__ = [
     "Buffer",
     "Copy",
     "Exposure",
+    "Hot",
     "InPool",
     "InSlot",
     "Kept",
+    "Memories",
     "Options",
     "Parallel",
     "Part",

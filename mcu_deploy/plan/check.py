@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.plan.check_hot import hot_places
 from mcu_deploy.plan.check_lanes import exchanged, require_apart
 from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
 from mcu_deploy.plan.stretch import Stretch
@@ -303,6 +304,7 @@ class _Checker:
             found.append(
                 ("the table of pointers", self._stretch(plan.table, size, "the table"), set())
             )
+        found += [(what, place, set()) for what, place in hot_places(plan)]
         for state in plan.exposure.states:
             owners = {state.input, state.output}
             for edge in owners:

@@ -15,21 +15,32 @@ from dataclasses import dataclass, field, replace
 from mcu_deploy.backends.interface import RegionCall
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import lifetimes, managed, managers, moving, schedules
+from mcu_deploy.plan import hot, lifetimes, managed, managers, moving, schedules
 from mcu_deploy.plan.check import check
 from mcu_deploy.plan.compaction import Move
+from mcu_deploy.plan.dividing import HOT, WORKSPACE, Memories, divide, hot_memory
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes, Pair, analyse
-from mcu_deploy.plan.model import InPool, InSlot, Parallel, Place, Plan, PoolUse, aligned
+from mcu_deploy.plan.model import (
+    Hot,
+    InPool,
+    InSlot,
+    Parallel,
+    Place,
+    Plan,
+    PoolUse,
+    aligned,
+    steps_of,
+)
 from mcu_deploy.plan.parts import runs_of
-from mcu_deploy.plan.placement import Problem, solve
+from mcu_deploy.plan.placement import Placement, Problem, solve
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.plan.sequence import arrange, schedule
 from mcu_deploy.select import Choice
 
-WORKSPACE = "workspace"
 STATE = "state"
+MOST_POOLS = 4  # MCU_MAX_POOLS of crt/include/mcu/model.h
 
 OFFLINE = "offline"  # every buffer at a fixed offset
 COMPACT = "compact"  # buffers move between layers where this saves memory
@@ -42,13 +53,15 @@ class Options(lifetimes.Options):
     order: the layers may be put into another order (with partitions they stay in the model's).
     separate_state: what outlives a run (states, backends' private memory, the table of pointers)
     gets a pool of its own, so that networks which take turns can share the workspace.
-    memory: one of `memory_strategies`. schedule: one of `schedules.names()`.
+    memory: one of `memory_strategies`. schedule: one of `schedules.names()`. memories: of the
+    board, where tensors and weights may lie.
     """
 
     order: bool = True
     separate_state: bool = False
     memory: str = OFFLINE
     schedule: str = schedules.SEQUENTIAL
+    memories: Memories = field(default_factory=Memories)
 
 
 def memory_strategies() -> tuple[str, ...]:
@@ -85,13 +98,13 @@ def make(
     use: Managed | None = None
     if chosen.memory not in (OFFLINE, COMPACT):
         lives, use = managed.arrange(lives, runs, chosen.memory, chosen.pointer_bytes, chosen.reuse)
-    found = _places(lives, runs, chosen, use)
+    found = _places(graph, lives, runs, chosen, use)
     plan = Plan(
         lives.program, lives.buffers, lives.tensors, found.places, tuple(found.pools),
-        lives.lower_bound, private=lives.private, private_offsets=lives.private_offsets,
-        exposure=shown, parts=lives.parts, slots=_slots(found.places), table=lives.table,
+        lives.lower_bound + hot.size(found.hot), private=lives.private,
+        private_offsets=lives.private_offsets, exposure=shown, parts=lives.parts, slots=_slots(found.places), table=lives.table,
         memory=chosen.memory, managed=use, moves=found.moves, moved=found.moved,
-        parallel=parallel,
+        parallel=parallel, hot=found.hot,
     )  # fmt: skip
     check(graph, choices, plan, calls)
     return plan
@@ -119,10 +132,22 @@ class _Places:
     pools: list[PoolUse] = field(default_factory=list)
     moves: tuple[Move, ...] = ()
     moved: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    hot: tuple[Hot, ...] = ()
+
+    def add(
+        self, name: str, members: Sequence[int], found: Placement, begin: int = 0, memory: str = ""
+    ) -> None:
+        """A pool for these buffers, behind its first `begin` bytes."""
+        number = len(self.pools)
+        self.places |= {
+            buffer: InPool(number, begin + offset)
+            for buffer, offset in zip(members, found.offsets, strict=True)
+        }
+        self.pools.append(PoolUse(name, begin + found.bytes, memory))
 
 
 def _places(
-    lives: Lifetimes, runs: Sequence[Run], options: Options, use: Managed | None
+    graph: Graph, lives: Lifetimes, runs: Sequence[Run], options: Options, use: Managed | None
 ) -> _Places:
     made = _Places({buffer: InSlot(slot, caller=True) for buffer, slot in lives.slots.items()})
     if use is not None:
@@ -130,17 +155,31 @@ def _places(
     placed = [b.id for b in lives.buffers if b.id not in made.places]
     apart = [b for b in placed if options.separate_state and lives.buffers[b].persistent]
     shared = [b for b in placed if b not in apart]
-    for number, (name, members) in enumerate(((WORKSPACE, shared), (STATE, apart))):
-        if number == 0 or members:
-            begin = use.end if use is not None and number == 0 else 0
-            placement = solve(problem(lives, members))
-            made.places |= {
-                b: InPool(number, begin + offset)
-                for b, offset in zip(members, placement.offsets, strict=True)
-            }
-            made.pools.append(PoolUse(name, begin + placement.bytes))
+    constants = hot.choose(steps_of(lives.program), options.memories.hot_bytes)
+    fast = PoolUse(HOT, hot.size(constants), hot_memory(options.memories, hot.size(constants)))
+    state = solve(problem(lives, apart))
+    memories = options.memories.without(fast.memory, fast.bytes)
+    memory = ""
+    if memories.is_divided:
+        memory = memories.pools[0].name
+        memories = memories.without(memory, state.bytes)
+        places, made.pools = divide(graph, lives, shared, problem(lives, shared), memories)
+        made.places |= places
+    else:
+        made.add(WORKSPACE, shared, solve(problem(lives, shared)), 0 if use is None else use.end)
     if options.memory == COMPACT:
         _move(made, moving.arrange(lives, runs, shared))
+    if apart:
+        made.add(STATE, apart, state, memory=memory)
+    if constants:
+        number = len(made.pools)
+        made.pools.append(fast)
+        made.hot = tuple(replace(h, place=InPool(number, h.place.offset)) for h in constants)
+    if len(made.pools) > MOST_POOLS:
+        raise UsageError(
+            f"The network would lie in {len(made.pools)} pools; the runtime takes {MOST_POOLS}. "
+            "Leave --hot-weights out, or let --pool put tensors into fewer memories."
+        )
     return made
 
 

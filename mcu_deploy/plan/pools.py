@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import FitError, UsageError
 from mcu_deploy.plan.placement import EFFORT, Placement, Problem, solve
 from mcu_deploy.plan.placement.bound import greedy_bound
 from mcu_deploy.plan.placement.model import Instance, Work
@@ -53,8 +53,8 @@ def assign(
 
     benefits: bytes that are read and written in a buffer over a run. pinned: the name of the pool
     that a buffer must lie in. labels: what errors call the buffers. If the fastest pool has room
-    for all that may lie in it, it gets all. Raises UsageError, which names pools, buffers and
-    sizes, where a pool that is named is not there or where something fits nowhere.
+    for all that may lie in it, it gets all. Raises UsageError where a pool that is named is not
+    there, and FitError, which names pools, buffers and sizes, where something fits nowhere.
     """
     names = [pool.name for pool in pools]
     for buffer, name in pinned.items():
@@ -72,7 +72,7 @@ def assign(
         if not rest:
             return filling.place(placed)
         left_over = left_over or rest
-    raise UsageError(filling.complaint(left_over))
+    raise FitError(filling.complaint(left_over))
 
 
 class _Filling:
@@ -199,12 +199,13 @@ class _Filling:
         return placement.bytes <= capacity
 
     def require_pinned_fit(self, fixed: Mapping[int, int]) -> None:
-        """Raises UsageError where what must lie in a pool does not fit into it."""
+        """Raises FitError where what must lie in a pool does not fit into it."""
         for number, pool in enumerate(self._pools):
             own = frozenset(buffer for buffer, p in fixed.items() if p == number)
             if not self._fits(number, own, thorough=True):
-                raise UsageError(
-                    f"{self._list(sorted(own))} do not fit together into {pool.name!r}, which has "
+                verb = "does not fit" if len(own) == 1 else "do not fit together"
+                raise FitError(
+                    f"{self._list(sorted(own))} {verb} into {pool.name!r}, which has "
                     f"{pool.capacity} bytes; let another memory have some."
                 )
 

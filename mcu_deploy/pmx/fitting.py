@@ -25,6 +25,7 @@ _FLAGS = {
     "requests": "--keep, --partition or --state",
     "separate_state": "--arena shared",
     "half": "--split",
+    "pools": "--pools, --pool or --hot-weights",
 }
 
 
@@ -41,13 +42,15 @@ def require_fit(
             f"{_shown(target)}: kernels and plan would be others. Run `mcu-deploy optimize MODEL "
             f"--board {board.name} -o FILE.pmx` on the model that it was made of."
         )
-    memories = {memory.name for memory in board.memories}
+    memories = {memory.name for memory in board.divided().memories}
     for pool in model.plan.pools:
         if pool.memory and pool.memory not in memories:
             raise UsageError(
                 f"{path} places tensors in the memory {pool.memory!r}, which {board.name} does not "
                 f"have. Run `mcu-deploy optimize MODEL --board {board.name} -o FILE.pmx`."
             )
+    # What is left of the memories is the link's business: the plan is made.
+    options = dataclasses.replace(options, pools=dataclasses.replace(options.pools, taken={}))
     default = type(options)()
     for field in dataclasses.fields(options):
         asked, saved = getattr(options, field.name), getattr(model.options, field.name)

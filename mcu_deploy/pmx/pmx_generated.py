@@ -1185,7 +1185,17 @@ class Options(object):
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
-def OptionsStart(builder): builder.StartObject(14)
+    # Options
+    def Pools(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Pooling()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def OptionsStart(builder): builder.StartObject(15)
 def OptionsAddBackends(builder, backends): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(backends), 0)
 def OptionsStartBackendsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def OptionsAddLayerBackends(builder, layerBackends): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(layerBackends), 0)
@@ -1203,6 +1213,7 @@ def OptionsAddArena(builder, arena): builder.PrependUint32Slot(10, arena, 0)
 def OptionsAddHalf(builder, half): builder.PrependUOffsetTRelativeSlot(11, flatbuffers.number_types.UOffsetTFlags.py_type(half), 0)
 def OptionsAddMemory(builder, memory): builder.PrependUint32Slot(12, memory, 0)
 def OptionsAddSchedule(builder, schedule): builder.PrependUint32Slot(13, schedule, 0)
+def OptionsAddPools(builder, pools): builder.PrependUOffsetTRelativeSlot(14, flatbuffers.number_types.UOffsetTFlags.py_type(pools), 0)
 def OptionsEnd(builder): return builder.EndObject()
 
 try:
@@ -1228,6 +1239,7 @@ class OptionsT(object):
         self.half = None  # type: Optional[HalfT]
         self.memory = 0  # type: int
         self.schedule = 0  # type: int
+        self.pools = None  # type: Optional[PoolingT]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -1281,6 +1293,8 @@ class OptionsT(object):
             self.half = HalfT.InitFromObj(options.Half())
         self.memory = options.Memory()
         self.schedule = options.Schedule()
+        if options.Pools() is not None:
+            self.pools = PoolingT.InitFromObj(options.Pools())
 
     # OptionsT
     def Pack(self, builder):
@@ -1312,6 +1326,8 @@ class OptionsT(object):
             requests = self.requests.Pack(builder)
         if self.half is not None:
             half = self.half.Pack(builder)
+        if self.pools is not None:
+            pools = self.pools.Pack(builder)
         OptionsStart(builder)
         if self.backends is not None:
             OptionsAddBackends(builder, backends)
@@ -1332,6 +1348,8 @@ class OptionsT(object):
             OptionsAddHalf(builder, half)
         OptionsAddMemory(builder, self.memory)
         OptionsAddSchedule(builder, self.schedule)
+        if self.pools is not None:
+            OptionsAddPools(builder, pools)
         options = OptionsEnd(builder)
         return options
 
@@ -1965,6 +1983,254 @@ class NamedTextT(object):
         NamedTextAddValue(builder, self.value)
         namedText = NamedTextEnd(builder)
         return namedText
+
+
+class NamedNumber(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = NamedNumber()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsNamedNumber(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def NamedNumberBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # NamedNumber
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # NamedNumber
+    def Key(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # NamedNumber
+    def Value(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+def NamedNumberStart(builder): builder.StartObject(2)
+def NamedNumberAddKey(builder, key): builder.PrependUint32Slot(0, key, 0)
+def NamedNumberAddValue(builder, value): builder.PrependUint64Slot(1, value, 0)
+def NamedNumberEnd(builder): return builder.EndObject()
+
+
+class NamedNumberT(object):
+
+    # NamedNumberT
+    def __init__(self):
+        self.key = 0  # type: int
+        self.value = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        namedNumber = NamedNumber()
+        namedNumber.Init(buf, pos)
+        return cls.InitFromObj(namedNumber)
+
+    @classmethod
+    def InitFromObj(cls, namedNumber):
+        x = NamedNumberT()
+        x._UnPack(namedNumber)
+        return x
+
+    # NamedNumberT
+    def _UnPack(self, namedNumber):
+        if namedNumber is None:
+            return
+        self.key = namedNumber.Key()
+        self.value = namedNumber.Value()
+
+    # NamedNumberT
+    def Pack(self, builder):
+        NamedNumberStart(builder)
+        NamedNumberAddKey(builder, self.key)
+        NamedNumberAddValue(builder, self.value)
+        namedNumber = NamedNumberEnd(builder)
+        return namedNumber
+
+
+class Pooling(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Pooling()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsPooling(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def PoolingBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # Pooling
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Pooling
+    def Spread(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
+        return False
+
+    # Pooling
+    def Pinned(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = NamedText()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Pooling
+    def PinnedLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Pooling
+    def PinnedIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        return o == 0
+
+    # Pooling
+    def HotWeights(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
+        return 0
+
+    # Pooling
+    def Taken(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = NamedNumber()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Pooling
+    def TakenLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Pooling
+    def TakenIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        return o == 0
+
+def PoolingStart(builder): builder.StartObject(4)
+def PoolingAddSpread(builder, spread): builder.PrependBoolSlot(0, spread, 0)
+def PoolingAddPinned(builder, pinned): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(pinned), 0)
+def PoolingStartPinnedVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PoolingAddHotWeights(builder, hotWeights): builder.PrependUint64Slot(2, hotWeights, 0)
+def PoolingAddTaken(builder, taken): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(taken), 0)
+def PoolingStartTakenVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PoolingEnd(builder): return builder.EndObject()
+
+try:
+    from typing import List
+except:
+    pass
+
+class PoolingT(object):
+
+    # PoolingT
+    def __init__(self):
+        self.spread = False  # type: bool
+        self.pinned = None  # type: List[NamedTextT]
+        self.hotWeights = 0  # type: int
+        self.taken = None  # type: List[NamedNumberT]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        pooling = Pooling()
+        pooling.Init(buf, pos)
+        return cls.InitFromObj(pooling)
+
+    @classmethod
+    def InitFromObj(cls, pooling):
+        x = PoolingT()
+        x._UnPack(pooling)
+        return x
+
+    # PoolingT
+    def _UnPack(self, pooling):
+        if pooling is None:
+            return
+        self.spread = pooling.Spread()
+        if not pooling.PinnedIsNone():
+            self.pinned = []
+            for i in range(pooling.PinnedLength()):
+                if pooling.Pinned(i) is None:
+                    self.pinned.append(None)
+                else:
+                    namedText_ = NamedTextT.InitFromObj(pooling.Pinned(i))
+                    self.pinned.append(namedText_)
+        self.hotWeights = pooling.HotWeights()
+        if not pooling.TakenIsNone():
+            self.taken = []
+            for i in range(pooling.TakenLength()):
+                if pooling.Taken(i) is None:
+                    self.taken.append(None)
+                else:
+                    namedNumber_ = NamedNumberT.InitFromObj(pooling.Taken(i))
+                    self.taken.append(namedNumber_)
+
+    # PoolingT
+    def Pack(self, builder):
+        if self.pinned is not None:
+            pinnedlist = []
+            for i in range(len(self.pinned)):
+                pinnedlist.append(self.pinned[i].Pack(builder))
+            PoolingStartPinnedVector(builder, len(self.pinned))
+            for i in reversed(range(len(self.pinned))):
+                builder.PrependUOffsetTRelative(pinnedlist[i])
+            pinned = builder.EndVector()
+        if self.taken is not None:
+            takenlist = []
+            for i in range(len(self.taken)):
+                takenlist.append(self.taken[i].Pack(builder))
+            PoolingStartTakenVector(builder, len(self.taken))
+            for i in reversed(range(len(self.taken))):
+                builder.PrependUOffsetTRelative(takenlist[i])
+            taken = builder.EndVector()
+        PoolingStart(builder)
+        PoolingAddSpread(builder, self.spread)
+        if self.pinned is not None:
+            PoolingAddPinned(builder, pinned)
+        PoolingAddHotWeights(builder, self.hotWeights)
+        if self.taken is not None:
+            PoolingAddTaken(builder, taken)
+        pooling = PoolingEnd(builder)
+        return pooling
 
 
 class NamedShape(object):

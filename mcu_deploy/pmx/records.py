@@ -60,6 +60,7 @@ TABLES: Mapping[Any, str] = {
     tuple[int, int]: "Pair",
     tuple[int, ...]: "Lane",
     Mapping[str, str]: "NamedText",
+    Mapping[str, int]: "NamedNumber",
     Mapping[str, Sequence[int]]: "NamedShape",
 }
 

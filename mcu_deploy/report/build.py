@@ -36,7 +36,7 @@ def build_report(
 
     from mcu_deploy.building import joint_arena
 
-    models = [_network(n) for n in networks]
+    models = [_network(board, n) for n in networks]
     arena = joint_arena([n.network for n in networks], options.arena == "shared")
     return {
         "model": ", ".join(n.name for n in networks),
@@ -75,6 +75,11 @@ def build_report(
             "half": None if options.half is None else asdict(options.half),
             "separate_state": options.separate_state,
             "memory": options.memory,
+            "pools": {
+                "spread": options.pools.spread,
+                "pinned": dict(options.pools.pinned),
+                "hot_weights": options.pools.hot_weights,
+            },
             "schedule": options.schedule,
             "shapes": {name: list(shape) for name, shape in options.shapes.items()},
         },
@@ -91,7 +96,12 @@ def kept_model(network: Network) -> str:
     return f"obj/network_{network.name}{network.model.suffix.lower()}"
 
 
-def _network(built: BuiltNetwork) -> dict[str, Any]:
+def hot_bytes(plan: Plan) -> int:
+    """The bytes of constants that an instance copies to RAM."""
+    return sum({item.place: item.bytes for item in plan.hot}.values())
+
+
+def _network(board: Board, built: BuiltNetwork) -> dict[str, Any]:
     network, plan = built.network, built.network.plan
     return {
         "name": network.name,
@@ -113,7 +123,12 @@ def _network(built: BuiltNetwork) -> dict[str, Any]:
         "macs": network.macs,
         "inputs": [_tensor(network.graph, e) for e in network.inputs],
         "outputs": [_tensor(network.graph, e) for e in network.outputs],
-        "pools": [{"name": p.name, "bytes": p.bytes, "memory": p.memory} for p in plan.pools],
+        "pools": [
+            {"name": p.name, "bytes": p.bytes, "memory": p.memory or board.roles.data}
+            for p in plan.pools
+        ],
+        "pools_taken": dict(network.options.pools.taken),
+        "hot_weights_bytes": hot_bytes(plan),
         "kept": [{**_tensor(network.graph, k.edge), "name": k.name} for k in plan.exposure.kept],
         "states": [
             {**_tensor(network.graph, s.input), "name": s.name} for s in plan.exposure.states

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placement_cases import UNIT, from_lives, problems
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import FitError, UsageError
 from mcu_deploy.plan.placement import Problem, solve, violations
 from mcu_deploy.plan.pools import Pool, PoolPlacement, assign, part_of
 
@@ -53,7 +53,7 @@ def test_every_division_is_legal(
     problem, benefits, pools, pinned = case
     try:
         found = assign(problem, benefits, pools, pinned)
-    except UsageError:
+    except FitError:
         assert pools[0].capacity is not None or pinned, "an unlimited pool has room for all"
         return
     require_legal(problem, pools, pinned, found)
@@ -117,7 +117,7 @@ def test_earning_less_is_better_than_leaving_something_without_room() -> None:
 def test_what_fits_nowhere_is_named_with_the_pools() -> None:
     problem = from_lives([256, 512], [(0, 1), (1, 2)])
     pools = [Pool("sram", 384, 1.0), DTCM]
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(FitError) as raised:
         assign(problem, [5, 5], pools, {}, ["input", "conv_out"])
     assert str(raised.value) == (
         "There is no room for 'conv_out' (512 bytes) beside what lives at the same time: 'dtcm' "
@@ -130,7 +130,7 @@ def test_pins_that_cannot_be_kept_are_named() -> None:
     with pytest.raises(UsageError, match=r"'x' cannot lie in 'itcm'.*choose one of: dtcm, sram"):
         assign(problem, [0] * 6, [DTCM, SRAM], {0: "itcm"}, list("xyzuvw"))
     message = r"'x' \(256 bytes\) and 'y' \(256 bytes\) do not fit together into 'dtcm', which has"
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(FitError, match=message):
         assign(problem, [0] * 6, [DTCM, SRAM], {0: "dtcm", 1: "dtcm"}, list("xyzuvw"))
-    with pytest.raises(UsageError, match=r"buffer 3 \(256 bytes\) and 2 others do not fit"):
+    with pytest.raises(FitError, match=r"buffer 3 \(256 bytes\) and 2 others do not fit"):
         assign(problem, [0] * 6, [DTCM, SRAM], dict.fromkeys(range(6), "dtcm"))

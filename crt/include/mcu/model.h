@@ -77,6 +77,12 @@ typedef struct mcu_state_info {
     const void *initial; /* tensor.place.bytes bytes; NULL: zeros */
 } mcu_state_info_t;
 
+/* A constant that each instance holds in RAM: mcu_instance_init copies place.bytes bytes there. */
+typedef struct mcu_hot_constant {
+    const void *source;
+    mcu_region_t place;
+} mcu_hot_constant_t;
+
 /* A layer: one operator call of the network, in the order of execution. */
 typedef struct mcu_layer_info {
     uint32_t first_output; /* index into mcu_model_t.layer_outputs */
@@ -116,6 +122,8 @@ typedef struct mcu_model {
     mcu_region_t private_place;
     /* The table of pointers: to tensors that lie at the caller's. */
     mcu_region_t pointers;
+    const mcu_hot_constant_t *hot; /* constants in RAM */
+    uint32_t num_hot;
     /* Called by mcu_instance_deinit, with the workspace still in place; NULL: nothing to do. */
     void (*release_func)(mcu_instance_t *instance);
 } mcu_model_t;

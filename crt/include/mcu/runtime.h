@@ -90,7 +90,8 @@ size_t mcu_tensor_bytes(const DLTensor *tensor);
 int32_t mcu_instance_init(mcu_instance_t *instance, const mcu_model_t *model, void *workspace,
                           size_t workspace_size);
 
-/* The same with a block for each of the model's pools: the workspace, then model->extra_pools. */
+/* The same with a block for each of the model's pools: the workspace, then model->extra_pools.
+ * Constants that the network reads from RAM (--hot-weights) are copied there. */
 typedef struct mcu_pool {
     void *data;
     size_t size;
