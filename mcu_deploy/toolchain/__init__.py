@@ -1,8 +1,8 @@
 """From C to bytes: compiler, archive, linker, and what can be read from the result.
 
 In the order of a build: compile_network, build_crt, build_platform, link_firmware("bench"),
-network_stack, measure_network, link_firmware("firmware"), firmware_stack, measure_firmware,
-check_fit.
+network_stack, second_lane_stack, measure_network, link_firmware("firmware"), firmware_stack,
+second_core_stacks, measure_firmware, check_fit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mcu_deploy.toolchain.compiler import (
     network_flags,
     runtime_flags,
 )
-from mcu_deploy.toolchain.fit import MemoryUse, check_fit
+from mcu_deploy.toolchain.fit import MemoryUse, StackUse, check_fit
 from mcu_deploy.toolchain.link import build_platform, link_firmware
 from mcu_deploy.toolchain.sizes import (
     FirmwareSizes,
@@ -26,9 +26,12 @@ from mcu_deploy.toolchain.sizes import (
 )
 from mcu_deploy.toolchain.stack import StackBound, StackError, stack_bound
 from mcu_deploy.toolchain.stack_programs import (
+    SecondCoreStacks,
     exception_frame_bytes,
     firmware_stack,
     network_stack,
+    second_core_stacks,
+    second_lane_stack,
 )
 
 __all__ = [
@@ -36,8 +39,10 @@ __all__ = [
     "MemoryUse",
     "NetworkSizes",
     "Part",
+    "SecondCoreStacks",
     "StackBound",
     "StackError",
+    "StackUse",
     "Toolchain",
     "build_crt",
     "build_platform",
@@ -52,5 +57,7 @@ __all__ = [
     "network_flags",
     "network_stack",
     "runtime_flags",
+    "second_core_stacks",
+    "second_lane_stack",
     "stack_bound",
 ]

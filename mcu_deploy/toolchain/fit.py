@@ -24,21 +24,41 @@ class MemoryUse:
         return max(0, self.used - self.size)
 
 
+@dataclass(frozen=True)
+class StackUse:
+    """A stack of the board: at most `used` bytes of `size`.
+
+    name: as the message calls it; key, table: where board.toml has its size.
+    """
+
+    name: str
+    used: int
+    size: int
+    key: str = "application"
+    table: str = "stack"
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.used - self.size)
+
+
 def check_fit(
     board: Board,
     uses: Sequence[MemoryUse],
     *,
     what: str = "the firmware",
     stack_bytes: int = 0,
+    more_stacks: Sequence[StackUse] = (),
     weights_bytes: int = 0,
     arena_bytes: int = 0,
     float_weights: bool = False,
 ) -> None:
-    """Raises FitError where a memory or the stack of the board is too small.
+    """Raises FitError where a memory or a stack of the board is too small.
 
     what: how the message calls the program. stack_bytes: the bound of the application's stack,
-    compared with board.stack_bytes. weights_bytes, arena_bytes: of the networks in it, named in
-    the message as the large parts. float_weights: int8 would make them about a quarter."""
+    compared with board.stack_bytes. more_stacks: such as a second core's. weights_bytes,
+    arena_bytes: of the networks in it, named in the message as the large parts. float_weights:
+    int8 would make them about a quarter."""
     problems: list[str] = []
     remedies: list[str] = []
     for use in uses:
@@ -51,13 +71,18 @@ def check_fit(
             f"{_missing(use.missing)}{largest}"
         )
         remedies += _remedies(board, use, float_weights)
-    if stack_bytes > board.stack_bytes and not board.is_host:
+    own = [] if board.is_host else [StackUse("the stack", stack_bytes, board.stack_bytes)]
+    for stack in (*own, *more_stacks):
+        if not stack.missing:
+            continue
         problems.append(
-            f"the stack needs {stack_bytes:,} bytes and has {board.stack_bytes:,}: "
-            f"{_missing(stack_bytes - board.stack_bytes)}"
+            f"{stack.name} needs {stack.used:,} bytes and has {stack.size:,}: "
+            f"{_missing(stack.missing)}"
         )
-        size = -(-stack_bytes // 1024)
-        remedies.append(f'a copy of {board.path.name} with application = "{size}K" in [stack]')
+        size = -(-stack.used // 1024)
+        remedies.append(
+            f'a copy of {board.path.name} with {stack.key} = "{size}K" in [{stack.table}]'
+        )
     if problems:
         raise FitError(
             f"{what} does not fit board {board.name}: {'; '.join(problems)}. "

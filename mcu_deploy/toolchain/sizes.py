@@ -75,8 +75,9 @@ class Part:
 class NetworkSizes:
     """A network and the runtime that it needs, in bytes: the report's flash_bytes and ram_bytes.
 
-    ram_bytes = arena_bytes + .data + .bss + stack_bytes. parts add up to flash_bytes, and to the
-    .data and .bss; "alignment" is what the linker filled in."""
+    ram_bytes = arena_bytes + .data + .bss + stack_bytes, which is of all cores that take part.
+    parts add up to flash_bytes, and to the .data and .bss; "alignment" is what the linker filled
+    in."""
 
     flash_bytes: int
     ram_bytes: int
@@ -130,8 +131,9 @@ def measure_network(
     """Measures one network on an image of its own, obj/<network>.elf.
 
     directory: the build folder with libmcu_crt.a. network: its object. symbol: its descriptor.
-    arena_bytes: its workspace; stack_bytes: its stack bound. On the host the C library is shared
-    and not counted. Raises ToolError where the link fails."""
+    arena_bytes: its workspace; stack_bytes: its stack bound, the sum of those of all cores that
+    take part. On the host the C library is shared and not counted. Raises ToolError where the link
+    fails."""
     directory = directory.resolve()
     toolchain = Toolchain.for_board(board)
     elf = directory / "obj" / f"{network.stem}.elf"

@@ -3,17 +3,22 @@
 A network's own bound is that of `mcu_instance_run` without a hook, in bench.elf. The firmware's is
 that of `mcu_firmware_main`, which runs the networks with a hook, and with what the hardware pushes
 when an interrupt comes at the deepest point.
+
+Where the board has a second core and a network has lanes for it, that core's two stacks have bounds
+of their own. The networks run without a hook there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import Toolchain
+from mcu_deploy.toolchain.fit import StackUse
 from mcu_deploy.toolchain.image import Function, Image, read_image
 from mcu_deploy.toolchain.stack import StackAnalysis, StackBound, StackError
 from mcu_deploy.toolchain.stack_host import host_stack_bound
@@ -30,7 +35,13 @@ _FIRMWARE_HOOK = "watch"
 _PROVOKING = ("jump", "provoke", "mcu_provoke_in_layer", "mcu_provoke_request")
 _OVERFLOWING = ("overflow",)
 _PARTITION = re.compile(r"_part\d+_run_func$")
+# codegen/program.py numbers the lanes pair by pair: the odd ones are for the other core.
 _LANE = re.compile(r"_lane\d+$")
+_SECOND_LANE = re.compile(r"_lane\d*[13579]$")
+# boards/common/second_core.c: what its core does for ever, and what it has called before.
+_SERVE = "serve"
+_SECOND_RESET = "second_reset"
+_FAULT_ENTRY = "mcu_fault_entry"
 
 
 def exception_frame_bytes(board: Board) -> int:
@@ -86,8 +97,76 @@ def firmware_stack(board: Board, directory: Path, names: Sequence[str]) -> Stack
         callgraphs += sorted((directory / "obj" / folder).glob("*.ci"))
     analysis = StackAnalysis(image, callgraphs=callgraphs, indirect=indirect, ignored=_OVERFLOWING)
     bound = analysis.bound(_MAIN)
-    frame = exception_frame_bytes(board)
-    return StackBound(_MAIN, bound.bytes + frame, (*bound.path, ("exception frame", frame)))
+    return _summed(_MAIN, (*bound.path, ("exception frame", exception_frame_bytes(board))))
+
+
+@dataclass(frozen=True)
+class SecondCoreStacks:
+    """The second core's two stacks: the lanes', and the one that a fault is handled on."""
+
+    application: StackBound
+    handler: StackBound
+
+    def uses(self, board: Board) -> tuple[StackUse, ...]:
+        """Each with what the board gives it."""
+        core = board.second_core
+        assert core is not None
+        name, table = "the second core's stack", "second_core"
+        return (
+            StackUse(name, self.application.bytes, core.stack_bytes, "application", table),
+            StackUse(
+                f"{name} of handlers", self.handler.bytes, core.handler_stack_bytes, "handler",
+                table,
+            ),
+        )  # fmt: skip
+
+
+def second_lane_stack(board: Board, directory: Path, name: str) -> StackBound | None:
+    """What the lanes of a network need of the second core's stack, in bench.elf.
+
+    None where the network has no lanes, or the board no second core: there they run one after the
+    other, and `network_stack` is all. Raises StackError where there is no bound."""
+    if board.second_core is None:
+        return None
+    image = read_image(directory / "bench.elf", objdump=Toolchain.for_board(board).objdump)
+    functions = _network_functions(image, name)
+    network = directory / "obj" / f"network_{name}.ci"
+    analysis = StackAnalysis(image, callgraphs=[network], indirect=dict.fromkeys(functions, ()))
+    bounds = [analysis.bound(lane) for lane in functions if _SECOND_LANE.search(lane)]
+    return max(bounds, key=lambda bound: bound.bytes, default=None)
+
+
+def second_core_stacks(
+    board: Board, directory: Path, names: Sequence[str]
+) -> SecondCoreStacks | None:
+    """The second core's stacks in firmware.elf; None where no network has lanes, or it has no core.
+
+    application: the loop that waits for work, the deepest lane of all networks, and the frame of a
+    fault, which is pushed there. handler: what the core's reset leaves behind, the fault handler
+    with its report, and the frame of a fault in it. Raises StackError where there is no bound."""
+    if board.second_core is None:
+        return None
+    image = read_image(directory / "firmware.elf", objdump=Toolchain.for_board(board).objdump)
+    functions = [f for name in names for f in _network_functions(image, name)]
+    lanes = [function for function in functions if _SECOND_LANE.search(function)]
+    if not lanes:
+        return None
+    callgraphs = [directory / "obj" / f"network_{name}.ci" for name in names]
+    for folder in ("crt", "platform", "firmware"):
+        callgraphs += sorted((directory / "obj" / folder).glob("*.ci"))
+    indirect: dict[str, Sequence[str]] = dict.fromkeys(functions, ())
+    indirect |= {_SERVE: lanes}
+    analysis = StackAnalysis(image, callgraphs=callgraphs, indirect=indirect)
+    frame = ("exception frame", exception_frame_bytes(board))
+    work, fault = analysis.bound(_SERVE), analysis.bound(_FAULT_ENTRY)
+    reset = (_SECOND_RESET, analysis.frame(_SECOND_RESET))
+    return SecondCoreStacks(
+        _summed(_SERVE, (*work.path, frame)), _summed(_FAULT_ENTRY, (reset, *fault.path, frame))
+    )
+
+
+def _summed(entry: str, path: tuple[tuple[str, int], ...]) -> StackBound:
+    return StackBound(entry, sum(size for _, size in path), path)
 
 
 def _run_function(image: Image, name: str) -> Function:
