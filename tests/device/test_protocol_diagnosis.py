@@ -15,16 +15,19 @@ import pytest
 from device.protocol_lab import server
 
 from mcu_deploy.device import Device, DeviceFault, connect
-from mcu_deploy.device.framing import Frame, FrameReader, encode_frame
+from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
 from mcu_deploy.device.link import DeviceRestarted
 from mcu_deploy.device.protocol import Type
 from mcu_deploy.device.transport import LineClosed
 from mcu_deploy.errors import DeviceError
 
-HELLO = struct.pack("<BBHIIIIIIH", 1, 0, 1024, 0, 63, 1, 0, 115200, 1024, 0) + b"\4fake\4none"
+HELLO = (
+    struct.pack("<BBHIIIIIIH", PROTOCOL_VERSION, 0, 1024, 0, 63, 1, 0, 115200, 1024, 0)
+    + b"\4fake\4none"
+)
 
 
-def frame(kind: int, seq: int, payload: bytes = b"", version: int = 1) -> bytes:
+def frame(kind: int, seq: int, payload: bytes = b"", version: int = PROTOCOL_VERSION) -> bytes:
     return encode_frame(Frame(kind, seq, payload, version))
 
 
@@ -90,7 +93,7 @@ def test_garbage_is_taken_for_a_wrong_baud_rate() -> None:
 
 def test_another_version_of_the_protocol() -> None:
     with talking(frame(0x81, 1, b"", version=9)) as url:
-        assert "speaks version 9 of the protocol, this mcu-deploy version 1" in diagnosis(url)
+        assert "speaks version 9 of the protocol, this mcu-deploy version 2" in diagnosis(url)
 
 
 def test_valid_frames_but_no_answer() -> None:

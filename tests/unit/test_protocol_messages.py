@@ -29,6 +29,7 @@ UNPACKERS: list[Callable[[bytes], Any]] = [
     protocol.unpack_error,
     protocol.unpack_hello,
     protocol.unpack_describe,
+    protocol.unpack_partition,
     protocol.unpack_tensor,
     protocol.unpack_read,
     protocol.unpack_crc,
@@ -51,7 +52,7 @@ def test_unpackers_take_any_bytes(unpack: Callable[[bytes], Any], data: bytes) -
 
 def hello(**changes: Any) -> bytes:
     values = {
-        "version": 1,
+        "version": 2,
         "kind": 3,
         "mtu": 1024,
         "window": 4096,
