@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcu_deploy.building import Build, build
     from mcu_deploy.compiler import Options, compile_model
     from mcu_deploy.device import connect
+    from mcu_deploy.optimizing import Optimized, optimize_model
     from mcu_deploy.profiling import profile
     from mcu_deploy.running import open_device, run
     from mcu_deploy.session import Session
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Build",
     "CreationOptions",
+    "Optimized",
     "Options",
     "Session",
     "__version__",
@@ -34,6 +36,7 @@ __all__ = [
     "compile_model",
     "connect",
     "open_device",
+    "optimize_model",
     "profile",
     "run",
     "validate",
@@ -46,6 +49,8 @@ _HOMES = {
     "Options": "compiler",
     "compile_model": "compiler",
     "connect": "device",
+    "Optimized": "optimizing",
+    "optimize_model": "optimizing",
     "profile": "profiling",
     "open_device": "running",
     "run": "running",

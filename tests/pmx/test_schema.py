@@ -23,6 +23,8 @@ from mcu_deploy.pmx.context import NUMBERED
 from mcu_deploy.pmx.records import TABLES, record
 from mcu_deploy.select import Choice
 
+_NO_FLATC = "flatc is not installed; `apt-get install flatbuffers-compiler` installs it"
+
 
 def _generator(repository: Path) -> types.ModuleType:
     path = repository / "mcu_deploy" / "pmx" / "schema" / "generate.py"
@@ -37,7 +39,7 @@ def _generator(repository: Path) -> types.ModuleType:
 def test_the_generated_module_is_that_of_the_schema(repository: Path) -> None:
     generator = _generator(repository)
     if shutil.which("flatc") is None:
-        pytest.skip("flatc is not installed; `make setup` installs it (flatbuffers-compiler)")
+        pytest.skip(_NO_FLATC)
     version = subprocess.run(["flatc", "--version"], capture_output=True, text=True, check=True)
     if version.stdout.strip() != generator.FLATC:
         pytest.skip(f"the repository holds what {generator.FLATC} makes; Debian 12 has it")
@@ -76,7 +78,7 @@ def test_enumerations_have_the_order_of_the_schema(cls: type[enum.Enum]) -> None
     assert sum(isinstance(number, int) for number in numbers.values()) == len(ours)
 
 
-@pytest.mark.skipif(shutil.which("flatc") is None, reason="flatc is not installed; `make setup`")
+@pytest.mark.skipif(shutil.which("flatc") is None, reason=_NO_FLATC)
 def test_other_programs_can_read_a_file(repository: Path, tmp_path: Path) -> None:
     """flatc is FlatBuffers' own reader: by the schema it makes JSON of a file."""
     from pmx_cases import packed, small_network
