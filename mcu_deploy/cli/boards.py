@@ -9,7 +9,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.boards import Board, list_boards
-from mcu_deploy.boards.model import MemoryKind
 from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.device.emulator import launchers
 
@@ -24,6 +23,7 @@ def boards(
 ) -> None:
     """List the boards that come with mcu-deploy: core, memories, and what runs them here.
 
+    RAM is the one of data; --json lists under "pools" all that --pool knows.
     A board of your own is a board.toml: --board path/to/board.toml.
     """
     known = list_boards()
@@ -39,8 +39,8 @@ def boards(
             board.name,
             board.core,
             "-" if board.is_host else board.fpu,
-            _sizes(board, "flash"),
-            _sizes(board, "ram"),
+            " + ".join(_size(m.size) for m in board.memories if m.kind == "flash") or "-",
+            "-" if board.is_host else _size(board.memory_for("data").size),
             ", ".join(escape(title) for _, title in _emulators(board)) or "a real board only",
         )
     out.print(table)
@@ -49,10 +49,6 @@ def boards(
 def _emulators(board: Board) -> list[tuple[str, str]]:
     """(name, title) of each emulator that has a machine for the board, the preferred one first."""
     return [(known.name, known.title) for known in launchers() if known.machine(board)]
-
-
-def _sizes(board: Board, kind: MemoryKind) -> str:
-    return " + ".join(_size(m.size) for m in board.memories if m.kind == kind) or "-"
 
 
 def _size(size: int) -> str:
@@ -80,6 +76,11 @@ def _as_json(board: Board) -> dict[str, Any]:
                 "size_bytes": memory.size,
             }
             for memory in board.memories
+        ],
+        "pools": [
+            {"name": memory.name, "size_bytes": memory.size, "speed": memory.speed}
+            for memory in board.divided().memories
+            if memory.kind == "ram"
         ],
         "stack_bytes": board.stack_bytes,
         "emulators": [name for name, _ in _emulators(board)],

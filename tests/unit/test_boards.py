@@ -220,7 +220,7 @@ def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
     ("old", "new", "expected"),
     [
         ("clock_hz = 8_000_000\n\n", "clok_hz = 8_000_000\n\n", "did you mean 'clock_hz'?"),
-        ('kind = "ram"', 'kind = "ram"\nspeed = 1', "unknown key 'speed'"),
+        ('kind = "ram"', 'kind = "ram"\nspede = 1', "unknown key 'spede'; did you mean 'speed'?"),
         ("irq = 37", "irq = 37\nparity = 1", "[serial]: unknown key 'parity'"),
         ('size = "256K"', 'size = "256KB"', 'size must be a size such as 8192 or "512K"'),
         ('size = "256K"', "size = 0", "size = 0 is out of range"),
