@@ -31,12 +31,16 @@ _NETWORK_FILES = ("c", "h", "o", "weights.bin")
 
 @dataclass(frozen=True)
 class BuiltNetwork:
-    """A network in a build: its object, its sizes in bytes, the bound of its stack."""
+    """A network in a build: its object, its sizes in bytes, the bound of its stack.
+
+    second_stack: the bound of its lanes on a second core; None where it has none there.
+    """
 
     network: Network
     object: Path
     sizes: NetworkSizes
     stack: StackBound
+    second_stack: StackBound | None = None
 
     @property
     def name(self) -> str:
@@ -201,25 +205,32 @@ def _link(
     built = []
     for network, made in zip(networks, objects, strict=True):
         stack = toolchain.network_stack(board, directory, network.name)
+        second = toolchain.second_lane_stack(board, directory, network.name)
+        stacks = stack.bytes + (0 if second is None else second.bytes)
         sizes = toolchain.measure_network(
             board, directory, made, f"_mcu_network_{network.name}",
-            arena_bytes=network.ram_bytes, stack_bytes=stack.bytes,
+            arena_bytes=network.ram_bytes, stack_bytes=stacks,
         )  # fmt: skip
-        built.append(BuiltNetwork(network, made, sizes, stack))
+        built.append(BuiltNetwork(network, made, sizes, stack, second))
     table([b.stack.bytes for b in built])
     firmware = toolchain.link_firmware(
         board, directory, objects, "firmware", platform=platform, float_weights=floats
     )
     used = toolchain.measure_firmware(board, firmware)
-    whole_stack = None
+    whole_stack, second_stacks = None, None
     if not board.is_host:
-        whole_stack = toolchain.firmware_stack(board, directory, [n.name for n in networks])
+        names = [n.name for n in networks]
+        whole_stack = toolchain.firmware_stack(board, directory, names)
+        second_stacks = toolchain.second_core_stacks(board, directory, names)
         toolchain.check_fit(
             board, used.memories, what="the firmware", stack_bytes=whole_stack.bytes,
+            more_stacks=() if second_stacks is None else second_stacks.uses(board),
             weights_bytes=sum(len(n.sources.weights) for n in networks),
             arena_bytes=joint_arena(networks, shared), float_weights=floats,
         )  # fmt: skip
-    content = report.build_report(board, built, used, whole_stack, options, creation, board_file)
+    content = report.build_report(
+        board, built, used, whole_stack, options, creation, board_file, second_stacks
+    )
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     compiler.write_file(directory / "report.json", text.encode())
     return Build(directory, board, tuple(built), content)

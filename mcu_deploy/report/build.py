@@ -10,8 +10,9 @@ import mcu_deploy
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import InPool, Plan, Step
-from mcu_deploy.toolchain import FirmwareSizes, StackBound, Toolchain
+from mcu_deploy.plan import Plan, Step
+from mcu_deploy.report import memory
+from mcu_deploy.toolchain import FirmwareSizes, SecondCoreStacks, StackBound, Toolchain
 
 if TYPE_CHECKING:
     from mcu_deploy.building import BuiltNetwork
@@ -26,11 +27,12 @@ def build_report(
     options: Options,
     creation: CreationOptions,
     board_file: str | None = None,
+    second_stacks: SecondCoreStacks | None = None,
 ) -> dict[str, Any]:
     """The content of report.json; sizes in bytes. Totals are sums over the networks.
 
     creation: the session's options. board_file: the copy of a user's own board file in the build
-    folder, relative to it.
+    folder, relative to it. second_stacks: where lanes run on a second core of the board.
     """
     import onnx
 
@@ -52,6 +54,9 @@ def build_report(
         "firmware_flash_bytes": firmware.flash_bytes,
         "firmware_ram_bytes": firmware.ram_bytes,
         "firmware_stack_bytes": None if stack is None else stack.bytes,
+        "firmware_second_stack_bytes": None
+        if second_stacks is None
+        else second_stacks.application.bytes,
         "macs": sum(m["macs"] for m in models),
         "instructions": None,
         "layers": [layer for m in models for layer in m["layers"]],
@@ -119,6 +124,7 @@ def _network(board: Board, built: BuiltNetwork) -> dict[str, Any]:
         "memory_moved_bytes": sum(move.bytes for move in plan.moves),
         "stack_bytes": built.stack.bytes,
         "stack_path": [{"function": f, "bytes": b} for f, b in built.stack.path],
+        "second_stack_bytes": 0 if built.second_stack is None else built.second_stack.bytes,
         "weights_bytes": len(network.sources.weights),
         "macs": network.macs,
         "inputs": [_tensor(network.graph, e) for e in network.inputs],
@@ -128,6 +134,7 @@ def _network(board: Board, built: BuiltNetwork) -> dict[str, Any]:
             for p in plan.pools
         ],
         "pools_taken": dict(network.options.pools.taken),
+        "buffers": memory.buffers(plan),
         "hot_weights_bytes": hot_bytes(plan),
         "kept": [{**_tensor(network.graph, k.edge), "name": k.name} for k in plan.exposure.kept],
         "states": [
@@ -162,14 +169,6 @@ def _tensor(graph: Graph, edge: int) -> dict[str, Any]:
     }
 
 
-def _place(plan: Plan, edge: int, step: int) -> dict[str, Any]:
-    """Where a tensor lies: pool and offset; offset None: in the caller's buffer."""
-    place = plan.place(edge, step)
-    if isinstance(place, InPool):
-        return {"pool": plan.pools[place.pool].name, "offset": place.offset}
-    return {"pool": "caller" if place.caller else "run time", "offset": None}
-
-
 def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
     network = built.network
     rows = []
@@ -184,9 +183,14 @@ def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
                 "backend": workload.backend,
                 "macs": layer.macs,
                 "constant_bytes": sum(c.value.nbytes for c in workload.constants),
+                **memory.accesses(network.plan, step),
                 "nodes": list(network.graph.leaf_nodes(layer.node.id)),
                 "outputs": [
-                    {**_tensor(network.graph, o.edge), **_place(network.plan, o.edge, step.index)}
+                    {
+                        **_tensor(network.graph, o.edge),
+                        **memory.place(network.plan, network.plan.place(o.edge, step.index)),
+                        "bytes": o.type.bytes,
+                    }
                     for o in layer.outputs
                 ],
             }
