@@ -1,0 +1,127 @@
+"""Tensors in several memories of a board: where the linker puts them, and that the bits fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from mcu_deploy.boards import load_board
+from mcu_deploy.building import Build, build
+from mcu_deploy.compiler import Options
+from mcu_deploy.folder import open_folder
+from mcu_deploy.pooling import Pooling
+from mcu_deploy.samples import load_samples
+from mcu_deploy.validating import validate
+
+
+def _pools(built: Build) -> dict[str, tuple[int, int]]:
+    """Of each array for a pool the first address and the one behind the last byte."""
+    with built.firmware.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        return {
+            symbol.name: (symbol["st_value"], symbol["st_value"] + symbol["st_size"])
+            for symbol in table.iter_symbols()
+            if symbol.name.endswith("_n") and symbol["st_info"]["type"] == "STT_OBJECT"
+        }
+
+
+def _require_inside(built: Build, array: str, memory: str) -> None:
+    start, end = _pools(built)[array]
+    known = built.board.divided().memory(memory)
+    assert known.origin <= start < end <= known.end, f"{array} is not in {memory}"
+
+
+def _require_right(built: Build, io: Path) -> None:
+    folder = open_folder(built.directory)
+    samples = load_samples(io, folder.compile_again("n").graph).first(1)
+    result = validate(folder, samples)
+    assert result.problems == ()
+    assert result.oracle[0].equal == 1.0
+
+
+def _build(models_dir: Path, model: str, board: str, folder: Path, pools: Pooling) -> Build:
+    source = models_dir / model / "model.onnx"
+    return build(source, board, folder, name="n", options=Options(pools=pools))
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_renode
+def test_a_network_in_dtcm_and_sram(models_dir: Path, tmp_path: Path) -> None:
+    """The person detector needs more than the DTCM has: the rest goes to SRAM."""
+    built = _build(
+        models_dir, "mlperf_vww_int8", "stm32f746", tmp_path, Pooling(True, hot_weights=20_000)
+    )
+    pools = {p["name"]: p for p in built.report["networks"][0]["pools"]}  # type: ignore[index]
+    assert {name: pool["memory"] for name, pool in pools.items()} == {
+        "workspace": "sram12", "dtcm": "dtcm", "hot": "dtcm",
+    }  # fmt: skip
+    _require_inside(built, "workspace_n", "sram12")
+    _require_inside(built, "dtcm_n", "dtcm")
+    _require_inside(built, "hot_n", "dtcm")
+    uses = {use["name"]: use["used"] for use in built.report["memories"]}  # type: ignore[attr-defined]
+    assert pools["dtcm"]["bytes"] + pools["hot"]["bytes"] <= uses["dtcm"] <= 64 << 10
+    assert "--pools" not in built.firmware.with_name("network_n.c").read_text()
+    _require_right(built, models_dir / "mlperf_vww_int8" / "io.npz")
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_renode
+def test_what_fits_the_fastest_memory_is_one_workspace_there(
+    models_dir: Path, tmp_path: Path
+) -> None:
+    built = _build(models_dir, "mlperf_kws_int8", "stm32f746", tmp_path, Pooling(True))
+    assert [p["name"] for p in built.report["networks"][0]["pools"]] == ["workspace"]  # type: ignore[index]
+    _require_inside(built, "workspace_n", "dtcm")
+    _require_right(built, models_dir / "mlperf_kws_int8" / "io.npz")
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize(
+    ("board", "fast", "slow"),
+    [
+        ("mps2-an386", "ssram23", "psram"),
+        ("mps2-an500", "ssram23", "psram"),
+        ("mps3-an547", "dtcm", "isram"),
+    ],
+)
+def test_a_pinned_tensor_is_where_it_was_put(
+    board: str, fast: str, slow: str, models_dir: Path, tmp_path: Path
+) -> None:
+    pools = Pooling(pinned={"input_1": slow}, hot_weights=4000)
+    built = _build(models_dir, "mlperf_kws_int8", board, tmp_path, pools)
+    _require_inside(built, "workspace_n", fast)
+    _require_inside(built, f"{slow}_n", slow)
+    _require_inside(built, "hot_n", fast)
+    assert f"#define MCU_N_{slow.upper()}_SIZE" in (tmp_path / "network_n.h").read_text()
+    _require_right(built, models_dir / "mlperf_kws_int8" / "io.npz")
+
+
+@pytest.mark.needs_arm_gcc
+def test_a_second_network_gets_what_the_first_leaves(models_dir: Path, tmp_path: Path) -> None:
+    """One person detector fits the DTCM, two do not."""
+    source = models_dir / "mlperf_vww_int8" / "model.onnx"
+    built = build(
+        [source, source], "stm32f746", tmp_path, name=["first", "n"],
+        options=Options(pools=Pooling(True)),
+    )  # fmt: skip
+    first, second = (n["pools"] for n in built.report["networks"])  # type: ignore[attr-defined]
+    taken = {p["memory"]: p["bytes"] for p in first}
+    assert built.report["networks"][1]["pools_taken"] == taken  # type: ignore[index]
+    room = (64 << 10) - built.board.stack_bytes - built.board.handler_stack_bytes
+    assert list(taken) == ["dtcm"] and taken["dtcm"] > room // 2
+    assert {p["memory"] for p in second} == {"dtcm", "sram12"}
+    assert taken["dtcm"] + sum(p["bytes"] for p in second if p["memory"] == "dtcm") <= room
+    again = open_folder(tmp_path).compile_again("n").plan
+    assert [p.bytes for p in again.pools] == [p["bytes"] for p in second]
+
+
+@pytest.mark.needs_arm_gcc
+def test_without_a_wish_the_parts_of_a_memory_are_one(models_dir: Path, tmp_path: Path) -> None:
+    built = _build(models_dir, "mlperf_kws_int8", "stm32f746", tmp_path, Pooling())
+    assert built.report["networks"][0]["pools"][0]["memory"] == "sram"  # type: ignore[index]
+    names = {use["name"] for use in built.report["memories"]}  # type: ignore[attr-defined]
+    assert names == {memory.name for memory in load_board("stm32f746").memories}
+    assert "dtcm" not in built.firmware.with_name("firmware_models.c").read_text()
