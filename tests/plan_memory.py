@@ -1,0 +1,229 @@
+"""A memory that remembers who wrote each byte: what a plan does to it, run by run.
+
+Nothing here knows of lifetimes or conflicts. Layers are the worst that their facts allow: a layer
+writes its output byte by byte, and reads each byte of an input as late as the fact says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from plan_cases import Problem
+
+from mcu_deploy.ir import EdgeId
+from mcu_deploy.plan import Copy, InPool, InSlot, Plan, Step
+from mcu_deploy.plan.model import ALIGNMENT
+
+Address = tuple[str, int, int]  # pool or slot, its number, the byte
+INFINITE = 1 << 30
+
+
+class Corrupt(Exception):
+    """A value is gone, or an access goes outside."""
+
+
+@dataclass
+class Memory:
+    """Bytes, each with what it is a part of; and stretches that only some edges may write to."""
+
+    problem: Problem
+    plan: Plan
+    bytes: dict[Address, object] = field(default_factory=dict)
+    owners: dict[Address, frozenset[EdgeId]] = field(default_factory=dict)
+
+    # ---- Where ----
+
+    def stretch(self, buffer: int, size: int, start: int = 0) -> list[Address]:
+        place = self.plan.places[buffer]
+        if isinstance(place, InSlot):
+            if not 0 <= place.slot < self.plan.slots:
+                raise Corrupt("no such pointer")
+            return [("slot", place.slot, at) for at in range(size)]
+        assert isinstance(place, InPool)
+        first = place.offset + start
+        if not 0 <= place.pool < len(self.plan.pools):
+            raise Corrupt("no such pool")
+        if place.offset % ALIGNMENT or first % ALIGNMENT:
+            raise Corrupt("not aligned")
+        if place.offset < 0 or first + size > self.plan.pools[place.pool].bytes:
+            raise Corrupt("outside")
+        return [("pool", place.pool, at) for at in range(first, first + size)]
+
+    def place(self, edge: EdgeId) -> list[Address]:
+        return self.stretch(self.plan.tensors[edge].buffer, self.problem.size(edge))
+
+    def root(self, edge: EdgeId) -> EdgeId:
+        """The edge whose bytes a view shows."""
+        for choice in self.problem.choices:
+            if choice.workload.is_view and choice.layer.output.edge == edge:
+                return self.root(choice.layer.input(0).edge)
+        return edge
+
+    def family(self, *edges: EdgeId) -> frozenset[EdgeId]:
+        """The edges that are the same bytes as one of these."""
+        roots = {self.root(edge) for edge in edges}
+        return frozenset(e for e in self.plan.tensors if self.root(e) in roots)
+
+    # ---- What ----
+
+    def write(self, at: Sequence[Address], what: object, edge: EdgeId | None = None) -> None:
+        for number, address in enumerate(at):
+            if address in self.owners and edge not in self.owners[address]:
+                raise Corrupt(f"{what} writes to what is not its own")
+            self.bytes[address] = (what, number)
+
+    def write_edge(self, edge: EdgeId) -> None:
+        self.write(self.place(edge), self.root(edge), edge)
+
+    def require(self, at: Sequence[Address], what: object) -> None:
+        for number, address in enumerate(at):
+            if self.bytes.get(address) != (what, number):
+                raise Corrupt(f"{what} is gone")
+
+    def require_edges(self, edges: Iterable[EdgeId]) -> None:
+        for edge in edges:
+            self.require(self.place(edge), self.root(edge))
+
+    # ---- What lives from run to run ----
+
+    def reserve(self) -> None:
+        """Private regions, the table of pointers, and the states with their present values."""
+        plan = self.plan
+        kept: list[tuple[list[Address], object, frozenset[EdgeId]]] = []
+        if plan.private is not None:
+            self.stretch(plan.private, plan.buffers[plan.private].bytes)
+            for region, offset in plan.private_offsets.items():
+                kept.append((self.stretch(plan.private, region.bytes, offset), region, frozenset()))
+        if plan.table is not None:
+            size = plan.buffers[plan.table].bytes
+            kept.append((self.stretch(plan.table, size), "table", frozenset()))
+        for state in self.problem.exposure.states:
+            family = self.family(state.input, state.output)
+            kept.append((self.place(state.input), self.root(state.input), family))
+        for at, what, owners in kept:
+            self.write(at, what)
+            self.owners |= dict.fromkeys(at, owners)
+        for at, what, _ in kept:
+            self.require(at, what)
+        self.private = [(at, what) for at, what, owners in kept if not owners]
+
+    # ---- What happens ----
+
+    def run(self, items: Iterable[int]) -> None:
+        for position in items:
+            item = self.plan.program[position]
+            if isinstance(item, Copy):
+                self._copy(item)
+            else:
+                self._step(item)
+            for at, what in self.private:
+                self.require(at, what)
+
+    def _copy(self, copy: Copy) -> None:
+        source, target = self.place(copy.source), self.place(copy.target)
+        self.require_edges([copy.source])
+        if source != target and set(source) & set(target):
+            raise Corrupt("memcpy of what overlaps")
+        self.write(target, self.root(copy.source), copy.target)
+
+    def _step(self, step: Step) -> None:
+        layer, workload = step.choice.layer, step.choice.workload
+        inputs = [o.edge for o in layer.inputs if o is not None]
+        outputs = [o.edge for o in layer.outputs]
+        scratches: list[tuple[list[Address], object]] = [
+            (self.stretch(buffer, region.bytes), region) for region, buffer in step.regions.items()
+        ]
+        if step.scratch is not None:
+            scratches.append((self.stretch(step.scratch, workload.scratch_bytes), "scratch"))
+        for at, what in scratches:
+            self.write(at, what)
+        self.require_edges(inputs)
+        distances = {(p.input, p.output): p.distance for p in workload.in_place}
+        for i, edge in enumerate(inputs):
+            for o, output in enumerate(outputs):
+                self._compute(edge, output, distances.get((i, o), INFINITE))
+        for output in outputs:
+            self.write_edge(output)
+        self.require_edges(outputs)
+        for at, what in scratches:
+            self.require(at, what)
+
+    def _compute(self, edge: EdgeId, output: EdgeId, distance: int) -> None:
+        """Byte w of the output is written once all bytes up to w - distance of the input are read.
+
+        The memory is as before afterwards: the worst for one pair need not be so for another.
+        """
+        before = dict(self.bytes)
+        source, target, value = self.place(edge), self.place(output), self.root(edge)
+        unread = 0
+        for number, address in enumerate(target):
+            while unread < len(source) and unread + distance <= number:
+                self._read(source, unread, value)
+                unread += 1
+            self.bytes[address] = ("output", output)
+        for byte in range(unread, len(source)):
+            self._read(source, byte, value)
+        self.bytes = before
+
+    def _read(self, source: Sequence[Address], byte: int, value: object) -> None:
+        if self.bytes.get(source[byte]) != (value, byte):
+            raise Corrupt(f"{value} is overwritten while it is read")
+
+
+def survives(problem: Problem, plan: Plan) -> bool:
+    """Whether every run of the network and of its parts alone leaves what it promises."""
+    try:
+        run_whole(problem, plan)
+        for number in range(len(plan.parts)):
+            run_part(problem, plan, number)
+    except Corrupt:
+        return False
+    return True
+
+
+def run_whole(problem: Problem, plan: Plan) -> Memory:
+    """The memory after a run of everything."""
+    memory = Memory(problem, plan)
+    for edge in plan.tensors:
+        if memory.place(edge)[: problem.size(edge)] != memory.place(memory.root(edge)):
+            raise Corrupt("a view lies elsewhere")
+    memory.reserve()
+    for edge in problem.graph.inputs:
+        memory.write_edge(edge)
+    memory.require_edges(problem.graph.inputs)
+    memory.run(range(len(plan.program)))
+    exposure = problem.exposure
+    memory.require_edges(exposure.outputs(problem.graph))
+    memory.require_edges(kept.edge for kept in exposure.kept)
+    for state in exposure.states:
+        memory.require(memory.place(state.input), memory.root(state.output))
+    return memory
+
+
+def run_part(problem: Problem, plan: Plan, number: int, memory: Memory | None = None) -> Memory:
+    """The memory after a part alone: in a new memory with its inputs, or in one that has them."""
+    part = plan.parts[number]
+    if memory is None:
+        memory = Memory(problem, plan)
+        memory.reserve()
+        for edge in part.inputs:
+            memory.write_edge(edge)
+        memory.require_edges(part.inputs)
+    memory.run(sorted(part.items))
+    memory.require_edges(part.outputs)
+    computed = {
+        memory.root(operand.edge)
+        for position in part.items
+        if isinstance(item := plan.program[position], Step)
+        for operand in item.choice.layer.outputs
+    }
+    for kept in problem.exposure.kept:
+        if memory.root(kept.edge) in computed:
+            memory.require_edges([kept.edge])
+    for state in problem.exposure.states:
+        is_next = memory.root(state.output) in computed
+        memory.require(
+            memory.place(state.input), memory.root(state.output if is_next else state.input)
+        )
+    return memory
