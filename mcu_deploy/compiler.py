@@ -11,6 +11,7 @@ from pathlib import Path
 from mcu_deploy import (
     codegen,
     exposing,
+    flow,
     formats,
     hygiene,
     layouts,
@@ -153,6 +154,7 @@ def _compile(source: _Source, board: Board, session: Session, options: Options) 
         ),
     )
     graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in source.marks.cuts})
+    graph, assignment = flow.number(graph, assignment)
     graph, exposure = exposing.settle(graph, source.marks)
     # Conversions belong to no partition: whoever has them, be it named or not.
     known = {backend.id for backend in preference}

@@ -21,9 +21,14 @@ Layout = tuple[int, ...] | None
 
 class _Assigner:
     def __init__(
-        self, graph: Graph, rules: dict[NodeId, LayoutRule], natural: Container[EdgeId]
+        self,
+        graph: Graph,
+        rules: dict[NodeId, LayoutRule],
+        natural: Container[EdgeId],
+        is_inner: bool,
     ) -> None:
         self.graph = graph
+        self.is_inner = is_inner
         self.natural = natural
         self.rules = rules
         self.editor = GraphEditor(graph)
@@ -112,9 +117,12 @@ class _Assigner:
         return self.converted[key]
 
     def _output(self, edge: EdgeId) -> EdgeId:
-        """A computed edge in natural order for an output of the model; copies bear its name."""
+        """A computed edge in natural order for an output of the model; copies bear its name.
+
+        A constant of a subgraph is copied from where it is to where the output is wanted.
+        """
         if edge in self.editor.constants:
-            return self._copy_of_constant(edge)
+            return edge if self.is_inner else self._copy_of_constant(edge)
         natural = self._convert(edge, None)
         self.editor.types[natural] = replace(self.editor.types[natural], layout=None)
         return natural
@@ -132,6 +140,12 @@ def assign(graph: Graph, assignment: Assignment, natural: Container[EdgeId] = ()
 
     natural: edges that lie in natural order for everyone who reads or writes them.
     """
+    return _assign(graph, assignment, natural, is_inner=False)
+
+
+def _assign(
+    graph: Graph, assignment: Assignment, natural: Container[EdgeId], *, is_inner: bool
+) -> Graph:
     # An If or a Loop that is split has no backend of its own; its tensors lie in natural order.
     rules = {
         node.id: assignment.supports[node.id].layout
@@ -139,4 +153,10 @@ def assign(graph: Graph, assignment: Assignment, natural: Container[EdgeId] = ()
         else LayoutRule.NATURAL
         for node in graph.nodes
     }
-    return _Assigner(graph, rules, natural).run()
+    assigner = _Assigner(graph, rules, natural, is_inner)
+    for node, parts in assignment.subgraphs.items():
+        assigner.editor.subgraphs[node] = {
+            name: _assign(inner, parts[name], (), is_inner=True)
+            for name, inner in graph.subgraphs(node).items()
+        }
+    return assigner.run()

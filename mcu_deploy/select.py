@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.backends.interface import (
@@ -18,7 +18,7 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.errors import BackendFault, UnsupportedError
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import Graph, Node
 from mcu_deploy.partition import Assignment
 from mcu_deploy.partition.offers import ask
 
@@ -32,13 +32,34 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Control:
+    """An If, Loop or Scan: what computes each of its graphs, by attribute."""
+
+    layer: Layer
+    blocks: Mapping[str, tuple[Chosen, ...]]
+
+
+Chosen = Choice | Control
+
+
+def choices_within(chosen: Iterable[Chosen]) -> Iterator[Choice]:
+    """The choices with those for the graphs inside of If, Loop and Scan, depth first."""
+    for item in chosen:
+        if isinstance(item, Choice):
+            yield item
+        else:
+            for block in item.blocks.values():
+                yield from choices_within(block)
+
+
+@dataclass(frozen=True)
 class Selection:
     """The choices in the order of execution, and what the backends' memory managers call.
 
     acquire: at the begin of every run; release: at the end of an instance. By backend id.
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[Chosen, ...]
     acquire: tuple[tuple[str, RegionCall], ...] = ()
     release: tuple[tuple[str, RegionCall], ...] = ()
 
@@ -52,29 +73,11 @@ def select(
     preference that has it. Raises UnsupportedError where none has, and BackendFault where a
     backend makes no workload.
     """
-    workshop = _Workshop()
-    choices = []
-    for node in graph.nodes:
-        layer = layer_of(graph, node, target)
-        if node.id in assignment.subgraphs:
-            raise UnsupportedError(
-                f"The subgraphs of the {layer.op} {layer.name!r} are given to backends, but code "
-                "for control flow is not generated yet. Unroll it, or make its condition constant, "
-                "in the model."
-            )
-        backend = assignment.backends.get(node.id) or _first_with(layer, preference)
-        workloads = workshop.factory(backend).create_workloads(layer.info, layer.descriptor)
-        if not workloads:
-            raise BackendFault(
-                backend.id,
-                f"The backend {backend.id} says that it computes the {layer.op} {layer.name!r}, "
-                "but makes no workload for it. Leave the backend out, and report this to its "
-                "vendor.",
-            )
-        choices.append(Choice(layer, min(workloads, key=_cost)))
+    workshop = _Workshop(preference, target)
+    choices = workshop.choose(graph, assignment)
     used = [(name, m) for name, m in workshop.managers.items() if m is not None]
     return Selection(
-        tuple(choices),
+        choices,
         tuple((name, m.acquire) for name, m in used if m.acquire is not None),
         tuple((name, m.release) for name, m in used if m.release is not None),
     )
@@ -83,9 +86,33 @@ def select(
 class _Workshop:
     """The workload factory of each backend that is used, with its memory manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, preference: Sequence[Backend], target: Target) -> None:
+        self._preference, self._target = preference, target
         self.managers: dict[str, MemoryManager | None] = {}
         self._factories: dict[str, WorkloadFactory] = {}
+
+    def choose(self, graph: Graph, assignment: Assignment) -> tuple[Chosen, ...]:
+        """Of a graph in its order."""
+        return tuple(self._chosen(graph, node, assignment) for node in graph.nodes)
+
+    def _chosen(self, graph: Graph, node: Node, assignment: Assignment) -> Chosen:
+        layer = layer_of(graph, node, self._target)
+        parts = assignment.subgraphs.get(node.id)
+        if parts is not None:
+            held = graph.subgraphs(node.id)
+            return Control(
+                layer, {name: self.choose(held[name], part) for name, part in parts.items()}
+            )
+        backend = assignment.backends.get(node.id) or _first_with(layer, self._preference)
+        workloads = self.factory(backend).create_workloads(layer.info, layer.descriptor)
+        if not workloads:
+            raise BackendFault(
+                backend.id,
+                f"The backend {backend.id} says that it computes the {layer.op} {layer.name!r}, "
+                "but makes no workload for it. Leave the backend out, and report this to its "
+                "vendor.",
+            )
+        return Choice(layer, min(workloads, key=_cost))
 
     def factory(self, backend: Backend) -> WorkloadFactory:
         if backend.id not in self._factories:

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 import jinja2
 
 from mcu_deploy.backends.interface import Constant
-from mcu_deploy.codegen import constants, describe, memory, names, program, tensors
+from mcu_deploy.codegen import constants, control, describe, memory, names, program, tensors
 from mcu_deploy.codegen.statements import Function
 from mcu_deploy.codegen.symbols import Symbols, headers
 from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, wrap
 from mcu_deploy.errors import ModelError, UsageError
 from mcu_deploy.ir import Graph
+from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import Copy, Plan, State
+from mcu_deploy.plan.control import Element
 from mcu_deploy.select import Selection
 
 # What the templates are written for: MCU_MODEL_ABI_VERSION of crt/include/mcu/model.h, and
@@ -97,6 +99,7 @@ def generate(
     if weights not in _WEIGHTS:
         raise UsageError(f"Weights are written as {' or '.join(_WEIGHTS)}, not as {weights!r}.")
     _require_few_tensors(graph, plan)
+    graph = flat(graph)
     symbols = Symbols(name)
     chosen = selection or Selection(())
     functions = program.functions(graph, plan, symbols)
@@ -137,6 +140,7 @@ def generate(
         "fill": fill,
         "functions": functions,
         "memory": memory.begin(plan),
+        "can_fail": control.can_fail(plan),
         "acquire": acquire,
         "release": release,
         "plan": plan,
@@ -204,7 +208,9 @@ def _state(graph: Graph, plan: Plan, state: State, index: int, symbols: Symbols)
 
 
 def _is_copied(plan: Plan, item: object) -> bool:
-    return isinstance(item, Copy) and plan.place(item.source) != plan.place(item.target)
+    if isinstance(item, Copy):
+        return program.is_needed(plan, item)
+    return isinstance(item, Element)
 
 
 def _private_place(plan: Plan) -> tuple[str, str, str]:

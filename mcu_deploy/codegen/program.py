@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
-from mcu_deploy.codegen import describe, memory, names
+from mcu_deploy.codegen import control, describe, memory, names
+from mcu_deploy.codegen.control import Flow
 from mcu_deploy.codegen.statements import Addresses, Function, Statement
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import wrap
@@ -26,15 +27,17 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
         (parts, [position for position, _ in items])
         for parts, items in groupby(enumerate(membership), key=lambda pair: pair[1])
     ]
+    has_status = plan.managed is not None or control.can_fail(plan)
     if not pieces:
         empty = tuple(Addresses().declarations)
-        return [Function("layers", "", empty, (), has_status=plan.managed is not None)]
+        return [Function("layers", "", empty, (), has_status=has_status)]
     if plan.parallel:
         return _with_lanes(graph, plan, symbols)
     found = []
     for number, (parts, positions) in enumerate(pieces):
         addresses = Addresses(plan.managed)
-        statements = [_statement(graph, plan, p, symbols, addresses) for p in positions]
+        flow = Flow(graph, plan, symbols, addresses)
+        statements = [_statement(flow, p) for p in positions]
         alone = len(pieces) == 1
         owners = ", ".join(names.comment(plan.parts[p].name, 40) for p in sorted(parts))
         found.append(
@@ -44,7 +47,7 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
                 tuple(addresses.declarations),
                 tuple(s for s in statements if s is not None),
                 parts,
-                plan.managed is not None,
+                has_status,
             )
         )
     return found
@@ -54,13 +57,14 @@ def _with_lanes(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
     """The program as one function, and two more for each stretch that runs on two cores."""
     found: list[Function] = []
     addresses = Addresses()
+    flow = Flow(graph, plan, symbols, addresses)
     statements: list[Statement | None] = []
     begins = {stretch.positions[0]: stretch for stretch in plan.parallel}
     position = 0
     while position < len(plan.program):
         stretch = begins.get(position)
         if stretch is None:
-            statements.append(_statement(graph, plan, position, symbols, addresses))
+            statements.append(_statement(flow, position))
             position += 1
             continue
         first = len(found)
@@ -76,7 +80,8 @@ def _lane(
     graph: Graph, plan: Plan, positions: Sequence[int], symbols: Symbols, number: int
 ) -> Function:
     addresses = Addresses()
-    made = [_statement(graph, plan, p, symbols, addresses) for p in positions]
+    flow = Flow(graph, plan, symbols, addresses)
+    made = [_statement(flow, p) for p in positions]
     return Function(
         f"lane{number}",
         "",
@@ -105,17 +110,17 @@ def _both(stretch: Parallel, lanes: Sequence[Function], prefix: str) -> Statemen
     return Statement(comment, "\n".join(lines))
 
 
-def _statement(
-    graph: Graph, plan: Plan, position: int, symbols: Symbols, addresses: Addresses
-) -> Statement | None:
+def _statement(flow: Flow, position: int) -> Statement | None:
+    plan, addresses = flow.plan, flow.addresses
     item = plan.program[position]
-    made = (
-        _copy(graph, plan, item, addresses)
-        if isinstance(item, Copy)
-        else _call(graph, plan, item, symbols, addresses)
-    )
-    if made is None:
-        return None  # a copy onto itself, of what nobody takes or moves
+    if isinstance(item, Copy):
+        if not is_needed(plan, item):
+            return None
+        made = _copy(flow, item)
+    elif isinstance(item, Step):
+        made = _call(flow, item)
+    else:
+        made = flow.statement(item)
     before = (
         *memory.moves(plan, position, addresses),
         *memory.takes(plan, position, addresses),
@@ -123,22 +128,28 @@ def _statement(
     return replace(made, before=before, after=memory.gives(plan, position, addresses))
 
 
-def _copy(graph: Graph, plan: Plan, copy: Copy, addresses: Addresses) -> Statement | None:
-    source, target = plan.place(copy.source), plan.place(copy.target)
-    if source == target:
-        return None
+def is_needed(plan: Plan, copy: Copy) -> bool:
+    """Whether a copy does something: not where both edges have one place, which does not move."""
+    return copy.source not in plan.tensors or plan.place(copy.source) != plan.place(copy.target)
+
+
+def _copy(flow: Flow, copy: Copy) -> Statement:
+    graph, plan = flow.graph, flow.plan
     arguments = [
-        addresses.pointer("void *", target),
-        addresses.pointer("const void *", source),
-        str(graph.type(copy.source).bytes),
+        flow.addresses.pointer("void *", plan.place(copy.target)),
+        flow.source(copy.source),
+        str(graph.type(copy.target).bytes),
     ]
-    comment = f"{describe.name(graph.edge_name(copy.target))} takes its next value."
-    return Statement((comment,), wrap("    memcpy(", arguments, ");"))
+    target = describe.name(graph.edge_name(copy.target))
+    states = {state.input for state in plan.exposure.states}
+    comment = f"{target} takes its next value."
+    if copy.target not in states:
+        comment = f"{target}, from {describe.name(graph.edge_name(copy.source))}."
+    return Statement((comment,), wrap(f"{flow.pad}memcpy(", arguments, ");"), pad=flow.pad)
 
 
-def _call(
-    graph: Graph, plan: Plan, step: Step, symbols: Symbols, addresses: Addresses
-) -> Statement:
+def _call(flow: Flow, step: Step) -> Statement:
+    plan, symbols, addresses = flow.plan, flow.symbols, flow.addresses
     workload = step.choice.workload
     function = workload.function
     assert function is not None
@@ -156,8 +167,8 @@ def _call(
         argument(item, parameter.ctype.strip())
         for item, parameter in zip(workload.arguments, function.parameters, strict=True)
     ]
-    text = wrap(f"    {symbol}(", arguments, ");")
-    return Statement(describe.layer(graph, step), text, step.index)
+    text = wrap(f"{flow.pad}{symbol}(", arguments, ");")
+    return Statement(describe.layer(flow.graph, step), text, step.index, pad=flow.pad)
 
 
 def _place(plan: Plan, step: Step, item: Argument) -> Place:

@@ -68,7 +68,8 @@ class Addresses:
 class Statement:
     """Lines of C with the comment that stands above them; `layer` has its events around it.
 
-    before, after: lines outside of the events.
+    before, after: lines outside of the events. pad: the indentation, which `text` has already.
+    opens: it ends in the bracket of a block.
     """
 
     comment: tuple[str, ...]
@@ -76,13 +77,15 @@ class Statement:
     layer: int | None = None
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    pad: str = "    "
+    opens: bool = False
 
 
 @dataclass(frozen=True)
 class Function:
     """A static function of the instance. parts: the partitions that call it, by number.
 
-    has_status: it returns a code, as memory is taken in it; returns: it does so in its statements.
+    has_status: it returns a code, as it may fail; returns: it does so in its statements.
     is_lane: it runs beside another one, and is called by the function that has both.
     """
 

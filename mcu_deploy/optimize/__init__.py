@@ -20,6 +20,7 @@ from mcu_deploy.optimize import (
     identities,
     qdq,
     quantization,
+    subgraphs,
 )
 
 Pass = Callable[[Graph], Graph]
@@ -43,7 +44,9 @@ def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
         ("fuse activations", lambda g: activations.fuse(g, everywhere=chosen.fuse)),
         ("lower quantized operators", qdq.lower),
         ("fold constants", constants.fold),
+        ("take constant branches", subgraphs.take_branches),
         ("remove identities again", identities.remove),
+        ("give constants to subgraphs", subgraphs.give_constants),
         ("simplify subgraphs", lambda g: _subgraphs(g, options)),
     )
 
@@ -53,8 +56,8 @@ def _subgraphs(graph: Graph, options: Options | None) -> Graph:
     if not graph.data.subgraphs:
         return graph
     editor = GraphEditor(graph)
-    for node, subgraphs in graph.data.subgraphs.items():
-        editor.subgraphs[node] = {name: run(inner, options) for name, inner in subgraphs.items()}
+    for node, held in graph.data.subgraphs.items():
+        editor.subgraphs[node] = {name: run(inner, options) for name, inner in held.items()}
     return editor.finish()
 
 

@@ -13,15 +13,18 @@ from dataclasses import replace
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.ir.nested import flat
+from mcu_deploy.plan.check_flow import Actions, FlowChecker, next_of
 from mcu_deploy.plan.check_hot import hot_places
 from mcu_deploy.plan.check_lanes import exchanged, require_apart
+from mcu_deploy.plan.control import Element
 from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
 from mcu_deploy.plan.stretch import Stretch
-from mcu_deploy.select import Choice
+from mcu_deploy.select import Chosen, choices_within
 
 
 def check(
-    graph: Graph, choices: Sequence[Choice], plan: Plan, calls: Sequence[RegionCall] = ()
+    graph: Graph, choices: Sequence[Chosen], plan: Plan, calls: Sequence[RegionCall] = ()
 ) -> None:
     """Raises PlanError where the plan does not compute what `choices` compute, in their order.
 
@@ -66,9 +69,12 @@ def _with_addresses(plan: Plan, positions: Sequence[int]) -> Plan:
 
 class _Checker:
     def __init__(
-        self, graph: Graph, choices: Sequence[Choice], plan: Plan, calls: Sequence[RegionCall]
+        self, graph: Graph, choices: Sequence[Chosen], plan: Plan, calls: Sequence[RegionCall]
     ) -> None:
-        self.graph, self.choices, self.plan = graph, choices, plan
+        self.graph, self.choices, self.plan = flat(graph), [*choices_within(choices)], plan
+        self.states = {state.input for state in plan.exposure.states}
+        updates = [Copy(state.output, state.input) for state in plan.exposure.states]
+        self.flow = FlowChecker(self.graph, choices, plan.program, updates)
         self.places = self._edge_places()  # at the position that is looked at
         self.reserved = self._reserved(calls)
         self.views = self._views()
@@ -97,8 +103,7 @@ class _Checker:
         computed = {
             edge
             for position in items
-            if isinstance(item := self.plan.program[position], Step)
-            for edge in self._with_views([o.edge for o in item.choice.layer.outputs])
+            for edge in self._with_views(self._written(self.plan.program[position]))
         }
         ends = {*part.outputs, *(kept & computed)}
         self._simulate((*part.inputs, *states), items, ends, f"partition {part.name!r}")
@@ -110,19 +115,26 @@ class _Checker:
         self.places = self._edge_places()
         self._require_apart(dict.fromkeys(begin), f"the inputs of {what}")
         live = self._with_views(begin)
-        updated: set[EdgeId] = set()
-        computed: set[EdgeId] = set()
         held: set[int] = set()
-        for position in items:
+
+        def act(position: int, target: EdgeId | None, live: set[EdgeId]) -> set[EdgeId]:
+            nonlocal held
             item = self.plan.program[position]
             held = self._require_held(position, item, held)
             live = self._move(position, live)
-            if isinstance(item, Copy):
-                live = self._copy(item, live)
-                updated.add(item.target)
-            else:
-                live = self._step(item, live)
-                computed |= self._with_views([o.edge for o in item.choice.layer.outputs])
+            if target is not None:
+                return self._copy(item, target, live)
+            assert isinstance(item, Step)
+            return self._step(item, live)
+
+        actions = Actions(
+            lambda position, live: act(position, None, live), act, self._write, self._with_views
+        )
+        positions = list(items)
+        live = self.flow.run(positions, live, actions)
+        done = [self.plan.program[position] for position in positions]
+        updated = {item.target for item in done if isinstance(item, Copy)}
+        computed = self._with_views(edge for item in done for edge in self._written(item))
         missing = {edge for edge in ends if edge not in live}
         if missing:
             raise PlanError(f"{what}: the outputs {sorted(missing)} are overwritten before the end")
@@ -151,8 +163,8 @@ class _Checker:
         if managed is None:
             return held
         held = held | {take.buffer for take in managed.takes.get(position, ())}
-        if isinstance(item, Copy):
-            used = {self.plan.tensors[edge].buffer for edge in (item.source, item.target)}
+        if not isinstance(item, Step):
+            used = {self.plan.tensors[edge].buffer for edge in item.edges}
         else:
             operands = [*item.choice.layer.inputs, *item.choice.layer.outputs]
             edges = [o.edge for o in operands if o is not None and o.constant is None]
@@ -212,21 +224,51 @@ class _Checker:
             overwritten.append(scratch)
         return self._survivors(live, overwritten) | self._with_views(writes)
 
-    def _copy(self, copy: Copy, live: set[EdgeId]) -> set[EdgeId]:
-        """The edges that hold their value after a copy: the target's own is gone."""
-        source, target = self.places[copy.source], self.places[copy.target]
-        if copy.source not in live:
-            raise PlanError(f"edge {copy.source} is overwritten before it is copied")
+    def _copy(self, copy: Item, as_: EdgeId, live: set[EdgeId]) -> set[EdgeId]:
+        """The edges that hold their value after a copy: the target's own is gone.
+
+        as_: what has the value then; a state that lives from run to run has it from the next one
+        on.
+        """
+        assert isinstance(copy, Copy)
         if self.graph.type(copy.source).bytes != self.graph.type(copy.target).bytes:
             raise PlanError(f"edges {copy.source} and {copy.target} differ in size")
+        target = self.places[copy.target]
+        holds = set() if copy.target in self.states else {as_}
+        if as_ == copy.target:
+            holds = self._with_views(holds)
+        if self.graph.constant(copy.source) is not None:
+            return self._survivors(live, [target]) | holds
+        source = self.places[copy.source]
+        if copy.source not in live:
+            raise PlanError(f"edge {copy.source} is overwritten before it is copied")
         if source == target:
-            return live - {copy.target}
+            return (live - {copy.target}) | holds
         if source.meets(target):
             raise PlanError(f"edges {copy.source} and {copy.target} overlap, but are copied")
+        return self._survivors(live, [target]) | holds
+
+    def _write(self, edge: EdgeId, source: EdgeId | None, live: set[EdgeId]) -> set[EdgeId]:
+        """The edges that hold their value after part of one is written, from another one."""
+        target = self.places[edge]
+        if source in self.places and target.meets(self.places[source]):
+            raise PlanError(f"edges {source} and {edge} overlap, but are copied")
         return self._survivors(live, [target])
 
+    def _written(self, item: Item) -> list[EdgeId]:
+        """What an item computes; not the states that get their next value."""
+        if isinstance(item, Step):
+            return [operand.edge for operand in item.choice.layer.outputs]
+        if isinstance(item, Copy):
+            return [] if item.target in self.states else [item.target]
+        return [item.whole] if isinstance(item, Element) else []
+
     def _survivors(self, live: set[EdgeId], overwritten: Sequence[Stretch]) -> set[EdgeId]:
-        return {e for e in live if not any(self.places[e].meets(place) for place in overwritten)}
+        def is_hit(edge: EdgeId) -> bool:
+            place = self.places[edge if edge in self.places else next_of(edge)]
+            return any(place.meets(other) for other in overwritten)
+
+        return {edge for edge in live if not is_hit(edge)}
 
     def _require_inputs_intact(self, step: Step, workload: Workload) -> None:
         """An output may meet an input only from so far in front as the workload says."""
@@ -246,6 +288,7 @@ class _Checker:
 
     def _edge_places(self) -> dict[EdgeId, Stretch]:
         computed = [*self.graph.inputs, *(o.edge for c in self.choices for o in c.layer.outputs)]
+        computed += sorted(self.flow.edges() - set(computed))
         missing = {*computed, *self.graph.outputs} - set(self.plan.tensors)
         if missing:
             raise PlanError(f"edges {sorted(missing)} have no place")

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.exposure import Exposure
+from mcu_deploy.plan.lowering import every, held_inputs
 from mcu_deploy.plan.model import PlanError, aligned
-from mcu_deploy.select import Choice
+from mcu_deploy.select import Choice, Chosen, Control
 
 
 @dataclass
@@ -77,18 +78,24 @@ class Groups:
         return list({id(group): group for group in self.of.values()}.values())
 
 
-def of_views(graph: Graph, choices: Sequence[Choice], exposure: Exposure) -> Groups:
-    """The groups that must be: a view and its source; a state is persistent."""
+def of_views(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> Groups:
+    """The groups that must be: a view and its source; a state is persistent.
+
+    graph: with all graphs inside of it (ir.nested).
+    """
     groups = Groups()
     for edge in graph.inputs:
         groups.write(edge, graph.type(edge).bytes)
     for state in exposure.states:
         groups.of[state.input].persistent = True
-    for choice in choices:
+    for choice in every(choices):
         layer = choice.layer
         for operand in layer.outputs:
             groups.write(operand.edge, operand.type.bytes)
-        if choice.workload.is_view:
+        if isinstance(choice, Control):
+            for edge in held_inputs(graph, choice):
+                groups.write(edge, graph.type(edge).bytes)
+        elif choice.workload.is_view:
             if layer.input(0).constant is not None:
                 raise PlanError(
                     f"{layer.name!r} is a view of a constant, which has no place in RAM"
@@ -117,8 +124,9 @@ def give_to_caller(graph: Graph, exposure: Exposure, groups: Groups) -> int:
 
 
 def reads_of(layer: Layer) -> list[EdgeId]:
-    """The edges that a layer reads from memory."""
-    return [o.edge for o in layer.inputs if o is not None and o.constant is None]
+    """The edges that a layer reads from memory; an If or a Loop all that its graphs read."""
+    edges = [o.edge for o in layer.inputs if o is not None and o.constant is None]
+    return [*edges, *layer.node.extra_inputs]
 
 
 @dataclass(frozen=True)
@@ -126,7 +134,7 @@ class Sharing:
     """An output that may overwrite an input which nothing reads after the layer.
 
     The output's start plus `distance` is at most the input's start. others: what else the layer
-    puts out.
+    puts out. exact: the target is a copy of the source, not needed where both have one place.
     """
 
     position: int
@@ -134,6 +142,7 @@ class Sharing:
     target: EdgeId
     distance: int
     others: frozenset[EdgeId]
+    exact: bool = False
 
 
 def sharings(layer: Layer, choice: Choice, position: int, groups: Groups) -> list[Sharing]:

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import groups as sharing
+from mcu_deploy.plan import joining
+from mcu_deploy.plan.analysis import Analysis, Life, scratches
 from mcu_deploy.plan.concurrency import Mark, clash, marks_of
-from mcu_deploy.plan.exposure import Exposure, State
-from mcu_deploy.plan.groups import Group, Groups, Run, Sharing
+from mcu_deploy.plan.exposure import Exposure
+from mcu_deploy.plan.groups import Sharing
+from mcu_deploy.plan.lowering import Happening, lower
 from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor, aligned
 from mcu_deploy.plan.parts import find_parts, runs_of
-from mcu_deploy.select import Choice
+from mcu_deploy.select import Choice, Chosen, choices_within
 
-Life = tuple[int, int]  # the first and the last position, both included
 Pair = tuple[int, int]
 
 
@@ -62,7 +65,7 @@ class Lifetimes:
 
 def analyse(
     graph: Graph,
-    choices: Sequence[Choice],
+    choices: Sequence[Chosen],
     calls: Sequence[RegionCall] = (),
     exposure: Exposure | None = None,
     options: Options | None = None,
@@ -74,26 +77,27 @@ def analyse(
     program that run on several cores at once; not with partitions.
     """
     shown, chosen = exposure or Exposure(), options or Options()
-    called = [choice for choice in choices if not choice.workload.is_view]
-    copies = [Copy(state.output, state.input) for state in shown.states]
-    parts = find_parts(graph, choices, shown)
+    graph = flat(graph)
+    lowered = lower(graph, choices)
+    happenings = [*lowered.happenings, *(Copy(s.output, s.input) for s in shown.states)]
+    parts = find_parts(graph, choices, lowered.extents, shown)
     groups = sharing.of_views(graph, choices, shown)
     slots = sharing.give_to_caller(graph, shown, groups) if chosen.io == "caller" else 0
-    analysis = _Analysis(
+    analysis = Analysis(
         groups,
-        [*called, *copies],
-        runs_of(graph, shown, parts, len(called) + len(copies)),
+        happenings,
+        runs_of(graph, shown, parts, len(happenings)),
         chosen.reuse,
         marks_of(parallel),
     )
     bound = analysis.lower_bound()
     if chosen.reuse:
         for state in shown.states:
-            analysis.join_state(state)
+            analysis.join_state(state, range(len(lowered.happenings)))
+        joining.join(graph, analysis, lowered)
         analysis.share_in_place()
     made = _Buffers(graph, analysis)
-    program: list[Item] = [made.step(index, choice) for index, choice in enumerate(called)]
-    program += copies
+    program = made.program(happenings)
     offsets = _private_offsets(choices, calls)
     private = made.private(max((o + r.bytes for r, o in offsets.items()), default=0))
     table = made.table(slots * chosen.pointer_bytes)
@@ -104,177 +108,10 @@ def analyse(
     )  # fmt: skip
 
 
-class _Analysis:
-    """Groups, and their lives in each run."""
-
-    def __init__(
-        self,
-        groups: Groups,
-        happenings: Sequence[Choice | Copy],
-        runs: Sequence[Run],
-        reuse: bool,
-        marks: Mapping[int, Mark],
-    ) -> None:
-        self.groups = groups
-        self.happenings = happenings
-        self.runs = runs
-        self.reuse = reuse
-        self.position_marks = marks
-        self.edge_marks: dict[EdgeId, set[Mark]] = {}
-        for position, mark in marks.items():
-            for edge in touched(happenings[position]):
-                self.edge_marks.setdefault(edge, set()).add(mark)
-        self.end = len(happenings)
-        self.sharings = [
-            found
-            for position, what in enumerate(happenings)
-            if reuse and isinstance(what, Choice)
-            for found in sharing.sharings(what.layer, what, position, groups)
-        ]
-
-    def lives(self, run: Run) -> dict[int, Life]:
-        """By group: from where to where it holds something in a run."""
-        lives: dict[int, Life] = {}
-
-        def use(edge: EdgeId, position: int) -> None:
-            group = id(self.groups.of[edge])
-            first, last = lives.get(group, (position, position))
-            lives[group] = (min(first, position), max(last, position))
-
-        for edge in run.begin:
-            use(edge, -1)
-        for position in sorted(run.positions):
-            for edge in touched(self.happenings[position]):
-                use(edge, position)
-        for edge in run.end:
-            use(edge, self.end)
-        for group in self.groups.all:
-            if group.persistent or (not self.reuse and id(group) in lives):
-                lives[id(group)] = (-1, self.end)
-        return lives
-
-    def marks(self, group: Group) -> set[Mark]:
-        """In which lanes a group is used."""
-        return set().union(*(self.edge_marks.get(edge, set()) for edge in group.edges))
-
-    def clash(self, first: Group, second: Group) -> bool:
-        """Whether two cores may use the groups at one time."""
-        return bool(self.edge_marks) and clash(self.marks(first), self.marks(second))
-
-    def lower_bound(self) -> int:
-        """The largest sum of aligned groups and scratch that live at one position."""
-        sizes = {
-            id(group): aligned(max(group.bytes, 1)) if group.slot is None else 0
-            for group in self.groups.all
-        }
-        most = 0
-        for run in self.runs:
-            changes = [0] * (self.end + 3)
-            for group, (first, last) in self.lives(run).items():
-                changes[first + 1] += sizes[group]
-                changes[last + 2] -= sizes[group]
-            live = 0
-            for position in range(-1, self.end + 1):
-                live += changes[position + 1]
-                scratch = 0
-                if position in run.positions:
-                    scratch = sum(aligned(s) for s, _ in scratches(self.happenings[position]))
-                most = max(most, live + scratch)
-        return most
-
-    def join_state(self, state: State) -> None:
-        """Lets a state's next value be written over it, where nothing reads it any more."""
-        here, there = self.groups.of[state.input], self.groups.of[state.output]
-        if here is there or not there.is_free or not sharing.same_room(here, there):
-            return
-        if self.clash(here, there):
-            return
-        over = {
-            s.position
-            for s in self.sharings
-            if s.distance <= 0
-            and self.groups.of[s.source] is here
-            and self.groups.of[s.target] is there
-        }
-        written, read = self._span(there), self._span(here)
-        if written is None or written[0] < 0:
-            return  # an input of the model
-        if read is None or read[1] < written[0] or (read[1] == written[0] and read[1] in over):
-            self.groups.join(state.input, state.output)
-
-    def _span(self, group: Group) -> Life | None:
-        """The first and the last layer that touch a group; -1 where an input of a run is in it."""
-        edges = set(group.edges)
-        found = [
-            position
-            for position, what in enumerate(self.happenings)
-            if isinstance(what, Choice) and edges & set(touched(what))
-        ]
-        if not group.persistent and any(edges & run.begin for run in self.runs):
-            found.append(-1)
-        return (min(found), max(found)) if found else None
-
-    def share_in_place(self) -> None:
-        """Lets outputs that need equally many bytes take over the memory of inputs."""
-        lives = [self.lives(run) for run in self.runs]
-        taken: set[EdgeId] = set()
-        for found in self.sharings:
-            source, target = self.groups.of[found.source], self.groups.of[found.target]
-            if (
-                found.distance > 0
-                or found.target in taken
-                or source is target
-                or not (source.is_free and target.is_free)
-                or not sharing.same_room(source, target)
-                or self.groups.is_overwritten(found)
-                or self.clash(source, target)
-                or not all(_meet_at(life, source, target, found.position) for life in lives)
-            ):
-                continue
-            taken.add(found.target)
-            kept, gone = id(source), id(target)
-            self.groups.join(found.source, found.target)
-            for life in lives:
-                spans = [life.pop(group) for group in (kept, gone) if group in life]
-                if spans:
-                    life[kept] = (min(s[0] for s in spans), max(s[1] for s in spans))
-
-
-def _meet_at(life: Mapping[int, Life], source: Group, target: Group, position: int) -> bool:
-    """Whether in a run the source's last use is the target's first, or one of them has none."""
-    first, second = life.get(id(source)), life.get(id(target))
-    if first is None or second is None:
-        return True
-    return first[1] < second[0] or (first[1] == position == second[0])
-
-
-def touched(what: Choice | Copy) -> tuple[EdgeId, ...]:
-    """The edges that are read or written."""
-    if isinstance(what, Copy):
-        return (what.source, what.target)
-    layer = what.layer
-    return (*sharing.reads_of(layer), *(operand.edge for operand in layer.outputs))
-
-
-def scratches(what: Choice | Copy) -> list[tuple[int, Region | None]]:
-    """Bytes of the scratch buffer and of the scratch regions, which carry themselves."""
-    if isinstance(what, Copy):
-        return []
-    workload = what.workload
-    found: list[tuple[int, Region | None]] = []
-    if workload.scratch_bytes:
-        found.append((workload.scratch_bytes, None))
-    return found + [
-        (region.bytes, region)
-        for region in dict.fromkeys(workload.regions)
-        if region.kind is RegionKind.SCRATCH
-    ]
-
-
 class _Buffers:
     """The buffers: a group each, then scratch by step, then the backends' private memory."""
 
-    def __init__(self, graph: Graph, analysis: _Analysis) -> None:
+    def __init__(self, graph: Graph, analysis: Analysis) -> None:
         self.buffers: list[Buffer] = []
         self.tensors: dict[EdgeId, Tensor] = {}
         self.slots: dict[int, int] = {}
@@ -299,13 +136,25 @@ class _Buffers:
             lives = analysis.lives(run)
             self._lives.append({self._numbers[group]: life for group, life in lives.items()})
 
-    def step(self, index: int, choice: Choice) -> Step:
+    def program(self, happenings: Sequence[Happening]) -> list[Item]:
+        """The items, with the layers numbered in their order."""
+        made: list[Item] = []
+        steps = 0
+        for position, what in enumerate(happenings):
+            if isinstance(what, Choice):
+                made.append(self._step(steps, position, what))
+                steps += 1
+            else:
+                made.append(what)
+        return made
+
+    def _step(self, index: int, position: int, choice: Choice) -> Step:
         """A layer that is called; its scratch is added to the buffers."""
         scratch, regions = None, {}
         for size, region in scratches(choice):
             what = "scratch" if region is None else region.name
             number = self._add(
-                size, index, [index in run.positions for run in self._analysis.runs],
+                size, position, [position in run.positions for run in self._analysis.runs],
                 f"{what} of {choice.layer.name}",
             )  # fmt: skip
             if region is None:
@@ -368,7 +217,9 @@ class _Buffers:
         for sharing_ in self._analysis.sharings:
             source, target = groups[sharing_.source], groups[sharing_.target]
             pair = (self._numbers[id(target)], self._numbers[id(source)])
-            if source is target or not (source.is_free and target.is_free):
+            if sharing_.exact or source is target:
+                continue
+            if not (source.is_free and target.is_free):
                 continue
             if self._analysis.clash(source, target):
                 continue
@@ -385,9 +236,10 @@ class _Buffers:
         return input_[1] < output[0] or input_[1] == found.position == output[0]
 
 
-def _private_offsets(choices: Sequence[Choice], calls: Sequence[RegionCall]) -> dict[Region, int]:
+def _private_offsets(choices: Sequence[Chosen], calls: Sequence[RegionCall]) -> dict[Region, int]:
     """Where each private region that anyone uses lies among them, in the order of asking."""
-    used = {r for c in choices if not c.workload.is_view for r in c.workload.regions}
+    workloads = [c.workload for c in choices_within(choices) if not c.workload.is_view]
+    used = {region for workload in workloads for region in workload.regions}
     used |= {r for call in calls for r in call.regions}
     private = [r for r in used if r.kind is RegionKind.PRIVATE]
     offsets: dict[Region, int] = {}

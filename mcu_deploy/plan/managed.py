@@ -15,7 +15,7 @@ from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan import managers
 from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes
-from mcu_deploy.plan.model import Buffer, Copy, Item
+from mcu_deploy.plan.model import Buffer, Item, Step
 from mcu_deploy.plan.runtime import Managed, Take, requests_of
 
 
@@ -46,8 +46,8 @@ def exposed(lives: Lifetimes, runs: Sequence[Run]) -> set[int]:
 
 def buffers_of(lives: Lifetimes, item: Item) -> list[int]:
     """The buffers that an item of the program touches, each once."""
-    if isinstance(item, Copy):
-        edges: list[EdgeId] = [item.source, item.target]
+    if not isinstance(item, Step):
+        edges: list[EdgeId] = list(item.edges)
         scratch: list[int] = []
     else:
         layer = item.choice.layer

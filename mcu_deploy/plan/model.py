@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mcu_deploy.backends.interface import Region
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan.compaction import Move
+from mcu_deploy.plan.control import ControlItem
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.select import Choice
@@ -116,8 +117,12 @@ class Copy:
     source: EdgeId
     target: EdgeId
 
+    @property
+    def edges(self) -> tuple[EdgeId, ...]:
+        return (self.source, self.target)
 
-Item = Step | Copy
+
+Item = Step | Copy | ControlItem
 Program = tuple[Item, ...]
 
 

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from mcu_deploy.errors import UsageError
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.exposure import Exposure, Partition
 from mcu_deploy.plan.groups import Run, reads_of
 from mcu_deploy.plan.model import Part
-from mcu_deploy.select import Choice
+from mcu_deploy.select import Chosen
 
 
-def find_parts(graph: Graph, choices: Sequence[Choice], exposure: Exposure) -> tuple[Part, ...]:
+def find_parts(
+    graph: Graph,
+    choices: Sequence[Chosen],
+    extents: Sequence[tuple[int, int]],
+    exposure: Exposure,
+) -> tuple[Part, ...]:
     """The layers of each partition: all that its outputs need, back to its inputs.
 
-    Positions count the layers that are called; the copies into the states stand behind them.
+    extents: of each choice, where in the program it begins and where the next one does; the copies
+    into the states stand behind all. An If or a Loop is part of a partition as a whole.
     Raises UsageError for an output that needs more than the inputs, and for a partition that
     computes nothing.
     """
-    return tuple(_part(graph, choices, exposure, p) for p in exposure.partitions)
+    return tuple(_part(graph, choices, extents, exposure, p) for p in exposure.partitions)
 
 
 def _part(
-    graph: Graph, choices: Sequence[Choice], exposure: Exposure, partition: Partition
+    graph: Graph,
+    choices: Sequence[Chosen],
+    extents: Sequence[tuple[int, int]],
+    exposure: Exposure,
+    partition: Partition,
 ) -> Part:
     writers = {o.edge: index for index, c in enumerate(choices) for o in c.layer.outputs}
     states = {state.input for state in exposure.states}
@@ -42,9 +52,9 @@ def _part(
         if writer not in needed:
             needed.add(writer)
             pending += reads_of(choices[writer].layer)
-    positions = _positions(choices)
-    called = {positions[index] for index in needed if not choices[index].workload.is_view}
-    behind = sum(not choice.workload.is_view for choice in choices)
+    needed |= _copies_of_kept(choices, exposure, writers, needed)
+    called = {position for index in needed for position in range(*extents[index])}
+    behind = extents[-1][1] if extents else 0
     copies = {
         behind + number
         for number, state in enumerate(exposure.states)
@@ -56,13 +66,20 @@ def _part(
     )
 
 
-def _positions(choices: Sequence[Choice]) -> list[int]:
-    """The position at which each choice is called; that of the next one for a view."""
-    positions, next_ = [], 0
-    for choice in choices:
-        positions.append(next_)
-        next_ += not choice.workload.is_view
-    return positions
+def _copies_of_kept(
+    choices: Sequence[Chosen], exposure: Exposure, writers: Mapping[EdgeId, int], needed: Set[int]
+) -> set[int]:
+    """The reorderings that bring what a partition computes to where kept tensors are read."""
+    found = set()
+    for kept in exposure.kept:
+        writer = writers.get(kept.edge)
+        if writer is None or writer in needed:
+            continue
+        layer = choices[writer].layer
+        sources = {writers.get(edge) for edge in reads_of(layer)}
+        if (layer.domain, layer.op) == ("mcu", "Reorder") and sources <= needed:
+            found.add(writer)
+    return found
 
 
 def runs_of(graph: Graph, exposure: Exposure, parts: Sequence[Part], positions: int) -> list[Run]:

@@ -22,6 +22,7 @@ from mcu_deploy.plan.dividing import HOT, WORKSPACE, Memories, divide, hot_memor
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes, Pair, analyse
+from mcu_deploy.plan.lowering import require_plain_memory
 from mcu_deploy.plan.model import (
     Hot,
     InPool,
@@ -37,7 +38,7 @@ from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Placement, Problem, solve
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.plan.sequence import arrange, schedule
-from mcu_deploy.select import Choice
+from mcu_deploy.select import Chosen, choices_within
 
 STATE = "state"
 MOST_POOLS = 4  # MCU_MAX_POOLS of crt/include/mcu/model.h
@@ -71,7 +72,7 @@ def memory_strategies() -> tuple[str, ...]:
 
 def make(
     graph: Graph,
-    choices: Sequence[Choice],
+    choices: Sequence[Chosen],
     options: Options | None = None,
     calls: Sequence[RegionCall] = (),
     exposure: Exposure | None = None,
@@ -87,10 +88,11 @@ def make(
             f"There is no memory strategy {chosen.memory!r}; choose one of: "
             f"{', '.join(memory_strategies())}."
         )
+    require_plain_memory(choices, chosen.memory, chosen.schedule)
     parallel: tuple[Parallel, ...] = ()
     if chosen.schedule != schedules.SEQUENTIAL:
         _require_plain(chosen, shown)
-        choices, parallel = schedule(graph, choices, chosen.schedule)
+        choices, parallel = schedule(graph, list(choices_within(choices)), chosen.schedule)
     elif chosen.order and chosen.reuse and not shown.partitions:
         choices = arrange(graph, choices, shown)
     lives = analyse(graph, choices, calls, shown, chosen, parallel)

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from mcu_deploy.backends.interface import RegionKind
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import schedules
+from mcu_deploy.plan.analysis import scratches
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.groups import Groups, of_views, reads_of, sharings
-from mcu_deploy.plan.lifetimes import scratches
 from mcu_deploy.plan.model import Parallel, aligned
 from mcu_deploy.plan.ordering import Task, best_order
-from mcu_deploy.select import Choice
+from mcu_deploy.select import Choice, Chosen, choices_within
+
+ChosenT = TypeVar("ChosenT", Choice, Chosen)
 
 
-def arrange(graph: Graph, choices: Sequence[Choice], exposure: Exposure) -> tuple[Choice, ...]:
-    """The choices in an order with a lower peak than the given one, if one is found."""
-    groups = of_views(graph, choices, exposure)
+def arrange(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> tuple[Chosen, ...]:
+    """The choices in an order with a lower peak than the given one, if one is found.
+
+    An If or a Loop is one task among the others; its graphs are put in order each by itself.
+    """
+    choices = [_inside(graph, choice) for choice in choices]
+    groups = of_views(flat(graph), choices, exposure)
     number = {id(group): index for index, group in enumerate(groups.all)}
-    called = [choice for choice in choices if not choice.workload.is_view]
+    called = [choice for choice in choices if not _is_view(choice)]
     kept = [*graph.outputs, *(k.edge for k in exposure.kept), *(s.input for s in exposure.states)]
 
     def buffers(edges: Sequence[EdgeId]) -> frozenset[int]:
@@ -30,7 +39,7 @@ def arrange(graph: Graph, choices: Sequence[Choice], exposure: Exposure) -> tupl
             Task(
                 buffers(reads_of(choice.layer)),
                 buffers([o.edge for o in choice.layer.outputs]),
-                sum(aligned(size) for size, _ in scratches(choice)),
+                _scratch(choice),
                 needs,
             )
             for choice, needs in zip(called, _needs(called, choices), strict=True)
@@ -41,6 +50,35 @@ def arrange(graph: Graph, choices: Sequence[Choice], exposure: Exposure) -> tupl
         shares=_shares(called, groups, number),
     )
     return _with_views([called[index] for index in order], choices, graph.inputs)
+
+
+def _inside(graph: Graph, chosen: Chosen) -> Chosen:
+    """A control with its graphs in order."""
+    if isinstance(chosen, Choice):
+        return chosen
+    blocks = {}
+    for name, held in graph.subgraphs(chosen.layer.node.id).items():
+        outputs = tuple(edge for edge in held.outputs if held.constant(edge) is None)
+        inner = replace(held, topology=replace(held.topology, outputs=outputs))
+        blocks[name] = arrange(inner, chosen.blocks[name], Exposure())
+    return replace(chosen, blocks=blocks)
+
+
+def _is_view(chosen: Chosen) -> bool:
+    return isinstance(chosen, Choice) and chosen.workload.is_view
+
+
+def _scratch(chosen: Chosen) -> int:
+    """What a layer needs beside its tensors; of a control what its largest layer needs."""
+    if isinstance(chosen, Choice):
+        return sum(aligned(size) for size, _ in scratches(chosen))
+    return max(
+        (
+            _scratch(choice) + sum(aligned(o.type.bytes) for o in choice.layer.outputs)
+            for choice in choices_within([chosen])
+        ),
+        default=0,
+    )
 
 
 def schedule(
@@ -72,9 +110,9 @@ def schedule(
     return _with_views([called[i] for i in order], choices, graph.inputs), tuple(parallel)
 
 
-def _needs(called: Sequence[Choice], choices: Sequence[Choice]) -> list[frozenset[int]]:
+def _needs(called: Sequence[Chosen], choices: Sequence[Chosen]) -> list[frozenset[int]]:
     """For each layer those that must have run before it: those that write what it reads."""
-    sources = {c.layer.output.edge: c.layer.input(0).edge for c in choices if c.workload.is_view}
+    sources = {c.layer.output.edge: c.layer.input(0).edge for c in choices if _is_view(c)}
     writers = {o.edge: index for index, c in enumerate(called) for o in c.layer.outputs}
 
     def writer(edge: EdgeId) -> int | None:
@@ -89,25 +127,26 @@ def _needs(called: Sequence[Choice], choices: Sequence[Choice]) -> list[frozense
 
 
 def _shares(
-    called: Sequence[Choice], groups: Groups, number: dict[int, int]
+    called: Sequence[Chosen], groups: Groups, number: dict[int, int]
 ) -> dict[tuple[int, int, int], int]:
     """How far behind an output each input is read that it may overwrite, by task and buffers."""
     return {
         (position, number[id(groups.of[s.source])], number[id(groups.of[s.target])]): s.distance
         for position, choice in enumerate(called)
+        if isinstance(choice, Choice)
         for s in sharings(choice.layer, choice, position, groups)
     }
 
 
 def _with_views(
-    called: Sequence[Choice], choices: Sequence[Choice], inputs: Sequence[EdgeId]
-) -> tuple[Choice, ...]:
+    called: Sequence[ChosenT], choices: Sequence[ChosenT], inputs: Sequence[EdgeId]
+) -> tuple[ChosenT, ...]:
     """The layers in their order, and each view as soon as its source is there."""
-    views: dict[EdgeId, list[Choice]] = {}
+    views: dict[EdgeId, list[ChosenT]] = {}
     for choice in choices:
-        if choice.workload.is_view:
+        if _is_view(choice):
             views.setdefault(choice.layer.input(0).edge, []).append(choice)
-    ordered: list[Choice] = []
+    ordered: list[ChosenT] = []
 
     def show(edges: Sequence[EdgeId]) -> None:
         for edge in edges:

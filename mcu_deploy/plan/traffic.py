@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.backends.interface import Constant, Layer
-from mcu_deploy.plan.lifetimes import Lifetimes, scratches
-from mcu_deploy.plan.model import Copy, Step
+from mcu_deploy.plan.analysis import scratches
+from mcu_deploy.plan.lifetimes import Lifetimes
+from mcu_deploy.plan.model import Step
 
 _FACTORS = 2
 
@@ -22,9 +23,10 @@ def of_buffers(lives: Lifetimes) -> list[int]:
     """For each buffer the bytes that are read and written in it over a run of the network."""
     found = [0] * len(lives.buffers)
     for item in lives.program:
-        if isinstance(item, Copy):
-            for edge in (item.source, item.target):
-                found[lives.tensors[edge].buffer] += lives.tensors[edge].bytes
+        if not isinstance(item, Step):
+            for edge in item.edges:
+                if edge in lives.tensors:  # it is no constant
+                    found[lives.tensors[edge].buffer] += lives.tensors[edge].bytes
             continue
         layer = item.choice.layer
         for index, operand in enumerate(layer.inputs):

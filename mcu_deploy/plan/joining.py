@@ -1,0 +1,54 @@
+"""Copies at the end of a branch or a round that are not needed, as both edges have one place."""
+
+from __future__ import annotations
+
+from mcu_deploy.ir import Graph
+from mcu_deploy.plan.analysis import Analysis
+from mcu_deploy.plan.control import Block, blocks
+from mcu_deploy.plan.lowering import Join, Lowered
+
+
+def join(graph: Graph, analysis: Analysis, lowered: Lowered) -> None:
+    """Lets a branch write what an If puts out, and a round what a loop carries, where it can."""
+    found = {block.node: block for block in blocks(analysis.happenings).values()}
+    for each in lowered.branches:
+        _join_branch(graph, analysis, each, found[each.node])
+    for each in reversed(lowered.rounds):  # inner loops first, as outer ones carry their results
+        _join_round(analysis, each, found[each.node])
+
+
+def _join_branch(graph: Graph, analysis: Analysis, wanted: Join, block: Block) -> None:
+    """What a branch computes and nobody else sees may be the If's output from the begin."""
+    groups = analysis.groups.of
+    if wanted.source not in groups:
+        return  # a constant
+    here, there = groups[wanted.target], groups[wanted.source]
+    outputs = set(graph.node(wanted.node).writes)
+    if here is there or not (here.is_free and there.is_free) or outputs & set(there.edges):
+        return
+    if _is_inside(analysis, wanted, block):
+        analysis.groups.join(wanted.target, wanted.source)
+
+
+def _join_round(analysis: Analysis, wanted: Join, block: Block) -> None:
+    """The next value of a state may be written over it behind the last reader of the round."""
+    groups = analysis.groups.of
+    if wanted.source not in groups or not _is_inside(analysis, wanted, block):
+        return
+    here, there = groups[wanted.target], groups[wanted.source]
+    copy = next(
+        position
+        for position in range(block.end, block.begin, -1)
+        if analysis.happenings[position] == wanted.copy
+    )
+    if here.is_free and analysis.may_follow(here, there, range(block.begin, copy)):
+        analysis.groups.join(wanted.target, wanted.source)
+
+
+def _is_inside(analysis: Analysis, wanted: Join, block: Block) -> bool:
+    """Whether the source and all that shares its place lives in the stretch alone."""
+    there = analysis.groups.of[wanted.source]
+    touches = analysis.touches(there, range(analysis.end))
+    edges = set(there.edges)
+    inside = bool(touches) and block.begin < touches[0] and touches[-1] < block.end
+    return inside and not any(edges & (run.begin | run.end) for run in analysis.runs)
