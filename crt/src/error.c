@@ -46,6 +46,8 @@ const char *mcu_error_string(int32_t status) {
         return "The arena's or manager's sizes make no sense: give a larger block or other pages.";
     case MCU_ERROR_POOL_COUNT:
         return "The model needs another number of pools: use mcu_instance_init_pools.";
+    case MCU_ERROR_TRIP_COUNT:
+        return "A loop ran more or fewer rounds than its outputs have elements: check its inputs.";
     default:
         return "Unknown error: the code is not one of mcu_status_t.";
     }

@@ -70,7 +70,8 @@ typedef enum mcu_status {
     MCU_ERROR_TOO_MANY_TENSORS = -16, /* more tensors than MCU_MAX_TENSORS */
     MCU_ERROR_OVERLAP = -17,          /* a caller's buffer overlaps the workspace, off its place */
     MCU_ERROR_CONFIGURATION = -18,    /* the arena or manager was configured with bad sizes */
-    MCU_ERROR_POOL_COUNT = -19        /* not as many pools as the model needs */
+    MCU_ERROR_POOL_COUNT = -19,       /* not as many pools as the model needs */
+    MCU_ERROR_TRIP_COUNT = -20        /* a loop ran another number of rounds than its shapes say */
 } mcu_status_t;
 
 /* A sentence for a code of mcu_status_t; a constant text, also for unknown codes. */
