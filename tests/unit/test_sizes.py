@@ -88,7 +88,8 @@ def test_a_firmwares_memories_are_those_of_its_elf(tmp_path: Path) -> None:
     elf = link_firmware(board, tmp_path, [network], "firmware")
     sizes = measure_firmware(board, elf)
     uses = {use.name: use for use in sizes.memories}
-    assert uses.keys() == {"itcm", "sram", "dtcm"}
+    assert uses.keys() == {"itcm", "sram", "dtcm", "isram"}
+    assert uses["isram"].used == 0, "nothing asks for it"
     assert 200_000 < uses["sram"].used < 220_000  # the weights
     assert 2_000 < uses["itcm"].used < 40_000  # vectors and code
     assert sizes.flash_bytes == uses["sram"].used + uses["itcm"].used
