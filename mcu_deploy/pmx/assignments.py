@@ -20,7 +20,7 @@ from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, Node, NodeId
 from mcu_deploy.partition import Assignment, Candidate, Partition, Refusal
 from mcu_deploy.pmx import pmx_generated as fb
-from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
+from mcu_deploy.pmx.context import Reader, Writer
 from mcu_deploy.pmx.damage import Damage
 from mcu_deploy.pmx.records import record
 
@@ -84,8 +84,7 @@ def _subgraph(
 ) -> fb.SubgraphAssignmentT:
     made = fb.SubgraphAssignmentT()
     made.attribute = writer.number(attribute)
-    with writer.inside(SerializationContext(graph)):
-        made.assignment = encode(writer, graph, assignment)
+    made.assignment = encode(writer, graph, assignment)
     return made
 
 

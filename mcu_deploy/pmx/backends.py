@@ -31,6 +31,8 @@ def gather_data(model: CompiledModel, session: Session) -> tuple[BackendData, ..
     """
     found = []
     for backend_id, own in _parts(model):
+        if not session.registry.is_registered(backend_id):
+            continue  # of a model that was loaded: only its workloads are there
         backend = session.registry.create(backend_id)
         save = getattr(backend, "save_data", None)  # who extends no BackendBase may lack it
         data = None if save is None else save(own)

@@ -11,6 +11,7 @@ from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.dynamic.checks import Nonsense
 from mcu_deploy.dynamic.workload_codec import check_workload
 from mcu_deploy.pmx.damage import Damage
+from mcu_deploy.select import choices_within
 
 # More than any board has; beyond, checking itself would take the host's memory and time.
 _MOST_POOL_BYTES = 1 << 31
@@ -27,7 +28,7 @@ def check(model: CompiledModel) -> None:
         raise Damage("its plan gives a memory manager more memory than any board has")
     if len(made.parts) > _MOST_PARTS:
         raise Damage(f"its plan has {len(made.parts)} partitions")
-    for choice in model.selection.choices:
+    for choice in choices_within(model.selection.choices):
         try:
             check_workload(choice.workload, choice.layer)
         except Nonsense as error:

@@ -23,8 +23,8 @@ from mcu_deploy.pmx.checked import Content
 from mcu_deploy.pmx.checks import check
 from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
 from mcu_deploy.pmx.damage import Damage, reading
-from mcu_deploy.pmx.records import record
-from mcu_deploy.select import Choice, Selection
+from mcu_deploy.pmx.records import element, record
+from mcu_deploy.select import Chosen, Selection, choices_within
 
 _LISTS = {
     TensorType: "Types", CFunction: "Functions", Region: "Regions", Support: "Supports",
@@ -60,7 +60,7 @@ def encode(
     made.sourceNames = [writer.number(name) for name in model.source_tensors.values()]
     made.graph = graphs.encode(writer, model.graph)
     made.assignment = assignments.encode(writer, model.graph, model.assignment)
-    made.choices = [record(Choice).encode(writer, choice) for choice in model.selection.choices]
+    made.choices = [element(Chosen)[0](writer, choice) for choice in model.selection.choices]
     made.acquire = [_call(writer, *call) for call in model.selection.acquire]
     made.release = [_call(writer, *call) for call in model.selection.release]
     made.plan = record(Plan).encode(writer, model.plan)
@@ -125,10 +125,9 @@ def _decode(table: fb.Model, path: Path) -> Saved:
     graph = graphs.decode(reader, table.Graph())
     graphs.check(graph)
     reader.use(graph)
-    choices = [
-        record(Choice).decode(reader, table.Choices(i)) for i in range(table.ChoicesLength())
-    ]
-    reader.choices = {choice.layer.node.id: choice for choice in choices}
+    stored = (table.Choices(i) for i in range(table.ChoicesLength()))
+    choices = [element(Chosen)[1](reader, item) for item in stored]
+    reader.choices = {choice.layer.node.id: choice for choice in choices_within(choices)}
     model = CompiledModel(
         lists[str][table.Name()],
         reader.target,

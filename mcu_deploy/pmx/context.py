@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +24,13 @@ NUMBERED = (str, TensorType, CFunction, Region, Support)
 class SerializationContext:
     """The ids that nodes and edges have in a file (document 002): 0, 1, 2 ... in the old order.
 
-    Ids in a graph only grow, so that passes leave gaps; a file has none. Fused nodes' bodies share
-    the ids of their graph, and so do `others`, edges that only the source model has.
+    Ids in a graph only grow, so that passes leave gaps; a file has none. The map is over all graphs
+    together, those that nodes hold and those that fused nodes stand for: equal ids stay equal, so
+    that it does not matter which of them share theirs. `others`: edges of the source model.
     """
 
     def __init__(self, graph: Graph, others: Iterable[EdgeId] = ()) -> None:
-        graphs = list(_with_bodies(graph))
+        graphs = list(_with_inner(graph))
         edges = {e for g in graphs for e in g.topology.edges}.union(others)
         nodes = {n for g in graphs for n in g.topology.nodes}
         self._edges = {old: new for new, old in enumerate(sorted(edges))}
@@ -55,10 +55,16 @@ class SerializationContext:
         return self._nodes[node]
 
 
-def _with_bodies(graph: Graph) -> Iterator[Graph]:
+def _with_inner(graph: Graph) -> Iterator[Graph]:
     yield graph
     for body in graph.data.bodies.values():
-        yield from _with_bodies(body)
+        yield from _with_inner(body)
+    yield from (g for inner in _subgraphs(graph) for g in _with_inner(inner))
+
+
+def _subgraphs(graph: Graph) -> Iterator[Graph]:
+    for inner in graph.data.subgraphs.values():
+        yield from inner.values()
 
 
 class Writer:
@@ -68,13 +74,6 @@ class Writer:
         self.ids = ids
         self.lists: dict[type, dict[Any, int]] = {kind: {} for kind in NUMBERED}
         self.constants: dict[bytes, int] = {}
-
-    @contextmanager
-    def inside(self, ids: SerializationContext) -> Iterator[None]:
-        """While a graph is written that has ids of its own."""
-        outer, self.ids = self.ids, ids
-        yield
-        self.ids = outer
 
     def number(self, value: Any) -> int:
         """The number of a value of a NUMBERED class; equal ones are saved once."""
@@ -95,17 +94,24 @@ class Reader:
         self.lists: dict[type, list[Any]] = {kind: [] for kind in NUMBERED}
         self.constants: list[memoryview] = []
         self.choices: dict[NodeId, Choice] = {}
+        self._graphs: dict[NodeId, Graph] = {}
 
     def use(self, graph: Graph) -> None:
-        """Sets the graph whose layers are asked for."""
-        self._graph = graph
-        self._without_bodies = replace(graph, data=replace(graph.data, bodies={}))
+        """Sets the graph whose layers are asked for, with the graphs that its nodes hold.
+
+        Where such a graph has ids of its own, nothing in it is a layer: the outer one counts.
+        """
+        bare = replace(graph, data=replace(graph.data, bodies={}))
+        for number, node in graph.topology.nodes.items():
+            # Who knows the operator does not look into its body; in the graph it is there for all.
+            known = find(node.domain, node.op) is not None
+            self._graphs.setdefault(number, bare if known else graph)
+        for inner in _subgraphs(graph):
+            self.use(inner)
 
     def layer(self, number: NodeId) -> Layer:
         """The layer of a node. Raises Damage where there is none."""
-        node = self._graph.topology.nodes.get(number)
-        if node is None:
-            raise Damage(f"a step computes node {number}, which is not in its graph")
-        # Who knows the operator does not look into its body; in the graph it is there for all.
-        graph = self._without_bodies if find(node.domain, node.op) else self._graph
-        return layer_of(graph, node, self.target)
+        graph = self._graphs.get(number)
+        if graph is None:
+            raise Damage(f"node {number} is to be computed, which is in no graph")
+        return layer_of(graph, graph.node(number), self.target)

@@ -13,7 +13,7 @@ from mcu_deploy.ir import Graph, GraphData, Node, NodeId, TensorType, Topology
 from mcu_deploy.ir.verify import verify
 from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.constants import array, decode_array, encode_array, numbers
-from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
+from mcu_deploy.pmx.context import Reader, Writer
 from mcu_deploy.pmx.damage import Damage, reading
 
 # The kinds of attributes that are not tensors: the type of a value, and the vector it lies in.
@@ -75,8 +75,7 @@ def _body(writer: Writer, node: NodeId, body: Graph) -> fb.BodyT:
 def _subgraph(writer: Writer, node: NodeId, attribute: str, graph: Graph) -> fb.SubgraphT:
     made = fb.SubgraphT()
     made.node, made.attribute = writer.ids.node(node), writer.number(attribute)
-    with writer.inside(SerializationContext(graph)):
-        made.graph = encode(writer, graph)
+    made.graph = encode(writer, graph)
     return made
 
 

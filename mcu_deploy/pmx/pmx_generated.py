@@ -333,7 +333,7 @@ class Model(object):
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
             x = self._tab.Indirect(x)
-            obj = Choice()
+            obj = Chosen()
             obj.Init(self._tab.Bytes, x)
             return obj
         return None
@@ -623,7 +623,7 @@ class ModelT(object):
         self.sourceEdges = None  # type: List[int]
         self.sourceNames = None  # type: List[int]
         self.assignment = None  # type: Optional[AssignmentT]
-        self.choices = None  # type: List[ChoiceT]
+        self.choices = None  # type: List[ChosenT]
         self.plan = None  # type: Optional[PlanT]
         self.acquire = None  # type: List[BackendCallT]
         self.release = None  # type: List[BackendCallT]
@@ -681,8 +681,8 @@ class ModelT(object):
                 if model.Choices(i) is None:
                     self.choices.append(None)
                 else:
-                    choice_ = ChoiceT.InitFromObj(model.Choices(i))
-                    self.choices.append(choice_)
+                    chosen_ = ChosenT.InitFromObj(model.Choices(i))
+                    self.choices.append(chosen_)
         if model.Plan() is not None:
             self.plan = PlanT.InitFromObj(model.Plan())
         if not model.AcquireIsNone():
@@ -1471,6 +1471,159 @@ class HalfT(object):
         return half
 
 
+class NamesPair(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = NamesPair()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsNamesPair(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def NamesPairBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # NamesPair
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # NamesPair
+    def First(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
+        return 0
+
+    # NamesPair
+    def FirstAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint32Flags, o)
+        return 0
+
+    # NamesPair
+    def FirstLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # NamesPair
+    def FirstIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        return o == 0
+
+    # NamesPair
+    def Second(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
+        return 0
+
+    # NamesPair
+    def SecondAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint32Flags, o)
+        return 0
+
+    # NamesPair
+    def SecondLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # NamesPair
+    def SecondIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        return o == 0
+
+def NamesPairStart(builder): builder.StartObject(2)
+def NamesPairAddFirst(builder, first): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(first), 0)
+def NamesPairStartFirstVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def NamesPairAddSecond(builder, second): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(second), 0)
+def NamesPairStartSecondVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def NamesPairEnd(builder): return builder.EndObject()
+
+try:
+    from typing import List
+except:
+    pass
+
+class NamesPairT(object):
+
+    # NamesPairT
+    def __init__(self):
+        self.first = None  # type: List[int]
+        self.second = None  # type: List[int]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        namesPair = NamesPair()
+        namesPair.Init(buf, pos)
+        return cls.InitFromObj(namesPair)
+
+    @classmethod
+    def InitFromObj(cls, namesPair):
+        x = NamesPairT()
+        x._UnPack(namesPair)
+        return x
+
+    # NamesPairT
+    def _UnPack(self, namesPair):
+        if namesPair is None:
+            return
+        if not namesPair.FirstIsNone():
+            if np is None:
+                self.first = []
+                for i in range(namesPair.FirstLength()):
+                    self.first.append(namesPair.First(i))
+            else:
+                self.first = namesPair.FirstAsNumpy()
+        if not namesPair.SecondIsNone():
+            if np is None:
+                self.second = []
+                for i in range(namesPair.SecondLength()):
+                    self.second.append(namesPair.Second(i))
+            else:
+                self.second = namesPair.SecondAsNumpy()
+
+    # NamesPairT
+    def Pack(self, builder):
+        if self.first is not None:
+            if np is not None and type(self.first) is np.ndarray:
+                first = builder.CreateNumpyVector(self.first)
+            else:
+                NamesPairStartFirstVector(builder, len(self.first))
+                for i in reversed(range(len(self.first))):
+                    builder.PrependUint32(self.first[i])
+                first = builder.EndVector()
+        if self.second is not None:
+            if np is not None and type(self.second) is np.ndarray:
+                second = builder.CreateNumpyVector(self.second)
+            else:
+                NamesPairStartSecondVector(builder, len(self.second))
+                for i in reversed(range(len(self.second))):
+                    builder.PrependUint32(self.second[i])
+                second = builder.EndVector()
+        NamesPairStart(builder)
+        if self.first is not None:
+            NamesPairAddFirst(builder, first)
+        if self.second is not None:
+            NamesPairAddSecond(builder, second)
+        namesPair = NamesPairEnd(builder)
+        return namesPair
+
+
 class PartitionRequest(object):
     __slots__ = ['_tab']
 
@@ -1554,12 +1707,38 @@ class PartitionRequest(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
         return o == 0
 
-def PartitionRequestStart(builder): builder.StartObject(3)
+    # PartitionRequest
+    def Otherwise(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = NamesPair()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # PartitionRequest
+    def OtherwiseLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # PartitionRequest
+    def OtherwiseIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        return o == 0
+
+def PartitionRequestStart(builder): builder.StartObject(4)
 def PartitionRequestAddName(builder, name): builder.PrependUint32Slot(0, name, 0)
 def PartitionRequestAddInputs(builder, inputs): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(inputs), 0)
 def PartitionRequestStartInputsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PartitionRequestAddOutputs(builder, outputs): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(outputs), 0)
 def PartitionRequestStartOutputsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PartitionRequestAddOtherwise(builder, otherwise): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(otherwise), 0)
+def PartitionRequestStartOtherwiseVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PartitionRequestEnd(builder): return builder.EndObject()
 
 try:
@@ -1574,6 +1753,7 @@ class PartitionRequestT(object):
         self.name = 0  # type: int
         self.inputs = None  # type: List[int]
         self.outputs = None  # type: List[int]
+        self.otherwise = None  # type: List[NamesPairT]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -1606,6 +1786,14 @@ class PartitionRequestT(object):
                     self.outputs.append(partitionRequest.Outputs(i))
             else:
                 self.outputs = partitionRequest.OutputsAsNumpy()
+        if not partitionRequest.OtherwiseIsNone():
+            self.otherwise = []
+            for i in range(partitionRequest.OtherwiseLength()):
+                if partitionRequest.Otherwise(i) is None:
+                    self.otherwise.append(None)
+                else:
+                    namesPair_ = NamesPairT.InitFromObj(partitionRequest.Otherwise(i))
+                    self.otherwise.append(namesPair_)
 
     # PartitionRequestT
     def Pack(self, builder):
@@ -1625,12 +1813,22 @@ class PartitionRequestT(object):
                 for i in reversed(range(len(self.outputs))):
                     builder.PrependUint32(self.outputs[i])
                 outputs = builder.EndVector()
+        if self.otherwise is not None:
+            otherwiselist = []
+            for i in range(len(self.otherwise)):
+                otherwiselist.append(self.otherwise[i].Pack(builder))
+            PartitionRequestStartOtherwiseVector(builder, len(self.otherwise))
+            for i in reversed(range(len(self.otherwise))):
+                builder.PrependUOffsetTRelative(otherwiselist[i])
+            otherwise = builder.EndVector()
         PartitionRequestStart(builder)
         PartitionRequestAddName(builder, self.name)
         if self.inputs is not None:
             PartitionRequestAddInputs(builder, inputs)
         if self.outputs is not None:
             PartitionRequestAddOutputs(builder, outputs)
+        if self.otherwise is not None:
+            PartitionRequestAddOtherwise(builder, otherwise)
         partitionRequest = PartitionRequestEnd(builder)
         return partitionRequest
 
@@ -6366,6 +6564,331 @@ class ChoiceT(object):
         return choice
 
 
+class Chosen(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Chosen()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsChosen(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def ChosenBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # Chosen
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Chosen
+    def Choice(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Choice()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Chosen
+    def Control(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            x = self._tab.Indirect(o + self._tab.Pos)
+            obj = Control()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def ChosenStart(builder): builder.StartObject(2)
+def ChosenAddChoice(builder, choice): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(choice), 0)
+def ChosenAddControl(builder, control): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(control), 0)
+def ChosenEnd(builder): return builder.EndObject()
+
+try:
+    from typing import Optional
+except:
+    pass
+
+class ChosenT(object):
+
+    # ChosenT
+    def __init__(self):
+        self.choice = None  # type: Optional[ChoiceT]
+        self.control = None  # type: Optional[ControlT]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        chosen = Chosen()
+        chosen.Init(buf, pos)
+        return cls.InitFromObj(chosen)
+
+    @classmethod
+    def InitFromObj(cls, chosen):
+        x = ChosenT()
+        x._UnPack(chosen)
+        return x
+
+    # ChosenT
+    def _UnPack(self, chosen):
+        if chosen is None:
+            return
+        if chosen.Choice() is not None:
+            self.choice = ChoiceT.InitFromObj(chosen.Choice())
+        if chosen.Control() is not None:
+            self.control = ControlT.InitFromObj(chosen.Control())
+
+    # ChosenT
+    def Pack(self, builder):
+        if self.choice is not None:
+            choice = self.choice.Pack(builder)
+        if self.control is not None:
+            control = self.control.Pack(builder)
+        ChosenStart(builder)
+        if self.choice is not None:
+            ChosenAddChoice(builder, choice)
+        if self.control is not None:
+            ChosenAddControl(builder, control)
+        chosen = ChosenEnd(builder)
+        return chosen
+
+
+class Control(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = Control()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsControl(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def ControlBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # Control
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Control
+    def Layer(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # Control
+    def Blocks(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = ControlBlock()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Control
+    def BlocksLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Control
+    def BlocksIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        return o == 0
+
+def ControlStart(builder): builder.StartObject(2)
+def ControlAddLayer(builder, layer): builder.PrependUint32Slot(0, layer, 0)
+def ControlAddBlocks(builder, blocks): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(blocks), 0)
+def ControlStartBlocksVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def ControlEnd(builder): return builder.EndObject()
+
+try:
+    from typing import List
+except:
+    pass
+
+class ControlT(object):
+
+    # ControlT
+    def __init__(self):
+        self.layer = 0  # type: int
+        self.blocks = None  # type: List[ControlBlockT]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        control = Control()
+        control.Init(buf, pos)
+        return cls.InitFromObj(control)
+
+    @classmethod
+    def InitFromObj(cls, control):
+        x = ControlT()
+        x._UnPack(control)
+        return x
+
+    # ControlT
+    def _UnPack(self, control):
+        if control is None:
+            return
+        self.layer = control.Layer()
+        if not control.BlocksIsNone():
+            self.blocks = []
+            for i in range(control.BlocksLength()):
+                if control.Blocks(i) is None:
+                    self.blocks.append(None)
+                else:
+                    controlBlock_ = ControlBlockT.InitFromObj(control.Blocks(i))
+                    self.blocks.append(controlBlock_)
+
+    # ControlT
+    def Pack(self, builder):
+        if self.blocks is not None:
+            blockslist = []
+            for i in range(len(self.blocks)):
+                blockslist.append(self.blocks[i].Pack(builder))
+            ControlStartBlocksVector(builder, len(self.blocks))
+            for i in reversed(range(len(self.blocks))):
+                builder.PrependUOffsetTRelative(blockslist[i])
+            blocks = builder.EndVector()
+        ControlStart(builder)
+        ControlAddLayer(builder, self.layer)
+        if self.blocks is not None:
+            ControlAddBlocks(builder, blocks)
+        control = ControlEnd(builder)
+        return control
+
+
+class ControlBlock(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def GetRootAs(cls, buf, offset=0):
+        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
+        x = ControlBlock()
+        x.Init(buf, n + offset)
+        return x
+
+    @classmethod
+    def GetRootAsControlBlock(cls, buf, offset=0):
+        """This method is deprecated. Please switch to GetRootAs."""
+        return cls.GetRootAs(buf, offset)
+    @classmethod
+    def ControlBlockBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+
+    # ControlBlock
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # ControlBlock
+    def Key(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
+        return 0
+
+    # ControlBlock
+    def Value(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
+            x = self._tab.Indirect(x)
+            obj = Chosen()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # ControlBlock
+    def ValueLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # ControlBlock
+    def ValueIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
+        return o == 0
+
+def ControlBlockStart(builder): builder.StartObject(2)
+def ControlBlockAddKey(builder, key): builder.PrependUint32Slot(0, key, 0)
+def ControlBlockAddValue(builder, value): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(value), 0)
+def ControlBlockStartValueVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def ControlBlockEnd(builder): return builder.EndObject()
+
+try:
+    from typing import List
+except:
+    pass
+
+class ControlBlockT(object):
+
+    # ControlBlockT
+    def __init__(self):
+        self.key = 0  # type: int
+        self.value = None  # type: List[ChosenT]
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        controlBlock = ControlBlock()
+        controlBlock.Init(buf, pos)
+        return cls.InitFromObj(controlBlock)
+
+    @classmethod
+    def InitFromObj(cls, controlBlock):
+        x = ControlBlockT()
+        x._UnPack(controlBlock)
+        return x
+
+    # ControlBlockT
+    def _UnPack(self, controlBlock):
+        if controlBlock is None:
+            return
+        self.key = controlBlock.Key()
+        if not controlBlock.ValueIsNone():
+            self.value = []
+            for i in range(controlBlock.ValueLength()):
+                if controlBlock.Value(i) is None:
+                    self.value.append(None)
+                else:
+                    chosen_ = ChosenT.InitFromObj(controlBlock.Value(i))
+                    self.value.append(chosen_)
+
+    # ControlBlockT
+    def Pack(self, builder):
+        if self.value is not None:
+            valuelist = []
+            for i in range(len(self.value)):
+                valuelist.append(self.value[i].Pack(builder))
+            ControlBlockStartValueVector(builder, len(self.value))
+            for i in reversed(range(len(self.value))):
+                builder.PrependUOffsetTRelative(valuelist[i])
+            value = builder.EndVector()
+        ControlBlockStart(builder)
+        ControlBlockAddKey(builder, self.key)
+        if self.value is not None:
+            ControlBlockAddValue(builder, value)
+        controlBlock = ControlBlockEnd(builder)
+        return controlBlock
+
+
 class InPool(object):
     __slots__ = ['_tab']
 
@@ -7192,6 +7715,368 @@ class CopyT(object):
         return CreateCopy(builder, self.source, self.target)
 
 
+class Branch(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 8
+
+    # Branch
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Branch
+    def Node(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+    # Branch
+    def Condition(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(4))
+
+def CreateBranch(builder, node, condition):
+    builder.Prep(4, 8)
+    builder.PrependUint32(condition)
+    builder.PrependUint32(node)
+    return builder.Offset()
+
+
+class BranchT(object):
+
+    # BranchT
+    def __init__(self):
+        self.node = 0  # type: int
+        self.condition = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        branch = Branch()
+        branch.Init(buf, pos)
+        return cls.InitFromObj(branch)
+
+    @classmethod
+    def InitFromObj(cls, branch):
+        x = BranchT()
+        x._UnPack(branch)
+        return x
+
+    # BranchT
+    def _UnPack(self, branch):
+        if branch is None:
+            return
+        self.node = branch.Node()
+        self.condition = branch.Condition()
+
+    # BranchT
+    def Pack(self, builder):
+        return CreateBranch(builder, self.node, self.condition)
+
+
+class Otherwise(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 4
+
+    # Otherwise
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Otherwise
+    def Node(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+
+def CreateOtherwise(builder, node):
+    builder.Prep(4, 4)
+    builder.PrependUint32(node)
+    return builder.Offset()
+
+
+class OtherwiseT(object):
+
+    # OtherwiseT
+    def __init__(self):
+        self.node = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        otherwise = Otherwise()
+        otherwise.Init(buf, pos)
+        return cls.InitFromObj(otherwise)
+
+    @classmethod
+    def InitFromObj(cls, otherwise):
+        x = OtherwiseT()
+        x._UnPack(otherwise)
+        return x
+
+    # OtherwiseT
+    def _UnPack(self, otherwise):
+        if otherwise is None:
+            return
+        self.node = otherwise.Node()
+
+    # OtherwiseT
+    def Pack(self, builder):
+        return CreateOtherwise(builder, self.node)
+
+
+class Repeat(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 32
+
+    # Repeat
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Repeat
+    def Node(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+    # Repeat
+    def Trips(self): return self._tab.Get(flatbuffers.number_types.Int32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(4))
+    # Repeat
+    def Most(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
+    # Repeat
+    def Condition(self): return self._tab.Get(flatbuffers.number_types.Int32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(16))
+    # Repeat
+    def Exactly(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(24))
+
+def CreateRepeat(builder, node, trips, most, condition, exactly):
+    builder.Prep(8, 32)
+    builder.PrependInt64(exactly)
+    builder.Pad(4)
+    builder.PrependInt32(condition)
+    builder.PrependInt64(most)
+    builder.PrependInt32(trips)
+    builder.PrependUint32(node)
+    return builder.Offset()
+
+
+class RepeatT(object):
+
+    # RepeatT
+    def __init__(self):
+        self.node = 0  # type: int
+        self.trips = 0  # type: int
+        self.most = 0  # type: int
+        self.condition = 0  # type: int
+        self.exactly = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        repeat = Repeat()
+        repeat.Init(buf, pos)
+        return cls.InitFromObj(repeat)
+
+    @classmethod
+    def InitFromObj(cls, repeat):
+        x = RepeatT()
+        x._UnPack(repeat)
+        return x
+
+    # RepeatT
+    def _UnPack(self, repeat):
+        if repeat is None:
+            return
+        self.node = repeat.Node()
+        self.trips = repeat.Trips()
+        self.most = repeat.Most()
+        self.condition = repeat.Condition()
+        self.exactly = repeat.Exactly()
+
+    # RepeatT
+    def Pack(self, builder):
+        return CreateRepeat(builder, self.node, self.trips, self.most, self.condition, self.exactly)
+
+
+class Count(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 8
+
+    # Count
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Count
+    def Node(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+    # Count
+    def Edge(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(4))
+
+def CreateCount(builder, node, edge):
+    builder.Prep(4, 8)
+    builder.PrependUint32(edge)
+    builder.PrependUint32(node)
+    return builder.Offset()
+
+
+class CountT(object):
+
+    # CountT
+    def __init__(self):
+        self.node = 0  # type: int
+        self.edge = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        count = Count()
+        count.Init(buf, pos)
+        return cls.InitFromObj(count)
+
+    @classmethod
+    def InitFromObj(cls, count):
+        x = CountT()
+        x._UnPack(count)
+        return x
+
+    # CountT
+    def _UnPack(self, count):
+        if count is None:
+            return
+        self.node = count.Node()
+        self.edge = count.Edge()
+
+    # CountT
+    def Pack(self, builder):
+        return CreateCount(builder, self.node, self.edge)
+
+
+class Element(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 48
+
+    # Element
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Element
+    def Node(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+    # Element
+    def Whole(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(4))
+    # Element
+    def Element(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
+    # Element
+    def Into(self): return self._tab.Get(flatbuffers.number_types.BoolFlags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(12))
+    # Element
+    def Pieces(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(16))
+    # Element
+    def Bytes(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(24))
+    # Element
+    def Count(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(32))
+    # Element
+    def Backwards(self): return self._tab.Get(flatbuffers.number_types.BoolFlags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(40))
+
+def CreateElement(builder, node, whole, element, into, pieces, bytes, count, backwards):
+    builder.Prep(8, 48)
+    builder.Pad(7)
+    builder.PrependBool(backwards)
+    builder.PrependUint64(count)
+    builder.PrependUint64(bytes)
+    builder.PrependUint64(pieces)
+    builder.Pad(3)
+    builder.PrependBool(into)
+    builder.PrependUint32(element)
+    builder.PrependUint32(whole)
+    builder.PrependUint32(node)
+    return builder.Offset()
+
+
+class ElementT(object):
+
+    # ElementT
+    def __init__(self):
+        self.node = 0  # type: int
+        self.whole = 0  # type: int
+        self.element = 0  # type: int
+        self.into = False  # type: bool
+        self.pieces = 0  # type: int
+        self.bytes = 0  # type: int
+        self.count = 0  # type: int
+        self.backwards = False  # type: bool
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        element = Element()
+        element.Init(buf, pos)
+        return cls.InitFromObj(element)
+
+    @classmethod
+    def InitFromObj(cls, element):
+        x = ElementT()
+        x._UnPack(element)
+        return x
+
+    # ElementT
+    def _UnPack(self, element):
+        if element is None:
+            return
+        self.node = element.Node()
+        self.whole = element.Whole()
+        self.element = element.Element()
+        self.into = element.Into()
+        self.pieces = element.Pieces()
+        self.bytes = element.Bytes()
+        self.count = element.Count()
+        self.backwards = element.Backwards()
+
+    # ElementT
+    def Pack(self, builder):
+        return CreateElement(builder, self.node, self.whole, self.element, self.into, self.pieces, self.bytes, self.count, self.backwards)
+
+
+class End(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 4
+
+    # End
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # End
+    def Node(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+
+def CreateEnd(builder, node):
+    builder.Prep(4, 4)
+    builder.PrependUint32(node)
+    return builder.Offset()
+
+
+class EndT(object):
+
+    # EndT
+    def __init__(self):
+        self.node = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        end = End()
+        end.Init(buf, pos)
+        return cls.InitFromObj(end)
+
+    @classmethod
+    def InitFromObj(cls, end):
+        x = EndT()
+        x._UnPack(end)
+        return x
+
+    # EndT
+    def _UnPack(self, end):
+        if end is None:
+            return
+        self.node = end.Node()
+
+    # EndT
+    def Pack(self, builder):
+        return CreateEnd(builder, self.node)
+
+
 class Item(object):
     __slots__ = ['_tab']
 
@@ -7234,9 +8119,75 @@ class Item(object):
             return obj
         return None
 
-def ItemStart(builder): builder.StartObject(2)
+    # Item
+    def Branch(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Branch()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Item
+    def Otherwise(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Otherwise()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Item
+    def Repeat(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Repeat()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Item
+    def Count(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Count()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Item
+    def Element(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = Element()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Item
+    def End(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(18))
+        if o != 0:
+            x = o + self._tab.Pos
+            obj = End()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+def ItemStart(builder): builder.StartObject(8)
 def ItemAddStep(builder, step): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(step), 0)
 def ItemAddCopy(builder, copy): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(copy), 0)
+def ItemAddBranch(builder, branch): builder.PrependStructSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(branch), 0)
+def ItemAddOtherwise(builder, otherwise): builder.PrependStructSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(otherwise), 0)
+def ItemAddRepeat(builder, repeat): builder.PrependStructSlot(4, flatbuffers.number_types.UOffsetTFlags.py_type(repeat), 0)
+def ItemAddCount(builder, count): builder.PrependStructSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(count), 0)
+def ItemAddElement(builder, element): builder.PrependStructSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(element), 0)
+def ItemAddEnd(builder, end): builder.PrependStructSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(end), 0)
 def ItemEnd(builder): return builder.EndObject()
 
 try:
@@ -7250,6 +8201,12 @@ class ItemT(object):
     def __init__(self):
         self.step = None  # type: Optional[StepT]
         self.copy = None  # type: Optional[CopyT]
+        self.branch = None  # type: Optional[BranchT]
+        self.otherwise = None  # type: Optional[OtherwiseT]
+        self.repeat = None  # type: Optional[RepeatT]
+        self.count = None  # type: Optional[CountT]
+        self.element = None  # type: Optional[ElementT]
+        self.end = None  # type: Optional[EndT]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -7271,6 +8228,18 @@ class ItemT(object):
             self.step = StepT.InitFromObj(item.Step())
         if item.Copy() is not None:
             self.copy = CopyT.InitFromObj(item.Copy())
+        if item.Branch() is not None:
+            self.branch = BranchT.InitFromObj(item.Branch())
+        if item.Otherwise() is not None:
+            self.otherwise = OtherwiseT.InitFromObj(item.Otherwise())
+        if item.Repeat() is not None:
+            self.repeat = RepeatT.InitFromObj(item.Repeat())
+        if item.Count() is not None:
+            self.count = CountT.InitFromObj(item.Count())
+        if item.Element() is not None:
+            self.element = ElementT.InitFromObj(item.Element())
+        if item.End() is not None:
+            self.end = EndT.InitFromObj(item.End())
 
     # ItemT
     def Pack(self, builder):
@@ -7282,6 +8251,24 @@ class ItemT(object):
         if self.copy is not None:
             copy = self.copy.Pack(builder)
             ItemAddCopy(builder, copy)
+        if self.branch is not None:
+            branch = self.branch.Pack(builder)
+            ItemAddBranch(builder, branch)
+        if self.otherwise is not None:
+            otherwise = self.otherwise.Pack(builder)
+            ItemAddOtherwise(builder, otherwise)
+        if self.repeat is not None:
+            repeat = self.repeat.Pack(builder)
+            ItemAddRepeat(builder, repeat)
+        if self.count is not None:
+            count = self.count.Pack(builder)
+            ItemAddCount(builder, count)
+        if self.element is not None:
+            element = self.element.Pack(builder)
+            ItemAddElement(builder, element)
+        if self.end is not None:
+            end = self.end.Pack(builder)
+            ItemAddEnd(builder, end)
         item = ItemEnd(builder)
         return item
 

@@ -29,7 +29,7 @@ from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.constants import decode_array, encode_array, numbers
 from mcu_deploy.pmx.context import NUMBERED, Reader, Writer
 from mcu_deploy.pmx.damage import Damage
-from mcu_deploy.select import Choice
+from mcu_deploy.select import Choice, Chosen
 
 Encode = Callable[[Writer, Any], Any]
 Decode = Callable[[Reader, Any], Any]
@@ -53,11 +53,14 @@ TABLES: Mapping[Any, str] = {
     plan.Place: "Place",
     plan.Item: "Item",
     Mapping[int, plan.Place]: "BufferPlace",
+    Chosen: "Chosen",
+    Mapping[str, tuple[Chosen, ...]]: "ControlBlock",
     Mapping[EdgeRef, plan.Tensor]: "EdgeTensor",
     Mapping[Region, int]: "RegionNumber",
     Mapping[int, tuple[Take, ...]]: "Takes",
     Mapping[int, tuple[tuple[int, int], ...]]: "BufferOffsets",
     tuple[int, int]: "Pair",
+    tuple[tuple[str, ...], tuple[str, ...]]: "NamesPair",
     tuple[int, ...]: "Lane",
     Mapping[str, str]: "NamedText",
     Mapping[str, int]: "NamedNumber",
@@ -333,14 +336,14 @@ def _configuration(reader: Reader, table: fb.Configuration) -> Configuration:
 
 def _sequence(inner: Any, make: Callable[[Iterable[Any]], Any], *, optional: bool = False) -> Kind:
     """A vector. Sets are written in order. Absent is None, and not the same as empty."""
-    element = typing.get_args(inner)
-    is_optional_number = type(None) in element
-    hint = next(a for a in element if a is not type(None)) if is_optional_number else inner
+    members = typing.get_args(inner)
+    is_optional_number = type(None) in members
+    hint = next(a for a in members if a is not type(None)) if is_optional_number else inner
     if hint in _NUMBERS:
         encode = (_optional_number if is_optional_number else _number)(hint).encode
         read_all = functools.partial(_number_list, hint, is_optional_number)
     else:
-        encode, decode = _element(hint)
+        encode, decode = element(hint)
         read_all = functools.partial(_tables, decode)
 
     def write(writer: Writer, values: Any) -> Any:
@@ -360,7 +363,7 @@ def _sequence(inner: Any, make: Callable[[Iterable[Any]], Any], *, optional: boo
     return Kind(write, reader)
 
 
-def _element(hint: Any) -> tuple[Encode, Decode]:
+def element(hint: Any) -> tuple[Encode, Decode]:
     """How one of several tables is written and read."""
     origin = typing.get_origin(hint)
     if origin is tuple:
@@ -389,15 +392,20 @@ def _tables(decode: Decode, table: type, name: str) -> Decode:
 
 
 def _pair(hint: Any) -> tuple[Encode, Decode]:
-    """Two numbers."""
-    made = getattr(fb, f"{TABLES[hint]}T")
+    """Two values: a table with the fields `first` and `second`."""
+    made, table = getattr(fb, f"{TABLES[hint]}T"), getattr(fb, TABLES[hint])
+    first, second = (kind(argument) for argument in typing.get_args(hint))
+    read_first, read_second = first.reader(table, "First"), second.reader(table, "Second")
 
-    def encode(writer: Writer, value: tuple[int, int]) -> Any:
+    def encode(writer: Writer, value: tuple[Any, Any]) -> Any:
         packed = made()
-        packed.first, packed.second = value
+        packed.first, packed.second = (
+            first.encode(writer, value[0]),
+            second.encode(writer, value[1]),
+        )
         return packed
 
-    return encode, lambda reader, table: (table.First(), table.Second())
+    return encode, lambda reader, table: (read_first(reader, table), read_second(reader, table))
 
 
 def _list(hint: Any) -> tuple[Encode, Decode]:

@@ -75,9 +75,12 @@ def test_without_the_backend_its_workloads_are_still_there(
     logger.propagate = True
     with _session() as session, caplog.at_level(logging.WARNING, "mcu_deploy"):
         loaded = compile_model(path, load_board(BOARD), session=session)
+        again = pmx.pack(loaded, session)
     assert loaded.sources.files == network.sources.files
     assert "Saving" in {s.choice.workload.backend for s in loaded.plan.steps}
     assert "What the backend Saving saved is not used: it is not there." in caplog.text
+    (tmp_path / "again.pmx").write_bytes(again)
+    assert pmx.load(tmp_path / "again.pmx").data == ()
 
 
 def test_a_backend_for_another_version_of_the_interface(

@@ -167,7 +167,7 @@ def test_a_plan_without_end(raw: bytes, tmp_path: Path) -> None:
 
 def test_an_argument_that_is_not_there(raw: bytes, tmp_path: Path) -> None:
     model = _model(raw)
-    workload = next(c.workload for c in model.choices if c.workload.arguments)
+    workload = next(c.choice.workload for c in model.choices if c.choice.workload.arguments)
     workload.arguments[0].index = 77
     assert "an argument is input 77" in _sentence(_wrapped(model), tmp_path)
 
