@@ -1,0 +1,124 @@
+"""Networks with states: 1,000 steps, against onnxruntime that is fed its own outputs again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from network_programs import Array
+from operators.lab import relative_error
+from state_programs import STEPS, Reference, accumulator, run_steps, streaming_convolution
+
+from mcu_deploy.boards import load_board
+from mcu_deploy.building import build
+from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.device import connect
+from mcu_deploy.device.emulator import open_emulator
+from mcu_deploy.exposing import Requests, StateRequest
+from mcu_deploy.folder import open_folder
+
+
+def compiled(path: Path, states: dict[str, str], **options: object) -> Network:
+    requests = Requests(states=tuple(StateRequest(a, b) for a, b in states.items()))
+    chosen = Options(requests=requests, **options)  # type: ignore[arg-type]
+    return compile_model(path, load_board("host"), name="stream", options=chosen)
+
+
+def random_steps(network: Network, count: int) -> list[list[Array]]:
+    generator = np.random.default_rng(11)
+    steps: list[list[Array]] = []
+    for _ in range(count):
+        values: list[Array] = []
+        for edge in network.inputs:
+            type_ = network.graph.type(edge)
+            if type_.dtype.is_float:
+                values.append(generator.normal(size=type_.shape).astype(np.float32))
+            else:
+                values.append(generator.integers(-9, 10, type_.shape, type_.dtype.numpy))
+        steps.append(values)
+    return steps
+
+
+def check_against_onnxruntime(
+    path: Path, states: dict[str, str], network: Network, folder: Path
+) -> None:
+    inputs = random_steps(network, STEPS + 2)
+    found, kept = run_steps(network, inputs, folder)
+    reference = Reference(path.read_bytes(), states)
+    for step in range(STEPS):
+        assert_alike(found[step], reference.step(inputs[step]))
+    assert_alike(kept, list(reference.values.values()))
+    assert_alike(found[STEPS + 1], reference.step(inputs[STEPS + 1]))
+    fresh = Reference(path.read_bytes(), states)
+    assert_alike(found[STEPS], fresh.step(inputs[STEPS]))
+
+
+def assert_alike(found: list[Array], wanted: list[Array]) -> None:
+    for one, two in zip(found, wanted, strict=True):
+        assert one.dtype == two.dtype and one.shape == two.shape
+        if one.dtype.kind == "f":
+            assert relative_error(one, two) <= 1e-5
+        else:
+            assert np.array_equal(one, two)
+
+
+def write(model: onnx.ModelProto, folder: Path) -> Path:
+    path = folder / "stream.onnx"
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+@pytest.mark.needs_host_gcc
+def test_an_accumulator(tmp_path: Path) -> None:
+    path = write(accumulator(), tmp_path)
+    network = compiled(path, {"state": "next"})
+    check_against_onnxruntime(path, {"state": "next"}, network, tmp_path)
+    state = network.plan.exposure.states[0]
+    assert network.plan.place(state.input) == network.plan.place(state.output)  # no copy
+
+
+@pytest.mark.needs_host_gcc
+def test_a_streaming_convolution_with_a_ring_buffer(tmp_path: Path) -> None:
+    path = write(streaming_convolution(), tmp_path)
+    network = compiled(path, {"ring": "next"})
+    check_against_onnxruntime(path, {"ring": "next"}, network, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_a_state_of_a_real_model(models_dir: Path, tmp_path: Path) -> None:
+    """The hidden state of a GRU."""
+    path = models_dir / "torch_gru_step" / "model.onnx"
+    model = onnx.load(path)
+    outputs = [o.name for o in model.graph.output]
+    shapes = {
+        v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
+        for v in (*model.graph.input, *model.graph.output)
+    }
+    (after,) = [name for name in outputs if shapes[name] == shapes["h"]][-1:]
+    network = compiled(path, {"h": after})
+    check_against_onnxruntime(path, {"h": after}, network, tmp_path)
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_a_state_over_the_serial_line(tmp_path: Path) -> None:
+    path = write(accumulator(), tmp_path)
+    requests = Requests(states=(StateRequest("state", "next"),))
+    build(path, "mps2-an386", tmp_path / "b", name="stream", options=Options(requests=requests))
+    folder = open_folder(tmp_path / "b")
+    x = np.array([[1, 2, 3, 4, 5]], np.int32)
+    with (
+        open_emulator(folder.board, folder.firmware) as emulator,
+        connect(emulator.url, expect=folder.expected(), latency=3.0) as device,
+    ):
+        for turn in range(1, 4):
+            (y,) = device.infer("stream", [x])
+            assert np.array_equal(y, (turn + 1) * x)
+            assert np.array_equal(device.state("stream", "state"), turn * x)
+        device.set_state("stream", "state", 10 * x)
+        assert np.array_equal(device.infer("stream", [x])[0], 12 * x)
+        device.reset_states("stream")
+        assert not device.state("stream", "state").any()
+        assert np.array_equal(device.infer("stream", [x])[0], 2 * x)
