@@ -8,7 +8,7 @@ copy of that is made before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -32,7 +32,10 @@ from mcu_deploy.partition import Assignment, Partition, Refusal
 T = TypeVar("T")
 
 # Operators of which a backend may make a view although their layout rule does not say so.
-_RENAMING = ("Identity", "BitCast", "Cast", "Dropout")
+_RENAMING = (
+    "BitCast", "Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose",
+    "Unsqueeze",
+)  # fmt: skip
 
 
 # ---- What Loop and Scan mean ----
@@ -108,8 +111,9 @@ def _loop(graph: Graph, node: Node, body: Graph) -> Rounds:
 def _always(graph: Graph, body: Graph, first: EdgeId | None, again: EdgeId) -> bool:
     """Whether a Loop's condition is true from the first round to the last."""
     starts = first is None or _is_true(graph, first)
-    again = _source(body, again, lambda node: node.op == "Identity")
-    return starts and (again == body.inputs[1] or _is_true(body, again))
+    holds = body.inputs[1]
+    is_read = bool(body.topology.consumers.get(holds)) or holds in body.outputs[1:]
+    return starts and not is_read and (again == holds or _is_true(body, again))
 
 
 def _is_true(graph: Graph, edge: EdgeId) -> bool:
@@ -220,9 +224,10 @@ class _Numbering:
                 if value is not None:
                     editor.constants[edges[edge]] = value
         added = editor.add_graph(graph, edges)
-        nodes = {old.id: new for old, new in zip(graph.nodes, added, strict=True)}
         editor.inputs = list(dict.fromkeys(edges[e] for e in graph.inputs))
-        editor.outputs = [edges[e] for e in graph.outputs]
+        editor.outputs = _without_identities(editor, [edges[e] for e in graph.outputs])
+        pairs = zip(graph.nodes, added, strict=True)
+        nodes = {old.id: new for old, new in pairs if new in editor.nodes}
         renamed = _renamed(assignment, nodes, editor.nodes)
         if holder.op == "Loop":
             _part_states(editor, 1, len(holder.inputs) - 1, renamed)
@@ -235,6 +240,23 @@ class _Numbering:
 def _from(graph: Graph, node: NodeId, edge: EdgeId) -> Graph:
     """The graph, of which an editor gives ids from these on."""
     return replace(graph, topology=replace(graph.topology, next_node=node, next_edge=edge))
+
+
+def _without_identities(editor: GraphEditor, outputs: Sequence[EdgeId]) -> list[EdgeId]:
+    """What outputs are that an Identity puts out: no one asks for their names."""
+    editor.outputs = list(outputs)
+    graph = editor.finish()
+
+    def is_same(node: Node) -> bool:
+        x, y = node.inputs[0], node.outputs[0]
+        return (
+            node.op == "Identity"
+            and x is not None
+            and y is not None
+            and graph.type(x) == graph.type(y)
+        )
+
+    return [_source(graph, edge, is_same) for edge in outputs]
 
 
 def _part_states(editor: GraphEditor, first: int, count: int, assignment: Assignment) -> None:

@@ -10,7 +10,7 @@ from mcu_deploy.backends.interface import Constant
 from mcu_deploy.codegen import describe
 from mcu_deploy.codegen.statements import Addresses, Statement
 from mcu_deploy.codegen.symbols import Symbols
-from mcu_deploy.codegen.text import wrap
+from mcu_deploy.codegen.text import COLUMNS, wrap
 from mcu_deploy.ir import EdgeId, Graph, NodeId
 from mcu_deploy.plan import Plan
 from mcu_deploy.plan.control import Branch, ControlItem, Count, Element, End, Otherwise, Repeat
@@ -82,28 +82,32 @@ class Flow:
         variable = self._variables[item.node] = f"round{len(self._variables)}"
         self._open.append(item)
         limit = self._limit(item)
-        ctype = "int64_t" if limit is None or item.most is None else "int32_t"
+        wide = item.trips is not None or item.most is None or item.most >= _INT32
         conditions = [] if limit is None else [f"{variable} < {limit}"]
         if item.condition is not None:
             conditions.append(self._holds(item.condition))
-        head, test = f"{ctype} {variable} = 0;", " && ".join(conditions)
         comment = f"{node.op}, {describe.name(node.name)}: {_rounds(item)}."
-        if not item.is_checked:
-            text = f"{pad}for ({head}{' ' if test else ''}{test}; ++{variable}) {{"
-            return Statement((comment,), text, pad=pad, opens=True)
-        lines = [
-            f"{pad}{head}",
-            f"{pad}for (;{' ' if test else ''}{test}; ++{variable}) {{",
-            f"{pad}    if ({variable} == {item.exactly}) {{",
-            f"{pad}        return {_ERROR};",
-            f"{pad}    }}",
-        ]
-        return Statement((comment,), "\n".join(lines), pad=pad)
+        first = f"{'int64_t' if wide else 'int32_t'} {variable} = 0;"
+        lines = []
+        if item.trips is not None:
+            trips = self.source(item.trips, "const int64_t *")
+            lines.append(f"{pad}const int64_t {limit} = *{trips};")
+        if item.is_checked:
+            lines.append(f"{pad}{first}")
+            first = ";"
+        lines.append(_head(pad, first, " && ".join(conditions), f"++{variable}"))
+        if item.is_checked:
+            lines += [
+                f"{pad}    if ({variable} == {item.exactly}) {{",
+                f"{pad}        return {_ERROR};",
+                f"{pad}    }}",
+            ]
+        return Statement((comment,), "\n".join(lines), pad=pad, opens=not item.is_checked)
 
     def _limit(self, item: Repeat) -> str | None:
         """The most rounds, as C; None: no limit."""
         if item.trips is not None:
-            return f"*{self.source(item.trips, 'const int64_t *')}"
+            return self._variables[item.node].replace("round", "trips")
         if item.most is None:
             return None
         return str(item.most) if item.most < _INT32 else f"INT64_C({item.most})"
@@ -155,6 +159,14 @@ class Flow:
             f"{item.bytes}U",
         ]
         return wrap(f"{pad}memcpy(", arguments, ");")
+
+
+def _head(pad: str, first: str, test: str, last: str) -> str:
+    """The line that begins a loop; broken where it is too long."""
+    line = f"{pad}for ({first}{' ' if test else ''}{test}; {last}) {{"
+    if len(line) <= COLUMNS:
+        return line
+    return f"{pad}for ({first}\n{pad}     {test};\n{pad}     {last}) {{"
 
 
 def _rounds(item: Repeat) -> str:

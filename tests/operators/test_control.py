@@ -1,0 +1,17 @@
+"""If, Loop and Scan in C on the host: the oracle's values, and onnxruntime's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from operators.control_models import all_cases
+from operators.lab import check_cases
+
+SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+@pytest.mark.needs_host_gcc
+def test_control_flow_gives_the_oracle_s_and_onnxruntime_s_values(tmp_path: Path) -> None:
+    """With AddressSanitizer and UBSan, the workspace of exactly its size."""
+    check_cases(all_cases(), tmp_path, SANITIZERS)
