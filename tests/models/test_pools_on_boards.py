@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
+from network_programs import WARNINGS, run, write
 
+from mcu_deploy import exposing, resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import Build, build
-from mcu_deploy.compiler import Options
+from mcu_deploy.compiler import Options, compile_model
 from mcu_deploy.folder import open_folder
 from mcu_deploy.pooling import Pooling
+from mcu_deploy.running import open_device
 from mcu_deploy.samples import load_samples
 from mcu_deploy.validating import validate
 
@@ -116,6 +121,57 @@ def test_a_second_network_gets_what_the_first_leaves(models_dir: Path, tmp_path:
     assert taken["dtcm"] + sum(p["bytes"] for p in second if p["memory"] == "dtcm") <= room
     again = open_folder(tmp_path).compile_again("n").plan
     assert [p.bytes for p in again.pools] == [p["bytes"] for p in second]
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
+    models_dir: Path, tmp_path: Path
+) -> None:
+    """Every layer's output is read from the pool that it lies in."""
+    source = models_dir / "mlperf_kws_int8"
+    cut = "functional_1/activation_4/Relu"
+    plain = compile_model(source / "model.onnx", load_board("mps2-an500"))
+    name = next(
+        plain.graph.edge_name(e) for e in plain.graph.topology.edges
+        if plain.graph.edge_name(e).startswith(cut) and e in plain.plan.tensors
+    )  # fmt: skip
+    requests = exposing.Requests(
+        (name,), (exposing.PartitionRequest("head", ("input_1",), (name,)),)
+    )
+    for io in ("arena", "caller"):
+        options = Options(pools=Pooling(pinned={name: "psram"}), requests=requests, io=io)
+        folder = tmp_path / io
+        built = build(source / "model.onnx", "mps2-an500", folder, name="n", options=options)
+        _require_inside(built, "psram_n", "psram")
+        samples = load_samples(source / "io.npz", plain.graph).first(1)
+        result = validate(open_folder(folder), samples, layers=True)
+        assert result.problems == () and result.oracle[0].equal == 1.0
+        assert result.layers is not None and result.layers.compared > 0
+        with open_device(open_folder(folder)) as device:
+            device.infer("n", samples.inputs[0])
+            kept = device.kept("n", device.model("n").kept[0].name)
+            (part,) = device.infer("n", samples.inputs[0], partition="head")
+        assert np.array_equal(part, kept)
+
+
+@pytest.mark.needs_arm_gcc
+def test_the_program_of_the_page_compiles(models_dir: Path, tmp_path: Path) -> None:
+    page = (resources.root() / "docs" / "memory.md").read_text()
+    (program,) = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
+    options = Options(pools=Pooling(True, hot_weights=20_000))
+    source = models_dir / "mlperf_vww_int8" / "model.onnx"
+    board = load_board("stm32f746")
+    network = compile_model(source, board, name="vww", options=options)
+    write([network], tmp_path)
+    (tmp_path / "main.c").write_text(program)
+    include = f"-I{resources.crt() / 'include'}"
+    command = ["arm-none-eabi-gcc", *board.cflags, "-std=c99", *WARNINGS, include, "-c", "main.c"]
+    run([*command, "-o", "main.o"], cwd=tmp_path)
+    with (tmp_path / "main.o").open("rb") as stream:
+        (section,) = [s for s in ELFFile(stream).iter_sections() if s.name == ".dtcm"]
+        own = {pool.name: pool.bytes for pool in network.plan.pools}
+        assert section["sh_size"] == own["dtcm"] + own["hot"]
 
 
 @pytest.mark.needs_arm_gcc
