@@ -108,10 +108,19 @@ def pack_array(tensor: TensorInfo, array: Array, what: str) -> bytes:
 
 
 def find_tensor(tensors: Sequence[TensorInfo], name: str, message: str) -> int:
-    """The index of the tensor of this name; UsageError with `message` where there is none."""
-    for index, tensor in enumerate(tensors):
-        if tensor.name == name:
-            return index
+    """The index of the tensor of this name; UsageError with `message` where there is none.
+
+    A descriptor holds the first 63 bytes of a name; UsageError too where these are of several.
+    """
+    short = name.encode()[:63].decode(errors="ignore")
+    found = [index for index, tensor in enumerate(tensors) if tensor.name in (name, short)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(
+            f"{len(found)} tensors of the model have names that begin like {name!r}, of which the "
+            "device knows 63 bytes. Give them shorter names in the model."
+        )
     names = ", ".join(repr(tensor.name) for tensor in tensors) or "none"
     raise UsageError(f"{message}; it has {names}.")
 
