@@ -134,7 +134,7 @@ def _pools(network: dict[str, Any], hot_weights: int) -> list[str]:
             for p in network["pools"]
         )
         lines.append(f"{network['name']}: {', '.join(parts)}")
-    if hot_weights:
+    if hot_weights or network["hot_weights_bytes"]:
         lines.append(
             f"{network['name']}: {network['hot_weights_bytes']:,} of {network['weights_bytes']:,} "
             "bytes of constants are copied to RAM"

@@ -42,6 +42,19 @@ def pools(plan: Plan) -> list[tuple[str, list[str]]]:
     return found
 
 
+def pool_sizes(plan: Plan, network: str) -> list[str]:
+    """A macro for the bytes of each pool beside the workspace, a line each."""
+    rows = [
+        (
+            f"#define MCU_{network.upper()}_{pool.name.upper()}_SIZE",
+            f"{pool.bytes}U",
+            f"/* in {pool.memory} */" if pool.memory else "",
+        )
+        for pool in plan.pools[1:]
+    ]
+    return [line.rstrip() for line in table(rows, gap=1)]
+
+
 _Row = tuple[int, int, int, int, str]  # offset, bytes, the first and the last position, label
 
 

@@ -153,6 +153,7 @@ def generate(
         ],
         "states": states,
         "hot": tensors.hot_constants(plan, symbols),
+        "pool_sizes": describe.pool_sizes(plan, name),
         "private_place": ", ".join(_private_place(plan)),
         "pointers": ", ".join(_pointers(plan)),
         **tensors.layer_outputs(plan),
