@@ -104,9 +104,9 @@ def make(
     plan = Plan(
         lives.program, lives.buffers, lives.tensors, found.places, tuple(found.pools),
         lives.lower_bound + hot.size(found.hot), private=lives.private,
-        private_offsets=lives.private_offsets, exposure=shown, parts=lives.parts, slots=_slots(found.places), table=lives.table,
-        memory=chosen.memory, managed=use, moves=found.moves, moved=found.moved,
-        parallel=parallel, hot=found.hot,
+        private_offsets=lives.private_offsets, exposure=shown, parts=lives.parts,
+        slots=_slots(found.places), table=lives.table, memory=chosen.memory, managed=use,
+        moves=found.moves, moved=found.moved, parallel=parallel, hot=found.hot,
     )  # fmt: skip
     check(graph, choices, plan, calls)
     return plan
