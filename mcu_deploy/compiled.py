@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcu_deploy.backends.interface import RegionCall, Target
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.ir.nested import flat
 from mcu_deploy.partition import Assignment
 from mcu_deploy.plan import InSlot, Plan
 from mcu_deploy.select import Selection
@@ -60,4 +61,11 @@ class CompiledModel:
 
     @property
     def macs(self) -> int:
-        return sum(step.choice.layer.macs for step in self.plan.steps)
+        """Of one run; a layer in a loop counts as often as it is known to run."""
+        layers = self.plan.steps
+        return sum(s.choice.layer.macs * self.plan.times[s.index] for s in layers)
+
+    @property
+    def whole_graph(self) -> Graph:
+        """The graph with all graphs inside of it, for looking things up by id."""
+        return flat(self.graph)

@@ -24,6 +24,7 @@ class Optimized:
 
     def report(self) -> dict[str, Any]:
         """What `optimize --json` prints."""
+        times = self.model.plan.times
         return {
             "model": self.model.name,
             "pmx": str(self.path),
@@ -38,7 +39,7 @@ class Optimized:
                     "name": step.choice.layer.name,
                     "op": step.choice.layer.op,
                     "backend": step.choice.workload.backend,
-                    "macs": step.choice.layer.macs,
+                    "macs": step.choice.layer.macs * times[step.index],
                 }
                 for step in self.model.plan.steps
             ],

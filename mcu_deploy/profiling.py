@@ -144,7 +144,7 @@ def _profile(
     assert isinstance(rows, list)
     layers = tuple(
         LayerCost(r["index"], r["name"], r["op"], cost, r["macs"], cost / total if total else 0.0)
-        for r, cost in zip(rows, costs, strict=True)
+        for r, cost in zip(rows, (*costs, *(0,) * (len(rows) - len(costs))), strict=True)
     )
     macs = sum(layer.macs for layer in layers)
     return Profile(str(entry["name"]), unit, source, total, macs, layers, stack_bytes)

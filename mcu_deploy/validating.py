@@ -207,9 +207,17 @@ def _layers(
 ) -> LayerReport:
     differences: list[LayerDifference] = []
     compared = 0
-    steps = {step.index: step for step in network.plan.steps}
+    graph = network.whole_graph
+    once = [
+        s
+        for s, holder in zip(network.plan.steps, network.plan.holders, strict=True)
+        if holder is None
+    ]
+    steps = {step.index: step for step in once}
     for number, inputs in enumerate(samples.inputs):
         for crc in device.layer_crcs(network.name, list(inputs)):
+            if crc.layer not in steps:
+                continue
             layer = steps[crc.layer].choice.layer
             operand = layer.outputs[crc.output]
             expected = operand.type.to_memory(oracle[number][operand.edge])
@@ -231,7 +239,7 @@ def _layers(
                     crc.layer,
                     layer.name,
                     layer.op,
-                    network.graph.edge_name(operand.edge),
+                    graph.edge_name(operand.edge),
                     index,
                     float(value[index]),
                     float(oracle[number][operand.edge][index]),
@@ -240,11 +248,7 @@ def _layers(
                 )
             )
     ordered = sorted(differences, key=lambda d: (d.sample, d.layer))
-    tensors = tuple(
-        network.graph.edge_name(o.edge)
-        for step in network.plan.steps
-        for o in step.choice.layer.outputs
-    )
+    tensors = tuple(graph.edge_name(o.edge) for step in once for o in step.choice.layer.outputs)
     return LayerReport(compared, tensors, tuple(absent_tensors(network)), tuple(ordered))
 
 

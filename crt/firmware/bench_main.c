@@ -31,6 +31,7 @@ void mcu_bench_layer_end(void);
 void mcu_bench_tick(void);
 void mcu_bench_done(void);
 void mcu_bench_failed(void);
+void mcu_bench_layer(uint32_t layer);
 void mcu_bench_hook(mcu_instance_t *instance, uint32_t layer, mcu_layer_event_t event);
 
 MARKER void mcu_bench_begin(void) {
@@ -46,7 +47,8 @@ MARKER void mcu_bench_layer_end(void) {
     __asm volatile("" ::"i"(4) : "memory");
 }
 /* Called n times to say the number n, to whoever watches addresses and sees no memory: before
- * mcu_bench_done the words of stack that were used, before mcu_bench_failed the error code. */
+ * mcu_bench_done the words of stack that were used, before mcu_bench_failed the error code, before
+ * mcu_bench_layer_begin which layer it is, if it does not follow the last one. */
 MARKER void mcu_bench_tick(void) {
     __asm volatile("" ::"i"(5) : "memory");
 }
@@ -57,19 +59,28 @@ MARKER void mcu_bench_failed(void) {
     __asm volatile("" ::"i"(7) : "memory");
 }
 
-MARKER void mcu_bench_hook(mcu_instance_t *instance, uint32_t layer, mcu_layer_event_t event) {
-    (void)instance;
-    (void)layer;
-    if (event == MCU_LAYER_BEGIN) {
-        mcu_bench_layer_begin();
-    } else {
-        mcu_bench_layer_end();
-    }
-}
-
 static void say(uint32_t number) {
     for (uint32_t i = 0; i < number; i++) {
         mcu_bench_tick();
+    }
+}
+
+/* Says which layer begins, as its index + 1, where it is not the one behind the last. */
+MARKER void mcu_bench_layer(uint32_t layer) {
+    static uint32_t next;
+    if (layer != next) {
+        say(layer + 1U);
+    }
+    next = layer + 1U;
+}
+
+MARKER void mcu_bench_hook(mcu_instance_t *instance, uint32_t layer, mcu_layer_event_t event) {
+    (void)instance;
+    if (event == MCU_LAYER_BEGIN) {
+        mcu_bench_layer(layer);
+        mcu_bench_layer_begin();
+    } else {
+        mcu_bench_layer_end();
     }
 }
 

@@ -17,7 +17,8 @@ _AXES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
 
 def summary(graph: Graph, plan: Plan, weights: bytes) -> list[str]:
     """The network in numbers, a line each."""
-    macs = sum(step.choice.layer.macs for step in plan.steps)
+    times = plan.times
+    macs = sum(step.choice.layer.macs * times[step.index] for step in plan.steps)
     rows = [("source model", f"{name(graph.name)}, SHA-256")]
     rows.append(("", graph.source_sha256))
     if weights:

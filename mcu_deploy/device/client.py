@@ -34,6 +34,7 @@ from mcu_deploy.device.protocol import (
     CounterKind,
     Hello,
     LayerCrc,
+    LayerTime,
     Provoke,
     RunFlag,
     RunResult,
@@ -202,20 +203,27 @@ class Device:
     def layer_crcs(self, model: int | str, inputs: Sequence[Array]) -> tuple[LayerCrc, ...]:
         """Runs the network and returns the CRC-32 of each output of each layer, in order.
 
-        The outputs of the run can be read afterwards.
+        Of a layer that runs several times the last, of one in a branch that is not taken none. The
+        outputs of the run can be read afterwards.
         """
         info = self.model(model)
         found: dict[tuple[int, int], LayerCrc] = {}
         counts: dict[int, int] = {}
+        arrived = 0
 
         def note(event: Frame) -> None:
             if event.type == Type.LAYER_CRC:
                 crc = protocol.unpack_layer_crc(event.payload)
                 found[crc.layer, crc.output] = crc
                 counts[crc.layer] = crc.num_outputs
+                nonlocal arrived
+                arrived += crc.output == 0
 
-        def is_complete() -> bool:
-            return len(counts) == info.num_layers and len(found) == sum(counts.values())
+        def is_complete(result: RunResult) -> bool:
+            nonlocal arrived
+            calls, arrived = arrived, 0
+            every = len(counts) == info.num_layers or calls == result.layers
+            return every and len(found) == sum(counts.values())
 
         self._run_until(info, inputs, RunFlag.LAYER_CRC, 1, note, is_complete)
         return tuple(found[key] for key in sorted(found))
@@ -230,9 +238,11 @@ class Device:
         return self._read(protocol.pack_tensor(info.index, TensorKind.LAYER, layer, output))
 
     def profile(self, model: int | str, inputs: Sequence[Array], *, repeat: int = 1) -> Profile:
-        """Runs the network and returns the counter's difference over each layer.
+        """Runs the network and returns the counter's difference over each layer, the least of the
+        repetitions.
 
-        DeviceError where the board has no counter.
+        A layer that runs several times in one repetition counts with the sum, one that does not
+        run with 0. DeviceError where the board has no counter.
         """
         if Capability.LAYER_TIME not in self.hello.capabilities:
             raise DeviceError(
@@ -240,18 +250,27 @@ class Device:
             )
         info = self.model(model)
         least: dict[int, int] = {}
+        times: dict[int, list[LayerTime]] = {}
 
         def note(event: Frame) -> None:
             if event.type == Type.LAYER_TIME:
                 time_ = protocol.unpack_layer_time(event.payload)
-                least[time_.layer] = min(time_.counter, least.get(time_.layer, time_.counter))
+                times.setdefault(time_.repetition, []).append(time_)
 
-        result = self._run_until(
-            info, inputs, RunFlag.LAYER_TIME, repeat, note, lambda: len(least) == info.num_layers
-        )
-        return Profile(
-            self.hello.counter_kind, tuple(least[layer] for layer in sorted(least)), result
-        )
+        def is_complete(result: RunResult) -> bool:
+            for calls in times.values():
+                is_whole = len(calls) == result.layers
+                if is_whole or len({t.layer for t in calls}) == len(calls):  # none runs twice
+                    for layer in {t.layer for t in calls}:
+                        took = sum(t.counter for t in calls if t.layer == layer)
+                        least[layer] = min(took, least.get(layer, took))
+            whole = any(len(calls) == result.layers for calls in times.values())
+            times.clear()
+            return whole or len(least) == info.num_layers
+
+        result = self._run_until(info, inputs, RunFlag.LAYER_TIME, repeat, note, is_complete)
+        costs = tuple(least.get(layer, 0) for layer in range(info.num_layers))
+        return Profile(self.hello.counter_kind, costs, result)
 
     def echo(self, data: bytes) -> bytes:
         """Sends up to an MTU of bytes there and back."""
@@ -355,13 +374,13 @@ class Device:
         flags: RunFlag,
         repeat: int,
         note: EventHandler,
-        is_complete: Callable[[], bool],
+        is_complete: Callable[[RunResult], bool],
     ) -> RunResult:
         """Runs until no event is missing: events are not repeated, but runs can be."""
         for _ in range(_RUN_ATTEMPTS):
             self._write_inputs(info.index, inputs)
             result = self._run(Signature.of(info), flags, repeat, 0, note)
-            if is_complete():
+            if is_complete(result):
                 return result
         raise DeviceError(
             f"In {_RUN_ATTEMPTS} runs of model {info.name} not every layer's report arrived: the "

@@ -51,7 +51,8 @@ class Counts:
 
     total: instructions of one run without a hook, of the core that runs it; cores: the same of each
     core that has worked, this one first, without the time in which it waits for the other: the
-    largest is how long the run takes. layers: of each layer in the order of execution;
+    largest is how long the run takes. layers: of each layer by its index, over all its calls; 0
+    where there was none, and layers behind the last one that ran are not there;
     stack_bytes: the deepest use of the stack in a run, from the start-up's paint; emulator,
     version: what counted; exact: whether every instruction was counted once; histogram: address to
     executions in the run without a hook, where it was asked for.
@@ -108,7 +109,7 @@ def count_instructions(
     run.finish(trace, timeout)
     return Counts(
         total=run.total,
-        layers=tuple(run.layers),
+        layers=tuple(run.layers.get(i, 0) for i in range(1 + max(run.layers, default=-1))),
         stack_bytes=run.ticks * _WORD_BYTES,
         emulator=launcher.name,
         version=trace.version,
@@ -125,13 +126,15 @@ class _Run:
         self.what = what
         self.total = 0
         self.cores: tuple[int, ...] = ()
-        self.layers: list[int] = []
+        self.layers: dict[int, int] = {}
         self.ticks = 0
+        self._finished = 0
         self._done = False
         self._starts = 0
         self._begin: Event | None = None
         self._hook = 0
         self._layer = 0
+        self._index = -1
 
     def see(self, mark: _Mark, event: Event) -> None:
         """A marked function is entered."""
@@ -162,8 +165,12 @@ class _Run:
                 self._hook = count
             case _Mark.LAYER_BEGIN:
                 self._layer = count
+                self._index = self.ticks - 1 if self.ticks else self._index + 1
+                self.ticks = 0
             case _Mark.LAYER_END:
-                self.layers.append(self._hook - self._layer)
+                known = self.layers.get(self._index, 0)
+                self.layers[self._index] = known + self._hook - self._layer
+                self._finished += 1
             case _Mark.TICK:
                 self.ticks += 1
             case _Mark.DONE:
@@ -182,7 +189,7 @@ class _Run:
             return "in its first run"
         if self.total == 0:
             return "in its second run"
-        return f"in its third run, after {len(self.layers)} layers"
+        return f"in its third run, after {self._finished} layers"
 
 
 def _idle(elf: Path) -> tuple[tuple[int, int], ...]:

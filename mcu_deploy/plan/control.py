@@ -138,6 +138,26 @@ def blocks(program: Sequence[Any]) -> Mapping[int, Block]:
     return dict(sorted(found.items()))
 
 
+def times(program: Sequence[Any]) -> list[int]:
+    """How often each position runs: the rounds that are known, and a branch as if it were taken."""
+    found = [1] * len(program)
+    for loop in loops(program):
+        item = program[loop.begin]
+        known = item.exactly if item.exactly is not None else item.most
+        if known is not None and (item.condition is None or item.exactly is not None):
+            for position in range(loop.begin, loop.end + 1):
+                found[position] *= known
+    return found
+
+
+def holders(program: Sequence[Any]) -> list[NodeId | None]:
+    """The innermost If, Loop or Scan that each position is in."""
+    found: list[NodeId | None] = [None] * len(program)
+    for block in blocks(program).values():  # outer ones first
+        found[block.begin : block.end + 1] = [block.node] * (block.end + 1 - block.begin)
+    return found
+
+
 def loops(program: Sequence[Any]) -> list[Block]:
     """The stretches that run again and again, outer ones first."""
     found = blocks(program)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mcu_deploy.backends.interface import Region
-from mcu_deploy.ir import EdgeId
+from mcu_deploy.ir import EdgeId, NodeId
+from mcu_deploy.plan import control
 from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.control import ControlItem
 from mcu_deploy.plan.exposure import Exposure
@@ -199,6 +200,18 @@ class Plan:
     def steps(self) -> tuple[Step, ...]:
         """The layers that are called, in the order of their indices."""
         return tuple(steps_of(self.program))
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """How often each layer runs, as far as it is known; see control.times."""
+        numbers = control.times(self.program)
+        return tuple(n for n, i in zip(numbers, self.program, strict=True) if isinstance(i, Step))
+
+    @property
+    def holders(self) -> tuple[NodeId | None, ...]:
+        """The innermost If, Loop or Scan that each layer is in; None: it runs once."""
+        nodes = control.holders(self.program)
+        return tuple(n for n, i in zip(nodes, self.program, strict=True) if isinstance(i, Step))
 
     @property
     def bytes(self) -> int:

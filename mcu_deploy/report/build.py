@@ -170,9 +170,11 @@ def _tensor(graph: Graph, edge: int) -> dict[str, Any]:
 
 
 def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
-    network = built.network
+    """macs: of a whole run. within: the If, Loop or Scan that the layer is in."""
+    network, graph = built.network, built.network.whole_graph
+    times = network.plan.times
     rows = []
-    for step in network.plan.steps:
+    for step, holder in zip(network.plan.steps, network.plan.holders, strict=True):
         layer, workload = step.choice.layer, step.choice.workload
         rows.append(
             {
@@ -181,13 +183,14 @@ def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
                 "name": layer.name,
                 "op": layer.op,
                 "backend": workload.backend,
-                "macs": layer.macs,
+                "macs": layer.macs * times[step.index],
+                "within": None if holder is None else graph.node(holder).name,
                 "constant_bytes": sum(c.value.nbytes for c in workload.constants),
                 **memory.accesses(network.plan, step),
-                "nodes": list(network.graph.leaf_nodes(layer.node.id)),
+                "nodes": list(graph.leaf_nodes(layer.node.id)),
                 "outputs": [
                     {
-                        **_tensor(network.graph, o.edge),
+                        **_tensor(graph, o.edge),
                         **memory.place(network.plan, network.plan.place(o.edge, step.index)),
                         "bytes": o.type.bytes,
                     }
