@@ -9,7 +9,7 @@ import numpy as np
 
 from mcu_deploy.backends.interface import Constant
 from mcu_deploy.plan import traffic
-from mcu_deploy.plan.model import ALIGNMENT, Hot, InPool, Step, aligned
+from mcu_deploy.plan.model import ALIGNMENT, Hot, InPool, Program, Step, aligned
 
 
 @dataclass
@@ -21,7 +21,7 @@ class _Array:
     uses: list[tuple[int, int]] = field(default_factory=list)  # step, index of the constant
 
 
-def choose(steps: Iterable[Step], budget: int) -> tuple[Hot, ...]:
+def choose(program: Program, budget: int) -> tuple[Hot, ...]:
     """The constants with the most reads per byte, as many as `budget` bytes hold.
 
     Whole arrays only, each aligned; one that is too large for what is left is passed over. The pool
@@ -29,7 +29,7 @@ def choose(steps: Iterable[Step], budget: int) -> tuple[Hot, ...]:
     """
     if budget <= 0:
         return ()
-    arrays = _arrays(steps)
+    arrays = _arrays(program)
     found: list[Hot] = []
     end = 0
     for array in sorted(arrays, key=lambda a: -a.reads / a.bytes):  # stable: else in their order
@@ -49,14 +49,16 @@ def content(constant: Constant) -> tuple[str, bytes]:
     return constant.ctype, np.ascontiguousarray(constant.value).tobytes()
 
 
-def _arrays(steps: Iterable[Step]) -> list[_Array]:
+def _arrays(program: Program) -> list[_Array]:
     found: dict[tuple[str, bytes], _Array] = {}
-    for step in steps:
+    for step, times in zip(program, traffic.rounds(program), strict=True):
+        if not isinstance(step, Step):
+            continue
         constants = step.choice.workload.constants
         reads = traffic.of_constants(step.choice.layer, constants)
         for index, constant in enumerate(constants):
             if constant.value.nbytes and constant.alignment <= ALIGNMENT:
                 array = found.setdefault(content(constant), _Array(constant.value.nbytes))
-                array.reads += reads[index]
+                array.reads += times * reads[index]
                 array.uses.append((step.index, index))
     return list(found.values())

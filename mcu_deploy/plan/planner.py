@@ -32,7 +32,6 @@ from mcu_deploy.plan.model import (
     Plan,
     PoolUse,
     aligned,
-    steps_of,
 )
 from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Placement, Problem, solve
@@ -157,7 +156,7 @@ def _places(
     placed = [b.id for b in lives.buffers if b.id not in made.places]
     apart = [b for b in placed if options.separate_state and lives.buffers[b].persistent]
     shared = [b for b in placed if b not in apart]
-    constants = hot.choose(steps_of(lives.program), options.memories.hot_bytes)
+    constants = hot.choose(lives.program, options.memories.hot_bytes)
     fast = PoolUse(HOT, hot.size(constants), hot_memory(options.memories, hot.size(constants)))
     state = solve(problem(lives, apart))
     memories = options.memories.without(fast.memory, fast.bytes)

@@ -4,17 +4,18 @@ An estimate, and the same for all kernels: a layer reads each of its inputs and 
 outputs once, and uses its scratch twice, once in each direction. Where a layer multiplies and
 accumulates, each multiply-accumulate reads one element of both factors, which are its first two
 inputs: a convolution reads an input element once for each filter and each place of the kernel
-over it, and a weight once for each pixel that it makes.
+over it, and a weight once for each pixel that it makes. What a loop holds counts once a round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mcu_deploy.backends.interface import Constant, Layer
 from mcu_deploy.plan.analysis import scratches
+from mcu_deploy.plan.control import Branch, ControlItem, Element, End, Repeat
 from mcu_deploy.plan.lifetimes import Lifetimes
-from mcu_deploy.plan.model import Step
+from mcu_deploy.plan.model import Copy, Program, Step
 
 _FACTORS = 2
 
@@ -22,32 +23,51 @@ _FACTORS = 2
 def of_buffers(lives: Lifetimes) -> list[int]:
     """For each buffer the bytes that are read and written in it over a run of the network."""
     found = [0] * len(lives.buffers)
-    for item in lives.program:
-        if not isinstance(item, Step):
-            for edge in item.edges:
-                if edge in lives.tensors:  # it is no constant
-                    found[lives.tensors[edge].buffer] += lives.tensors[edge].bytes
-            continue
-        layer = item.choice.layer
-        for index, operand in enumerate(layer.inputs):
-            if operand is not None and operand.constant is None:
-                once = operand.type.bytes
-                reads = layer.macs * operand.type.dtype.bytes if index < _FACTORS else 0
-                found[lives.tensors[operand.edge].buffer] += reads or once
-        for output in layer.outputs:
-            found[lives.tensors[output.edge].buffer] += output.type.bytes
-        for buffer, size in _scratch_buffers(item):
-            found[buffer] += 2 * size
+    for item, times in zip(lives.program, rounds(lives.program), strict=True):
+        for buffer, size in _of_step(lives, item) if isinstance(item, Step) else _of(lives, item):
+            found[buffer] += times * size
     return found
 
 
-def _scratch_buffers(step: Step) -> list[tuple[int, int]]:
-    found = []
+def rounds(program: Program) -> list[int]:
+    """How often each item of a program runs, as far as it is known: else once."""
+    found: list[int] = []
+    outside: list[int] = []
+    times = 1
+    for item in program:
+        if isinstance(item, End):
+            times = outside.pop()
+        found.append(times)
+        if isinstance(item, Branch | Repeat):
+            outside.append(times)
+        if isinstance(item, Repeat):
+            times *= item.exactly or item.most or 1
+    return found
+
+
+_Use = tuple[int, int]  # a buffer, and the bytes that are read or written in it
+
+
+def _of(lives: Lifetimes, item: Copy | ControlItem) -> Iterator[_Use]:
+    for edge in item.edges:
+        if edge in lives.tensors:  # it is no constant
+            whole = lives.tensors[edge].bytes
+            size = item.pieces * item.bytes if isinstance(item, Element) else whole
+            yield lives.tensors[edge].buffer, size
+
+
+def _of_step(lives: Lifetimes, step: Step) -> Iterator[_Use]:
+    layer = step.choice.layer
+    for index, operand in enumerate(layer.inputs):
+        if operand is not None and operand.constant is None:
+            reads = layer.macs * operand.type.dtype.bytes if index < _FACTORS else 0
+            yield lives.tensors[operand.edge].buffer, reads or operand.type.bytes
+    for output in layer.outputs:
+        yield lives.tensors[output.edge].buffer, output.type.bytes
     for size, region in scratches(step.choice):
         buffer = step.scratch if region is None else step.regions[region]
         assert buffer is not None
-        found.append((buffer, size))
-    return found
+        yield buffer, 2 * size
 
 
 def of_constants(layer: Layer, constants: Sequence[Constant]) -> list[int]:

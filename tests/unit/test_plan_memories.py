@@ -12,7 +12,19 @@ from graph_cases import Net, planned
 from mcu_deploy.backends.interface import CFunction, Constant, Workload, layer_of
 from mcu_deploy.errors import FitError, UsageError
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan import InPool, Memories, Plan, PlanError, check, hot, make, planner, traffic
+from mcu_deploy.plan import (
+    Copy,
+    InPool,
+    Memories,
+    Plan,
+    PlanError,
+    check,
+    hot,
+    make,
+    planner,
+    traffic,
+)
+from mcu_deploy.plan.control import Branch, End, Otherwise, Repeat
 from mcu_deploy.plan.lifetimes import analyse
 from mcu_deploy.plan.pools import Pool
 from mcu_deploy.select import Choice
@@ -59,6 +71,24 @@ def test_a_factor_is_read_for_each_multiplication() -> None:
     largest = max(range(len(weights)), key=lambda i: weights[i].value.nbytes)
     assert reads[largest] == macs * 4
     assert all(reads[i] == 4 * 64 * 4 for i in range(len(weights)) if i != largest)
+
+
+def test_what_a_loop_holds_counts_once_a_round() -> None:
+    ten, five = Repeat(1, None, 10, None, None), Repeat(2, None, None, None, 5)
+    program = (
+        Copy(0, 1),
+        ten,
+        Copy(0, 1),
+        five,
+        Copy(0, 1),
+        End(2),
+        Copy(0, 1),
+        End(1),
+        Copy(0, 1),
+    )
+    assert traffic.rounds(program) == [1, 1, 10, 10, 50, 10, 10, 1, 1]
+    ways = (Branch(1, 0), Copy(0, 1), Otherwise(1), Copy(0, 1), End(1))
+    assert traffic.rounds(ways) == [1] * 5
 
 
 def test_what_is_read_most_gets_the_fast_memory() -> None:
