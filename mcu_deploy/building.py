@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcu_deploy import codegen, compiler, formats, pooling, report, resources, toolchain
+from mcu_deploy import codegen, compiler, formats, memory_pools, report, resources, toolchain
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen import FirmwareModel
@@ -96,7 +96,7 @@ def build(
     while True:
         networks: list[Network] = []
         for path, n in zip(paths, names, strict=True):
-            pools = pooling.with_taken(chosen.pools, target, [made.plan for made in networks])
+            pools = memory_pools.with_taken(chosen.pools, target, [made.plan for made in networks])
             each = replace(chosen, pools=pools)
             networks.append(
                 compiler.compile_model(path, target, name=n, session=session, options=each)
@@ -187,7 +187,7 @@ def _link(
 ) -> Build:
     floats = any("float" in _weight_types(n) for n in networks)
     shared = options.arena == "shared"
-    board = pooling.linked_board(board, [n.plan for n in networks])
+    board = memory_pools.linked_board(board, [n.plan for n in networks])
 
     def table(stacks: Sequence[int]) -> None:
         rows = [

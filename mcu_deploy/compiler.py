@@ -15,10 +15,10 @@ from mcu_deploy import (
     formats,
     hygiene,
     layouts,
+    memory_pools,
     optimize,
     partition,
     plan,
-    pooling,
     select,
     splitting,
 )
@@ -64,7 +64,7 @@ class Options:
     half: Half | None = None
     memory: str = plan.OFFLINE
     schedule: str = plan.SEQUENTIAL
-    pools: pooling.Pooling = field(default_factory=pooling.Pooling)
+    pools: memory_pools.PoolRequests = field(default_factory=memory_pools.PoolRequests)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ def compile_model(
     if formats.is_compiled(path):
         return _open(path, board, name, session, chosen)
     session.preference(board.core, chosen.backends)  # names that nobody has end here
-    pooling.require_possible(board, chosen)
+    memory_pools.require_possible(board, chosen)
     source = _read(path, names.network_name(name, path), chosen)
     with session.loading() as network_id:
         while True:
@@ -135,7 +135,7 @@ def _read(path: Path, name: str, options: Options) -> _Source:
     imported = formats.load(path, options.shapes)
     if options.half is not None:
         imported = splitting.take(imported, options.half)
-    pinned = pooling.find(imported, options.pools)
+    pinned = memory_pools.find(imported, options.pools)
     graph, marks = exposing.mark(imported, options.requests)
     graph = optimize.run(graph, optimize.Options(fuse=not options.layers_all))
     return _Source(name, imported, graph, marks, pinned)
@@ -161,7 +161,7 @@ def _compile(source: _Source, board: Board, session: Session, options: Options) 
     others = [b for b in session.preference(board.core) if b.id not in known]
     selection = select.select(graph, assignment, (*preference, *others), target)
     calls = (*selection.acquire, *selection.release)
-    pinned = pooling.settle(graph, exposure, source.pinned, options.pools)
+    pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     chosen = plan_options(board, options, pinned)
     memory = plan.make(graph, selection.choices, chosen, [c for _, c in calls], exposure)
     written = {e: source.imported.edge_name(e) for n in source.imported.nodes for e in n.writes}
@@ -191,7 +191,7 @@ def plan_options(board: Board, options: Options, pinned: Mapping[EdgeId, str]) -
         memory=options.memory,
         schedule=options.schedule,
         separate_state=options.separate_state,
-        memories=pooling.memories(board, options.pools, pinned),
+        memories=memory_pools.memories(board, options.pools, pinned),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcu_deploy import exposing, pooling
+from mcu_deploy import exposing, memory_pools
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiler import Network, Options, compile_model, sha256_of
@@ -93,7 +93,7 @@ class BuildFolder:
                 arena=options["arena"],
                 half=Half(h["side"], tuple(h["tensors"])) if (h := options["half"]) else None,
                 memory=options["memory"],
-                pools=pooling.read(options["pools"], entry["pools_taken"]),
+                pools=memory_pools.read(options["pools"], entry["pools_taken"]),
                 schedule=options["schedule"],
             ),
         )

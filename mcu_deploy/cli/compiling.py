@@ -119,7 +119,7 @@ def compile_options(
     layers: str,
 ) -> Options:
     """The compiler's options. Raises UsageError for values that make no sense."""
-    from mcu_deploy import exposing, pooling
+    from mcu_deploy import exposing, memory_pools
     from mcu_deploy.compiler import Options
     from mcu_deploy.folder import parse_shapes
     from mcu_deploy.plan import memory_strategies, schedules
@@ -144,7 +144,7 @@ def compile_options(
         io=io,
         arena=arena,
         memory=memory,
-        pools=pooling.parse(pools, pool or (), hot_weights),
+        pools=memory_pools.parse(pools, pool or (), hot_weights),
         schedule=schedule,
     )
 

@@ -1190,7 +1190,7 @@ class Options(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            obj = Pooling()
+            obj = PoolRequests()
             obj.Init(self._tab.Bytes, x)
             return obj
         return None
@@ -1239,7 +1239,7 @@ class OptionsT(object):
         self.half = None  # type: Optional[HalfT]
         self.memory = 0  # type: int
         self.schedule = 0  # type: int
-        self.pools = None  # type: Optional[PoolingT]
+        self.pools = None  # type: Optional[PoolRequestsT]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -1294,7 +1294,7 @@ class OptionsT(object):
         self.memory = options.Memory()
         self.schedule = options.Schedule()
         if options.Pools() is not None:
-            self.pools = PoolingT.InitFromObj(options.Pools())
+            self.pools = PoolRequestsT.InitFromObj(options.Pools())
 
     # OptionsT
     def Pack(self, builder):
@@ -2260,36 +2260,36 @@ class NamedNumberT(object):
         return namedNumber
 
 
-class Pooling(object):
+class PoolRequests(object):
     __slots__ = ['_tab']
 
     @classmethod
     def GetRootAs(cls, buf, offset=0):
         n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
-        x = Pooling()
+        x = PoolRequests()
         x.Init(buf, n + offset)
         return x
 
     @classmethod
-    def GetRootAsPooling(cls, buf, offset=0):
+    def GetRootAsPoolRequests(cls, buf, offset=0):
         """This method is deprecated. Please switch to GetRootAs."""
         return cls.GetRootAs(buf, offset)
     @classmethod
-    def PoolingBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
+    def PoolRequestsBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
         return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
 
-    # Pooling
+    # PoolRequests
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
-    # Pooling
+    # PoolRequests
     def Spread(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
         if o != 0:
             return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
         return False
 
-    # Pooling
+    # PoolRequests
     def Pinned(self, j):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
@@ -2301,26 +2301,26 @@ class Pooling(object):
             return obj
         return None
 
-    # Pooling
+    # PoolRequests
     def PinnedLength(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
-    # Pooling
+    # PoolRequests
     def PinnedIsNone(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         return o == 0
 
-    # Pooling
+    # PoolRequests
     def HotWeights(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
         if o != 0:
             return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
         return 0
 
-    # Pooling
+    # PoolRequests
     def Taken(self, j):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
@@ -2332,35 +2332,35 @@ class Pooling(object):
             return obj
         return None
 
-    # Pooling
+    # PoolRequests
     def TakenLength(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
-    # Pooling
+    # PoolRequests
     def TakenIsNone(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         return o == 0
 
-def PoolingStart(builder): builder.StartObject(4)
-def PoolingAddSpread(builder, spread): builder.PrependBoolSlot(0, spread, 0)
-def PoolingAddPinned(builder, pinned): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(pinned), 0)
-def PoolingStartPinnedVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def PoolingAddHotWeights(builder, hotWeights): builder.PrependUint64Slot(2, hotWeights, 0)
-def PoolingAddTaken(builder, taken): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(taken), 0)
-def PoolingStartTakenVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def PoolingEnd(builder): return builder.EndObject()
+def PoolRequestsStart(builder): builder.StartObject(4)
+def PoolRequestsAddSpread(builder, spread): builder.PrependBoolSlot(0, spread, 0)
+def PoolRequestsAddPinned(builder, pinned): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(pinned), 0)
+def PoolRequestsStartPinnedVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PoolRequestsAddHotWeights(builder, hotWeights): builder.PrependUint64Slot(2, hotWeights, 0)
+def PoolRequestsAddTaken(builder, taken): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(taken), 0)
+def PoolRequestsStartTakenVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PoolRequestsEnd(builder): return builder.EndObject()
 
 try:
     from typing import List
 except:
     pass
 
-class PoolingT(object):
+class PoolRequestsT(object):
 
-    # PoolingT
+    # PoolRequestsT
     def __init__(self):
         self.spread = False  # type: bool
         self.pinned = None  # type: List[NamedTextT]
@@ -2369,46 +2369,46 @@ class PoolingT(object):
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
-        pooling = Pooling()
-        pooling.Init(buf, pos)
-        return cls.InitFromObj(pooling)
+        poolRequests = PoolRequests()
+        poolRequests.Init(buf, pos)
+        return cls.InitFromObj(poolRequests)
 
     @classmethod
-    def InitFromObj(cls, pooling):
-        x = PoolingT()
-        x._UnPack(pooling)
+    def InitFromObj(cls, poolRequests):
+        x = PoolRequestsT()
+        x._UnPack(poolRequests)
         return x
 
-    # PoolingT
-    def _UnPack(self, pooling):
-        if pooling is None:
+    # PoolRequestsT
+    def _UnPack(self, poolRequests):
+        if poolRequests is None:
             return
-        self.spread = pooling.Spread()
-        if not pooling.PinnedIsNone():
+        self.spread = poolRequests.Spread()
+        if not poolRequests.PinnedIsNone():
             self.pinned = []
-            for i in range(pooling.PinnedLength()):
-                if pooling.Pinned(i) is None:
+            for i in range(poolRequests.PinnedLength()):
+                if poolRequests.Pinned(i) is None:
                     self.pinned.append(None)
                 else:
-                    namedText_ = NamedTextT.InitFromObj(pooling.Pinned(i))
+                    namedText_ = NamedTextT.InitFromObj(poolRequests.Pinned(i))
                     self.pinned.append(namedText_)
-        self.hotWeights = pooling.HotWeights()
-        if not pooling.TakenIsNone():
+        self.hotWeights = poolRequests.HotWeights()
+        if not poolRequests.TakenIsNone():
             self.taken = []
-            for i in range(pooling.TakenLength()):
-                if pooling.Taken(i) is None:
+            for i in range(poolRequests.TakenLength()):
+                if poolRequests.Taken(i) is None:
                     self.taken.append(None)
                 else:
-                    namedNumber_ = NamedNumberT.InitFromObj(pooling.Taken(i))
+                    namedNumber_ = NamedNumberT.InitFromObj(poolRequests.Taken(i))
                     self.taken.append(namedNumber_)
 
-    # PoolingT
+    # PoolRequestsT
     def Pack(self, builder):
         if self.pinned is not None:
             pinnedlist = []
             for i in range(len(self.pinned)):
                 pinnedlist.append(self.pinned[i].Pack(builder))
-            PoolingStartPinnedVector(builder, len(self.pinned))
+            PoolRequestsStartPinnedVector(builder, len(self.pinned))
             for i in reversed(range(len(self.pinned))):
                 builder.PrependUOffsetTRelative(pinnedlist[i])
             pinned = builder.EndVector()
@@ -2416,19 +2416,19 @@ class PoolingT(object):
             takenlist = []
             for i in range(len(self.taken)):
                 takenlist.append(self.taken[i].Pack(builder))
-            PoolingStartTakenVector(builder, len(self.taken))
+            PoolRequestsStartTakenVector(builder, len(self.taken))
             for i in reversed(range(len(self.taken))):
                 builder.PrependUOffsetTRelative(takenlist[i])
             taken = builder.EndVector()
-        PoolingStart(builder)
-        PoolingAddSpread(builder, self.spread)
+        PoolRequestsStart(builder)
+        PoolRequestsAddSpread(builder, self.spread)
         if self.pinned is not None:
-            PoolingAddPinned(builder, pinned)
-        PoolingAddHotWeights(builder, self.hotWeights)
+            PoolRequestsAddPinned(builder, pinned)
+        PoolRequestsAddHotWeights(builder, self.hotWeights)
         if self.taken is not None:
-            PoolingAddTaken(builder, taken)
-        pooling = PoolingEnd(builder)
-        return pooling
+            PoolRequestsAddTaken(builder, taken)
+        poolRequests = PoolRequestsEnd(builder)
+        return poolRequests
 
 
 class NamedShape(object):

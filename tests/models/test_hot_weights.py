@@ -18,8 +18,8 @@ from network_programs import (
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.memory_pools import PoolRequests
 from mcu_deploy.plan.hot import content
-from mcu_deploy.pooling import Pooling
 from mcu_deploy.samples import load_samples
 
 # Two instances, each with a copy: what is done to one is the other's no business, and a damaged
@@ -82,10 +82,10 @@ def _compile(models_dir: Path, board: str, options: Options) -> tuple[Network, s
 
 
 CASES = [
-    pytest.param(Options(pools=Pooling(hot_weights=3000)), id="incbin"),
-    pytest.param(Options(pools=Pooling(hot_weights=3000), weights="array"), id="array"),
-    pytest.param(Options(pools=Pooling(hot_weights=3000), memory="mru"), id="mru"),
-    pytest.param(Options(pools=Pooling(hot_weights=10**6), memory="compact"), id="all"),
+    pytest.param(Options(pools=PoolRequests(hot_weights=3000)), id="incbin"),
+    pytest.param(Options(pools=PoolRequests(hot_weights=3000), weights="array"), id="array"),
+    pytest.param(Options(pools=PoolRequests(hot_weights=3000), memory="mru"), id="mru"),
+    pytest.param(Options(pools=PoolRequests(hot_weights=10**6), memory="compact"), id="all"),
 ]
 
 
@@ -111,7 +111,9 @@ def test_as_much_is_moved_as_was_allowed(models_dir: Path) -> None:
     """Whole arrays, and each once."""
     moved = {}
     for allowed in (0, 8, 1000, 3000, 10**6):
-        network, _ = _compile(models_dir, "mps2-an386", Options(pools=Pooling(hot_weights=allowed)))
+        network, _ = _compile(
+            models_dir, "mps2-an386", Options(pools=PoolRequests(hot_weights=allowed))
+        )
         plan = network.plan
         moved[allowed] = sum({hot.place: hot.bytes for hot in plan.hot}.values())
         assert moved[allowed] <= allowed

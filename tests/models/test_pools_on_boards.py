@@ -15,7 +15,7 @@ from mcu_deploy.boards import load_board
 from mcu_deploy.building import Build, build
 from mcu_deploy.compiler import Options, compile_model
 from mcu_deploy.folder import open_folder
-from mcu_deploy.pooling import Pooling
+from mcu_deploy.memory_pools import PoolRequests
 from mcu_deploy.running import open_device
 from mcu_deploy.samples import load_samples
 from mcu_deploy.validating import validate
@@ -46,7 +46,7 @@ def _require_right(built: Build, io: Path) -> None:
     assert result.oracle[0].equal == 1.0
 
 
-def _build(models_dir: Path, model: str, board: str, folder: Path, pools: Pooling) -> Build:
+def _build(models_dir: Path, model: str, board: str, folder: Path, pools: PoolRequests) -> Build:
     source = models_dir / model / "model.onnx"
     return build(source, board, folder, name="n", options=Options(pools=pools))
 
@@ -56,7 +56,7 @@ def _build(models_dir: Path, model: str, board: str, folder: Path, pools: Poolin
 def test_a_network_in_dtcm_and_sram(models_dir: Path, tmp_path: Path) -> None:
     """The person detector needs more than the DTCM has: the rest goes to SRAM."""
     built = _build(
-        models_dir, "mlperf_vww_int8", "stm32f746", tmp_path, Pooling(True, hot_weights=20_000)
+        models_dir, "mlperf_vww_int8", "stm32f746", tmp_path, PoolRequests(True, hot_weights=20_000)
     )
     pools = {p["name"]: p for p in built.report["networks"][0]["pools"]}  # type: ignore[index]
     assert {name: pool["memory"] for name, pool in pools.items()} == {
@@ -76,7 +76,7 @@ def test_a_network_in_dtcm_and_sram(models_dir: Path, tmp_path: Path) -> None:
 def test_what_fits_the_fastest_memory_is_one_workspace_there(
     models_dir: Path, tmp_path: Path
 ) -> None:
-    built = _build(models_dir, "mlperf_kws_int8", "stm32f746", tmp_path, Pooling(True))
+    built = _build(models_dir, "mlperf_kws_int8", "stm32f746", tmp_path, PoolRequests(True))
     assert [p["name"] for p in built.report["networks"][0]["pools"]] == ["workspace"]  # type: ignore[index]
     _require_inside(built, "workspace_n", "dtcm")
     _require_right(built, models_dir / "mlperf_kws_int8" / "io.npz")
@@ -95,7 +95,7 @@ def test_what_fits_the_fastest_memory_is_one_workspace_there(
 def test_a_pinned_tensor_is_where_it_was_put(
     board: str, fast: str, slow: str, models_dir: Path, tmp_path: Path
 ) -> None:
-    pools = Pooling(pinned={"input_1": slow}, hot_weights=4000)
+    pools = PoolRequests(pinned={"input_1": slow}, hot_weights=4000)
     built = _build(models_dir, "mlperf_kws_int8", board, tmp_path, pools)
     _require_inside(built, "workspace_n", fast)
     _require_inside(built, f"{slow}_n", slow)
@@ -110,7 +110,7 @@ def test_a_second_network_gets_what_the_first_leaves(models_dir: Path, tmp_path:
     source = models_dir / "mlperf_vww_int8" / "model.onnx"
     built = build(
         [source, source], "stm32f746", tmp_path, name=["first", "n"],
-        options=Options(pools=Pooling(True)),
+        options=Options(pools=PoolRequests(True)),
     )  # fmt: skip
     first, second = (n["pools"] for n in built.report["networks"])  # type: ignore[attr-defined]
     taken = {p["memory"]: p["bytes"] for p in first}
@@ -140,7 +140,7 @@ def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
         (name,), (exposing.PartitionRequest("head", ("input_1",), (name,)),)
     )
     for io in ("arena", "caller"):
-        options = Options(pools=Pooling(pinned={name: "psram"}), requests=requests, io=io)
+        options = Options(pools=PoolRequests(pinned={name: "psram"}), requests=requests, io=io)
         folder = tmp_path / io
         built = build(source / "model.onnx", "mps2-an500", folder, name="n", options=options)
         _require_inside(built, "psram_n", "psram")
@@ -159,7 +159,7 @@ def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
 def test_the_program_of_the_page_compiles(models_dir: Path, tmp_path: Path) -> None:
     page = (resources.root() / "docs" / "memory.md").read_text()
     (program,) = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
-    options = Options(pools=Pooling(True, hot_weights=20_000))
+    options = Options(pools=PoolRequests(True, hot_weights=20_000))
     source = models_dir / "mlperf_vww_int8" / "model.onnx"
     board = load_board("stm32f746")
     network = compile_model(source, board, name="vww", options=options)
@@ -176,7 +176,7 @@ def test_the_program_of_the_page_compiles(models_dir: Path, tmp_path: Path) -> N
 
 @pytest.mark.needs_arm_gcc
 def test_without_a_wish_the_parts_of_a_memory_are_one(models_dir: Path, tmp_path: Path) -> None:
-    built = _build(models_dir, "mlperf_kws_int8", "stm32f746", tmp_path, Pooling())
+    built = _build(models_dir, "mlperf_kws_int8", "stm32f746", tmp_path, PoolRequests())
     assert built.report["networks"][0]["pools"][0]["memory"] == "sram"  # type: ignore[index]
     names = {use["name"] for use in built.report["memories"]}  # type: ignore[attr-defined]
     assert names == {memory.name for memory in load_board("stm32f746").memories}

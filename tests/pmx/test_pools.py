@@ -9,9 +9,9 @@ from pmx_cases import compiled, packed
 
 from mcu_deploy.compiler import Network, Options
 from mcu_deploy.errors import UsageError
-from mcu_deploy.pooling import Pooling
+from mcu_deploy.memory_pools import PoolRequests
 
-POOLS = Pooling(True, {"input_1": "sram12"}, hot_weights=3000)
+POOLS = PoolRequests(True, {"input_1": "sram12"}, hot_weights=3000)
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,12 @@ def test_what_is_saved_is_what_is_loaded(pair: tuple[Network, Path]) -> None:
 def test_the_options_may_be_given_again_for_any_network_of_a_firmware(
     pair: tuple[Network, Path],
 ) -> None:
-    behind_another = Pooling(True, {"input_1": "sram12"}, 3000, {"dtcm": 40_000})
+    behind_another = PoolRequests(True, {"input_1": "sram12"}, 3000, {"dtcm": 40_000})
     assert compiled(pair[1], Options(pools=behind_another), board="stm32f746").plan.hot
 
 
 def test_others_are_refused(pair: tuple[Network, Path]) -> None:
     with pytest.raises(UsageError, match="--pools, --pool or --hot-weights"):
-        compiled(pair[1], Options(pools=Pooling(hot_weights=1)), board="stm32f746")
+        compiled(pair[1], Options(pools=PoolRequests(hot_weights=1)), board="stm32f746")
     with pytest.raises(UsageError, match="in the memory 'sram12', which mps2-an500 does not have"):
         compiled(pair[1], board="mps2-an500")

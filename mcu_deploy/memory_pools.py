@@ -23,7 +23,7 @@ RESERVE = 12 * 1024
 
 
 @dataclass(frozen=True)
-class Pooling:
+class PoolRequests:
     """What a user wants of a board's memories.
 
     spread: tensors are placed by benefit; otherwise in one memory. pinned: the memory of a tensor,
@@ -71,7 +71,7 @@ def _require_memory(board: Board, tensor: str, memory: str) -> None:
         )
 
 
-def memories(board: Board, asked: Pooling, pinned: Mapping[EdgeId, str]) -> Memories:
+def memories(board: Board, asked: PoolRequests, pinned: Mapping[EdgeId, str]) -> Memories:
     """What the planner is told. pinned: the edges of asked.pinned."""
     if board.is_host:
         return Memories(hot_bytes=asked.hot_weights)
@@ -101,9 +101,9 @@ def linked_board(board: Board, plans: Sequence[Plan]) -> Board:
     return board.divided() if named else board
 
 
-def with_taken(asked: Pooling, board: Board, plans: Sequence[Plan]) -> Pooling:
+def with_taken(asked: PoolRequests, board: Board, plans: Sequence[Plan]) -> PoolRequests:
     """What is asked of the next network of a firmware, behind those of these plans."""
-    if board.is_host or asked == Pooling():
+    if board.is_host or asked == PoolRequests():
         return asked
     taken: dict[str, int] = {}
     for plan in plans:
@@ -116,7 +116,7 @@ def with_taken(asked: Pooling, board: Board, plans: Sequence[Plan]) -> Pooling:
 # ---- Tensors ----
 
 
-def find(graph: Graph, asked: Pooling) -> dict[str, EdgeId]:
+def find(graph: Graph, asked: PoolRequests) -> dict[str, EdgeId]:
     """The edges of a model as it was read that hold the pinned tensors, by their names.
 
     Raises UsageError for names that the model does not have, and for constants.
@@ -135,7 +135,7 @@ def find(graph: Graph, asked: Pooling) -> dict[str, EdgeId]:
 
 
 def settle(
-    graph: Graph, exposure: Exposure, found: Mapping[str, EdgeId], asked: Pooling
+    graph: Graph, exposure: Exposure, found: Mapping[str, EdgeId], asked: PoolRequests
 ) -> dict[EdgeId, str]:
     """The memory of each pinned edge in the graph that is compiled.
 
@@ -163,7 +163,7 @@ def settle(
 # ---- On the command line, and in a report ----
 
 
-def parse(pools: str, pinned: Sequence[str], hot_weights: int) -> Pooling:
+def parse(pools: str, pinned: Sequence[str], hot_weights: int) -> PoolRequests:
     """--pools off|auto, --pool TENSOR=NAME, --hot-weights BYTES."""
     found: dict[str, str] = {}
     for text in pinned:
@@ -177,9 +177,9 @@ def parse(pools: str, pinned: Sequence[str], hot_weights: int) -> Pooling:
             )
     if hot_weights < 0:
         raise UsageError(f"--hot-weights {hot_weights} is less than nothing; give a size in bytes.")
-    return Pooling(pools == "auto", found, hot_weights)
+    return PoolRequests(pools == "auto", found, hot_weights)
 
 
-def read(saved: Mapping[str, Any], taken: Mapping[str, int]) -> Pooling:
+def read(saved: Mapping[str, Any], taken: Mapping[str, int]) -> PoolRequests:
     """The request that dataclasses.asdict made of one, as a report holds it."""
-    return Pooling(saved["spread"], dict(saved["pinned"]), saved["hot_weights"], dict(taken))
+    return PoolRequests(saved["spread"], dict(saved["pinned"]), saved["hot_weights"], dict(taken))

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from graph_cases import Net
 
-from mcu_deploy import exposing, pooling
+from mcu_deploy import exposing, memory_pools
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import Options, compile_model
 from mcu_deploy.errors import FitError, McuDeployError, UsageError
+from mcu_deploy.memory_pools import RESERVE, PoolRequests
 from mcu_deploy.plan import Exposure, Kept
-from mcu_deploy.pooling import RESERVE, Pooling
 
 STM32F746 = load_board("stm32f746")
 
@@ -27,9 +27,9 @@ def _refused(kws_dir: Path, board: str, options: Options) -> str:
 
 
 def test_the_options_of_the_command_line() -> None:
-    asked = pooling.parse("auto", ["a=b=dtcm", "c=sram12"], 100)
-    assert asked == Pooling(True, {"a=b": "dtcm", "c": "sram12"}, 100)
-    assert pooling.read(asdict(asked), {"dtcm": 5}) == replace(asked, taken={"dtcm": 5})
+    asked = memory_pools.parse("auto", ["a=b=dtcm", "c=sram12"], 100)
+    assert asked == PoolRequests(True, {"a=b": "dtcm", "c": "sram12"}, 100)
+    assert memory_pools.read(asdict(asked), {"dtcm": 5}) == replace(asked, taken={"dtcm": 5})
 
 
 @pytest.mark.parametrize(
@@ -44,32 +44,32 @@ def test_the_options_of_the_command_line() -> None:
 )
 def test_what_is_wrong_there_is_said(texts: list[str], hot: int, expected: str) -> None:
     with pytest.raises(UsageError, match=re.escape(expected)):
-        pooling.parse("off", texts, hot)
+        memory_pools.parse("off", texts, hot)
 
 
 @pytest.mark.parametrize(
     ("board", "options", "expected"),
     [
-        ("host", Options(pools=Pooling(True)), "--pools auto needs a board with memories"),
-        ("host", Options(pools=Pooling(pinned={"x": "dtcm"})), "--pool needs a board with"),
+        ("host", Options(pools=PoolRequests(True)), "--pools auto needs a board with memories"),
+        ("host", Options(pools=PoolRequests(pinned={"x": "dtcm"})), "--pool needs a board with"),
         (
             "stm32f746",
-            Options(pools=Pooling(pinned={"x": "flash"})),
+            Options(pools=PoolRequests(pinned={"x": "flash"})),
             "--pool x=flash: the board stm32f746 has no RAM of this name; it has dtcm, sram12.",
         ),
         (
             "stm32f746",
-            Options(pools=Pooling(True), memory="mru"),
+            Options(pools=PoolRequests(True), memory="mru"),
             "--pools auto and --memory mru do not go together",
         ),
         (
             "stm32f746",
-            Options(pools=Pooling(pinned={"x": "dtcm"}), arena="shared"),
+            Options(pools=PoolRequests(pinned={"x": "dtcm"}), arena="shared"),
             "--pool and --arena shared do not go together",
         ),
         (
             "stm32f746",
-            Options(pools=Pooling(pinned={"x": "dtcm"})),
+            Options(pools=PoolRequests(pinned={"x": "dtcm"})),
             "--pool x=dtcm names 'x', but the model has no tensor of this name.",
         ),
     ],
@@ -81,21 +81,21 @@ def test_wishes_that_a_board_cannot_grant(
 
 
 def test_a_callers_buffer_is_where_the_caller_wants_it(kws_dir: Path) -> None:
-    options = Options(io="caller", pools=Pooling(pinned={"input_1": "dtcm"}))
+    options = Options(io="caller", pools=PoolRequests(pinned={"input_1": "dtcm"}))
     expected = "--pool input_1=dtcm: 'input_1' lies in a buffer of the caller (--io caller)"
     assert expected in _refused(kws_dir, "stm32f746", options)
 
 
 def test_weights_that_fit_no_memory(kws_dir: Path) -> None:
     full = {"dtcm": 60_000, "sram12": 240_000}
-    options = Options(pools=Pooling(hot_weights=20_000, taken=full))
+    options = Options(pools=PoolRequests(hot_weights=20_000, taken=full))
     with pytest.raises(FitError, match=r"no memory with room for 19\d\d\d bytes of weights"):
         compile_model(kws_dir / "model.onnx", STM32F746, options=options)
 
 
 def test_tensors_that_fit_no_memory(kws_dir: Path) -> None:
     full = {"dtcm": 60_000, "sram12": 256 << 10}
-    options = Options(pools=Pooling(True, taken=full))
+    options = Options(pools=PoolRequests(True, taken=full))
     with pytest.raises(
         FitError, match=r"There is no room for 'functional_1/.*'sram12' has 0 bytes"
     ):
@@ -103,16 +103,16 @@ def test_tensors_that_fit_no_memory(kws_dir: Path) -> None:
 
 
 def test_the_planner_is_told_what_is_left_of_each_memory() -> None:
-    asked = Pooling(True, taken={"dtcm": 1000})
-    known = pooling.memories(STM32F746, asked, {})
+    asked = PoolRequests(True, taken={"dtcm": 1000})
+    known = memory_pools.memories(STM32F746, asked, {})
     stacks = STM32F746.stack_bytes + STM32F746.handler_stack_bytes
     assert [(p.name, p.capacity, p.speed) for p in known.pools] == [
         ("sram12", (256 << 10) - RESERVE, 1),
         ("dtcm", (64 << 10) - stacks - 1000, 2),
     ]
     assert known.is_divided
-    assert not pooling.memories(STM32F746, Pooling(hot_weights=5), {}).is_divided
-    assert pooling.memories(load_board("host"), Pooling(hot_weights=5), {}).pools == ()
+    assert not memory_pools.memories(STM32F746, PoolRequests(hot_weights=5), {}).is_divided
+    assert memory_pools.memories(load_board("host"), PoolRequests(hot_weights=5), {}).pools == ()
 
 
 def test_constants_and_lost_tensors_cannot_be_pinned() -> None:
@@ -123,24 +123,24 @@ def test_constants_and_lost_tensors_cannot_be_pinned() -> None:
     graph = net.finish(y)
     name = graph.edge_name(weights)
     with pytest.raises(UsageError, match="a constant of the model, which lies in flash"):
-        pooling.find(graph, Pooling(pinned={name: "dtcm"}))
-    asked = Pooling(pinned={graph.edge_name(y): "dtcm"})
-    found = pooling.find(graph, asked)
-    assert pooling.settle(graph, Exposure(), found, asked) == {y: "dtcm"}
+        memory_pools.find(graph, PoolRequests(pinned={name: "dtcm"}))
+    asked = PoolRequests(pinned={graph.edge_name(y): "dtcm"})
+    found = memory_pools.find(graph, asked)
+    assert memory_pools.settle(graph, Exposure(), found, asked) == {y: "dtcm"}
     with pytest.raises(UsageError, match=r"not there any more after optimisation.*--keep add0_out"):
-        pooling.settle(graph, Exposure(), {graph.edge_name(y): 99}, asked)
+        memory_pools.settle(graph, Exposure(), {graph.edge_name(y): 99}, asked)
     kept = Exposure(kept=(Kept(graph.edge_name(y), x),))
-    assert pooling.settle(graph, kept, found, asked) == {x: "dtcm"}
-    both = Pooling(pinned={"a": "dtcm", "b": "sram12"})
+    assert memory_pools.settle(graph, kept, found, asked) == {x: "dtcm"}
+    both = PoolRequests(pinned={"a": "dtcm", "b": "sram12"})
     with pytest.raises(UsageError, match="another name of the same tensor"):
-        pooling.settle(graph, Exposure(), {"a": x, "b": x}, both)
+        memory_pools.settle(graph, Exposure(), {"a": x, "b": x}, both)
 
 
 def test_a_tensor_that_is_kept_can_be_pinned_by_its_name(kws_dir: Path) -> None:
     graph = compile_model(kws_dir / "model.onnx", STM32F746).graph
     inner = graph.edge_name(next(graph.nodes).writes[0])
     options = Options(
-        requests=exposing.Requests(keep=(inner,)), pools=Pooling(pinned={inner: "dtcm"})
+        requests=exposing.Requests(keep=(inner,)), pools=PoolRequests(pinned={inner: "dtcm"})
     )
     made = compile_model(kws_dir / "model.onnx", STM32F746, options=options).plan
     place = made.places[made.tensors[made.exposure.kept[0].edge].buffer]
