@@ -17,6 +17,7 @@ import numpy as np
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.ir.nested import graphs_within
 from mcu_deploy.plan import Exposure, Kept, Partition, State
 
 
@@ -245,6 +246,13 @@ def _state(graph: Graph, marks: Marks, request: StateRequest) -> State:
 def _find(graph: Graph, name: str, what: str) -> EdgeId:
     edge = graph.find_edge(name)
     if edge is None:
+        for node in graph.nodes:
+            if any(_has(inner, name) for inner in graph.subgraphs(node.id).values()):
+                raise UsageError(
+                    f"{what} names {shorten(name)!r}, which is inside of the {node.op} "
+                    f"{shorten(node.name)!r}: it may be computed several times in a run, or never. "
+                    "Name a tensor around it, such as what it puts out."
+                )
         names = [n for n in graph.topology.edges.values() if n]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f" Did you mean {' or '.join(shorten(n, 60) for n in near)}?" if near else ""
@@ -252,6 +260,11 @@ def _find(graph: Graph, name: str, what: str) -> EdgeId:
             f"{what} names {shorten(name)!r}, but the model has no tensor of this name.{hint}"
         )
     return edge
+
+
+def _has(graph: Graph, name: str) -> bool:
+    """Whether a graph, or one inside of it, has a tensor of this name."""
+    return any(inner.find_edge(name) is not None for inner in graphs_within(graph))
 
 
 def _require_distinct(names: Sequence[str], option: str) -> None:

@@ -249,7 +249,16 @@ def _layers(
             )
     ordered = sorted(differences, key=lambda d: (d.sample, d.layer))
     tensors = tuple(graph.edge_name(o.edge) for step in once for o in step.choice.layer.outputs)
-    return LayerReport(compared, tensors, tuple(absent_tensors(network)), tuple(ordered))
+    inside = [
+        (
+            graph.edge_name(o.edge),
+            f"inside of {graph.node(holder).name!r}: any number of times a run",
+        )
+        for step, holder in zip(network.plan.steps, network.plan.holders, strict=True)
+        if holder is not None
+        for o in step.choice.layer.outputs
+    ]
+    return LayerReport(compared, tensors, (*absent_tensors(network), *inside), tuple(ordered))
 
 
 def _first_difference(ours: Array, theirs: Array) -> tuple[tuple[int, ...], int] | None:
@@ -282,6 +291,7 @@ def absent_tensors(network: Network) -> list[tuple[str, str]]:
             if inner is not None:
                 inside(inner, owner)
 
+    controls = {e: n for n in graph.nodes if graph.subgraphs(n.id) for e in n.writes}
     for node in graph.nodes:
         body = graph.body(node.id)
         if body is not None:
@@ -290,7 +300,10 @@ def absent_tensors(network: Network) -> list[tuple[str, str]]:
     for edge, name in network.source_tensors.items():
         if edge in materialised:
             continue
-        if edge in graph.topology.edges and graph.constant(edge) is None:
+        if edge in controls:
+            holder = controls[edge]
+            absent.append((name, f"layers of the {holder.op} {holder.name!r} make it: --keep it"))
+        elif edge in graph.topology.edges and graph.constant(edge) is None:
             absent.append((name, "the same memory as its source, seen under another shape"))
         elif edge in graph.topology.edges:
             absent.append((name, "a constant"))

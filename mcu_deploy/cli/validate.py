@@ -177,6 +177,6 @@ def _print_layers(layers: Any) -> None:
         kind = "fused into another layer" if reason.startswith("fused") else reason
         reasons[kind] = reasons.get(kind, 0) + 1
     for reason, count in reasons.items():
-        out.print(escape(f"  {count} more tensors of the model are not in memory: {reason}"))
+        out.print(escape(f"  {count} more tensors of the model are not compared: {reason}"))
     for difference in layers.differences[:5]:
         out.print(escape(f"  {difference}"))

@@ -13,6 +13,9 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError
 from mcu_deploy.operators.base import Call, Operator
 
+# A condition that never fails, or a damaged count, must not keep the host busy for ever.
+_MOST_ROUNDS = 1 << 20
+
 
 def _if(call: Call) -> Sequence[Array]:
     name = "then_branch" if _truth(call.value(0)) else "else_branch"
@@ -35,6 +38,11 @@ def _loop(call: Call) -> list[Array]:
     scans: list[list[Array]] = [[] for _ in call.results[len(states) :]]
     index = 0
     while going and (limit is None or index < limit):
+        if index == _MOST_ROUNDS:
+            raise ModelError(
+                f"A Loop of the model has run {index:,} rounds and goes on; on the host no loop "
+                "runs longer. Give it a smaller trip count, or inputs for which its condition ends it."
+            )
         given = [np.array(index, np.int64), np.array(going), *states]
         again, *results = call.subgraphs["body"](given)
         going = _truth(again)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from backend_cases import Only
 
-from mcu_deploy import layouts, partition, select
+from mcu_deploy import flow, layouts, partition, select
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import HOST
 from mcu_deploy.errors import UnsupportedError, UsageError
 from mcu_deploy.ir import DType, Graph, GraphEditor, TensorType, verify
+from mcu_deploy.ir.nested import graphs_within
 from mcu_deploy.partition import Options
+from mcu_deploy.select import Control
 
 VECTOR = TensorType(DType.FLOAT32, (4,))
 
@@ -91,8 +93,14 @@ def test_a_node_inside_that_nobody_takes_is_an_error() -> None:
         partition.assign(graph, (CpuRef(),))
 
 
-def test_code_for_it_is_refused_with_a_sentence() -> None:
+def test_each_of_its_graphs_gets_workloads_of_its_own_under_one_numbering() -> None:
     graph = choosing(inner("then", "Relu"), inner("else", "Abs"))
     after, assignment = partition.assign(graph, (CpuRef(),))
-    with pytest.raises(UnsupportedError, match="the If 'choose' are given to backends, but"):
-        select.select(layouts.assign(after, assignment), assignment, (CpuRef(),))
+    laid_out, parts = flow.number(layouts.assign(after, assignment), assignment)
+    verify(laid_out)
+    choices = select.select(laid_out, parts, (CpuRef(),)).choices
+    (control,) = [choice for choice in choices if isinstance(choice, Control)]
+    chosen = {name: [c.layer.op for c in block] for name, block in control.blocks.items()}
+    assert chosen == {"then_branch": ["Relu"], "else_branch": ["Abs"]}
+    nodes = [node.id for each in graphs_within(laid_out) for node in each.nodes]
+    assert len(nodes) == len(set(nodes)) >= 3
