@@ -41,7 +41,7 @@ def _loop(call: Call) -> list[Array]:
         if index == _MOST_ROUNDS:
             raise ModelError(
                 f"A Loop of the model has run {index:,} rounds and goes on; on the host no loop "
-                "runs longer. Give it a smaller trip count, or inputs for which its condition ends it."
+                "runs longer. Give it a smaller trip count, or inputs for which it ends."
             )
         given = [np.array(index, np.int64), np.array(going), *states]
         again, *results = call.subgraphs["body"](given)
