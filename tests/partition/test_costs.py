@@ -74,6 +74,8 @@ def test_every_kernel_has_a_cost_of_its_own() -> None:
         work = costs.work_of(layer)
         assert work == costs.VIEW or work.family in costs.FITS, node.op
         assert CpuRef().estimate(layer) == costs.estimate(layer)
+    for family, fit in costs.FITS.items():
+        assert 0 <= fit.median <= fit.worst and min(fit.coefficients) >= 0, family
     ruled = {label(*key) for key in costs.RULES if key[0] != "mcu"}
     assert ruled == set(names())
 
