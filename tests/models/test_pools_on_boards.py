@@ -156,6 +156,27 @@ def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
 
 
 @pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_a_state_lives_in_any_memory(models_dir: Path, tmp_path: Path) -> None:
+    """Five steps of a GRU: the outputs are those of one workspace, bit for bit."""
+    model = models_dir / "torch_gru_step" / "model.onnx"
+    requests = exposing.Requests(states=(exposing.StateRequest("h", "add_3"),))
+    given = np.random.default_rng(1).normal(size=(5, 1, 6)).astype(np.float32)
+    results = []
+    for number, pools in enumerate(
+        (PoolRequests(), PoolRequests(pinned={"h": "psram"}, hot_weights=3000))
+    ):
+        folder = tmp_path / str(number)
+        options = Options(requests=requests, pools=pools)
+        built = build(model, "mps2-an500", folder, name="n", options=options)
+        with open_device(open_folder(folder)) as device:
+            results.append(np.stack([device.infer("n", [x])[0] for x in given]))
+    _require_inside(built, "psram_n", "psram")
+    assert np.array_equal(*results)
+    assert len(np.unique(results[0])) > 1, "each step differs"
+
+
+@pytest.mark.needs_arm_gcc
 def test_the_program_of_the_page_compiles(models_dir: Path, tmp_path: Path) -> None:
     page = (resources.root() / "docs" / "memory.md").read_text()
     (program,) = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
