@@ -232,6 +232,8 @@ class _LayerSupport:
         outputs: Sequence[Operand],
         params: Mapping[str, Any],
     ) -> Support:
+        if not layer.domain and layer.op in ("If", "Loop", "Scan"):
+            return no("it holds graphs, of which the interface of dynamic backends has no words")
         try:
             answer, _ = self._backend.ask_about(layer, "is_layer_supported")
         except Declined as declined:
