@@ -95,6 +95,8 @@ def _missing(count: int) -> str:
 
 
 def _remedies(board: Board, use: MemoryUse, float_weights: bool) -> list[str]:
+    if use.kind == "ram" and use.name != board.roles.data:
+        return [f"less in {use.name} (--pools off, other --pool options, a smaller --hot-weights)"]
     remedies = []
     if float_weights:
         remedies.append("int8 quantisation (about a quarter of the weights and of the arena)")

@@ -16,6 +16,7 @@ from mcu_deploy.compiler import Options, compile_model
 from mcu_deploy.errors import FitError, McuDeployError, UsageError
 from mcu_deploy.memory_pools import RESERVE, PoolRequests
 from mcu_deploy.plan import Exposure, Kept
+from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 
 STM32F746 = load_board("stm32f746")
 
@@ -100,6 +101,15 @@ def test_tensors_that_fit_no_memory(kws_dir: Path) -> None:
         FitError, match=r"There is no room for 'functional_1/.*'sram12' has 0 bytes"
     ):
         compile_model(kws_dir / "model.onnx", STM32F746, options=options)
+
+
+def test_a_full_pool_is_not_the_boards_fault() -> None:
+    uses = [MemoryUse("dtcm", "ram", (64 << 10) + 8, 64 << 10)]
+    with pytest.raises(FitError) as caught:
+        check_fit(STM32F746.divided(), uses)
+    assert "ram dtcm needs 65,544 bytes and has 65,536: 8 bytes are missing" in str(caught.value)
+    assert "less in dtcm (--pools off, other --pool options" in str(caught.value)
+    assert "a board with" not in str(caught.value)
 
 
 def test_the_planner_is_told_what_is_left_of_each_memory() -> None:
