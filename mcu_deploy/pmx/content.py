@@ -12,7 +12,7 @@ import numpy as np
 
 from mcu_deploy import __version__
 from mcu_deploy.backends.interface import RegionCall, Support, Target
-from mcu_deploy.backends.workload import CFunction, Region
+from mcu_deploy.backends.workload import Argument, CFunction, Region
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.ir import TensorType
 from mcu_deploy.plan import Plan
@@ -27,7 +27,8 @@ from mcu_deploy.pmx.records import element, record
 from mcu_deploy.select import Chosen, Selection, choices_within
 
 _LISTS = {
-    TensorType: "Types", CFunction: "Functions", Region: "Regions", Support: "Supports",
+    TensorType: "Types", CFunction: "Functions", Region: "Regions", Argument: "Arguments",
+    Support: "Supports",
 }  # fmt: skip
 
 
@@ -60,7 +61,8 @@ def encode(
     made.sourceNames = [writer.number(name) for name in model.source_tensors.values()]
     made.graph = graphs.encode(writer, model.graph)
     made.assignment = assignments.encode(writer, model.graph, model.assignment)
-    made.choices = [element(Chosen)[0](writer, choice) for choice in model.selection.choices]
+    encode_chosen, _ = element(Chosen)
+    made.choices = [encode_chosen(writer, choice) for choice in model.selection.choices]
     made.acquire = [_call(writer, *call) for call in model.selection.acquire]
     made.release = [_call(writer, *call) for call in model.selection.release]
     made.plan = record(Plan).encode(writer, model.plan)
@@ -69,9 +71,10 @@ def encode(
     made.types = [record(TensorType).encode(writer, t) for t in lists[TensorType]]
     made.functions = [record(CFunction).encode(writer, f) for f in lists[CFunction]]
     made.regions = [record(Region).encode(writer, r) for r in lists[Region]]
+    made.arguments = [record(Argument).encode(writer, a) for a in lists[Argument]]
     made.supports = [record(Support).encode(writer, s) for s in lists[Support]]
     made.texts = list(lists[str])  # the last, as all others have texts
-    made.constants = constants.encode(writer.constants, compress)
+    made.constants = constants.encode(writer, compress)
     builder = flatbuffers.Builder(1 << 16)
     builder.Finish(made.Pack(builder))
     return bytes(builder.Output())
@@ -125,8 +128,9 @@ def _decode(table: fb.Model, path: Path) -> Saved:
     graph = graphs.decode(reader, table.Graph())
     graphs.check(graph)
     reader.use(graph)
+    _, decode_chosen = element(Chosen)
     stored = (table.Choices(i) for i in range(table.ChoicesLength()))
-    choices = [element(Chosen)[1](reader, item) for item in stored]
+    choices = [decode_chosen(reader, item) for item in stored]
     reader.choices = {choice.layer.node.id: choice for choice in choices_within(choices)}
     model = CompiledModel(
         lists[str][table.Name()],

@@ -11,14 +11,15 @@ import numpy.typing as npt
 
 from mcu_deploy.backends.interface import Support
 from mcu_deploy.backends.layer import HOST, Layer, layer_of
-from mcu_deploy.backends.workload import CFunction, Region
-from mcu_deploy.ir import EdgeId, Graph, NodeId, TensorType
+from mcu_deploy.backends.workload import Argument, CFunction, Region
+from mcu_deploy.ir import DType, EdgeId, Graph, NodeId, TensorType
 from mcu_deploy.operators import find
 from mcu_deploy.pmx.damage import Damage
+from mcu_deploy.pmx.reordered import Reordered
 from mcu_deploy.select import Choice
 
 # What several things share: saved once, and referred to by a number.
-NUMBERED = (str, TensorType, CFunction, Region, Support)
+NUMBERED = (str, TensorType, CFunction, Region, Argument, Support)
 
 
 class SerializationContext:
@@ -74,6 +75,7 @@ class Writer:
         self.ids = ids
         self.lists: dict[type, dict[Any, int]] = {kind: {} for kind in NUMBERED}
         self.constants: dict[bytes, int] = {}
+        self.arrays: list[npt.NDArray[Any]] = []  # that the bytes were first seen in
 
     def number(self, value: Any) -> int:
         """The number of a value of a NUMBERED class; equal ones are saved once."""
@@ -82,7 +84,11 @@ class Writer:
 
     def constant(self, value: npt.NDArray[Any]) -> int:
         """The number of an array's bytes in row-major order; equal bytes are saved once."""
-        return self.constants.setdefault(value.tobytes(), len(self.constants))
+        data = value.tobytes()
+        if data not in self.constants:
+            self.constants[data] = len(self.constants)
+            self.arrays.append(value)
+        return self.constants[data]
 
 
 class Reader:
@@ -92,7 +98,9 @@ class Reader:
         self.path = path  # of the file, for messages
         self.target = HOST
         self.lists: dict[type, list[Any]] = {kind: [] for kind in NUMBERED}
-        self.constants: list[memoryview] = []
+        self.constants: list[memoryview | Reordered] = []
+        self.copied = 0  # bytes of constants that are in memory beside the file
+        self.arrays: dict[tuple[int, DType, tuple[int, ...]], npt.NDArray[Any]] = {}
         self.choices: dict[NodeId, Choice] = {}
         self._graphs: dict[NodeId, Graph] = {}
 

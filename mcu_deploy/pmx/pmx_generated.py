@@ -525,8 +525,31 @@ class Model(object):
         return o == 0
 
     # Model
-    def Supports(self, j):
+    def Arguments(self, j):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        if o != 0:
+            x = self._tab.Vector(o)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 8
+            obj = Argument()
+            obj.Init(self._tab.Bytes, x)
+            return obj
+        return None
+
+    # Model
+    def ArgumentsLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Model
+    def ArgumentsIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        return o == 0
+
+    # Model
+    def Supports(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -538,19 +561,19 @@ class Model(object):
 
     # Model
     def SupportsLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def SupportsIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(38))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
         return o == 0
 
     # Model
     def Constants(self, j):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(42))
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
@@ -562,17 +585,17 @@ class Model(object):
 
     # Model
     def ConstantsLength(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(42))
         if o != 0:
             return self._tab.VectorLen(o)
         return 0
 
     # Model
     def ConstantsIsNone(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(40))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(42))
         return o == 0
 
-def ModelStart(builder): builder.StartObject(19)
+def ModelStart(builder): builder.StartObject(20)
 def ModelAddProducer(builder, producer): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(producer), 0)
 def ModelAddName(builder, name): builder.PrependUint32Slot(1, name, 0)
 def ModelAddTarget(builder, target): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(target), 0)
@@ -600,9 +623,11 @@ def ModelAddFunctions(builder, functions): builder.PrependUOffsetTRelativeSlot(1
 def ModelStartFunctionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def ModelAddRegions(builder, regions): builder.PrependUOffsetTRelativeSlot(16, flatbuffers.number_types.UOffsetTFlags.py_type(regions), 0)
 def ModelStartRegionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddSupports(builder, supports): builder.PrependUOffsetTRelativeSlot(17, flatbuffers.number_types.UOffsetTFlags.py_type(supports), 0)
+def ModelAddArguments(builder, arguments): builder.PrependUOffsetTRelativeSlot(17, flatbuffers.number_types.UOffsetTFlags.py_type(arguments), 0)
+def ModelStartArgumentsVector(builder, numElems): return builder.StartVector(8, numElems, 4)
+def ModelAddSupports(builder, supports): builder.PrependUOffsetTRelativeSlot(18, flatbuffers.number_types.UOffsetTFlags.py_type(supports), 0)
 def ModelStartSupportsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
-def ModelAddConstants(builder, constants): builder.PrependUOffsetTRelativeSlot(18, flatbuffers.number_types.UOffsetTFlags.py_type(constants), 0)
+def ModelAddConstants(builder, constants): builder.PrependUOffsetTRelativeSlot(19, flatbuffers.number_types.UOffsetTFlags.py_type(constants), 0)
 def ModelStartConstantsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def ModelEnd(builder): return builder.EndObject()
 
@@ -632,6 +657,7 @@ class ModelT(object):
         self.types = None  # type: List[TensorTypeT]
         self.functions = None  # type: List[CFunctionT]
         self.regions = None  # type: List[RegionT]
+        self.arguments = None  # type: List[ArgumentT]
         self.supports = None  # type: List[SupportT]
         self.constants = None  # type: List[ConstantT]
 
@@ -737,6 +763,14 @@ class ModelT(object):
                 else:
                     region_ = RegionT.InitFromObj(model.Regions(i))
                     self.regions.append(region_)
+        if not model.ArgumentsIsNone():
+            self.arguments = []
+            for i in range(model.ArgumentsLength()):
+                if model.Arguments(i) is None:
+                    self.arguments.append(None)
+                else:
+                    argument_ = ArgumentT.InitFromObj(model.Arguments(i))
+                    self.arguments.append(argument_)
         if not model.SupportsIsNone():
             self.supports = []
             for i in range(model.SupportsLength()):
@@ -848,6 +882,11 @@ class ModelT(object):
             for i in reversed(range(len(self.regions))):
                 builder.PrependUOffsetTRelative(regionslist[i])
             regions = builder.EndVector()
+        if self.arguments is not None:
+            ModelStartArgumentsVector(builder, len(self.arguments))
+            for i in reversed(range(len(self.arguments))):
+                self.arguments[i].Pack(builder)
+            arguments = builder.EndVector()
         if self.supports is not None:
             supportslist = []
             for i in range(len(self.supports)):
@@ -898,6 +937,8 @@ class ModelT(object):
             ModelAddFunctions(builder, functions)
         if self.regions is not None:
             ModelAddRegions(builder, regions)
+        if self.arguments is not None:
+            ModelAddArguments(builder, arguments)
         if self.supports is not None:
             ModelAddSupports(builder, supports)
         if self.constants is not None:
@@ -2750,11 +2791,85 @@ class Constant(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
         return o == 0
 
-def ConstantStart(builder): builder.StartObject(3)
+    # Constant
+    def Source(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Int32Flags, o + self._tab.Pos)
+        return -1
+
+    # Constant
+    def Item(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
+        if o != 0:
+            return self._tab.Get(flatbuffers.number_types.Uint8Flags, o + self._tab.Pos)
+        return 0
+
+    # Constant
+    def Shape(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
+        return 0
+
+    # Constant
+    def ShapeAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint32Flags, o)
+        return 0
+
+    # Constant
+    def ShapeLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Constant
+    def ShapeIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
+        return o == 0
+
+    # Constant
+    def Order(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint8Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 1))
+        return 0
+
+    # Constant
+    def OrderAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint8Flags, o)
+        return 0
+
+    # Constant
+    def OrderLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Constant
+    def OrderIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
+        return o == 0
+
+def ConstantStart(builder): builder.StartObject(7)
 def ConstantAddFlags(builder, flags): builder.PrependUint8Slot(0, flags, 0)
 def ConstantAddBytes(builder, bytes): builder.PrependUint64Slot(1, bytes, 0)
 def ConstantAddData(builder, data): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(data), 0)
 def ConstantStartDataVector(builder, numElems): return builder.StartVector(1, numElems, 1)
+def ConstantAddSource(builder, source): builder.PrependInt32Slot(3, source, -1)
+def ConstantAddItem(builder, item): builder.PrependUint8Slot(4, item, 0)
+def ConstantAddShape(builder, shape): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(shape), 0)
+def ConstantStartShapeVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def ConstantAddOrder(builder, order): builder.PrependUOffsetTRelativeSlot(6, flatbuffers.number_types.UOffsetTFlags.py_type(order), 0)
+def ConstantStartOrderVector(builder, numElems): return builder.StartVector(1, numElems, 1)
 def ConstantEnd(builder): return builder.EndObject()
 
 try:
@@ -2769,6 +2884,10 @@ class ConstantT(object):
         self.flags = 0  # type: int
         self.bytes = 0  # type: int
         self.data = None  # type: List[int]
+        self.source = -1  # type: int
+        self.item = 0  # type: int
+        self.shape = None  # type: List[int]
+        self.order = None  # type: List[int]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -2795,6 +2914,22 @@ class ConstantT(object):
                     self.data.append(constant.Data(i))
             else:
                 self.data = constant.DataAsNumpy()
+        self.source = constant.Source()
+        self.item = constant.Item()
+        if not constant.ShapeIsNone():
+            if np is None:
+                self.shape = []
+                for i in range(constant.ShapeLength()):
+                    self.shape.append(constant.Shape(i))
+            else:
+                self.shape = constant.ShapeAsNumpy()
+        if not constant.OrderIsNone():
+            if np is None:
+                self.order = []
+                for i in range(constant.OrderLength()):
+                    self.order.append(constant.Order(i))
+            else:
+                self.order = constant.OrderAsNumpy()
 
     # ConstantT
     def Pack(self, builder):
@@ -2806,11 +2941,33 @@ class ConstantT(object):
                 for i in reversed(range(len(self.data))):
                     builder.PrependUint8(self.data[i])
                 data = builder.EndVector()
+        if self.shape is not None:
+            if np is not None and type(self.shape) is np.ndarray:
+                shape = builder.CreateNumpyVector(self.shape)
+            else:
+                ConstantStartShapeVector(builder, len(self.shape))
+                for i in reversed(range(len(self.shape))):
+                    builder.PrependUint32(self.shape[i])
+                shape = builder.EndVector()
+        if self.order is not None:
+            if np is not None and type(self.order) is np.ndarray:
+                order = builder.CreateNumpyVector(self.order)
+            else:
+                ConstantStartOrderVector(builder, len(self.order))
+                for i in reversed(range(len(self.order))):
+                    builder.PrependUint8(self.order[i])
+                order = builder.EndVector()
         ConstantStart(builder)
         ConstantAddFlags(builder, self.flags)
         ConstantAddBytes(builder, self.bytes)
         if self.data is not None:
             ConstantAddData(builder, data)
+        ConstantAddSource(builder, self.source)
+        ConstantAddItem(builder, self.item)
+        if self.shape is not None:
+            ConstantAddShape(builder, shape)
+        if self.order is not None:
+            ConstantAddOrder(builder, order)
         constant = ConstantEnd(builder)
         return constant
 
@@ -4438,57 +4595,101 @@ class SupportT(object):
         return support
 
 
+class Costs(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 32
+
+    # Costs
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Costs
+    def Macs(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+    # Costs
+    def Instructions(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
+    # Costs
+    def Cycles(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(16))
+    # Costs
+    def Flash(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(24))
+
+def CreateCosts(builder, macs, instructions, cycles, flash):
+    builder.Prep(8, 32)
+    builder.PrependInt64(flash)
+    builder.PrependInt64(cycles)
+    builder.PrependInt64(instructions)
+    builder.PrependInt64(macs)
+    return builder.Offset()
+
+
+class CostsT(object):
+
+    # CostsT
+    def __init__(self):
+        self.macs = 0  # type: int
+        self.instructions = 0  # type: int
+        self.cycles = 0  # type: int
+        self.flash = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        costs = Costs()
+        costs.Init(buf, pos)
+        return cls.InitFromObj(costs)
+
+    @classmethod
+    def InitFromObj(cls, costs):
+        x = CostsT()
+        x._UnPack(costs)
+        return x
+
+    # CostsT
+    def _UnPack(self, costs):
+        if costs is None:
+            return
+        self.macs = costs.Macs()
+        self.instructions = costs.Instructions()
+        self.cycles = costs.Cycles()
+        self.flash = costs.Flash()
+
+    # CostsT
+    def Pack(self, builder):
+        return CreateCosts(builder, self.macs, self.instructions, self.cycles, self.flash)
+
+
 class Candidate(object):
     __slots__ = ['_tab']
 
     @classmethod
-    def GetRootAs(cls, buf, offset=0):
-        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
-        x = Candidate()
-        x.Init(buf, n + offset)
-        return x
-
-    @classmethod
-    def GetRootAsCandidate(cls, buf, offset=0):
-        """This method is deprecated. Please switch to GetRootAs."""
-        return cls.GetRootAs(buf, offset)
-    @classmethod
-    def CandidateBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+    def SizeOf(cls):
+        return 40
 
     # Candidate
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
     # Candidate
-    def Backend(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
-
+    def Backend(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
     # Candidate
-    def Support(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
-
+    def Support(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(4))
     # Candidate
-    def Costs(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
-        if o != 0:
-            x = o + self._tab.Pos
-            obj = Costs()
-            obj.Init(self._tab.Bytes, x)
-            return obj
-        return None
+    def Costs(self, obj):
+        obj.Init(self._tab.Bytes, self._tab.Pos + 8)
+        return obj
 
-def CandidateStart(builder): builder.StartObject(3)
-def CandidateAddBackend(builder, backend): builder.PrependUint32Slot(0, backend, 0)
-def CandidateAddSupport(builder, support): builder.PrependUint32Slot(1, support, 0)
-def CandidateAddCosts(builder, costs): builder.PrependStructSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(costs), 0)
-def CandidateEnd(builder): return builder.EndObject()
+
+def CreateCandidate(builder, backend, support, costs_macs, costs_instructions, costs_cycles, costs_flash):
+    builder.Prep(8, 40)
+    builder.Prep(8, 32)
+    builder.PrependInt64(costs_flash)
+    builder.PrependInt64(costs_cycles)
+    builder.PrependInt64(costs_instructions)
+    builder.PrependInt64(costs_macs)
+    builder.PrependUint32(support)
+    builder.PrependUint32(backend)
+    return builder.Offset()
 
 try:
     from typing import Optional
@@ -4521,19 +4722,12 @@ class CandidateT(object):
             return
         self.backend = candidate.Backend()
         self.support = candidate.Support()
-        if candidate.Costs() is not None:
-            self.costs = CostsT.InitFromObj(candidate.Costs())
+        if candidate.Costs(Costs()) is not None:
+            self.costs = CostsT.InitFromObj(candidate.Costs(Costs()))
 
     # CandidateT
     def Pack(self, builder):
-        CandidateStart(builder)
-        CandidateAddBackend(builder, self.backend)
-        CandidateAddSupport(builder, self.support)
-        if self.costs is not None:
-            costs = self.costs.Pack(builder)
-            CandidateAddCosts(builder, costs)
-        candidate = CandidateEnd(builder)
-        return candidate
+        return CreateCandidate(builder, self.backend, self.support, self.costs.macs, self.costs.instructions, self.costs.cycles, self.costs.flash)
 
 
 class NodeAssignment(object):
@@ -4591,8 +4785,7 @@ class NodeAssignment(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
         if o != 0:
             x = self._tab.Vector(o)
-            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
-            x = self._tab.Indirect(x)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 40
             obj = Candidate()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -4640,7 +4833,7 @@ def NodeAssignmentAddBackend(builder, backend): builder.PrependInt32Slot(1, back
 def NodeAssignmentAddSupport(builder, support): builder.PrependInt32Slot(2, support, -1)
 def NodeAssignmentAddChosenBy(builder, chosenBy): builder.PrependInt32Slot(3, chosenBy, -1)
 def NodeAssignmentAddCandidates(builder, candidates): builder.PrependUOffsetTRelativeSlot(4, flatbuffers.number_types.UOffsetTFlags.py_type(candidates), 0)
-def NodeAssignmentStartCandidatesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def NodeAssignmentStartCandidatesVector(builder, numElems): return builder.StartVector(40, numElems, 8)
 def NodeAssignmentAddSubgraphs(builder, subgraphs): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(subgraphs), 0)
 def NodeAssignmentStartSubgraphsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def NodeAssignmentEnd(builder): return builder.EndObject()
@@ -4701,12 +4894,9 @@ class NodeAssignmentT(object):
     # NodeAssignmentT
     def Pack(self, builder):
         if self.candidates is not None:
-            candidateslist = []
-            for i in range(len(self.candidates)):
-                candidateslist.append(self.candidates[i].Pack(builder))
             NodeAssignmentStartCandidatesVector(builder, len(self.candidates))
             for i in reversed(range(len(self.candidates))):
-                builder.PrependUOffsetTRelative(candidateslist[i])
+                self.candidates[i].Pack(builder)
             candidates = builder.EndVector()
         if self.subgraphs is not None:
             subgraphslist = []
@@ -5418,53 +5608,31 @@ class WorkloadConstant(object):
     __slots__ = ['_tab']
 
     @classmethod
-    def GetRootAs(cls, buf, offset=0):
-        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
-        x = WorkloadConstant()
-        x.Init(buf, n + offset)
-        return x
-
-    @classmethod
-    def GetRootAsWorkloadConstant(cls, buf, offset=0):
-        """This method is deprecated. Please switch to GetRootAs."""
-        return cls.GetRootAs(buf, offset)
-    @classmethod
-    def WorkloadConstantBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+    def SizeOf(cls):
+        return 16
 
     # WorkloadConstant
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
     # WorkloadConstant
-    def Stem(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
+    def Stem(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+    # WorkloadConstant
+    def Value(self, obj):
+        obj.Init(self._tab.Bytes, self._tab.Pos + 4)
+        return obj
 
     # WorkloadConstant
-    def Value(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
-        if o != 0:
-            x = o + self._tab.Pos
-            obj = Array()
-            obj.Init(self._tab.Bytes, x)
-            return obj
-        return None
+    def Alignment(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(12))
 
-    # WorkloadConstant
-    def Alignment(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
-
-def WorkloadConstantStart(builder): builder.StartObject(3)
-def WorkloadConstantAddStem(builder, stem): builder.PrependUint32Slot(0, stem, 0)
-def WorkloadConstantAddValue(builder, value): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(value), 0)
-def WorkloadConstantAddAlignment(builder, alignment): builder.PrependUint32Slot(2, alignment, 0)
-def WorkloadConstantEnd(builder): return builder.EndObject()
+def CreateWorkloadConstant(builder, stem, value_type, value_constant, alignment):
+    builder.Prep(4, 16)
+    builder.PrependUint32(alignment)
+    builder.Prep(4, 8)
+    builder.PrependUint32(value_constant)
+    builder.PrependUint32(value_type)
+    builder.PrependUint32(stem)
+    return builder.Offset()
 
 try:
     from typing import Optional
@@ -5496,20 +5664,13 @@ class WorkloadConstantT(object):
         if workloadConstant is None:
             return
         self.stem = workloadConstant.Stem()
-        if workloadConstant.Value() is not None:
-            self.value = ArrayT.InitFromObj(workloadConstant.Value())
+        if workloadConstant.Value(Array()) is not None:
+            self.value = ArrayT.InitFromObj(workloadConstant.Value(Array()))
         self.alignment = workloadConstant.Alignment()
 
     # WorkloadConstantT
     def Pack(self, builder):
-        WorkloadConstantStart(builder)
-        WorkloadConstantAddStem(builder, self.stem)
-        if self.value is not None:
-            value = self.value.Pack(builder)
-            WorkloadConstantAddValue(builder, value)
-        WorkloadConstantAddAlignment(builder, self.alignment)
-        workloadConstant = WorkloadConstantEnd(builder)
-        return workloadConstant
+        return CreateWorkloadConstant(builder, self.stem, self.value.type, self.value.constant, self.alignment)
 
 
 class Argument(object):
@@ -5624,70 +5785,6 @@ class InPlaceT(object):
     # InPlaceT
     def Pack(self, builder):
         return CreateInPlace(builder, self.input, self.output, self.distance)
-
-
-class Costs(object):
-    __slots__ = ['_tab']
-
-    @classmethod
-    def SizeOf(cls):
-        return 32
-
-    # Costs
-    def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
-
-    # Costs
-    def Macs(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
-    # Costs
-    def Instructions(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
-    # Costs
-    def Cycles(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(16))
-    # Costs
-    def Flash(self): return self._tab.Get(flatbuffers.number_types.Int64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(24))
-
-def CreateCosts(builder, macs, instructions, cycles, flash):
-    builder.Prep(8, 32)
-    builder.PrependInt64(flash)
-    builder.PrependInt64(cycles)
-    builder.PrependInt64(instructions)
-    builder.PrependInt64(macs)
-    return builder.Offset()
-
-
-class CostsT(object):
-
-    # CostsT
-    def __init__(self):
-        self.macs = 0  # type: int
-        self.instructions = 0  # type: int
-        self.cycles = 0  # type: int
-        self.flash = 0  # type: int
-
-    @classmethod
-    def InitFromBuf(cls, buf, pos):
-        costs = Costs()
-        costs.Init(buf, pos)
-        return cls.InitFromObj(costs)
-
-    @classmethod
-    def InitFromObj(cls, costs):
-        x = CostsT()
-        x._UnPack(costs)
-        return x
-
-    # CostsT
-    def _UnPack(self, costs):
-        if costs is None:
-            return
-        self.macs = costs.Macs()
-        self.instructions = costs.Instructions()
-        self.cycles = costs.Cycles()
-        self.flash = costs.Flash()
-
-    # CostsT
-    def Pack(self, builder):
-        return CreateCosts(builder, self.macs, self.instructions, self.cycles, self.flash)
 
 
 class Region(object):
@@ -6139,12 +6236,16 @@ class Workload(object):
     def Arguments(self, j):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
         if o != 0:
-            x = self._tab.Vector(o)
-            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 8
-            obj = Argument()
-            obj.Init(self._tab.Bytes, x)
-            return obj
-        return None
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
+        return 0
+
+    # Workload
+    def ArgumentsAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint32Flags, o)
+        return 0
 
     # Workload
     def ArgumentsLength(self):
@@ -6163,8 +6264,7 @@ class Workload(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
             x = self._tab.Vector(o)
-            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
-            x = self._tab.Indirect(x)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 16
             obj = WorkloadConstant()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -6307,9 +6407,9 @@ def WorkloadStart(builder): builder.StartObject(10)
 def WorkloadAddBackend(builder, backend): builder.PrependUint32Slot(0, backend, 0)
 def WorkloadAddFunction(builder, function): builder.PrependInt32Slot(1, function, -1)
 def WorkloadAddArguments(builder, arguments): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(arguments), 0)
-def WorkloadStartArgumentsVector(builder, numElems): return builder.StartVector(8, numElems, 4)
+def WorkloadStartArgumentsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def WorkloadAddConstants(builder, constants): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(constants), 0)
-def WorkloadStartConstantsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def WorkloadStartConstantsVector(builder, numElems): return builder.StartVector(16, numElems, 4)
 def WorkloadAddHelpers(builder, helpers): builder.PrependUOffsetTRelativeSlot(4, flatbuffers.number_types.UOffsetTFlags.py_type(helpers), 0)
 def WorkloadStartHelpersVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def WorkloadAddHeaders(builder, headers): builder.PrependUOffsetTRelativeSlot(5, flatbuffers.number_types.UOffsetTFlags.py_type(headers), 0)
@@ -6333,7 +6433,7 @@ class WorkloadT(object):
     def __init__(self):
         self.backend = 0  # type: int
         self.function = -1  # type: int
-        self.arguments = None  # type: List[ArgumentT]
+        self.arguments = None  # type: List[int]
         self.constants = None  # type: List[WorkloadConstantT]
         self.helpers = None  # type: List[int]
         self.headers = None  # type: List[int]
@@ -6361,13 +6461,12 @@ class WorkloadT(object):
         self.backend = workload.Backend()
         self.function = workload.Function()
         if not workload.ArgumentsIsNone():
-            self.arguments = []
-            for i in range(workload.ArgumentsLength()):
-                if workload.Arguments(i) is None:
-                    self.arguments.append(None)
-                else:
-                    argument_ = ArgumentT.InitFromObj(workload.Arguments(i))
-                    self.arguments.append(argument_)
+            if np is None:
+                self.arguments = []
+                for i in range(workload.ArgumentsLength()):
+                    self.arguments.append(workload.Arguments(i))
+            else:
+                self.arguments = workload.ArgumentsAsNumpy()
         if not workload.ConstantsIsNone():
             self.constants = []
             for i in range(workload.ConstantsLength()):
@@ -6412,17 +6511,17 @@ class WorkloadT(object):
     # WorkloadT
     def Pack(self, builder):
         if self.arguments is not None:
-            WorkloadStartArgumentsVector(builder, len(self.arguments))
-            for i in reversed(range(len(self.arguments))):
-                self.arguments[i].Pack(builder)
-            arguments = builder.EndVector()
+            if np is not None and type(self.arguments) is np.ndarray:
+                arguments = builder.CreateNumpyVector(self.arguments)
+            else:
+                WorkloadStartArgumentsVector(builder, len(self.arguments))
+                for i in reversed(range(len(self.arguments))):
+                    builder.PrependUint32(self.arguments[i])
+                arguments = builder.EndVector()
         if self.constants is not None:
-            constantslist = []
-            for i in range(len(self.constants)):
-                constantslist.append(self.constants[i].Pack(builder))
             WorkloadStartConstantsVector(builder, len(self.constants))
             for i in reversed(range(len(self.constants))):
-                builder.PrependUOffsetTRelative(constantslist[i])
+                self.constants[i].Pack(builder)
             constants = builder.EndVector()
         if self.helpers is not None:
             if np is not None and type(self.helpers) is np.ndarray:
@@ -7180,6 +7279,137 @@ class PoolUseT(object):
         return poolUse
 
 
+class Buffer(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 32
+
+    # Buffer
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # Buffer
+    def Id(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+    # Buffer
+    def Bytes(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
+    # Buffer
+    def First(self): return self._tab.Get(flatbuffers.number_types.Int32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(16))
+    # Buffer
+    def Last(self): return self._tab.Get(flatbuffers.number_types.Int32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(20))
+    # Buffer
+    def Label(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(24))
+    # Buffer
+    def Persistent(self): return self._tab.Get(flatbuffers.number_types.BoolFlags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(28))
+
+def CreateBuffer(builder, id, bytes, first, last, label, persistent):
+    builder.Prep(8, 32)
+    builder.Pad(3)
+    builder.PrependBool(persistent)
+    builder.PrependUint32(label)
+    builder.PrependInt32(last)
+    builder.PrependInt32(first)
+    builder.PrependUint64(bytes)
+    builder.Pad(4)
+    builder.PrependUint32(id)
+    return builder.Offset()
+
+
+class BufferT(object):
+
+    # BufferT
+    def __init__(self):
+        self.id = 0  # type: int
+        self.bytes = 0  # type: int
+        self.first = 0  # type: int
+        self.last = 0  # type: int
+        self.label = 0  # type: int
+        self.persistent = False  # type: bool
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        buffer = Buffer()
+        buffer.Init(buf, pos)
+        return cls.InitFromObj(buffer)
+
+    @classmethod
+    def InitFromObj(cls, buffer):
+        x = BufferT()
+        x._UnPack(buffer)
+        return x
+
+    # BufferT
+    def _UnPack(self, buffer):
+        if buffer is None:
+            return
+        self.id = buffer.Id()
+        self.bytes = buffer.Bytes()
+        self.first = buffer.First()
+        self.last = buffer.Last()
+        self.label = buffer.Label()
+        self.persistent = buffer.Persistent()
+
+    # BufferT
+    def Pack(self, builder):
+        return CreateBuffer(builder, self.id, self.bytes, self.first, self.last, self.label, self.persistent)
+
+
+class RegionNumber(object):
+    __slots__ = ['_tab']
+
+    @classmethod
+    def SizeOf(cls):
+        return 16
+
+    # RegionNumber
+    def Init(self, buf, pos):
+        self._tab = flatbuffers.table.Table(buf, pos)
+
+    # RegionNumber
+    def Key(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
+    # RegionNumber
+    def Value(self): return self._tab.Get(flatbuffers.number_types.Uint64Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(8))
+
+def CreateRegionNumber(builder, key, value):
+    builder.Prep(8, 16)
+    builder.PrependUint64(value)
+    builder.Pad(4)
+    builder.PrependUint32(key)
+    return builder.Offset()
+
+
+class RegionNumberT(object):
+
+    # RegionNumberT
+    def __init__(self):
+        self.key = 0  # type: int
+        self.value = 0  # type: int
+
+    @classmethod
+    def InitFromBuf(cls, buf, pos):
+        regionNumber = RegionNumber()
+        regionNumber.Init(buf, pos)
+        return cls.InitFromObj(regionNumber)
+
+    @classmethod
+    def InitFromObj(cls, regionNumber):
+        x = RegionNumberT()
+        x._UnPack(regionNumber)
+        return x
+
+    # RegionNumberT
+    def _UnPack(self, regionNumber):
+        if regionNumber is None:
+            return
+        self.key = regionNumber.Key()
+        self.value = regionNumber.Value()
+
+    # RegionNumberT
+    def Pack(self, builder):
+        return CreateRegionNumber(builder, self.key, self.value)
+
+
 class Tensor(object):
     __slots__ = ['_tab']
 
@@ -7239,247 +7469,34 @@ class TensorT(object):
         return CreateTensor(builder, self.edge, self.buffer, self.bytes)
 
 
-class Buffer(object):
-    __slots__ = ['_tab']
-
-    @classmethod
-    def GetRootAs(cls, buf, offset=0):
-        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
-        x = Buffer()
-        x.Init(buf, n + offset)
-        return x
-
-    @classmethod
-    def GetRootAsBuffer(cls, buf, offset=0):
-        """This method is deprecated. Please switch to GetRootAs."""
-        return cls.GetRootAs(buf, offset)
-    @classmethod
-    def BufferBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
-
-    # Buffer
-    def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
-
-    # Buffer
-    def Id(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
-
-    # Buffer
-    def Bytes(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
-        return 0
-
-    # Buffer
-    def First(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Int32Flags, o + self._tab.Pos)
-        return 0
-
-    # Buffer
-    def Last(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Int32Flags, o + self._tab.Pos)
-        return 0
-
-    # Buffer
-    def Label(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
-
-    # Buffer
-    def Persistent(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(14))
-        if o != 0:
-            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
-        return False
-
-def BufferStart(builder): builder.StartObject(6)
-def BufferAddId(builder, id): builder.PrependUint32Slot(0, id, 0)
-def BufferAddBytes(builder, bytes): builder.PrependUint64Slot(1, bytes, 0)
-def BufferAddFirst(builder, first): builder.PrependInt32Slot(2, first, 0)
-def BufferAddLast(builder, last): builder.PrependInt32Slot(3, last, 0)
-def BufferAddLabel(builder, label): builder.PrependUint32Slot(4, label, 0)
-def BufferAddPersistent(builder, persistent): builder.PrependBoolSlot(5, persistent, 0)
-def BufferEnd(builder): return builder.EndObject()
-
-
-class BufferT(object):
-
-    # BufferT
-    def __init__(self):
-        self.id = 0  # type: int
-        self.bytes = 0  # type: int
-        self.first = 0  # type: int
-        self.last = 0  # type: int
-        self.label = 0  # type: int
-        self.persistent = False  # type: bool
-
-    @classmethod
-    def InitFromBuf(cls, buf, pos):
-        buffer = Buffer()
-        buffer.Init(buf, pos)
-        return cls.InitFromObj(buffer)
-
-    @classmethod
-    def InitFromObj(cls, buffer):
-        x = BufferT()
-        x._UnPack(buffer)
-        return x
-
-    # BufferT
-    def _UnPack(self, buffer):
-        if buffer is None:
-            return
-        self.id = buffer.Id()
-        self.bytes = buffer.Bytes()
-        self.first = buffer.First()
-        self.last = buffer.Last()
-        self.label = buffer.Label()
-        self.persistent = buffer.Persistent()
-
-    # BufferT
-    def Pack(self, builder):
-        BufferStart(builder)
-        BufferAddId(builder, self.id)
-        BufferAddBytes(builder, self.bytes)
-        BufferAddFirst(builder, self.first)
-        BufferAddLast(builder, self.last)
-        BufferAddLabel(builder, self.label)
-        BufferAddPersistent(builder, self.persistent)
-        buffer = BufferEnd(builder)
-        return buffer
-
-
-class RegionNumber(object):
-    __slots__ = ['_tab']
-
-    @classmethod
-    def GetRootAs(cls, buf, offset=0):
-        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
-        x = RegionNumber()
-        x.Init(buf, n + offset)
-        return x
-
-    @classmethod
-    def GetRootAsRegionNumber(cls, buf, offset=0):
-        """This method is deprecated. Please switch to GetRootAs."""
-        return cls.GetRootAs(buf, offset)
-    @classmethod
-    def RegionNumberBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
-
-    # RegionNumber
-    def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
-
-    # RegionNumber
-    def Key(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
-
-    # RegionNumber
-    def Value(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint64Flags, o + self._tab.Pos)
-        return 0
-
-def RegionNumberStart(builder): builder.StartObject(2)
-def RegionNumberAddKey(builder, key): builder.PrependUint32Slot(0, key, 0)
-def RegionNumberAddValue(builder, value): builder.PrependUint64Slot(1, value, 0)
-def RegionNumberEnd(builder): return builder.EndObject()
-
-
-class RegionNumberT(object):
-
-    # RegionNumberT
-    def __init__(self):
-        self.key = 0  # type: int
-        self.value = 0  # type: int
-
-    @classmethod
-    def InitFromBuf(cls, buf, pos):
-        regionNumber = RegionNumber()
-        regionNumber.Init(buf, pos)
-        return cls.InitFromObj(regionNumber)
-
-    @classmethod
-    def InitFromObj(cls, regionNumber):
-        x = RegionNumberT()
-        x._UnPack(regionNumber)
-        return x
-
-    # RegionNumberT
-    def _UnPack(self, regionNumber):
-        if regionNumber is None:
-            return
-        self.key = regionNumber.Key()
-        self.value = regionNumber.Value()
-
-    # RegionNumberT
-    def Pack(self, builder):
-        RegionNumberStart(builder)
-        RegionNumberAddKey(builder, self.key)
-        RegionNumberAddValue(builder, self.value)
-        regionNumber = RegionNumberEnd(builder)
-        return regionNumber
-
-
 class EdgeTensor(object):
     __slots__ = ['_tab']
 
     @classmethod
-    def GetRootAs(cls, buf, offset=0):
-        n = flatbuffers.encode.Get(flatbuffers.packer.uoffset, buf, offset)
-        x = EdgeTensor()
-        x.Init(buf, n + offset)
-        return x
-
-    @classmethod
-    def GetRootAsEdgeTensor(cls, buf, offset=0):
-        """This method is deprecated. Please switch to GetRootAs."""
-        return cls.GetRootAs(buf, offset)
-    @classmethod
-    def EdgeTensorBufferHasIdentifier(cls, buf, offset, size_prefixed=False):
-        return flatbuffers.util.BufferHasIdentifier(buf, offset, b"\x4D\x50\x4D\x58", size_prefixed=size_prefixed)
+    def SizeOf(cls):
+        return 24
 
     # EdgeTensor
     def Init(self, buf, pos):
         self._tab = flatbuffers.table.Table(buf, pos)
 
     # EdgeTensor
-    def Key(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
-        if o != 0:
-            return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
-        return 0
-
+    def Key(self): return self._tab.Get(flatbuffers.number_types.Uint32Flags, self._tab.Pos + flatbuffers.number_types.UOffsetTFlags.py_type(0))
     # EdgeTensor
-    def Value(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
-        if o != 0:
-            x = o + self._tab.Pos
-            obj = Tensor()
-            obj.Init(self._tab.Bytes, x)
-            return obj
-        return None
+    def Value(self, obj):
+        obj.Init(self._tab.Bytes, self._tab.Pos + 8)
+        return obj
 
-def EdgeTensorStart(builder): builder.StartObject(2)
-def EdgeTensorAddKey(builder, key): builder.PrependUint32Slot(0, key, 0)
-def EdgeTensorAddValue(builder, value): builder.PrependStructSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(value), 0)
-def EdgeTensorEnd(builder): return builder.EndObject()
+
+def CreateEdgeTensor(builder, key, value_edge, value_buffer, value_bytes):
+    builder.Prep(8, 24)
+    builder.Prep(8, 16)
+    builder.PrependUint64(value_bytes)
+    builder.PrependUint32(value_buffer)
+    builder.PrependUint32(value_edge)
+    builder.Pad(4)
+    builder.PrependUint32(key)
+    return builder.Offset()
 
 try:
     from typing import Optional
@@ -7510,18 +7527,12 @@ class EdgeTensorT(object):
         if edgeTensor is None:
             return
         self.key = edgeTensor.Key()
-        if edgeTensor.Value() is not None:
-            self.value = TensorT.InitFromObj(edgeTensor.Value())
+        if edgeTensor.Value(Tensor()) is not None:
+            self.value = TensorT.InitFromObj(edgeTensor.Value(Tensor()))
 
     # EdgeTensorT
     def Pack(self, builder):
-        EdgeTensorStart(builder)
-        EdgeTensorAddKey(builder, self.key)
-        if self.value is not None:
-            value = self.value.Pack(builder)
-            EdgeTensorAddValue(builder, value)
-        edgeTensor = EdgeTensorEnd(builder)
-        return edgeTensor
+        return CreateEdgeTensor(builder, self.key, self.value.edge, self.value.buffer, self.value.bytes)
 
 
 class Step(object):
@@ -7572,8 +7583,7 @@ class Step(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
             x = self._tab.Vector(o)
-            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
-            x = self._tab.Indirect(x)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 16
             obj = RegionNumber()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -7596,7 +7606,7 @@ def StepAddIndex(builder, index): builder.PrependUint32Slot(0, index, 0)
 def StepAddChoice(builder, choice): builder.PrependUint32Slot(1, choice, 0)
 def StepAddScratch(builder, scratch): builder.PrependInt32Slot(2, scratch, -1)
 def StepAddRegions(builder, regions): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(regions), 0)
-def StepStartRegionsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def StepStartRegionsVector(builder, numElems): return builder.StartVector(16, numElems, 8)
 def StepEnd(builder): return builder.EndObject()
 
 try:
@@ -7644,12 +7654,9 @@ class StepT(object):
     # StepT
     def Pack(self, builder):
         if self.regions is not None:
-            regionslist = []
-            for i in range(len(self.regions)):
-                regionslist.append(self.regions[i].Pack(builder))
             StepStartRegionsVector(builder, len(self.regions))
             for i in reversed(range(len(self.regions))):
-                builder.PrependUOffsetTRelative(regionslist[i])
+                self.regions[i].Pack(builder)
             regions = builder.EndVector()
         StepStart(builder)
         StepAddIndex(builder, self.index)
@@ -10265,8 +10272,7 @@ class Plan(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
             x = self._tab.Vector(o)
-            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
-            x = self._tab.Indirect(x)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 32
             obj = Buffer()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -10289,8 +10295,7 @@ class Plan(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
         if o != 0:
             x = self._tab.Vector(o)
-            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
-            x = self._tab.Indirect(x)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 24
             obj = EdgeTensor()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -10382,8 +10387,7 @@ class Plan(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(20))
         if o != 0:
             x = self._tab.Vector(o)
-            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
-            x = self._tab.Indirect(x)
+            x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 16
             obj = RegionNumber()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -10565,9 +10569,9 @@ def PlanStart(builder): builder.StartObject(19)
 def PlanAddProgram(builder, program): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(program), 0)
 def PlanStartProgramVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PlanAddBuffers(builder, buffers): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(buffers), 0)
-def PlanStartBuffersVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PlanStartBuffersVector(builder, numElems): return builder.StartVector(32, numElems, 8)
 def PlanAddTensors(builder, tensors): builder.PrependUOffsetTRelativeSlot(2, flatbuffers.number_types.UOffsetTFlags.py_type(tensors), 0)
-def PlanStartTensorsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PlanStartTensorsVector(builder, numElems): return builder.StartVector(24, numElems, 8)
 def PlanAddPlaces(builder, places): builder.PrependUOffsetTRelativeSlot(3, flatbuffers.number_types.UOffsetTFlags.py_type(places), 0)
 def PlanStartPlacesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def PlanAddPools(builder, pools): builder.PrependUOffsetTRelativeSlot(4, flatbuffers.number_types.UOffsetTFlags.py_type(pools), 0)
@@ -10576,7 +10580,7 @@ def PlanAddLowerBound(builder, lowerBound): builder.PrependUint64Slot(5, lowerBo
 def PlanAddAlignment(builder, alignment): builder.PrependUint32Slot(6, alignment, 0)
 def PlanAddPrivate(builder, private): builder.PrependInt32Slot(7, private, -1)
 def PlanAddPrivateOffsets(builder, privateOffsets): builder.PrependUOffsetTRelativeSlot(8, flatbuffers.number_types.UOffsetTFlags.py_type(privateOffsets), 0)
-def PlanStartPrivateOffsetsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def PlanStartPrivateOffsetsVector(builder, numElems): return builder.StartVector(16, numElems, 8)
 def PlanAddExposure(builder, exposure): builder.PrependUOffsetTRelativeSlot(9, flatbuffers.number_types.UOffsetTFlags.py_type(exposure), 0)
 def PlanAddParts(builder, parts): builder.PrependUOffsetTRelativeSlot(10, flatbuffers.number_types.UOffsetTFlags.py_type(parts), 0)
 def PlanStartPartsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
@@ -10749,20 +10753,14 @@ class PlanT(object):
                 builder.PrependUOffsetTRelative(programlist[i])
             program = builder.EndVector()
         if self.buffers is not None:
-            bufferslist = []
-            for i in range(len(self.buffers)):
-                bufferslist.append(self.buffers[i].Pack(builder))
             PlanStartBuffersVector(builder, len(self.buffers))
             for i in reversed(range(len(self.buffers))):
-                builder.PrependUOffsetTRelative(bufferslist[i])
+                self.buffers[i].Pack(builder)
             buffers = builder.EndVector()
         if self.tensors is not None:
-            tensorslist = []
-            for i in range(len(self.tensors)):
-                tensorslist.append(self.tensors[i].Pack(builder))
             PlanStartTensorsVector(builder, len(self.tensors))
             for i in reversed(range(len(self.tensors))):
-                builder.PrependUOffsetTRelative(tensorslist[i])
+                self.tensors[i].Pack(builder)
             tensors = builder.EndVector()
         if self.places is not None:
             placeslist = []
@@ -10781,12 +10779,9 @@ class PlanT(object):
                 builder.PrependUOffsetTRelative(poolslist[i])
             pools = builder.EndVector()
         if self.privateOffsets is not None:
-            privateOffsetslist = []
-            for i in range(len(self.privateOffsets)):
-                privateOffsetslist.append(self.privateOffsets[i].Pack(builder))
             PlanStartPrivateOffsetsVector(builder, len(self.privateOffsets))
             for i in reversed(range(len(self.privateOffsets))):
-                builder.PrependUOffsetTRelative(privateOffsetslist[i])
+                self.privateOffsets[i].Pack(builder)
             privateOffsets = builder.EndVector()
         if self.exposure is not None:
             exposure = self.exposure.Pack(builder)

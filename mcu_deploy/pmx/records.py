@@ -114,6 +114,8 @@ class Record:
 
     def decode(self, reader: Reader, table: Any) -> Any:
         """The value of a table."""
+        if not self.unsaved:
+            return self.cls(*[read(reader, table) for _, read in self._readers])
         return self.cls(**{name: read(reader, table) for name, read in self._readers})
 
 
@@ -149,7 +151,7 @@ def kind(hint: Any) -> Kind:
     if origin in (Union, types.UnionType):
         return _union(hint, arguments)
     if origin is np.ndarray:
-        return _nested(encode_array, decode_array)
+        return _nested(fb.Array, encode_array, decode_array)
     if origin is Sequence or (origin is tuple and arguments[1:] == (...,)):
         return _sequence(arguments[0], tuple)
     if origin is frozenset:
@@ -163,11 +165,11 @@ def kind(hint: Any) -> Kind:
     if hint is Choice:
         return Kind(_encode_choice, _choice)
     if hint is Configuration:
-        return _nested(_encode_configuration, _configuration)
+        return _nested(fb.Configuration, _encode_configuration, _configuration)
     if hint in _NUMBERS:
         return _number(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return _nested(*_record_codec(hint))
+        return _nested(record(hint).table, *_record_codec(hint))
     raise TypeError(f"there is no table for {hint}")
 
 
@@ -250,21 +252,22 @@ def _enumeration(cls: type[enum.Enum]) -> Kind:
 
 
 def _record_codec(cls: Any) -> tuple[Encode, Decode]:
-    """The record is looked up at the first use, so that classes may refer to each other."""
-    return (
-        lambda writer, value: record(cls).encode(writer, value),
-        lambda reader, table: record(cls).decode(reader, table),
-    )
+    made = record(cls)
+    return made.encode, made.decode
 
 
-def _nested(encode: Encode, decode: Decode, *, optional: bool = False) -> Kind:
+def _nested(inner: type[Any], encode: Encode, decode: Decode, *, optional: bool = False) -> Kind:
+    """inner: the generated class of what is in the field."""
+
     def reader(table: type, name: str) -> Decode:
         get = getattr(table, name)
+        if hasattr(table, "SizeOf"):  # in a struct, structs are at fixed places, and never absent
+            return lambda reader, table: decode(reader, get(table, inner()))
 
         def read(reader: Reader, table: Any) -> Any:
-            inner = get(table)
-            if inner is not None:
-                return decode(reader, inner)
+            found = get(table)
+            if found is not None:
+                return decode(reader, found)
             if optional:
                 return None
             raise Damage(f"{name} of a {type(table).__name__} is missing")
@@ -276,15 +279,15 @@ def _nested(encode: Encode, decode: Decode, *, optional: bool = False) -> Kind:
 
 def _union(hint: Any, arguments: tuple[Any, ...]) -> Kind:
     if hint in TABLES:
-        return _nested(*_one_of(TABLES[hint], arguments))
+        return _nested(getattr(fb, TABLES[hint]), *_one_of(TABLES[hint], arguments))
     (inner,) = (a for a in arguments if a is not type(None))
     origin = typing.get_origin(inner)
     if origin is tuple:
         return _sequence(typing.get_args(inner)[0], tuple, optional=True)
     if origin is np.ndarray:
-        return _nested(encode_array, decode_array, optional=True)
+        return _nested(fb.Array, encode_array, decode_array, optional=True)
     if dataclasses.is_dataclass(inner) and inner not in NUMBERED:
-        return _nested(*_record_codec(inner), optional=True)
+        return _nested(record(inner).table, *_record_codec(inner), optional=True)
     return _optional_number(inner)
 
 

@@ -135,6 +135,7 @@ def test_a_bomb_is_not_inflated(raw: bytes, tmp_path: Path) -> None:
     model = _model(raw)
     bomb = zlib.compress(b"\0" * 50_000_000, 9)
     for constant in model.constants:
+        constant.source = -1
         constant.flags = fb.Compression.ZLIB
         constant.data = np.frombuffer(bomb, np.uint8)
     assert "is compressed from other than" in _sentence(_wrapped(model), tmp_path)
@@ -148,8 +149,27 @@ def test_constants_larger_than_any_board(raw: bytes, tmp_path: Path) -> None:
 
 def test_a_way_of_compression_that_is_not_known(raw: bytes, tmp_path: Path) -> None:
     model = _model(raw)
-    model.constants[0].flags = 9
+    next(c for c in model.constants if c.source < 0).flags = 9
     assert "compressed in the way 9" in _sentence(_wrapped(model), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("source", 10_000, "IndexError"),
+        ("source", None, "a reordered one in another order"),
+        ("order", [0, 0], "ValueError"),
+        ("shape", [1 << 31, 1 << 31], "ValueError"),
+        ("item", 3, "ValueError"),
+    ],
+)
+def test_a_reordered_constant_that_is_impossible(
+    raw: bytes, tmp_path: Path, field: str, value: object, sentence: str
+) -> None:
+    model = _model(raw)
+    number, constant = next((n, c) for n, c in enumerate(model.constants) if c.source >= 0)
+    setattr(constant, field, number if value is None else value)
+    assert sentence in _sentence(_wrapped(model), tmp_path)
 
 
 def test_a_plan_that_overwrites_a_tensor(raw: bytes, tmp_path: Path) -> None:
@@ -167,8 +187,7 @@ def test_a_plan_without_end(raw: bytes, tmp_path: Path) -> None:
 
 def test_an_argument_that_is_not_there(raw: bytes, tmp_path: Path) -> None:
     model = _model(raw)
-    workload = next(c.choice.workload for c in model.choices if c.choice.workload.arguments)
-    workload.arguments[0].index = 77
+    model.arguments[0].index = 77
     assert "an argument is input 77" in _sentence(_wrapped(model), tmp_path)
 
 
