@@ -8,15 +8,16 @@ they get in that run. Where buffers move, it moves them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
+from mcu_deploy.plan.check_addresses import with_addresses
 from mcu_deploy.plan.check_flow import Actions, FlowChecker, next_of
 from mcu_deploy.plan.check_hot import hot_places
 from mcu_deploy.plan.check_lanes import exchanged, require_apart
+from mcu_deploy.plan.check_views import Views
 from mcu_deploy.plan.control import Element
 from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
 from mcu_deploy.plan.stretch import Stretch
@@ -37,34 +38,10 @@ def check(
     never written by anything else.
     """
     whole = range(len(plan.program))
-    _Checker(graph, choices, _with_addresses(plan, whole), calls).run()
+    _Checker(graph, choices, with_addresses(plan, whole), calls).run()
     for part in plan.parts:
-        concrete = _with_addresses(plan, sorted(part.items))
+        concrete = with_addresses(plan, sorted(part.items))
         _Checker(graph, choices, concrete, calls).run_part(part)
-
-
-def _with_addresses(plan: Plan, positions: Sequence[int]) -> Plan:
-    """The plan with an offset for what a manager gives in a run of these positions.
-
-    What another run alone takes stays behind its pointer.
-    """
-    if plan.managed is None:
-        return plan
-    try:
-        addresses, peak = plan.managed.addresses(positions)
-    except ValueError as error:
-        raise PlanError(f"the memory manager fails: {error}") from error
-    if peak > plan.managed.peak:
-        raise PlanError(f"the memory manager gives {peak} bytes, not {plan.managed.peak}")
-    sizes = {buffer.id: buffer.bytes for buffer in plan.buffers}
-    for buffer, offset in addresses.items():
-        if offset + sizes[buffer] > plan.managed.bytes:
-            raise PlanError(f"buffer {buffer} lies outside of the manager's block")
-    for buffer, place in plan.places.items():
-        if isinstance(place, InPool) and place.pool == 0 and place.offset < plan.managed.end:
-            raise PlanError(f"buffer {buffer} lies in the manager's block")
-    places = {b: InPool(0, offset) for b, offset in addresses.items()}
-    return replace(plan, places={**plan.places, **places})
 
 
 class _Checker:
@@ -76,8 +53,8 @@ class _Checker:
         updates = [Copy(state.output, state.input) for state in plan.exposure.states]
         self.flow = FlowChecker(self.graph, choices, plan.program, updates)
         self.places = self._edge_places()  # at the position that is looked at
+        self.views = Views(self.choices, self.places)
         self.reserved = self._reserved(calls)
-        self.views = self._views()
 
     def run(self) -> None:
         self._require_every_layer()
@@ -103,7 +80,7 @@ class _Checker:
         computed = {
             edge
             for position in items
-            for edge in self._with_views(self._written(self.plan.program[position]))
+            for edge in self.views.with_views(self._written(self.plan.program[position]))
         }
         ends = {*part.outputs, *(kept & computed)}
         self._simulate((*part.inputs, *states), items, ends, f"partition {part.name!r}")
@@ -114,7 +91,7 @@ class _Checker:
         """Runs some items; live: the edges that hold their value now."""
         self.places = self._edge_places()
         self._require_apart(dict.fromkeys(begin), f"the inputs of {what}")
-        live = self._with_views(begin)
+        live = self.views.with_views(begin)
         held: set[int] = set()
 
         def act(position: int, target: EdgeId | None, live: set[EdgeId]) -> set[EdgeId]:
@@ -128,18 +105,21 @@ class _Checker:
             return self._step(item, live)
 
         actions = Actions(
-            lambda position, live: act(position, None, live), act, self._write, self._with_views
+            lambda position, live: act(position, None, live),
+            act,
+            self._write,
+            self.views.with_views,
         )
         positions = list(items)
         live = self.flow.run(positions, live, actions)
         done = [self.plan.program[position] for position in positions]
         updated = {item.target for item in done if isinstance(item, Copy)}
-        computed = self._with_views(edge for item in done for edge in self._written(item))
+        computed = self.views.with_views(edge for item in done for edge in self._written(item))
         missing = {edge for edge in ends if edge not in live}
         if missing:
             raise PlanError(f"{what}: the outputs {sorted(missing)} are overwritten before the end")
         for state in self.plan.exposure.states:
-            is_next = state.output in computed or state.output in self._with_views(begin)
+            is_next = state.output in computed or state.output in self.views.with_views(begin)
             if is_next and state.input not in updated:
                 raise PlanError(f"{what}: the state {state.name!r} does not get its next value")
             if not is_next and state.input not in live:
@@ -222,7 +202,7 @@ class _Checker:
                 if scratch.meets(other):
                     raise PlanError(f"the scratch regions of {layer.name!r} overlap")
             overwritten.append(scratch)
-        return self._survivors(live, overwritten) | self._with_views(writes)
+        return self._survivors(live, overwritten) | self.views.with_views(writes)
 
     def _copy(self, copy: Item, as_: EdgeId, live: set[EdgeId]) -> set[EdgeId]:
         """The edges that hold their value after a copy: the target's own is gone.
@@ -236,7 +216,7 @@ class _Checker:
         target = self.places[copy.target]
         holds = set() if copy.target in self.states else {as_}
         if as_ == copy.target:
-            holds = self._with_views(holds)
+            holds = self.views.with_views(holds)
         if self.graph.constant(copy.source) is not None:
             return self._survivors(live, [target]) | holds
         source = self.places[copy.source]
@@ -351,24 +331,12 @@ class _Checker:
         for state in plan.exposure.states:
             owners = {state.input, state.output}
             for edge in owners:
-                owners = owners | self._same_memory(edge)
+                owners = owners | self.views.same_memory(edge)
             found.append((f"the state {state.name!r}", self.places[state.input], owners))
         for index, (what, place, _) in enumerate(found):
             for other, elsewhere, _ in found[:index]:
                 if place.meets(elsewhere):
                     raise PlanError(f"{what} overlaps {other}")
-        return found
-
-    def _same_memory(self, edge: EdgeId) -> set[EdgeId]:
-        """The edges that are the same bytes by definition: views, in both directions."""
-        found, grown = {edge}, True
-        while grown:
-            size = len(found)
-            for choice in self.choices:
-                if choice.workload.is_view:
-                    pair = {choice.layer.input(0).edge, choice.layer.output.edge}
-                    found |= pair if pair & found else set()
-            grown = len(found) > size
         return found
 
     def _private(self, calls: Sequence[RegionCall]) -> dict[Region, Stretch]:
@@ -400,12 +368,11 @@ class _Checker:
         known: list[EdgeId] = []
         for edge in edges:
             for other in known:
-                if self.places[edge].meets(self.places[other]) and not self._are_views(edge, other):
+                if self.places[edge].meets(
+                    self.places[other]
+                ) and other not in self.views.same_memory(edge):
                     raise PlanError(f"{what}, edges {other} and {edge}, overlap")
             known.append(edge)
-
-    def _are_views(self, first: EdgeId, second: EdgeId) -> bool:
-        return second in self._same_memory(first)
 
     def _require_every_layer(self) -> None:
         expected = [c.layer.node.id for c in self.choices if not c.workload.is_view]
@@ -414,26 +381,3 @@ class _Checker:
             raise PlanError(f"layers {sorted(found)} are called, but {sorted(expected)} are needed")
         if [step.index for step in self.plan.steps] != list(range(len(found))):
             raise PlanError("the layers are not numbered in their order")
-
-    def _views(self) -> Mapping[EdgeId, Sequence[EdgeId]]:
-        """The views of each edge; they lie exactly where it does."""
-        views: dict[EdgeId, list[EdgeId]] = {}
-        for choice in self.choices:
-            if choice.workload.is_view:
-                source, target = choice.layer.input(0).edge, choice.layer.output.edge
-                here, there = self.places[source], self.places[target]
-                if (here.space, here.start) != (there.space, there.start):
-                    raise PlanError(f"edge {target} is a view of {source}, but lies elsewhere")
-                views.setdefault(source, []).append(target)
-        return views
-
-    def _with_views(self, edges: Iterable[EdgeId]) -> set[EdgeId]:
-        """The edges and all views of them: these hold their value as soon as the source does."""
-        found: set[EdgeId] = set()
-        pending = list(edges)
-        while pending:
-            edge = pending.pop()
-            if edge not in found:
-                found.add(edge)
-                pending += self.views.get(edge, ())
-        return found
