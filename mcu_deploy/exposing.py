@@ -16,7 +16,7 @@ import numpy as np
 
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.errors import UsageError
-from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.ir import EdgeId, Graph, GraphEditor
 from mcu_deploy.ir.nested import graphs_within
 from mcu_deploy.plan import Exposure, Kept, Partition, State
 
@@ -186,6 +186,7 @@ def settle(graph: Graph, marks: Marks) -> tuple[Graph, Exposure]:
     """After layouts: the graph with its own outputs and the next values of its states, and what
     was asked for as edges."""
     requests = marks.requests
+    graph = _apart_from_states(graph, requests)
     edges = {name: graph.outputs[position] for name, position in marks.at.items()}
 
     def edge(name: str) -> EdgeId:
@@ -212,6 +213,40 @@ def settle(graph: Graph, marks: Marks) -> tuple[Graph, Exposure]:
     outputs = (*shown, *(state.output for state in states))
     settled = replace(graph, topology=replace(graph.topology, outputs=outputs))
     return settled, Exposure(kept, partitions, states)
+
+
+# Operators whose output may be their input's memory.
+_VIEWS = ("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose")
+
+
+def _apart_from_states(graph: Graph, requests: Requests) -> Graph:
+    """The graph with a copy wherever an output is the memory of a state.
+
+    At the end of a run the state's next value is written over the old one: who wants the old one
+    (an output, a kept tensor, the next value of another state, as in a delay line) takes a copy.
+    """
+    names = {request.input for request in requests.states}
+    states = {edge for edge in graph.inputs if graph.edge_name(edge) in names}
+    editor = GraphEditor(graph)
+    copies: dict[EdgeId, EdgeId] = {}
+    for position, edge in enumerate(graph.outputs):
+        if _source(graph, edge) not in states:
+            continue
+        if edge not in copies:
+            name = graph.edge_name(edge)
+            copies[edge] = editor.add_edge(name, graph.type(edge))
+            editor.add_node("Identity", [edge], [copies[edge]], f"{name} copied")
+        editor.outputs[position] = copies[edge]
+    return editor.finish() if copies else graph
+
+
+def _source(graph: Graph, edge: EdgeId) -> EdgeId:
+    """The edge whose memory an edge may be."""
+    producer = graph.producer(edge)
+    while producer is not None and producer.op in _VIEWS and producer.inputs[0] is not None:
+        edge = producer.inputs[0]
+        producer = graph.producer(edge)
+    return edge
 
 
 def _state(graph: Graph, marks: Marks, request: StateRequest) -> State:

@@ -119,7 +119,10 @@ def streaming_convolution() -> onnx.ModelProto:
 class Reference:
     """onnxruntime, with the output of each step given back as the next step's state."""
 
-    def __init__(self, model: bytes, states: dict[str, str]) -> None:
+    def __init__(
+        self, model: bytes, states: dict[str, str], first: dict[str, Array] | None = None
+    ) -> None:
+        """first: the states' values before the first step, zeros by default."""
         options = ort.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = 1
@@ -132,7 +135,7 @@ class Reference:
             i.name: np.zeros(i.shape, kinds[i.type])
             for i in self._session.get_inputs()
             if i.name in states
-        }
+        } | (first or {})
         self.input_names = [i.name for i in self._session.get_inputs() if i.name not in states]
 
     def step(self, inputs: Sequence[Array]) -> list[Array]:
@@ -169,3 +172,51 @@ def run_steps(
     steps += [take(network.outputs) for _ in range(2)]
     assert at == len(raw)
     return steps, states
+
+
+def shift_register() -> onnx.ModelProto:
+    """x -> first -> second: each state becomes the next one, and the last is an output."""
+    nodes = [
+        helper.make_node("Identity", ["x"], ["first_next"]),
+        helper.make_node("Reshape", ["first", "shape"], ["second_next"]),
+        helper.make_node("Identity", ["second"], ["y"]),
+        helper.make_node("Add", ["first", "second"], ["sum"]),
+    ]
+    kind = ("int32", (1, 5))
+    return make_model(
+        nodes,
+        {"x": kind, "first": kind, "second": kind},
+        {"y": kind, "sum": kind, "first_next": kind, "second_next": kind},
+        {"shape": np.array([1, 5], np.int64)},
+    )
+
+
+def quantized_streaming_convolution() -> onnx.ModelProto:
+    """A convolution of int8 over the last columns: a ring buffer with a zero point of -3."""
+    constants: dict[str, Array] = {
+        "s": np.float32(0.05), "z": np.int8(-3), "ws": np.float32(0.0173), "wz": np.int8(0),
+        "w": (np.arange(4 * 2 * 3).reshape(4, 2, 1, 3) * 37 % 91 - 45).astype(np.int8),
+        "one": np.array([1], np.int64), "end": np.array([9], np.int64),
+        "axis": np.array([3], np.int64),
+    }  # fmt: skip
+
+    def real(name: str, scale: str = "s", zero: str = "z") -> onnx.NodeProto:
+        return helper.make_node("DequantizeLinear", [name, scale, zero], [f"{name}_real"])
+
+    def integer(name: str) -> onnx.NodeProto:
+        return helper.make_node("QuantizeLinear", [f"{name}_sum", "s", "z"], [name])
+
+    nodes = [
+        real("ring"), real("x"), real("w", "ws", "wz"),
+        helper.make_node("Concat", ["ring_real", "x_real"], ["columns_sum"], axis=3),
+        integer("columns"), real("columns"),
+        helper.make_node("Conv", ["columns_real", "w_real"], ["y_sum"]), integer("y"),
+        helper.make_node("Slice", ["columns_real", "one", "end", "axis"], ["next_sum"]),
+        integer("next"),
+    ]  # fmt: skip
+    return make_model(
+        nodes,
+        {"x": ("int8", (1, 2, 1, 1)), "ring": ("int8", (1, 2, 1, 2))},
+        {"y": ("int8", (1, 4, 1, 1)), "next": ("int8", (1, 2, 1, 2))},
+        constants,
+    )

@@ -119,10 +119,11 @@ class _Checker:
         if missing:
             raise PlanError(f"{what}: the outputs {sorted(missing)} are overwritten before the end")
         for state in self.plan.exposure.states:
-            is_next = state.output in computed or state.output in self.views.with_views(begin)
-            if is_next and state.input not in updated:
+            if state.input in updated:
+                continue
+            if state.output in computed or tuple(begin) == self.graph.inputs:
                 raise PlanError(f"{what}: the state {state.name!r} does not get its next value")
-            if not is_next and state.input not in live:
+            if state.input not in live:
                 raise PlanError(f"{what}: the state {state.name!r} is overwritten")
 
     def _touched(self, position: int) -> tuple[list[Stretch], list[Stretch]]:

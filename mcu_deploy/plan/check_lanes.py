@@ -34,6 +34,8 @@ def exchanged(parallel: Sequence[Parallel], items: Iterable[int]) -> list[int]:
 def require_apart(parallel: Sequence[Parallel], touched: Callable[[int], Touched]) -> None:
     """Raises PlanError where a lane writes what another lane of its stretch reads or writes."""
     for stretch in parallel:
+        if len(stretch.lanes) != 2:
+            raise PlanError(f"a stretch has {len(stretch.lanes)} lanes; there are two cores")
         lanes = [[touched(position) for position in lane] for lane in stretch.lanes]
         for number, lane in enumerate(lanes):
             writes = [place for _, written in lane for place in written]

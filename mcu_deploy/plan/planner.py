@@ -92,7 +92,7 @@ def make(
     if chosen.schedule != schedules.SEQUENTIAL:
         _require_plain(chosen, shown)
         choices, parallel = schedule(graph, list(choices_within(choices)), chosen.schedule)
-    elif chosen.order and chosen.reuse and not shown.partitions:
+    if not parallel and chosen.order and chosen.reuse and not shown.partitions:
         choices = arrange(graph, choices, shown)
     lives = analyse(graph, choices, calls, shown, chosen, parallel)
     runs = runs_of(graph, shown, lives.parts, len(lives.program))

@@ -9,15 +9,24 @@ import onnx
 import pytest
 from network_programs import Array
 from operators.lab import relative_error
-from state_programs import STEPS, Reference, accumulator, run_steps, streaming_convolution
+from state_programs import (
+    STEPS,
+    Reference,
+    accumulator,
+    quantized_streaming_convolution,
+    run_steps,
+    shift_register,
+    streaming_convolution,
+)
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
 from mcu_deploy.compiler import Network, Options, compile_model
 from mcu_deploy.device import connect
 from mcu_deploy.device.emulator import open_emulator
-from mcu_deploy.exposing import Requests, StateRequest
+from mcu_deploy.exposing import PartitionRequest, Requests, StateRequest
 from mcu_deploy.folder import open_folder
+from mcu_deploy.plan import Copy
 
 
 def compiled(path: Path, states: dict[str, str], **options: object) -> Network:
@@ -46,12 +55,13 @@ def check_against_onnxruntime(
 ) -> None:
     inputs = random_steps(network, STEPS + 2)
     found, kept = run_steps(network, inputs, folder)
-    reference = Reference(path.read_bytes(), states)
+    first = {s.name: s.first(network.graph) for s in network.plan.exposure.states}
+    reference = Reference(path.read_bytes(), states, first)
     for step in range(STEPS):
         assert_alike(found[step], reference.step(inputs[step]))
     assert_alike(kept, list(reference.values.values()))
     assert_alike(found[STEPS + 1], reference.step(inputs[STEPS + 1]))
-    fresh = Reference(path.read_bytes(), states)
+    fresh = Reference(path.read_bytes(), states, first)
     assert_alike(found[STEPS], fresh.step(inputs[STEPS]))
 
 
@@ -84,6 +94,40 @@ def test_a_streaming_convolution_with_a_ring_buffer(tmp_path: Path) -> None:
     path = write(streaming_convolution(), tmp_path)
     network = compiled(path, {"ring": "next"})
     check_against_onnxruntime(path, {"ring": "next"}, network, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_a_streaming_convolution_of_integers(tmp_path: Path) -> None:
+    path = write(quantized_streaming_convolution(), tmp_path)
+    network = compiled(path, {"ring": "next"})
+    assert network.graph.type(network.outputs[0]).is_quantized
+    assert network.plan.exposure.states[0].initial is not None  # zero is -3
+    check_against_onnxruntime(path, {"ring": "next"}, network, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_states_that_are_each_other_s_next_values_and_outputs(tmp_path: Path) -> None:
+    """At the end of a run all of them change at once."""
+    path = write(shift_register(), tmp_path)
+    states = {"first": "first_next", "second": "second_next"}
+    check_against_onnxruntime(path, states, compiled(path, states), tmp_path)
+
+
+def test_a_partition_behind_a_state_s_next_value_leaves_the_state_alone(tmp_path: Path) -> None:
+    path = write(accumulator(), tmp_path)
+    requests = Requests(
+        states=(StateRequest("state", "next"),),
+        partitions=(
+            PartitionRequest("front", ("x",), ("next",)),
+            PartitionRequest("back", ("x", "next"), ("y",)),
+        ),
+    )
+    options = Options(requests=requests)
+    plan = compile_model(path, load_board("host"), name="stream", options=options).plan
+    front, back = plan.parts
+    copies = [p for p, item in enumerate(plan.program) if isinstance(item, Copy)]
+    assert set(copies) <= front.items
+    assert not set(copies) & back.items
 
 
 @pytest.mark.needs_host_gcc

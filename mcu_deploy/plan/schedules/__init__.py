@@ -1,7 +1,7 @@
 """When which layer runs on which core: one file a schedule (document 002, "Scheduler").
 
 A module here has NAME, what `--schedule` calls it, and `arrange(jobs)`, which puts jobs into
-stages; LANES says on how many cores it runs them.
+stages of one lane or two.
 """
 
 from __future__ import annotations

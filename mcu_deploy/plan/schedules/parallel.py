@@ -1,10 +1,10 @@
 """Independent parts of the network at once, on two cores.
 
-Between a fork and the layer where all its branches have come together again (their nearest common
-post-dominator) lie parts that do not need each other: the weakly connected components of the
-layers between. They are given to two lanes, the costliest part first and each to the lane that has
-less to do (LPT; Graham, Bounds on Multiprocessing Timing Anomalies, 1969). A part that costs less
-than a hand-over between cores is not worth one.
+Between a fork and the first layer that comes after all its branches lie parts that do not need
+each other: the weakly connected components of the layers between. They are given to two lanes, the
+costliest part first and each to the lane that has less to do (LPT; Graham, Bounds on
+Multiprocessing Timing Anomalies, 1969). A part that costs less than a hand-over between cores is
+not worth one.
 """
 
 from __future__ import annotations
@@ -26,8 +26,13 @@ def arrange(jobs: Sequence[Job]) -> tuple[Stage, ...]:
     stages: list[Stage] = []
     while len(done) < len(jobs):
         region = _region(jobs, behind, done)
-        lanes = _lanes(jobs, _parts(jobs, region))
-        if lanes is None:
+        parts = _parts(jobs, region)
+        lanes = _lanes(jobs, parts)
+        if lanes is None and len(parts) > 1:
+            # Not worth two cores: the cheapest part first, and the others may fork again.
+            cheapest = min(parts, key=lambda part: (sum(jobs[n].cost for n in part), part))
+            lanes, region = (tuple(cheapest),), set(cheapest)
+        elif lanes is None:
             # Nothing to divide here: the first layer that can run runs alone.
             first = min(n for n, job in enumerate(jobs) if n not in done and job.needs <= done)
             lanes, region = ((first,),), {first}
