@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
+from control_nests import inputs_of, nest_of
 from operators.control_models import all_cases
-from operators.lab import check_cases
+from operators.lab import Case, check_cases
 
 SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
@@ -15,3 +17,13 @@ SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recove
 def test_control_flow_gives_the_oracle_s_and_onnxruntime_s_values(tmp_path: Path) -> None:
     """With AddressSanitizer and UBSan, the workspace of exactly its size."""
     check_cases(all_cases(), tmp_path, SANITIZERS)
+
+
+@pytest.mark.needs_host_gcc
+def test_random_nests_give_the_oracle_s_and_onnxruntime_s_values(tmp_path: Path) -> None:
+    models = [nest_of(random.Random(seed).randint) for seed in range(24)]
+    cases = [
+        Case(f"nest {seed}", model, inputs_of([i.name for i in model.graph.input]))
+        for seed, model in enumerate(models)
+    ]
+    check_cases(cases, tmp_path, SANITIZERS)
