@@ -235,7 +235,8 @@ def _apart_from_states(graph: Graph, requests: Requests) -> Graph:
         if edge not in copies:
             name = graph.edge_name(edge)
             copies[edge] = editor.add_edge(name, graph.type(edge))
-            editor.add_node("Identity", [edge], [copies[edge]], f"{name} copied")
+            # An Identity may be a view; this one is always a copy.
+            editor.add_node("Reorder", [edge], [copies[edge]], f"{name} copied", {}, "mcu")
         editor.outputs[position] = copies[edge]
     return editor.finish() if copies else graph
 
