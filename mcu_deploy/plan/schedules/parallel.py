@@ -28,7 +28,7 @@ def arrange(jobs: Sequence[Job]) -> tuple[Stage, ...]:
         region = _region(jobs, behind, done)
         parts = _parts(jobs, region)
         lanes = _lanes(jobs, parts)
-        if lanes is None and len(parts) > 1:
+        if lanes is None and len(parts) > 1 and not any(jobs[n].alone for n in region):
             # Not worth two cores: the cheapest part first, and the others may fork again.
             cheapest = min(parts, key=lambda part: (sum(jobs[n].cost for n in part), part))
             lanes, region = (tuple(cheapest),), set(cheapest)
