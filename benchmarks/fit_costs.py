@@ -87,7 +87,7 @@ def fit(rows: Sequence[Row]) -> Array:
 
 
 def errors(rows: Sequence[Row], coefficients: Array) -> Array:
-    """Relative errors of the estimates, as costs.py rounds them."""
+    """Relative errors of the estimates, with coefficients as they are printed."""
     return np.array([abs(np.dot(r.work.counts, coefficients) / r.instructions - 1) for r in rows])
 
 
