@@ -21,18 +21,17 @@ from mcu_deploy.backends import workload
 from mcu_deploy.backends.layer import Layer
 from mcu_deploy.backends.workload import Region
 from mcu_deploy.errors import UnsupportedError
-from mcu_deploy.plan import exposure, managers
+from mcu_deploy.plan import exposure
 from mcu_deploy.plan import model as plan
 from mcu_deploy.plan.managers import Configuration
 from mcu_deploy.plan.runtime import Take
 from mcu_deploy.pmx import pmx_generated as fb
+from mcu_deploy.pmx import references
 from mcu_deploy.pmx.constants import decode_array, encode_array, numbers
 from mcu_deploy.pmx.context import NUMBERED, Reader, Writer
 from mcu_deploy.pmx.damage import Damage
+from mcu_deploy.pmx.references import Decode, Encode
 from mcu_deploy.select import Choice, Chosen
-
-Encode = Callable[[Writer, Any], Any]
-Decode = Callable[[Reader, Any], Any]
 
 
 class EdgeRef(int):
@@ -161,11 +160,13 @@ def kind(hint: Any) -> Kind:
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return _enumeration(hint)
     if hint is Layer:
-        return Kind(_encode_layer, _layer)
+        return Kind(references.encode_layer, references.read_layer)
     if hint is Choice:
-        return Kind(_encode_choice, _choice)
+        return Kind(references.encode_choice, references.read_choice)
     if hint is Configuration:
-        return _nested(fb.Configuration, _encode_configuration, _configuration)
+        return _nested(
+            fb.Configuration, references.encode_configuration, references.decode_configuration
+        )
     if hint in _NUMBERS:
         return _number(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
@@ -216,24 +217,6 @@ def _optional_number(hint: Any) -> Kind:
         return read
 
     return Kind(lambda writer, value: -1 if value is None else encode(writer, value), reader)
-
-
-def _encode_layer(writer: Writer, value: Layer) -> int:
-    return writer.ids.node(value.node.id)
-
-
-def _encode_choice(writer: Writer, value: Choice) -> int:
-    return writer.ids.node(value.layer.node.id)
-
-
-def _choice(table: type, name: str) -> Decode:
-    get = getattr(table, name)
-    return lambda reader, table: reader.choices[get(table)]
-
-
-def _layer(table: type, name: str) -> Decode:
-    get = getattr(table, name)
-    return lambda reader, table: reader.layer(get(table))
 
 
 def _enumeration(cls: type[enum.Enum]) -> Kind:
@@ -314,24 +297,6 @@ def _one_of(name: str, classes: tuple[Any, ...]) -> tuple[Encode, Decode]:
 
 def _snake(cls: type[Any]) -> str:
     return "".join("_" + c.lower() if c.isupper() else c for c in cls.__name__).lstrip("_")
-
-
-def _encode_configuration(writer: Writer, value: Configuration) -> fb.ConfigurationT:
-    """A strategy is a file that may be added, so it is told by what its manager is told."""
-    made = fb.ConfigurationT()
-    strategy = next(n for n in managers.names() if value in managers.configurations(n))
-    made.strategy = writer.number(strategy)
-    made.arguments = list(value.entry_points.arguments)
-    return made
-
-
-def _configuration(reader: Reader, table: fb.Configuration) -> Configuration:
-    strategy = reader.lists[str][table.Strategy()]
-    arguments = tuple(numbers(table.ArgumentsAsNumpy()))
-    for known in managers.configurations(strategy):
-        if known.entry_points.arguments == arguments:
-            return known
-    raise Damage(f"the memory strategy {strategy!r} cannot be set up as it wants")
 
 
 # ---- Several ----
