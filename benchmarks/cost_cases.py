@@ -23,9 +23,9 @@ class Cases:
         self._source = np.random.default_rng(1)
         self._tensors = 0
 
-    def tensor(self, value: npt.NDArray[Any]) -> str:
+    def tensor(self, value: npt.NDArray[Any] | np.generic) -> str:
         name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(value, name))
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
         return name
 
     def node(self, op: str, inputs: Sequence[str], **attributes: Any) -> str:
