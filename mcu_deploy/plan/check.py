@@ -121,7 +121,7 @@ class _Checker:
         for state in self.plan.exposure.states:
             if state.input in updated:
                 continue
-            if state.output in computed or tuple(begin) == self.graph.inputs:
+            if state.output in computed or len(positions) == len(self.plan.program):
                 raise PlanError(f"{what}: the state {state.name!r} does not get its next value")
             if state.input not in live:
                 raise PlanError(f"{what}: the state {state.name!r} is overwritten")
