@@ -28,11 +28,13 @@ _BOARDS = ("mps2-an385", "mps2-an386", "mps2-an500", "mps3-an547")
 _HEAD = """# Measured
 
 Written by `benchmarks/run.py` (`make bench`). One inference, backend CpuRef (the reference,
-in portable C), bytes and exact instruction counts; instructions are not cycles.
+in portable C), bytes and exact instruction counts; instructions are not cycles. Flash and RAM are
+those of the network and the runtime; bound is the largest sum of tensors that live at a time, each
+on its own ([docs/memory.md](../docs/memory.md)).
 
 {tools}
 
-| core | model | instructions | per MAC | in no layer | flash, bytes | RAM, bytes | arena | lower bound | ratio | stack |
+| core | model | instructions | per MAC | outside | flash | RAM | arena | bound | ratio | stack |
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 """
 

@@ -23,7 +23,8 @@ _MINUS_32_17THS = -1010580540  # with 2 integer bits
 
 def saturating_shift(x: Array, bits: int) -> Integers:
     """x * 2**bits, clamped to int32 (SaturatingRoundingMultiplyByPOT with a positive exponent)."""
-    return np.clip(x.astype(np.int64) << bits, -(2**31), 2**31 - 1)
+    shifted: Integers = np.clip(x.astype(np.int64) << bits, -(2**31), 2**31 - 1)
+    return shifted
 
 
 def exp_of_negative(a: Array, integer_bits: int) -> Integers:

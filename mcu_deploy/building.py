@@ -233,7 +233,7 @@ def _link(
     )
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     compiler.write_file(directory / "report.json", text.encode())
-    return Build(directory, board, tuple(built), content)
+    return Build(directory, board, tuple(built), json.loads(text))
 
 
 def joint_arena(networks: Sequence[Network], shared: bool) -> int:

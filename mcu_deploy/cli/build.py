@@ -99,7 +99,8 @@ def _print(report: dict[str, Any], folder: Path) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
         ("network", "left"), ("layers", "right"), ("MACs", "right"), ("flash", "right"),
-        ("RAM", "right"), ("arena", "right"), ("bound", "right"), ("ratio", "right"), ("stack", "right"),
+        ("RAM", "right"), ("arena", "right"), ("bound", "right"), ("ratio", "right"),
+        ("stack", "right"),
     ):  # fmt: skip
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
     for n in report["networks"]:

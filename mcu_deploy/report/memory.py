@@ -1,8 +1,8 @@
 """The memory of a network in report.json: what lies where and when, and who may overlap whom.
 
-With this an outsider can check a plan without mcu-deploy: at each layer what it reads, writes and
-uses as scratch; that nothing which is read later is overwritten; and where an output meets an input,
-that it starts at least the stated distance before it (docs/backends.md, "How a kernel states its
+With this an outsider can check a plan without mcu-deploy: what each layer reads, writes and uses as
+scratch; that nothing which is read later is overwritten; and where an output meets an input, that
+it starts at least the stated distance before it (docs/backends.md, "How a kernel states its
 overlap").
 """
 

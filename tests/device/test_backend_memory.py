@@ -36,6 +36,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.plan import InPool
 from mcu_deploy.session import Session
 
 HERE = Path(__file__).resolve().parent / "backend_memory"
@@ -134,15 +135,17 @@ def network(board: str, tmp_path: Path) -> Network:
 
 def test_private_memory_is_in_the_plan_and_in_the_source(tmp_path: Path) -> None:
     made = network("host", tmp_path)
-    offset, size = made.plan.private_place
+    assert made.plan.private is not None
+    offset, size = made.plan.private_pool_place.offset, made.plan.buffers[made.plan.private].bytes
     assert size == 36
     others = [b for b in made.plan.buffers if b.id != made.plan.private]
     for buffer in others:
-        start = made.plan.offsets[buffer.id]
-        assert start + buffer.bytes <= offset or start >= offset + size
+        place = made.plan.places[buffer.id]
+        assert isinstance(place, InPool)
+        assert place.offset + buffer.bytes <= offset or place.offset >= offset + size
     assert len(others) == 4  # input, output, the scratch buffer and the scratch region
     assert "/* Counting acquires its memory for this run. */" in made.sources.source
-    assert f".private_place = {{{offset}, {size}}}," in made.sources.source
+    assert f".private_place = {{{offset}, 0, {size}}}," in made.sources.source
     assert ".release_func = _mcu_counted_release," in made.sources.source
 
 

@@ -58,7 +58,7 @@ def test_hello_names_the_board(device: Device, board: Board) -> None:
     assert (device.hello.board, device.hello.core) == (board.name, board.core)
     assert (device.hello.clock_hz, device.hello.baud) == (board.clock_hz, board.serial.baud)
     assert device.hello.stack_bytes == board.stack_bytes
-    assert [model.name for model in device.models] == ["mini", "tiny", "failing", "slow"]
+    assert [model.name for model in device.models] == ["mini", "tiny", "failing", "slow", "parts"]
 
 
 def test_infer_and_layers(device: Device) -> None:

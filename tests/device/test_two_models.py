@@ -119,7 +119,7 @@ def bare_main(folder: Path, sample: Integers) -> list[str | Path]:
     return [
         '-DFEATURES="sample.inc"', "-DMCU_ARENA_NUM_PAGES=64", "-DMCU_ARENA_PAGE_SIZE_LOG2=10",
         f"-I{folder}", example, programs.CRT / "arena" / "arena.c",
-        programs.CRT / "src" / "mcu_run.c", *sorted((programs.CRT / "src").glob("memory_*.c")),
+        programs.CRT / "src" / "mcu_run.c",
     ]  # fmt: skip
 
 

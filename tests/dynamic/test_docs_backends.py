@@ -49,7 +49,7 @@ def test_the_shared_object(reader: Reader) -> None:
     (shown,) = re.findall(r"^```text\n(.*?)^```$", SECTIONS[section], re.M | re.S)
     printed = {line.strip() for line in output.splitlines()}
     for line in shown.splitlines():
-        assert line.strip() in printed
+        assert line.strip() in printed, output
     assert output.endswith("passed\n")
     assert "warning" not in output
 
@@ -96,7 +96,7 @@ def test_the_folder(reader: Reader, tmp_path: Path) -> None:
     assert len(names) == 5
     write(root / "mcu_deploy" / "backends" / "NegFolder", *names)
     output = Reader(root, str(root)).types(commands("A folder in mcu_deploy/backends"))
-    assert re.search(r"^ +0 +0 +Neg +NegFolder +greedy", output, re.M)
+    assert re.search(r"^ +1 +0 +Neg +NegFolder +greedy", output, re.M)
     assert "\npassed\n" in output
     assert "NegFolder.test_negated" in output
     assert "100% tests passed" in output

@@ -63,6 +63,10 @@ def test_every_model_builds_or_says_what_is_missing(
     assert fitting == {"netduinoplus2": 5, "stm32f746": 7}.get(board, 8)
 
 
+# Arena over lower bound: below 1 where an output lies on its input.
+RATIO = {"kws": 0.61, "vww": 0.67, "ic": 0.68, "ad": 1.0}
+
+
 def test_the_memory_of_the_int8_models_is_within_their_budget(
     models_dir: Path, tmp_path: Path
 ) -> None:
@@ -71,4 +75,5 @@ def test_the_memory_of_the_int8_models_is_within_their_budget(
         source = models_dir / f"mlperf_{short}_int8" / "model.onnx"
         report = build(source, "mps2-an386", tmp_path / short, name=short).report
         assert report["ram_bytes"] <= bytes_
-        assert report["arena_bytes"] == report["arena_lower_bound_bytes"]
+        assert report["arena_bytes"] <= report["arena_lower_bound_bytes"]
+        assert report["arena_ratio"] == pytest.approx(RATIO[short], abs=0.01)

@@ -27,7 +27,7 @@ from mcu_deploy.partition.model import Problem
 NAME = "cost"
 
 # Instructions for each element that a conversion copies: what benchmarks/fit_costs.py measures of
-# CpuRef's Reorder on a Cortex-M4 ("reorder" in its costs.py), rounded.
+# CpuRef's Reorder on a Cortex-M4 ("reorder" in its costs/movement.py), rounded.
 CONVERSION = 5
 
 # How many arrangements of the live tensors are followed at a time.
