@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -81,6 +82,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "matrix: runs only with --all, for the whole matrix")
     for marker, (_, sentence) in _TOOLS.items():
         config.addinivalue_line("markers", f"{marker}: skipped where {sentence.split(';')[0]}")
+    # The sample is the same in every run; the whole matrix looks for what no run has seen.
+    hypothesis.settings.register_profile("sample", derandomize=True)
+    if not config.getoption("--all"):
+        hypothesis.settings.load_profile("sample")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

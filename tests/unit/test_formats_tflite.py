@@ -124,7 +124,7 @@ EXTREMES = [0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
 
 
 @settings(
-    max_examples=150, deadline=2000, derandomize=True,
+    max_examples=150, deadline=5000, derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(

@@ -75,7 +75,7 @@ def test_a_part_goes_on_where_another_has_ended(problem: Problem, options: dict[
 
 
 @given(problems(), OPTIONS, st.data())
-@settings(QUICK, max_examples=250)
+@settings(QUICK, max_examples=120)
 def test_moved_buffers_are_judged_as_the_memory_judges_them(
     problem: Problem, options: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -98,7 +98,7 @@ def _elsewhere(made: Plan, place: Place, data: st.DataObject) -> Place:
 
 
 @given(problems(), st.data())
-@settings(QUICK, max_examples=250)
+@settings(QUICK, max_examples=120)
 def test_an_output_on_its_input_is_judged_as_the_memory_judges_it(
     problem: Problem, data: st.DataObject
 ) -> None:
