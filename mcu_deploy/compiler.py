@@ -155,7 +155,7 @@ def _compile(source: _Source, board: Board, session: Session, options: Options) 
     )
     graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in source.marks.cuts})
     graph, assignment = flow.number(graph, assignment)
-    graph, exposure = exposing.settle(graph, source.marks)
+    graph, exposure = exposing.settle(graph, source.marks, assignment)
     # Conversions belong to no partition: whoever has them, be it named or not.
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]

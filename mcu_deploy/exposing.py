@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from mcu_deploy import flow
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import EdgeId, Graph, GraphEditor
 from mcu_deploy.ir.nested import graphs_within
+from mcu_deploy.partition import Assignment
 from mcu_deploy.plan import Exposure, Kept, Partition, State
 
 
@@ -79,7 +81,7 @@ def mark(graph: Graph, requests: Requests) -> tuple[Graph, Marks]:
     cuts: set[int] = set()
 
     def expose(name: str, what: str, is_cut: bool) -> None:
-        edge = find_cut(graph, name, what) if is_cut else stored(graph, _find(graph, name, what))
+        edge = (find_cut if is_cut else find_stored)(graph, name, what)
         if graph.constant(edge) is not None:
             raise UsageError(
                 f"{what} names {shorten(name)!r}, which is a constant of the model. Name a tensor "
@@ -119,7 +121,7 @@ def find_cut(graph: Graph, name: str, what: str) -> EdgeId:
 
     Raises UsageError, which begins with `what`, where the model has no tensor of this name.
     """
-    return _end_of_integer_layer(graph, stored(graph, _find(graph, name, what)))
+    return _end_of_integer_layer(graph, find_stored(graph, name, what))
 
 
 def stored(graph: Graph, edge: EdgeId) -> EdgeId:
@@ -137,7 +139,7 @@ def stored(graph: Graph, edge: EdgeId) -> EdgeId:
         if source is not None and graph.constant(source) is None:
             return source
     readers = graph.consumers(edge)
-    if edge not in graph.outputs and len(readers) == 1 and readers[0].op == "QuantizeLinear":
+    if len(readers) == 1 and readers[0].op == "QuantizeLinear":
         quantized = readers[0].outputs[0]
         return edge if quantized is None else quantized
     return edge
@@ -182,11 +184,11 @@ def _is_fixed(graph: Graph, edge: EdgeId) -> bool:
     return producer is not None and all(_is_fixed(graph, e) for e in producer.reads)
 
 
-def settle(graph: Graph, marks: Marks) -> tuple[Graph, Exposure]:
+def settle(graph: Graph, marks: Marks, assignment: Assignment) -> tuple[Graph, Exposure]:
     """After layouts: the graph with its own outputs and the next values of its states, and what
     was asked for as edges."""
     requests = marks.requests
-    graph = _apart_from_states(graph, requests)
+    graph = _apart_from_states(graph, requests, assignment)
     edges = {name: graph.outputs[position] for name, position in marks.at.items()}
 
     def edge(name: str) -> EdgeId:
@@ -215,11 +217,7 @@ def settle(graph: Graph, marks: Marks) -> tuple[Graph, Exposure]:
     return settled, Exposure(kept, partitions, states)
 
 
-# Operators whose output may be their input's memory.
-_VIEWS = ("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose")
-
-
-def _apart_from_states(graph: Graph, requests: Requests) -> Graph:
+def _apart_from_states(graph: Graph, requests: Requests, assignment: Assignment) -> Graph:
     """The graph with a copy wherever an output is the memory of a state.
 
     At the end of a run the state's next value is written over the old one: who wants the old one
@@ -230,7 +228,7 @@ def _apart_from_states(graph: Graph, requests: Requests) -> Graph:
     editor = GraphEditor(graph)
     copies: dict[EdgeId, EdgeId] = {}
     for position, edge in enumerate(graph.outputs):
-        if _source(graph, edge) not in states:
+        if flow.source(graph, edge, lambda node: flow.passes_on(node, assignment)) not in states:
             continue
         if edge not in copies:
             name = graph.edge_name(edge)
@@ -239,15 +237,6 @@ def _apart_from_states(graph: Graph, requests: Requests) -> Graph:
             editor.add_node("Reorder", [edge], [copies[edge]], f"{name} copied", {}, "mcu")
         editor.outputs[position] = copies[edge]
     return editor.finish() if copies else graph
-
-
-def _source(graph: Graph, edge: EdgeId) -> EdgeId:
-    """The edge whose memory an edge may be."""
-    producer = graph.producer(edge)
-    while producer is not None and producer.op in _VIEWS and producer.inputs[0] is not None:
-        edge = producer.inputs[0]
-        producer = graph.producer(edge)
-    return edge
 
 
 def _state(graph: Graph, marks: Marks, request: StateRequest) -> State:

@@ -32,7 +32,7 @@ from mcu_deploy.partition import Assignment, Partition, Refusal
 T = TypeVar("T")
 
 # Operators of which a backend may make a view although their layout rule does not say so.
-_RENAMING = (
+_VIEWS = (
     "BitCast", "Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose",
     "Unsqueeze",
 )  # fmt: skip
@@ -256,7 +256,7 @@ def _without_identities(editor: GraphEditor, outputs: Sequence[EdgeId]) -> list[
             and graph.type(x) == graph.type(y)
         )
 
-    return [_source(graph, edge, is_same) for edge in outputs]
+    return [source(graph, edge, is_same) for edge in outputs]
 
 
 def _part_states(editor: GraphEditor, first: int, count: int, assignment: Assignment) -> None:
@@ -268,20 +268,20 @@ def _part_states(editor: GraphEditor, first: int, count: int, assignment: Assign
     states = body.inputs[first : first + count]
     for index, state in enumerate(states):
         edge = body.outputs[index]
-        if _source(body, edge, lambda node: _passes_on(node, assignment)) in {*states} - {state}:
+        if source(body, edge, lambda node: passes_on(node, assignment)) in {*states} - {state}:
             name = f"{body.edge_name(edge)} copied"
             copy = editor.add_edge(name, replace(body.type(edge), layout=None))
             editor.add_node("Reorder", [edge], [copy], name, {}, "mcu")
             editor.outputs[index] = copy
 
 
-def _passes_on(node: Node, assignment: Assignment) -> bool:
+def passes_on(node: Node, assignment: Assignment) -> bool:
     """Whether a node's output may be a view of its first input."""
     support = assignment.supports.get(node.id)
-    return node.op in _RENAMING or (support is not None and support.layout is LayoutRule.VIEW)
+    return node.op in _VIEWS or (support is not None and support.layout is LayoutRule.VIEW)
 
 
-def _source(graph: Graph, edge: EdgeId, is_passed: Callable[[Node], bool]) -> EdgeId:
+def source(graph: Graph, edge: EdgeId, is_passed: Callable[[Node], bool]) -> EdgeId:
     """Where a value comes from, through nodes that pass it on."""
     producer = graph.producer(edge)
     while producer is not None and producer.inputs[0] is not None and is_passed(producer):

@@ -8,7 +8,8 @@ import numpy as np
 import onnx
 import pytest
 from network_programs import Array
-from operators.lab import relative_error
+from onnx import helper
+from operators.lab import make_model, relative_error
 from state_programs import (
     STEPS,
     Reference,
@@ -111,6 +112,25 @@ def test_states_that_are_each_other_s_next_values_and_outputs(tmp_path: Path) ->
     path = write(shift_register(), tmp_path)
     states = {"first": "first_next", "second": "second_next"}
     check_against_onnxruntime(path, states, compiled(path, states), tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_an_output_that_is_a_state_s_bits_is_read_before_the_next_value(tmp_path: Path) -> None:
+    """A BitCast is a view: without a copy the state's next value would lie in its place."""
+    nodes = [
+        helper.make_node("BitCast", ["state"], ["seen"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Add", ["state", "x"], ["next"]),
+    ]
+    kind = ("int32", (1, 5))
+    outputs = {"seen": ("float32", (1, 5)), "next": kind}
+    path = write(make_model(nodes, {"x": kind, "state": kind}, outputs, opset=26), tmp_path)
+    network = compiled(path, {"state": "next"})
+    inputs = random_steps(network, STEPS + 2)
+    found, _ = run_steps(network, inputs, tmp_path)
+    total = np.zeros((1, 5), np.int32)
+    for step in range(STEPS):
+        assert np.array_equal(found[step][0].view(np.int32), total)
+        total += inputs[step][0]
 
 
 def test_a_partition_behind_a_state_s_next_value_leaves_the_state_alone(tmp_path: Path) -> None:
