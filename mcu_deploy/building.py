@@ -87,8 +87,6 @@ def build(
     if not paths:
         raise UsageError("There is no model to build; give at least one model file.")
     names = _names(name, len(paths))
-    if chosen.arena == "shared":
-        chosen = replace(chosen, separate_state=True)
     directory = Path(output).absolute()  # the tools run in folders of their own
     if session is None:
         with Session() as own:

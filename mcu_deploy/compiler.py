@@ -43,10 +43,10 @@ class Options:
     "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask
     for, no memory shared, so that every tensor can be read after a run. debug: with debug
     information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
-    inputs and outputs lie in the "arena" or at the "caller". separate_state: what outlives a run
-    lies in a pool of its own. arena: several networks of one firmware have "separate" workspaces,
-    or take turns in a "shared" one. half: only the head or the tail of the model. memory:
-    one of plan.memory_strategies(). schedule: one of plan.schedules.names().
+    inputs and outputs lie in the "arena" or at the "caller". arena: networks of one firmware have
+    "separate" workspaces, or take turns in a "shared" one, beside which what outlives a run lies
+    in a pool of its own. half: only the head or the tail of the model. memory: one of
+    plan.memory_strategies(). schedule: one of plan.schedules.names().
     pools: in which memories of the board tensors and constants lie.
     """
 
@@ -59,7 +59,6 @@ class Options:
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     requests: exposing.Requests = field(default_factory=exposing.Requests)
     io: str = "arena"
-    separate_state: bool = False
     arena: str = "separate"
     half: Half | None = None
     memory: str = plan.OFFLINE
@@ -190,7 +189,7 @@ def plan_options(board: Board, options: Options, pinned: Mapping[EdgeId, str]) -
         pointer_bytes=8 if board.is_host else 4,
         memory=options.memory,
         schedule=options.schedule,
-        separate_state=options.separate_state,
+        separate_state=options.arena == "shared",
         memories=memory_pools.memories(board, options.pools, pinned),
     )
 

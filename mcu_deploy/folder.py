@@ -89,7 +89,6 @@ class BuildFolder:
                 shapes=options["shapes"],
                 requests=exposing.read_requests(options["requests"]),
                 io=options["io"],
-                separate_state=options["separate_state"],
                 arena=options["arena"],
                 half=Half(h["side"], tuple(h["tensors"])) if (h := options["half"]) else None,
                 memory=options["memory"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +71,7 @@ def optimize_model(
     if path.suffix.lower() != ".pmx":
         raise UsageError(f"{path} does not end in .pmx, so that `build` would not know its format.")
     target = board if isinstance(board, Board) else load_board(board)
-    chosen = options or Options()
-    if chosen.arena == "shared":  # as `build` does
-        chosen = replace(chosen, separate_state=True)
-    made = compiler.compile_model(model, target, name=name, session=session, options=chosen)
+    made = compiler.compile_model(model, target, name=name, session=session, options=options)
     content = pmx.pack(made, session, compress=compress)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcu_deploy.compiler import Options
 
 # What does not touch what is saved: it is chosen anew by each build.
-_OF_THE_BUILD = frozenset(("weights", "debug", "arena"))
+_OF_THE_BUILD = frozenset(("weights", "debug"))
 # The options of the command line, where they are not called like the field.
 _FLAGS = {
     "backends": "--backend",
@@ -23,7 +23,7 @@ _FLAGS = {
     "layers_all": "--layers all",
     "shapes": "--shape",
     "requests": "--keep, --partition or --state",
-    "separate_state": "--arena shared",
+    "arena": "--arena shared",
     "half": "--split",
     "pools": "--pools, --pool or --hot-weights",
 }

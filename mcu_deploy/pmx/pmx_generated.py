@@ -1189,22 +1189,15 @@ class Options(object):
         return 0
 
     # Options
-    def SeparateState(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(22))
-        if o != 0:
-            return bool(self._tab.Get(flatbuffers.number_types.BoolFlags, o + self._tab.Pos))
-        return False
-
-    # Options
     def Arena(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(22))
         if o != 0:
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
     # Options
     def Half(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(24))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
             obj = Half()
@@ -1214,21 +1207,21 @@ class Options(object):
 
     # Options
     def Memory(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(26))
         if o != 0:
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
     # Options
     def Schedule(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(28))
         if o != 0:
             return self._tab.Get(flatbuffers.number_types.Uint32Flags, o + self._tab.Pos)
         return 0
 
     # Options
     def Pools(self):
-        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(32))
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(30))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
             obj = PoolRequests()
@@ -1236,7 +1229,7 @@ class Options(object):
             return obj
         return None
 
-def OptionsStart(builder): builder.StartObject(15)
+def OptionsStart(builder): builder.StartObject(14)
 def OptionsAddBackends(builder, backends): builder.PrependUOffsetTRelativeSlot(0, flatbuffers.number_types.UOffsetTFlags.py_type(backends), 0)
 def OptionsStartBackendsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def OptionsAddLayerBackends(builder, layerBackends): builder.PrependUOffsetTRelativeSlot(1, flatbuffers.number_types.UOffsetTFlags.py_type(layerBackends), 0)
@@ -1249,12 +1242,11 @@ def OptionsAddShapes(builder, shapes): builder.PrependUOffsetTRelativeSlot(6, fl
 def OptionsStartShapesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def OptionsAddRequests(builder, requests): builder.PrependUOffsetTRelativeSlot(7, flatbuffers.number_types.UOffsetTFlags.py_type(requests), 0)
 def OptionsAddIo(builder, io): builder.PrependUint32Slot(8, io, 0)
-def OptionsAddSeparateState(builder, separateState): builder.PrependBoolSlot(9, separateState, 0)
-def OptionsAddArena(builder, arena): builder.PrependUint32Slot(10, arena, 0)
-def OptionsAddHalf(builder, half): builder.PrependUOffsetTRelativeSlot(11, flatbuffers.number_types.UOffsetTFlags.py_type(half), 0)
-def OptionsAddMemory(builder, memory): builder.PrependUint32Slot(12, memory, 0)
-def OptionsAddSchedule(builder, schedule): builder.PrependUint32Slot(13, schedule, 0)
-def OptionsAddPools(builder, pools): builder.PrependUOffsetTRelativeSlot(14, flatbuffers.number_types.UOffsetTFlags.py_type(pools), 0)
+def OptionsAddArena(builder, arena): builder.PrependUint32Slot(9, arena, 0)
+def OptionsAddHalf(builder, half): builder.PrependUOffsetTRelativeSlot(10, flatbuffers.number_types.UOffsetTFlags.py_type(half), 0)
+def OptionsAddMemory(builder, memory): builder.PrependUint32Slot(11, memory, 0)
+def OptionsAddSchedule(builder, schedule): builder.PrependUint32Slot(12, schedule, 0)
+def OptionsAddPools(builder, pools): builder.PrependUOffsetTRelativeSlot(13, flatbuffers.number_types.UOffsetTFlags.py_type(pools), 0)
 def OptionsEnd(builder): return builder.EndObject()
 
 try:
@@ -1275,7 +1267,6 @@ class OptionsT(object):
         self.shapes = None  # type: List[NamedShapeT]
         self.requests = None  # type: Optional[RequestsT]
         self.io = 0  # type: int
-        self.separateState = False  # type: bool
         self.arena = 0  # type: int
         self.half = None  # type: Optional[HalfT]
         self.memory = 0  # type: int
@@ -1328,7 +1319,6 @@ class OptionsT(object):
         if options.Requests() is not None:
             self.requests = RequestsT.InitFromObj(options.Requests())
         self.io = options.Io()
-        self.separateState = options.SeparateState()
         self.arena = options.Arena()
         if options.Half() is not None:
             self.half = HalfT.InitFromObj(options.Half())
@@ -1383,7 +1373,6 @@ class OptionsT(object):
         if self.requests is not None:
             OptionsAddRequests(builder, requests)
         OptionsAddIo(builder, self.io)
-        OptionsAddSeparateState(builder, self.separateState)
         OptionsAddArena(builder, self.arena)
         if self.half is not None:
             OptionsAddHalf(builder, half)

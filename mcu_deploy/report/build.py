@@ -78,7 +78,6 @@ def build_report(
             "io": options.io,
             "arena": options.arena,
             "half": None if options.half is None else asdict(options.half),
-            "separate_state": options.separate_state,
             "memory": options.memory,
             "pools": {
                 "spread": options.pools.spread,

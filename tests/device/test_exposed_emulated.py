@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,8 +110,7 @@ def test_models_that_take_turns_in_one_arena(
 
 
 def _alone(model: Path, options: Options) -> list[Network]:
-    chosen = replace(options, separate_state=True)
-    return [compile_model(model, load_board(BOARD), name="one", options=chosen)]
+    return [compile_model(model, load_board(BOARD), name="one", options=options)]
 
 
 def test_states_outlive_the_turns_of_another_model(kws_dir: Path, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_equal_and_absent_options_are_taken(saved: Path) -> None:
         ({"memory": "mru"}, "--memory"),
         ({"backends": ("CpuRef",)}, "--backend"),
         ({"layers_all": True}, "--layers all"),
-        ({"separate_state": True}, "--arena shared"),
+        ({"arena": "shared"}, "--arena shared"),
         ({"shapes": {"input": (1, 490)}}, "--shape"),
         ({"requests": Requests(keep=("x",))}, "--keep, --partition or --state"),
     ],

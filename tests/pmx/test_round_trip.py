@@ -74,7 +74,7 @@ def test_states(models_dir: Path, tmp_path: Path) -> None:
     hidden = [plain.graph.edge_name(edge) for edge in plain.graph.inputs][1]
     following = [plain.graph.edge_name(edge) for edge in plain.graph.outputs][-1]
     states = Requests(states=(StateRequest(hidden, following),))
-    _same_source(step, tmp_path, Options(requests=states, separate_state=True))
+    _same_source(step, tmp_path, Options(requests=states, arena="shared"))
 
 
 def test_all_layers_unfused(tmp_path: Path) -> None:
