@@ -224,7 +224,7 @@ def _link(
             board, used.memories, what="the firmware", stack_bytes=whole_stack.bytes,
             more_stacks=() if second_stacks is None else second_stacks.uses(board),
             weights_bytes=sum(len(n.sources.weights) for n in networks),
-            arena_bytes=joint_arena(networks, shared), float_weights=floats,
+            arena_bytes=report.joint_arena(networks, shared), float_weights=floats,
         )  # fmt: skip
     content = report.build_report(
         board, built, used, whole_stack, options, creation, board_file, second_stacks
@@ -232,14 +232,6 @@ def _link(
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     compiler.write_file(directory / "report.json", text.encode())
     return Build(directory, board, tuple(built), json.loads(text))
-
-
-def joint_arena(networks: Sequence[Network], shared: bool) -> int:
-    """The bytes of all arenas of a firmware: with one workspace for all, or one for each."""
-    if not shared:
-        return sum(n.ram_bytes for n in networks)
-    own = sum(n.ram_bytes - n.plan.bytes for n in networks)
-    return own + max(n.plan.bytes for n in networks)
 
 
 def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, bytes], str | None]:

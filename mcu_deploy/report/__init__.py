@@ -2,5 +2,6 @@
 
 from mcu_deploy.report.build import build_report, kept_model
 from mcu_deploy.report.explain import explain
+from mcu_deploy.report.memory import joint_arena
 
-__all__ = ["build_report", "explain", "kept_model"]
+__all__ = ["build_report", "explain", "joint_arena", "kept_model"]

@@ -36,10 +36,8 @@ def build_report(
     """
     import onnx
 
-    from mcu_deploy.building import joint_arena
-
     models = [_network(board, n) for n in networks]
-    arena = joint_arena([n.network for n in networks], options.arena == "shared")
+    arena = memory.joint_arena([n.network for n in networks], options.arena == "shared")
     return {
         "model": ", ".join(n.name for n in networks),
         "board": board.name,

@@ -8,9 +8,19 @@ overlap").
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.plan import InPool, Place, Plan, Step
+
+
+def joint_arena(networks: Sequence[CompiledModel], shared: bool) -> int:
+    """The bytes of all arenas of a firmware: with one workspace for all, or one for each."""
+    if not shared:
+        return sum(n.ram_bytes for n in networks)
+    own = sum(n.ram_bytes - n.plan.bytes for n in networks)
+    return own + max(n.plan.bytes for n in networks)
 
 
 def buffers(plan: Plan) -> list[dict[str, Any]]:
