@@ -13,7 +13,7 @@ from plan_cases import Problem
 
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan import Copy, InPool, InSlot, Plan, Step
-from mcu_deploy.plan.model import ALIGNMENT
+from mcu_deploy.plan.alignment import ALIGNMENT
 
 Address = tuple[str, int, int]  # pool or slot, its number, the byte
 INFINITE = 1 << 30

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from mcu_deploy.backends.interface import Region, RegionKind
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan import groups as sharing
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.concurrency import Mark, clash
 from mcu_deploy.plan.control import loops
 from mcu_deploy.plan.exposure import State
 from mcu_deploy.plan.groups import Group, Groups, Run, Sharing
 from mcu_deploy.plan.lowering import Happening
-from mcu_deploy.plan.model import Copy, aligned
+from mcu_deploy.plan.model import Copy
 from mcu_deploy.select import Choice
 
 Life = tuple[int, int]  # the first and the last position, both included

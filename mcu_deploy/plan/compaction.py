@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.clearing import Block, Layout, largest_gap, ordered, place
 from mcu_deploy.plan.placement import Problem, solve
 
@@ -71,7 +72,7 @@ def lower_bound(buffers: Sequence[Interval], alignment: int = 16) -> int:
     """The largest sum of the buffers that live at one step, in bytes."""
     return max(
         (
-            sum(_up(b.bytes, alignment) for b in buffers if b.first <= step <= b.last)
+            sum(aligned(b.bytes, alignment) for b in buffers if b.first <= step <= b.last)
             for step in {b.first for b in buffers}
         ),
         default=0,
@@ -85,7 +86,7 @@ def compact(buffers: Sequence[Interval], alignment: int = 16) -> Compaction:
     Buffers that do not move lie at the arena's ends: those of the first step at its begin, others
     at its end.
     """
-    rounded = [Interval(_up(b.bytes, alignment), b.first, b.last, b.movable) for b in buffers]
+    rounded = [Interval(aligned(b.bytes, alignment), b.first, b.last, b.movable) for b in buffers]
     bound = lower_bound(rounded, alignment)
     still = _without_moves(rounded, alignment, bound)
     if still.bytes == bound:
@@ -290,7 +291,3 @@ def _compaction(buffers: Sequence[Interval], last: _State, size: int) -> Compact
         if not known:  # of no bytes
             known.append((buffer.first, 0))
     return Compaction(tuple(map(tuple, places)), tuple(moves), size)
-
-
-def _up(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment

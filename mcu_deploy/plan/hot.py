@@ -9,7 +9,8 @@ import numpy as np
 
 from mcu_deploy.backends.interface import Constant
 from mcu_deploy.plan import traffic
-from mcu_deploy.plan.model import ALIGNMENT, Hot, InPool, Program, Step, aligned
+from mcu_deploy.plan.alignment import ALIGNMENT, aligned
+from mcu_deploy.plan.model import Hot, InPool, Program, Step
 
 
 @dataclass

@@ -14,12 +14,13 @@ from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import groups as sharing
 from mcu_deploy.plan import joining
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import Analysis, Life, scratches
 from mcu_deploy.plan.concurrency import Mark, clash, marks_of
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.groups import Sharing
 from mcu_deploy.plan.lowering import Happening, lower
-from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor, aligned
+from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor
 from mcu_deploy.plan.parts import find_parts, runs_of
 from mcu_deploy.select import Choice, Chosen, choices_within
 

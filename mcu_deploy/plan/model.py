@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from mcu_deploy.backends.interface import Region
 from mcu_deploy.ir import EdgeId, NodeId
 from mcu_deploy.plan import control
+from mcu_deploy.plan.alignment import ALIGNMENT
 from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.control import ControlItem
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.select import Choice
-
-ALIGNMENT = 16  # of a pool and of every buffer in it, in bytes
 
 
 class PlanError(AssertionError):
@@ -274,8 +273,3 @@ class Plan:
         """Where a private region lies."""
         start = self.private_pool_place
         return InPool(start.pool, start.offset + self.private_offsets[region])
-
-
-def aligned(size: int, alignment: int = ALIGNMENT) -> int:
-    """`size` rounded up."""
-    return -(-size // alignment) * alignment

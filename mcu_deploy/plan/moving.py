@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.compaction import Interval, Move, compact
 from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes
 from mcu_deploy.plan.managed import buffers_of, exposed
-from mcu_deploy.plan.model import Copy, aligned
+from mcu_deploy.plan.model import Copy
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from mcu_deploy.backends.interface import RegionCall
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.plan import hot, lifetimes, managed, managers, moving, schedules
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.check import check
 from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.dividing import HOT, WORKSPACE, Memories, divide, hot_memory
@@ -31,7 +32,6 @@ from mcu_deploy.plan.model import (
     Place,
     Plan,
     PoolUse,
-    aligned,
 )
 from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Placement, Problem, solve

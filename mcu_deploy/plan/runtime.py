@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.managers import (
     MANAGER_WORDS,
     Allocate,
@@ -14,7 +15,6 @@ from mcu_deploy.plan.managers import (
     Trace,
     simulate,
 )
-from mcu_deploy.plan.managers.interface import ALIGNMENT
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Managed:
     @property
     def manager(self) -> int:
         """Where in the workspace the manager lies."""
-        return _up(self.bytes)
+        return aligned(self.bytes)
 
     @property
     def end(self) -> int:
         """Where in the workspace the rest begins."""
-        return self.manager + _up(MANAGER_WORDS * self.word)
+        return self.manager + aligned(MANAGER_WORDS * self.word)
 
     @property
     def slots(self) -> dict[int, int]:
@@ -83,7 +83,3 @@ def requests_of(
         requests += [Allocate(take.buffer, take.bytes) for take in takes.get(position, ())]
         requests += [Free(take.buffer) for take in gives.get(position, ())]
     return requests
-
-
-def _up(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT

@@ -10,10 +10,11 @@ from mcu_deploy.backends.interface import RegionKind
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import schedules
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import scratches
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.groups import Groups, of_views, reads_of, sharings
-from mcu_deploy.plan.model import Parallel, aligned
+from mcu_deploy.plan.model import Parallel
 from mcu_deploy.plan.ordering import Task, best_order
 from mcu_deploy.select import Choice, Chosen, choices_within
 

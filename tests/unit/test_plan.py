@@ -18,8 +18,9 @@ from mcu_deploy.backends.interface import CFunction, InPlace, Workload, layer_of
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import PlanError, make
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.lifetimes import analyse
-from mcu_deploy.plan.model import Buffer, InPool, aligned
+from mcu_deploy.plan.model import Buffer, InPool
 from mcu_deploy.select import Choice
 
 

@@ -12,8 +12,8 @@ from plan_cases import Problem, problems
 from plan_memory import run_part, survives
 
 from mcu_deploy.plan import InPool, InSlot, Place, Plan, PlanError, check
+from mcu_deploy.plan.alignment import ALIGNMENT, aligned
 from mcu_deploy.plan.lifetimes import analyse
-from mcu_deploy.plan.model import ALIGNMENT, aligned
 
 QUICK = settings(
     max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)

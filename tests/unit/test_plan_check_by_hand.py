@@ -11,7 +11,7 @@ from plan_memory import survives
 
 from mcu_deploy.backends.interface import InPlace, Region
 from mcu_deploy.plan import InSlot, Part, Partition, Plan, PlanError, Tensor, check
-from mcu_deploy.plan.model import ALIGNMENT
+from mcu_deploy.plan.alignment import ALIGNMENT
 
 
 def accepts(problem: Problem, plan_: Plan) -> bool:

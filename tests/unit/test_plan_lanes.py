@@ -18,7 +18,7 @@ from mcu_deploy import plan
 from mcu_deploy.backends.interface import RegionKind
 from mcu_deploy.errors import UsageError
 from mcu_deploy.plan import InPool, Parallel, Partition, Plan, PlanError, check
-from mcu_deploy.plan.model import ALIGNMENT
+from mcu_deploy.plan.alignment import ALIGNMENT
 
 QUICK = settings(
     max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)

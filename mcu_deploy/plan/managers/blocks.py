@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mcu_deploy.plan.alignment import ALIGNMENT, aligned
 from mcu_deploy.plan.managers.interface import (
-    ALIGNMENT,
     WORD,
     Configuration,
     EntryPoints,
@@ -28,7 +28,7 @@ class BlockManager(Manager):
 
     def allocate(self, size: int, alignment: int) -> int | None:
         header = self._header
-        size = _up(max(size, 1), header)
+        size = aligned(max(size, 1), header)
         chosen = self._choose(size, alignment)
         if chosen is None:
             return None
@@ -123,8 +123,4 @@ class BlockConfiguration(Configuration):
 
     def rounded(self, size: int, word: int = WORD) -> int:
         header = 2 * word
-        return header + _up(max(size, 1), header)
-
-
-def _up(size: int, unit: int) -> int:
-    return -(-size // unit) * unit
+        return header + aligned(max(size, 1), header)

@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-ALIGNMENT = 16  # of the block, and of every payload that a network asks for
+from mcu_deploy.plan.alignment import ALIGNMENT, aligned
+
 WORD = 4  # sizeof(size_t) and of a pointer on Cortex-M; 8 on a host of 64 bits
 UNLIMITED = 1 << 62  # more than any block can grow by
 MANAGER_WORDS = 8  # MCU_MANAGER_WORDS of crt/include/mcu/managed.h
@@ -155,12 +156,12 @@ def smallest_block(
     So this looks upwards from the lower bound, and leaves out only sizes of which the model says
     that they fail as the one before did.
     """
-    size = _up(max((least_bytes(configuration, s, word) for s in sequences), default=0))
+    size = aligned(max((least_bytes(configuration, s, word) for s in sequences), default=0))
     while True:
         growth = _missing(configuration, sequences, size, word)
         if growth == 0:
             return size
-        size = _up(size + growth)
+        size = aligned(size + growth)
 
 
 def _missing(
@@ -175,7 +176,3 @@ def _missing(
         if not trace.complete:
             return trace.growth
     return 0
-
-
-def _up(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
