@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from mcu_deploy import child
 from mcu_deploy.errors import ToolError
 
 _POLL_SECONDS = 0.005
@@ -22,7 +23,8 @@ class ChildProcess:
 
     Its output and errors go to files in `folder`, so that no pipe can fill up and stop it. It runs
     in a session of its own (a Ctrl-C is ours, we end it then), and on Linux the kernel kills it
-    when the thread that started it dies, however that happens (`setpriv --pdeathsig`).
+    when the thread that started it dies, however that happens (`setpriv --pdeathsig`). Its memory
+    and the files that it writes have the standard limit of `child`; its time is its user's affair.
     """
 
     def __init__(
@@ -44,13 +46,12 @@ class ChildProcess:
         self.command = tuple(str(part) for part in command)
         self._stdout = folder / "stdout.txt"
         self._stderr = folder / "stderr.txt"
-        wrapper: tuple[str, ...] = ()
-        if setpriv := shutil.which("setpriv"):
-            wrapper = (setpriv, "--pdeathsig", "KILL", "--")
+        if shutil.which(self.command[0]) is None:
+            raise ToolError(f"{name} cannot be started: there is no program {self.command[0]}")
         with self._stdout.open("wb") as out, self._stderr.open("wb") as err:
             try:
                 self._process = subprocess.Popen(
-                    [*wrapper, *self.command],
+                    child.limited(self.command, child.Limits.standard().memory_bytes),
                     cwd=folder,
                     stdin=subprocess.PIPE if keep_stdin else subprocess.DEVNULL,
                     stdout=out,
@@ -117,12 +118,10 @@ class ChildProcess:
 
     def stop(self) -> None:
         """Kills the program and its children. Harmless when it has already ended."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
-        self._process.wait()
+        child.end_group(self._process)
 
     def __enter__(self) -> ChildProcess:
         return self

@@ -6,11 +6,11 @@ import contextlib
 import re
 import shutil
 import socket
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcu_deploy import child
 from mcu_deploy.boards import Board
 from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.emulator import Launcher, Program, Started
@@ -140,12 +140,9 @@ def base_command(board: Board, elf: Path, program: Program) -> list[str]:
 
 def program_version(program: Program) -> str:
     """QEMU's version, such as "7.2.22". ToolError where the program does not run."""
-    try:
-        done = subprocess.run(
-            [program.path, "--version"], capture_output=True, text=True, timeout=_START_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ToolError(f"{program.path} --version does not run: {error}") from error
+    done = child.run([program.path, "--version"], seconds=_START_SECONDS)
+    if done.exhausted:
+        raise ToolError(f"{program.path} --version {done.exhausted}.")
     match = re.search(r"version (\d+(?:\.\d+)+)", done.stdout)
     if done.returncode != 0 or match is None:
         said = (done.stderr or done.stdout).strip()[-400:]

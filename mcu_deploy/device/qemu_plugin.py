@@ -11,10 +11,10 @@ import hashlib
 import os
 import platform
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
+from mcu_deploy import child
 from mcu_deploy.errors import ToolError
 
 _SOURCE = Path(__file__).resolve().parent / "plugin" / "mcu_count.c"
@@ -60,13 +60,10 @@ def _compile(output: Path) -> None:
             "the counting plugin for QEMU needs gcc for this machine; "
             "install it with `apt-get install gcc libc6-dev` (or `make setup` in the repository)"
         )
-    done = subprocess.run(
-        [compiler, *_FLAGS, "-o", str(output), str(_SOURCE)], capture_output=True, text=True
-    )
+    done = child.run([compiler, *_FLAGS, "-o", output, _SOURCE])
     if done.returncode != 0:
-        raise ToolError(
-            f"{compiler} cannot compile the counting plugin for QEMU: {done.stderr.strip()[-600:]}"
-        )
+        reason = done.exhausted or done.stderr.strip()[-600:]
+        raise ToolError(f"{compiler} cannot compile the counting plugin for QEMU: {reason}")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 It exists because a fork of it takes a millisecond, where a new interpreter takes thirty, and
 because a session may have threads, which must not fork. The session asks over a socket of packets:
 
-- {"start": null}: fork a worker for a shared object; {"start": [program, argument...]}: fork and
-  execute a program, with the number of its socket as the last argument. The answer
-  {"pid": ...} carries the session's end of the worker's socket, and a pidfd where there are such.
+- {"start": null, "memory": bytes}: fork a worker for a shared object, which may take so much
+  memory, and write files of that size; {"start": [program, argument...], ...}: fork and execute a
+  program, with the number of its socket as the last argument. The answer {"pid": ...} carries the
+  session's end of the worker's socket, and a pidfd where there are such.
 - {"reap": pid, "grace": seconds}: wait so long for the worker's own end, then kill it and all that
   it started. The answer {"status", "killed", "said"} has its wait status, whether it had to be
   killed, and the last bytes that it wrote to its output and errors.
@@ -98,7 +99,7 @@ class Nursery:
             if "reap" in request:
                 self._answer(self._reap(request["reap"], request["grace"]), [])
             else:
-                self._start(request["start"])
+                self._start(request["start"], request["memory"])
         except ConnectionError:
             return False
         except OSError as error:
@@ -108,7 +109,7 @@ class Nursery:
     def _answer(self, answer: dict[str, object], descriptors: list[int]) -> None:
         socket.send_fds(self._control, [json.dumps(answer).encode()], descriptors)
 
-    def _start(self, program: list[str] | None) -> None:
+    def _start(self, program: list[str] | None, memory: int) -> None:
         ours, theirs = socket.socketpair()
         with ours, theirs:
             pipe, output = os.pipe()
@@ -116,7 +117,7 @@ class Nursery:
             try:
                 pid = os.fork()
                 if pid == 0:
-                    self._become_worker(nursery, theirs, output, program)
+                    self._become_worker(nursery, theirs, output, program, memory)
             except OSError:
                 os.close(pipe)
                 raise
@@ -134,7 +135,12 @@ class Nursery:
                     os.close(descriptor)
 
     def _become_worker(
-        self, nursery: int, end: socket.socket, output: int, program: list[str] | None
+        self,
+        nursery: int,
+        end: socket.socket,
+        output: int,
+        program: list[str] | None,
+        memory: int,
     ) -> None:
         """Runs in the forked process, and never returns."""
         try:
@@ -143,6 +149,8 @@ class Nursery:
             if os.getppid() != nursery:
                 os._exit(0)
             _no_core_files()
+            _limit(resource.RLIMIT_DATA, memory)
+            _limit(resource.RLIMIT_FSIZE, memory)
             _first_to_go()
             nothing = os.open(os.devnull, os.O_RDONLY)
             os.dup2(nothing, 0)
@@ -211,9 +219,14 @@ def _own_children() -> list[int]:
 
 def _no_core_files() -> None:
     """A crash leaves no core file. 1 byte, not 0: only that keeps a core *program* from running."""
-    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    size = 1 if hard == resource.RLIM_INFINITY else min(1, hard)
-    resource.setrlimit(resource.RLIMIT_CORE, (size, size))
+    _limit(resource.RLIMIT_CORE, 1)
+
+
+def _limit(kind: int, size: int) -> None:
+    """Sets a limit, or keeps a lower one that holds already."""
+    _, hard = resource.getrlimit(kind)
+    size = size if hard == resource.RLIM_INFINITY else min(size, hard)
+    resource.setrlimit(kind, (size, size))
 
 
 def _first_to_go() -> None:

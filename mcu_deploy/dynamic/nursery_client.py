@@ -64,10 +64,11 @@ class WorkerProcess:
 
 
 class NurseryClient:
-    """A started nursery. `seconds`: how long it may take to answer."""
+    """A started nursery. seconds: how long it may take to answer; memory_bytes: of each worker."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, memory_bytes: int) -> None:
         """Raises OSError where no process can be started."""
+        self._memory = memory_bytes
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(seconds)
         home = Path(__file__).resolve().parent.parent
@@ -101,7 +102,8 @@ class NurseryClient:
 
         Raises NurseryGone, and OSError where no process can be started.
         """
-        answer, descriptors = self._ask({"start": None if program is None else list(program)})
+        command = None if program is None else list(program)
+        answer, descriptors = self._ask({"start": command, "memory": self._memory})
         if "error" in answer:
             raise OSError(answer["error"])
         if not descriptors:  # it was started, but we cannot take its socket

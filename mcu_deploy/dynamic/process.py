@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+from mcu_deploy.child import Limits
 from mcu_deploy.dynamic import wire
 from mcu_deploy.dynamic.naming import one_line
 from mcu_deploy.dynamic.nursery_client import End, NurseryClient, NurseryGone, WorkerProcess
@@ -53,9 +54,11 @@ class _Broken(Exception):
 class WorkerPool:
     """The workers of one session, and their nursery, which is started with the first of them."""
 
-    def __init__(self, timeout: float = 10.0) -> None:
-        """timeout: the seconds that a call may take."""
+    def __init__(self, timeout: float = 10.0, memory_bytes: int | None = None) -> None:
+        """timeout: the seconds that a call may take; memory_bytes: that a worker may take, in place
+        of the standard limit of children."""
         self.timeout = timeout
+        self._memory = memory_bytes or Limits.standard().memory_bytes
         self.lock = threading.RLock()
         self._nursery: NurseryClient | None = None
         self._nurseries = 0
@@ -92,7 +95,8 @@ class WorkerPool:
                 raise _Broken("lost its process with those of the other dynamic backends")
             self._nurseries += 1
             try:
-                self._nursery = NurseryClient(max(1.0, min(self.timeout, 5.0)))
+                seconds = max(1.0, min(self.timeout, 5.0))
+                self._nursery = NurseryClient(seconds, self._memory)
             except OSError as error:
                 raise _Broken(f"got no process of its own: {error.strerror}") from error
         return self._nursery

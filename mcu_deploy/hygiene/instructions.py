@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcu_deploy import child
 from mcu_deploy.errors import ToolError
 from mcu_deploy.hygiene.features import Feature
 from mcu_deploy.hygiene.objects import Elf, Section
@@ -142,26 +142,17 @@ def _objdump(image: bytes) -> Iterator[str]:
         path = Path(folder) / "code.bin"
         path.write_bytes(image)
         command = [tool, "-D", "-z", "-b", "binary", "-m", "armv8.1-m.main", "-M", "force-thumb"]
-        try:
-            result = subprocess.run(
-                [*command, str(path)],
-                capture_output=True,
-                timeout=_OBJDUMP_SECONDS,
-                check=False,
-                env={**os.environ, "LC_ALL": "C"},
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ToolError(
-                f"{OBJDUMP} did not end within {_OBJDUMP_SECONDS} seconds: check fewer files at a"
-                " time."
-            ) from error
+        environment = {**os.environ, "LC_ALL": "C"}
+        result = child.run([*command, path], environment=environment, seconds=_OBJDUMP_SECONDS)
+    if result.exhausted:
+        raise ToolError(f"{OBJDUMP} {result.exhausted}: check fewer files at a time.")
     if result.returncode != 0:
-        reason = result.stderr.decode(errors="replace").strip().splitlines()
+        reason = result.stderr.strip().splitlines()
         raise ToolError(
             f"{OBJDUMP} failed ({reason[0] if reason else 'no reason given'}): binutils 2.35 or"
             " newer is needed, which knows Armv8.1-M."
         )
-    yield from result.stdout.decode("ascii", "replace").splitlines()
+    yield from result.stdout.splitlines()
 
 
 # ---- Which feature an instruction needs, by the names that objdump prints. The tests assemble

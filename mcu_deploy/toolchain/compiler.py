@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import resources
+from mcu_deploy import child, resources
 from mcu_deploy.backends import file_lists
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
@@ -63,7 +62,7 @@ class Toolchain:
         Raises ToolError, with the command that installs it, where one is missing."""
         prefix = "" if board.is_host else "arm-none-eabi-"
         gcc, ar, objdump = (_find(prefix + tool, board) for tool in ("gcc", "ar", "objdump"))
-        result = _run([gcc, "--version"], resources.root())
+        result = run_tool([gcc, "--version"], resources.root())
         lines = result.stdout.splitlines()
         if result.returncode != 0 or not lines or "clang" in result.stdout:
             raise ToolError(
@@ -74,7 +73,8 @@ class Toolchain:
 
     def file(self, name: str) -> Path | None:
         """A file of the compiler's libraries for the board's core (nano.specs, libc.a), if any."""
-        result = _run([self.gcc, *self.board.cflags, f"-print-file-name={name}"], resources.root())
+        command = [self.gcc, *self.board.cflags, f"-print-file-name={name}"]
+        result = run_tool(command, resources.root())
         path = Path(result.stdout.strip())
         return path if path.is_absolute() and path.is_file() else None
 
@@ -100,7 +100,7 @@ class Toolchain:
         folders = {cwd: ".", crt_include: "crt/include"}
         for folder in include:
             folders.setdefault(folder.resolve(), folder.name)
-        command = [self.gcc, *flags, "-fcallgraph-info=su"]
+        command = [self.gcc, *child.gcc_wrapper(), *flags, "-fcallgraph-info=su"]
         command += [f"-I{folder}" for folder in folders if folder != cwd]
         # gcc applies the last map that fits: the inner folders' ones come last.
         ordered = sorted(folders.items(), key=lambda item: len(item[0].parts))
@@ -110,9 +110,10 @@ class Toolchain:
             graph.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".compile-", dir=target.parent) as scratch:
                 made = Path(scratch) / target.name
-                result = _run([*command, "-c", source, "-o", str(made)], cwd)
+                failing = f"{source} does not compile for board {self.board.name}"
+                result = run_tool([*command, "-c", source, "-o", str(made)], cwd, failing)
                 if result.returncode != 0:
-                    raise ToolError(_compile_message(source, result.stderr, self.board))
+                    raise ToolError(_compile_message(failing, result.stderr, self.board))
                 made.with_suffix(".ci").replace(graph)
                 made.replace(target)
         return target
@@ -203,7 +204,7 @@ def build_crt(board: Board, directory: Path) -> Path:
     made = directory / "obj" / f".{archive.name}"
     with writing(archive):
         made.unlink(missing_ok=True)  # ar would add to what is there
-        result = _run([toolchain.ar, "rcsD", str(made), *map(str, objects)], directory)
+        result = run_tool([toolchain.ar, "rcsD", str(made), *map(str, objects)], directory)
         if result.returncode != 0:
             raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
         made.replace(archive)
@@ -228,9 +229,15 @@ def environment(cwd: Path) -> Mapping[str, str]:
     return kept | {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0", "PWD": str(cwd)}
 
 
-def run_tool(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a tool of the compiler; its text is decoded, its exit code is the caller's to check."""
-    return _run(command, cwd)
+def run_tool(command: Sequence[str], cwd: Path, failing: str = "") -> child.Ended:
+    """Runs a tool of the compiler; its exit code is the caller's to check.
+
+    Raises ToolError where it ran out of time or memory; failing: what to say before the reason."""
+    ended = child.run(command, cwd=cwd, environment=environment(cwd))
+    if ended.exhausted:
+        tool = Path(command[0]).name
+        raise ToolError(f"{failing or 'A tool failed'}: {tool} {ended.exhausted}.")
+    return ended
 
 
 def relative_to(path: Path, directory: Path) -> str:
@@ -259,23 +266,8 @@ def _find(tool: str, board: Board) -> str:
     return path
 
 
-def _run(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            list(command),
-            cwd=cwd,
-            env=dict(environment(cwd)),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except OSError as error:
-        raise ToolError(f"{command[0]} cannot be run ({error.strerror}).") from error
-
-
-def _compile_message(source: str, messages: str, board: Board) -> str:
-    text = f"{source} does not compile for board {board.name}: {first_lines(messages)}"
+def _compile_message(failing: str, messages: str, board: Board) -> str:
+    text = f"{failing}: {first_lines(messages)}"
     for header in ("string.h", "math.h", "stdint.h"):
         if f"fatal error: {header}: No such file" in messages:
             apt = _APT_HOST if board.is_host else _APT

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcu_deploy import child
 from mcu_deploy.errors import ToolError
 
 _LINE = re.compile(
@@ -91,9 +91,9 @@ def disassemble(
     command = [program, "-d", "-w", f"--start-address={start:#x}", f"--stop-address={stop:#x}"]
     if machine is not None:
         command += ["-m", machine]
-    result = subprocess.run(
-        [*command, str(elf)], capture_output=True, text=True, errors="replace", check=False
-    )
+    result = child.run([*command, elf])
+    if result.exhausted:
+        raise ToolError(f"{objdump} cannot read {elf.name}: it {result.exhausted}.")
     if result.returncode != 0:
         reason = result.stderr.strip().splitlines()
         raise ToolError(f"{objdump} cannot read {elf.name}: {reason[0] if reason else 'no reason'}")

@@ -90,15 +90,14 @@ def link_firmware(
     with writing(elf):
         made.unlink(missing_ok=True)
         command = _link_command(toolchain, directory, inputs, made)
-        result = run_tool(command, directory)
+        failing = f"{elf.name} does not link for board {board.name}"
+        result = run_tool(command, directory, failing)
     if overflows := {
         found["name"]: int(found["bytes"]) for found in _OVERFLOW.finditer(result.stderr)
     }:
         _raise_overflow(board, overflows, objects, models, float_weights)
     if result.returncode != 0:
-        raise ToolError(
-            f"{elf.name} does not link for board {board.name}: {first_lines(result.stderr)}"
-        )
+        raise ToolError(f"{failing}: {first_lines(result.stderr)}")
     if not board.is_host:
         refuse_heap(made)
     with writing(elf):

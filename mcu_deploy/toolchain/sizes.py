@@ -156,11 +156,10 @@ def measure_network(
     command.append(f"-Wl,-Map={relative_to(map_file, directory)}")
     command += [relative_to(network, directory), "libmcu_crt.a"]
     command += [] if board.is_host else ["-lm"]
-    result = run_tool([*command, "-o", relative_to(elf, directory)], directory)
+    failing = f"{network.name} does not link with the runtime"
+    result = run_tool([*command, "-o", relative_to(elf, directory)], directory, failing)
     if result.returncode != 0:
-        raise ToolError(
-            f"{network.name} does not link with the runtime: {first_lines(result.stderr)}"
-        )
+        raise ToolError(f"{failing}: {first_lines(result.stderr)}")
     total = object_sizes(elf)
     parts = _parts(map_file, relative_to(network, directory), total)
     ram = arena_bytes + total.ram + stack_bytes

@@ -289,3 +289,12 @@ def test_a_stopped_nursery_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
             bad.call("create_workload", relu_message())
         assert is_well(good)
         assert wait_for(lambda: not is_running(stopped))
+
+
+def test_a_worker_has_a_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOCK_Mock", "estimate hoard")
+    with WorkerPool(SECONDS, memory_bytes=256 << 20) as pool:
+        worker = pool.open(mock_objects.compiled())
+        worker.create()
+        with pytest.raises(BackendFault, match=r"crashed in estimate \(SIGSEGV\)"):
+            worker.call("estimate", relu_message())

@@ -157,6 +157,10 @@ static void misbehave(const char *place) {
         pthread_exit(NULL);
     } else if (strcmp(deed, "exec") == 0) {
         execl("/bin/true", "true", (char *)NULL);
+    } else if (strcmp(deed, "hoard") == 0) {
+        for (;;) {
+            memset(malloc(1 << 24), 1, 1 << 24);
+        }
     } else if (strcmp(deed, "crash later") == 0) {
         pthread_t thread;
         pthread_create(&thread, NULL, crash_later, NULL);

@@ -1,0 +1,218 @@
+"""Programs that are run to their end: each with a limit in time and memory, none outlives us.
+
+A compiler can be fed with text that it never ends with, or that fills the machine. Whatever a
+program starts is ended with it: it has a process group of its own, which is killed when the limit
+is reached or we are interrupted, and the kernel ends the program when we die (`setpriv
+--pdeathsig`; a CPU limit bounds what it leaves behind). Programs that run beside us:
+`device/child_process.py`, with the same limits of memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from mcu_deploy.errors import ToolError, UsageError
+
+SECONDS_VARIABLE = "MCU_DEPLOY_CHILD_SECONDS"
+MEMORY_VARIABLE = "MCU_DEPLOY_CHILD_MEMORY"
+_SECONDS = 600
+_MEGABYTES = 4096
+_MOST_OUTPUT = 256 << 20
+# What gcc, as, ld, Python and C++ say when an allocation fails, and of a compiler's inner programs
+# that were ended by a signal: never quoted from a source, which stands behind "file:line:".
+_NO_MEMORY = re.compile(
+    r"^(?:[^\s:]+: )?(?:fatal error: |Fatal error: |internal compiler error: )?"
+    r"(?:out of memory|virtual memory exhausted|memory exhausted|\S*MemoryError|.*std::bad_alloc"
+    r"|(?:can't|cannot|unable to) allocate|Killed signal)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_TOO_LARGE = re.compile(r"^\S+: .*File size limit exceeded", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a child may take: seconds of real time; bytes of memory, and of each file it writes."""
+
+    seconds: float
+    memory_bytes: int
+
+    @classmethod
+    def standard(cls) -> Limits:
+        """10 minutes and 4,096 MB, or what the environment says. UsageError where that is no
+        number."""
+        return cls(
+            _number(SECONDS_VARIABLE, _SECONDS),
+            int(_number(MEMORY_VARIABLE, _MEGABYTES) * (1 << 20)),
+        )
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended: its exit code (negative: a signal's number), and what it printed.
+
+    exhausted: what it ran out of, a clause such as "took longer than 600 seconds ..."; "" for one
+    that ended within its limits. Its exit code is never 0 then.
+    """
+
+    returncode: int
+    output: bytes
+    errors: bytes
+    exhausted: str = ""
+
+    @property
+    def stdout(self) -> str:
+        return self.output.decode(errors="replace")
+
+    @property
+    def stderr(self) -> str:
+        return self.errors.decode(errors="replace")
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    seconds: float | None = None,
+    memory_bytes: int | None = None,
+    given: bytes = b"",
+) -> Ended:
+    """Runs a program to its end, and returns what it printed.
+
+    environment: the whole of it, by default ours. seconds, memory_bytes: in place of the standard
+    limits. given: its standard input. Raises ToolError where it cannot be started.
+    """
+    standard = Limits.standard()
+    limits = Limits(
+        standard.seconds if seconds is None else seconds,
+        standard.memory_bytes if memory_bytes is None else memory_bytes,
+    )
+    if shutil.which(str(command[0])) is None:
+        raise ToolError(f"{command[0]} cannot be run: there is no such program.")
+    # Files and no pipes: what a program leaves behind may hold a pipe open for ever.
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, \
+            tempfile.TemporaryFile() as err:  # fmt: skip
+        source.write(given)
+        source.seek(0)
+        try:
+            process = subprocess.Popen(
+                limited(command, limits.memory_bytes, math.ceil(limits.seconds) + 60),
+                cwd=cwd, env=environment, stdin=source, stdout=out, stderr=err,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise ToolError(f"{command[0]} cannot be run ({error.strerror}).") from error
+        try:
+            in_time = _wait(process, limits.seconds)
+        finally:
+            end_group(process)
+        output, errors = _read(out), _read(err)
+    exhausted = _exhausted(process.returncode, output, errors, limits, in_time)
+    code = process.returncode or (-signal.SIGKILL if exhausted else 0)
+    return Ended(code, output, errors, exhausted)
+
+
+def limited(
+    command: Sequence[str | Path], memory_bytes: int, cpu_seconds: int | None = None
+) -> list[str]:
+    """The command line that runs `command` with limits, and ends it when our thread ends.
+
+    cpu_seconds: of each of its processes; None: none. What is limited already stays as it is.
+    """
+    limits = [
+        ("-d", resource.RLIMIT_DATA, memory_bytes, 1024),
+        ("-f", resource.RLIMIT_FSIZE, memory_bytes, 512),
+    ]
+    if cpu_seconds is not None:
+        limits.append(("-t", resource.RLIMIT_CPU, cpu_seconds, 1))
+    words = [f"ulimit {o} {_at_most(kind, value) // unit}" for o, kind, value, unit in limits]
+    setpriv = shutil.which("setpriv")
+    wrapper = "" if setpriv is None else f"{setpriv} --pdeathsig KILL -- "
+    script = "; ".join([*words, f'exec {wrapper}"$@"'])
+    return ["/bin/sh", "-c", script, "sh", *(str(part) for part in command)]
+
+
+def gcc_wrapper() -> list[str]:
+    """The option by which gcc's inner programs (cc1, as) end with gcc itself, where we die."""
+    setpriv = shutil.which("setpriv")
+    return [] if setpriv is None else ["-wrapper", f"{setpriv},--pdeathsig,KILL,--"]
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kills a child that leads its process group, with all that is in the group."""
+    # Reaped or not: the number is its group's as long as somebody is in it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether the child ends in time. It is not reaped here where the system has pidfds."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # not on Linux: subprocess looks now and then
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        return process.poll() is not None
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+    finally:
+        os.close(descriptor)
+
+
+def _read(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read(min(os.fstat(file.fileno()).st_size, _MOST_OUTPUT + 1))
+
+
+def _exhausted(code: int, output: bytes, errors: bytes, limits: Limits, in_time: bool) -> str:
+    if not in_time:
+        return (
+            f"took longer than {limits.seconds:g} seconds and was ended "
+            f"({SECONDS_VARIABLE} sets the limit)"
+        )
+    if max(len(output), len(errors)) > _MOST_OUTPUT:
+        return f"printed more than {_MOST_OUTPUT >> 20} MB"
+    if code == 0:
+        return ""
+    said = errors[-4000:].decode(errors="replace")
+    if code == -signal.SIGXFSZ or _TOO_LARGE.search(said):
+        what = "wrote a file of"
+    elif code == -signal.SIGKILL or _NO_MEMORY.search(said):
+        what = "needs"
+    else:
+        return ""
+    size = f"{limits.memory_bytes >> 20:,} MB" + ("" if what.startswith("wrote") else " of memory")
+    return f"{what} more than {size}, or than there is ({MEMORY_VARIABLE} sets the limit, in MB)"
+
+
+def _at_most(kind: int, value: int) -> int:
+    """A limit that may be set: a lower one that holds for us can only be kept."""
+    _, hard = resource.getrlimit(kind)
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _number(variable: str, standard: float) -> float:
+    text = os.environ.get(variable, "")
+    if not text.strip():
+        return standard
+    with contextlib.suppress(ValueError):
+        number = float(text)
+        if 0 < number < 1e9:
+            return number
+    raise UsageError(f"{variable} is {text!r}; give a number above 0, or unset it.")
