@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.building import Build, build
-    from mcu_deploy.compiler import Options, compile_model
+    from mcu_deploy.compiler import compile_model
     from mcu_deploy.device import connect
     from mcu_deploy.optimizing import Optimized, optimize_model
+    from mcu_deploy.options import Options
     from mcu_deploy.profiling import profile
     from mcu_deploy.running import open_device, run
     from mcu_deploy.session import Session
@@ -46,7 +47,7 @@ _HOMES = {
     "CreationOptions": "backends.interface",
     "Build": "building",
     "build": "building",
-    "Options": "compiler",
+    "Options": "options",
     "compile_model": "compiler",
     "connect": "device",
     "Optimized": "optimizing",

@@ -15,13 +15,14 @@ from mcu_deploy import codegen, compiler, formats, memory_pools, report, resourc
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen import FirmwareModel
-from mcu_deploy.compiler import Network, Options
+from mcu_deploy.compiler import Network
 from mcu_deploy.errors import (
     BackendFault,
     HygieneError,
     ToolError,
     UsageError,
 )
+from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import NetworkSizes, StackBound
 

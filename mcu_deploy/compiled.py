@@ -14,7 +14,7 @@ from mcu_deploy.plan import InSlot, Plan
 from mcu_deploy.select import Selection
 
 if TYPE_CHECKING:
-    from mcu_deploy.compiler import Options
+    from mcu_deploy.options import Options
 
 
 @dataclass(frozen=True)

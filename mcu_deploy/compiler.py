@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy import (
@@ -29,41 +29,9 @@ from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import BackendFault, HygieneError, ToolError
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.options import Options
 from mcu_deploy.session import Session
-from mcu_deploy.splitting import Half
 from mcu_deploy.toolchain import compile_network, gcc_command_line
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a network is compiled.
-
-    backends: ids in order of preference, empty for the core's default. layer_backends: who must
-    compute a layer, by its name. strategy: how the others are given to backends, "greedy" or
-    "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask
-    for, no memory shared, so that every tensor can be read after a run. debug: with debug
-    information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
-    inputs and outputs lie in the "arena" or at the "caller". arena: networks of one firmware have
-    "separate" workspaces, or take turns in a "shared" one, beside which what outlives a run lies
-    in a pool of its own. half: only the head or the tail of the model. memory: one of
-    plan.memory_strategies(). schedule: one of plan.schedules.names().
-    pools: in which memories of the board tensors and constants lie.
-    """
-
-    backends: tuple[str, ...] = ()
-    layer_backends: Mapping[str, str] = field(default_factory=dict)
-    strategy: str = "greedy"
-    weights: str = "incbin"
-    layers_all: bool = False
-    debug: bool = False
-    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    requests: exposing.Requests = field(default_factory=exposing.Requests)
-    io: str = "arena"
-    arena: str = "separate"
-    half: Half | None = None
-    memory: str = plan.OFFLINE
-    schedule: str = plan.SEQUENTIAL
-    pools: memory_pools.PoolRequests = field(default_factory=memory_pools.PoolRequests)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,8 @@ how they are found again when nodes around them have changed.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,38 +18,9 @@ from mcu_deploy.codegen.names import shorten
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import EdgeId, Graph, GraphEditor
 from mcu_deploy.ir.nested import graphs_within
+from mcu_deploy.options import PartitionRequest, Requests, StateRequest
 from mcu_deploy.partition import Assignment
 from mcu_deploy.plan import Exposure, Kept, Partition, State
-
-
-@dataclass(frozen=True)
-class PartitionRequest:
-    """--partition NAME=IN,..:OUT,..: tensors by their names in the model.
-
-    otherwise: other ways to read what was typed, as names may hold colons themselves.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    otherwise: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
-
-
-@dataclass(frozen=True)
-class StateRequest:
-    """--state IN=OUT: the input that the output of the run before becomes."""
-
-    input: str
-    output: str
-
-
-@dataclass(frozen=True)
-class Requests:
-    """What a user wants to reach beside the inputs and the outputs."""
-
-    keep: tuple[str, ...] = ()
-    partitions: tuple[PartitionRequest, ...] = ()
-    states: tuple[StateRequest, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -296,63 +266,3 @@ def _require_distinct(names: Sequence[str], option: str) -> None:
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"{option} says {shorten(name)!r} twice; give each its own.")
-
-
-def read_requests(saved: Mapping[str, Any]) -> Requests:
-    """The requests that dataclasses.asdict made of some, as a report holds them."""
-    return Requests(
-        tuple(saved["keep"]),
-        tuple(
-            PartitionRequest(
-                p["name"],
-                tuple(p["inputs"]),
-                tuple(p["outputs"]),
-                tuple((tuple(i), tuple(o)) for i, o in p["otherwise"]),
-            )
-            for p in saved["partitions"]
-        ),
-        tuple(StateRequest(s["input"], s["output"]) for s in saved["states"]),
-    )
-
-
-def parse_partition(text: str) -> PartitionRequest:
-    """NAME=IN,..:OUT,..
-
-    Names may hold colons ("Relu:0"): which colon separates is found out when the model is known.
-    A name in double quotes is taken as it is, commas included.
-    """
-    name, equals, rest = text.partition("=")
-    pieces = _split(rest, ":")
-    ways = [
-        (_names(":".join(pieces[:at])), _names(":".join(pieces[at:])))
-        for at in range(1, len(pieces))
-    ]
-    ways = [(inputs, outputs) for inputs, outputs in ways if outputs and all(outputs)]
-    if not name or not equals or not ways:
-        raise UsageError(f"--partition {text} is not of the form NAME=IN,..:OUT,..")
-    return PartitionRequest(name, *ways[0], tuple(ways[1:]))
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.replace('"', "") for name in _split(text, ",") if name)
-
-
-def parse_state(text: str) -> StateRequest:
-    """IN=OUT."""
-    source, equals, target = text.partition("=")
-    if not (source and equals and target):
-        raise UsageError(f"--state {text} is not of the form INPUT=OUTPUT.")
-    return StateRequest(source, target)
-
-
-def _split(text: str, separator: str) -> list[str]:
-    """Splits at separators that do not stand between double quotes."""
-    parts, quoted = [""], False
-    for letter in text:
-        if letter == '"':
-            quoted = not quoted
-        if letter == separator and not quoted:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts

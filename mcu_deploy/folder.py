@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mcu_deploy import exposing, memory_pools
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
-from mcu_deploy.compiler import Network, Options, compile_model, sha256_of
+from mcu_deploy.compiler import Network, compile_model, sha256_of
 from mcu_deploy.device import ExpectedModel
 from mcu_deploy.errors import UsageError
+from mcu_deploy.options import Options
 from mcu_deploy.session import Session
-from mcu_deploy.splitting import Half
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,7 @@ class BuildFolder:
     directory: Path
     board: Board
     report: dict[str, Any]
+    options: Options
 
     @property
     def firmware(self) -> Path:
@@ -74,27 +74,13 @@ class BuildFolder:
             with self.session() as own:
                 return self.compile_again(name, own)
         entry = self.network(name)
-        options = self.report["options"]
+        pools = replace(self.options.pools, taken=entry["pools_taken"])
         network = compile_model(
             self.directory / entry["kept_model"],
             self.board,
             name=name,
             session=session,
-            options=Options(
-                backends=tuple(options["backends"]),
-                layer_backends=options["layer_backends"],
-                strategy=options["strategy"],
-                weights=options["weights"],
-                layers_all=options["layers_all"],
-                shapes=options["shapes"],
-                requests=exposing.read_requests(options["requests"]),
-                io=options["io"],
-                arena=options["arena"],
-                half=Half(h["side"], tuple(h["tensors"])) if (h := options["half"]) else None,
-                memory=options["memory"],
-                pools=memory_pools.read(options["pools"], entry["pools_taken"]),
-                schedule=options["schedule"],
-            ),
+            options=replace(self.options, pools=pools),
         )
         computed = [step.choice.workload.backend for step in network.plan.steps]
         if computed != [layer["backend"] for layer in entry["layers"]]:
@@ -108,14 +94,7 @@ class BuildFolder:
 
     def session(self) -> Session:
         """A session that looks for backends where the build did."""
-        options = self.report["options"]
-        return Session(
-            options=CreationOptions(
-                dynamic_backends=options["dynamic_backends"],
-                dynamic_backends_path=options["dynamic_backends_path"],
-                backend_options=options["backend_options"],
-            )
-        )
+        return Session(options=CreationOptions(**self.report["session"]))
 
 
 def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
@@ -131,8 +110,9 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
         report = json.loads(file.read_text(encoding="utf-8"))
         kept = report["board_file"]
         built_for = load_board(path / kept if kept else report["board"])
-        _ = report["networks"], report["options"]
-    except (ValueError, KeyError, TypeError) as error:
+        options = Options(**report["options"])
+        _ = report["networks"], CreationOptions(**report["session"])
+    except (ValueError, KeyError, TypeError, UsageError) as error:
         raise UsageError(
             f"{file} is not a report of this version of mcu-deploy ({error}). Build again."
         ) from error
@@ -141,7 +121,7 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
             f"{path} was built for board {built_for.name}, not {board}. Build it for that board, "
             "or leave --board out."
         )
-    return BuildFolder(path, built_for, report)
+    return BuildFolder(path, built_for, report, options)
 
 
 def as_folder(folder: BuildFolder | str | Path) -> BuildFolder:
@@ -170,18 +150,3 @@ def folder_for(
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
         build(path, board, directory, name=name, options=options, session=session)
         yield open_folder(directory)
-
-
-def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """--shape INPUT=1,3,96,96, as given on the command line."""
-    shapes: dict[str, tuple[int, ...]] = {}
-    for text in texts:
-        name, separator, sizes = text.rpartition("=")
-        try:
-            shape = tuple(int(s) for s in sizes.split(","))
-        except ValueError:
-            shape = ()
-        if not separator or not shape or any(s < 1 for s in shape):
-            raise UsageError(f"--shape {text} is not of the form INPUT=1,3,96,96.")
-        shapes[name] = shape
-    return shapes

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 from mcu_deploy import exposing
 from mcu_deploy.boards import Board
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.options import Options, PoolRequests
 from mcu_deploy.plan import OFFLINE, Exposure, Memories, Plan
 from mcu_deploy.plan.pools import Pool
-
-if TYPE_CHECKING:
-    from mcu_deploy.compiler import Options
 
 # What a firmware needs in its data memory beside tensors and stacks (.data, .bss, .noinit): less
 # than this. The link says exactly what fits.
 RESERVE = 12 * 1024
-
-
-@dataclass(frozen=True)
-class PoolRequests:
-    """What a user wants of a board's memories.
-
-    spread: tensors are placed by benefit; otherwise in one memory. pinned: the memory of a tensor,
-    by its name in the model. hot_weights: how many bytes of constants may be copied to fast RAM.
-    taken: by memory, what other networks of the firmware have of it.
-    """
-
-    spread: bool = False
-    pinned: Mapping[str, str] = field(default_factory=dict)
-    hot_weights: int = 0
-    taken: Mapping[str, int] = field(default_factory=dict)
 
 
 def require_possible(board: Board, options: Options) -> None:
@@ -158,28 +140,3 @@ def settle(
                 "memories; name it once."
             )
     return pinned
-
-
-# ---- On the command line, and in a report ----
-
-
-def parse(pools: str, pinned: Sequence[str], hot_weights: int) -> PoolRequests:
-    """--pools off|auto, --pool TENSOR=NAME, --hot-weights BYTES."""
-    found: dict[str, str] = {}
-    for text in pinned:
-        tensor, separator, memory = text.rpartition("=")
-        if not (separator and tensor and memory):
-            raise UsageError(f"--pool {text} is not of the form TENSOR=NAME.")
-        if found.setdefault(tensor, memory) != memory:
-            raise UsageError(
-                f"--pool names {shorten(tensor)!r} twice, with {found[tensor]} and {memory}; name "
-                "it once."
-            )
-    if hot_weights < 0:
-        raise UsageError(f"--hot-weights {hot_weights} is less than nothing; give a size in bytes.")
-    return PoolRequests(pools == "auto", found, hot_weights)
-
-
-def read(saved: Mapping[str, Any], taken: Mapping[str, int]) -> PoolRequests:
-    """The request that dataclasses.asdict made of one, as a report holds it."""
-    return PoolRequests(saved["spread"], dict(saved["pinned"]), saved["hot_weights"], dict(taken))

@@ -9,8 +9,8 @@ from typing import Any
 from mcu_deploy import compiler, pmx
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.compiler import Options
 from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
 

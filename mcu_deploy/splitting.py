@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.errors import UsageError
 from mcu_deploy.exposing import find_cut
 from mcu_deploy.ir import Graph, GraphEditor
-
-HEAD, TAIL = "head", "tail"
-
-
-@dataclass(frozen=True)
-class Half:
-    """Which half of a model is compiled: "head" up to these tensors, "tail" from there on."""
-
-    side: str
-    tensors: tuple[str, ...]
+from mcu_deploy.options import HEAD, Half
 
 
 def take(graph: Graph, half: Half) -> Graph:

@@ -9,9 +9,9 @@ import numpy as np
 from network_programs import Array, host_program, run
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, Options, compile_model
-from mcu_deploy.exposing import PartitionRequest, Requests
+from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.options import Options, PartitionRequest, Requests
 
 # Of each model: all inputs from standard input; then to standard output the outputs of a run, the
 # kept tensors, the outputs of the parts with buffers of the caller, and those with what lies in

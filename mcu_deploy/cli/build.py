@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from mcu_deploy.cli import compiling
+from mcu_deploy.cli.compiling import with_options
 from mcu_deploy.cli.console import err, out, print_json
 from mcu_deploy.cli.options import (
     BackendOption,
@@ -21,11 +20,12 @@ from mcu_deploy.cli.options import (
     creation_options,
 )
 from mcu_deploy.codegen.names import shorten
+from mcu_deploy.options import Options
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("build")(build)
+    app.command("build")(with_options(build))
 
 
 def build(
@@ -37,33 +37,16 @@ def build(
     name: Annotated[
         list[str] | None, typer.Option("--name", help="The network's name, one for each model.")
     ] = None,
-    backend: compiling.Backends = "",
-    layer_backend: compiling.LayerBackends = None,
-    strategy: compiling.Strategy = "greedy",
     dynamic_backends: DynamicBackends = None,
     no_dynamic_backends: NoDynamicBackends = False,
     backend_option: BackendOption = None,
-    keep: compiling.Keep = None,
-    partition: compiling.Partitions = None,
-    state: compiling.States = None,
-    io: compiling.InOut = "arena",
-    memory: compiling.Memory = "offline",
-    schedule: compiling.Schedule = "sequential",
-    arena: compiling.Arena = "separate",
-    pools: compiling.Pools = "off",
-    pool: compiling.Pinned = None,
-    hot_weights: compiling.HotWeights = 0,
-    shape: compiling.Shapes = None,
-    weights: Annotated[
-        str, typer.Option("--weights", help="incbin: a file beside the source; array: C arrays.")
-    ] = "incbin",
-    layers: compiling.Layers = "built",
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show for every node who computes it, and why not another."),
     ] = False,
-    debug: Annotated[bool, typer.Option("-g", "--debug", help="With debug information.")] = False,
     as_json: JsonOption = False,
+    *,
+    options: Options,
 ) -> None:
     """Compile models for a board: C source, a checked object, firmware, and a report."""
     from mcu_deploy import building
@@ -71,16 +54,9 @@ def build(
     from mcu_deploy.report import explain as explain_network
     from mcu_deploy.session import Session
 
-    compiling.require_known("--weights", weights, ("incbin", "array"))
     names = name or []
     first = network_name(names[0] if names else None, models[0])
     folder = output if output != Path() else Path("build") / first
-    options = compiling.compile_options(
-        backend=backend, layer_backend=layer_backend, strategy=strategy, keep=keep,
-        partition=partition, state=state, io=io, memory=memory, schedule=schedule, arena=arena,
-        pools=pools, pool=pool, hot_weights=hot_weights, shape=shape, layers=layers,
-    )  # fmt: skip
-    options = replace(options, weights=weights, debug=debug)
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"building for {board} ..."):
         built = building.build(

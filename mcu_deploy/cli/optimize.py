@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli import compiling
+from mcu_deploy.cli.compiling import with_options
 from mcu_deploy.cli.console import err, out, print_json
 from mcu_deploy.cli.options import (
     BackendOption,
@@ -18,11 +18,12 @@ from mcu_deploy.cli.options import (
     NoDynamicBackends,
     creation_options,
 )
+from mcu_deploy.options import Options
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("optimize")(optimize)
+    app.command("optimize")(with_options(optimize, anew=False))
 
 
 def optimize(
@@ -35,35 +36,17 @@ def optimize(
     name: Annotated[
         str | None, typer.Option("--name", help="The network's name, where `build` gives none.")
     ] = None,
-    backend: compiling.Backends = "",
-    layer_backend: compiling.LayerBackends = None,
-    strategy: compiling.Strategy = "greedy",
     dynamic_backends: DynamicBackends = None,
     no_dynamic_backends: NoDynamicBackends = False,
     backend_option: BackendOption = None,
-    keep: compiling.Keep = None,
-    partition: compiling.Partitions = None,
-    state: compiling.States = None,
-    io: compiling.InOut = "arena",
-    memory: compiling.Memory = "offline",
-    schedule: compiling.Schedule = "sequential",
-    arena: compiling.Arena = "separate",
-    pools: compiling.Pools = "off",
-    pool: compiling.Pinned = None,
-    hot_weights: compiling.HotWeights = 0,
-    shape: compiling.Shapes = None,
-    layers: compiling.Layers = "built",
     as_json: JsonOption = False,
+    *,
+    options: Options,
 ) -> None:
     """Compile a model up to its plan and save it: `build` then has code generation left to do."""
     from mcu_deploy import optimizing
     from mcu_deploy.session import Session
 
-    options = compiling.compile_options(
-        backend=backend, layer_backend=layer_backend, strategy=strategy, keep=keep,
-        partition=partition, state=state, io=io, memory=memory, schedule=schedule, arena=arena,
-        pools=pools, pool=pool, hot_weights=hot_weights, shape=shape, layers=layers,
-    )  # fmt: skip
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"optimizing for {board} ..."):
         made = optimizing.optimize_model(

@@ -60,9 +60,9 @@ def validate(
 ) -> None:
     """Compare a board's outputs with the interpreter (bit for bit) and with onnxruntime."""
     from mcu_deploy import validating
-    from mcu_deploy.compiler import Options
     from mcu_deploy.errors import UsageError
     from mcu_deploy.folder import folder_for
+    from mcu_deploy.options import Options
     from mcu_deploy.running import Connection
     from mcu_deploy.samples import load_samples, random_samples
 

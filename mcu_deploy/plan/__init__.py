@@ -3,6 +3,7 @@
 `make` gives a plan; `check` proves one from the definition, without the planner.
 """
 
+from mcu_deploy.options import memory_strategies
 from mcu_deploy.plan.check import check
 from mcu_deploy.plan.dividing import Memories
 from mcu_deploy.plan.exposure import Exposure, Kept, Partition, State
@@ -21,7 +22,7 @@ from mcu_deploy.plan.model import (
     Step,
     Tensor,
 )
-from mcu_deploy.plan.planner import OFFLINE, Options, make, memory_strategies
+from mcu_deploy.plan.planner import OFFLINE, Options, make
 from mcu_deploy.plan.schedules import SEQUENTIAL
 
 __all__ = [

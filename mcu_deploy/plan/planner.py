@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from mcu_deploy.backends.interface import RegionCall
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import hot, lifetimes, managed, managers, moving, schedules
+from mcu_deploy.options import memory_strategies, require_word
+from mcu_deploy.plan import hot, lifetimes, managed, moving, schedules
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.check import check
 from mcu_deploy.plan.compaction import Move
@@ -64,11 +65,6 @@ class Options(lifetimes.Options):
     memories: Memories = field(default_factory=Memories)
 
 
-def memory_strategies() -> tuple[str, ...]:
-    """What Options.memory may be: the compiler's own, then the managers at run time."""
-    return (OFFLINE, COMPACT, *managers.names())
-
-
 def make(
     graph: Graph,
     choices: Sequence[Chosen],
@@ -82,11 +78,8 @@ def make(
     exposure: what is reached beside inputs and outputs.
     """
     chosen, shown = options or Options(), exposure or Exposure()
-    if chosen.memory not in memory_strategies():
-        raise UsageError(
-            f"There is no memory strategy {chosen.memory!r}; choose one of: "
-            f"{', '.join(memory_strategies())}."
-        )
+    require_word("--memory", chosen.memory, memory_strategies())
+    require_word("--io", chosen.io, ("arena", "caller"))
     require_plain_memory(choices, chosen.memory, chosen.schedule)
     parallel: tuple[Parallel, ...] = ()
     if chosen.schedule != schedules.SEQUENTIAL:

@@ -113,7 +113,7 @@ def decode(content: bytes | memoryview, path: Path) -> Saved:
 
 
 def _decode(table: fb.Model, path: Path) -> Saved:
-    from mcu_deploy.compiler import Options  # which calls this module
+    from mcu_deploy.options import Options  # which calls this module
 
     reader = Reader(path)
     lists = reader.lists

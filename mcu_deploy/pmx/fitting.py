@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mcu_deploy.backends.interface import Target
 from mcu_deploy.boards import Board
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import UsageError
-
-if TYPE_CHECKING:
-    from mcu_deploy.compiler import Options
-
-# What does not touch what is saved: it is chosen anew by each build.
-_OF_THE_BUILD = frozenset(("weights", "debug"))
-# The options of the command line, where they are not called like the field.
-_FLAGS = {
-    "backends": "--backend",
-    "layer_backends": "--layer-backend",
-    "layers_all": "--layers all",
-    "shapes": "--shape",
-    "requests": "--keep, --partition or --state",
-    "arena": "--arena shared",
-    "half": "--split",
-    "pools": "--pools, --pool or --hot-weights",
-}
+from mcu_deploy.options import Options, flagged
 
 
 def require_fit(
@@ -54,12 +37,15 @@ def require_fit(
     default = type(options)()
     for field in dataclasses.fields(options):
         asked, saved = getattr(options, field.name), getattr(model.options, field.name)
-        if field.name in _OF_THE_BUILD or asked in (saved, getattr(default, field.name)):
+        flags = [flag for flag, _, name, within in flagged() if field.name in (name, within)]
+        is_anew = any(flag.anew for flag in flags)
+        if is_anew or asked in (saved, getattr(default, field.name)):
             continue
-        flag = _FLAGS.get(field.name, f"--{field.name.replace('_', '-')}")
+        names = [flag.name for flag in flags] or ["--split"]
+        named = " or ".join(n for n in (", ".join(names[:-1]), names[-1]) if n)
         raise UsageError(
-            f"{path} was not optimised with what {flag} asks for now. Leave the option out, or "
-            "give it to `mcu-deploy optimize`, from the model that the file was made of."
+            f"{path} was not optimised with what {named} asks for now. Leave the option "
+            "out, or give it to `mcu-deploy optimize`, from the model that the file was made of."
         )
 
 

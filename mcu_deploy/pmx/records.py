@@ -63,7 +63,7 @@ TABLES: Mapping[Any, str] = {
     tuple[int, ...]: "Lane",
     Mapping[str, str]: "NamedText",
     Mapping[str, int]: "NamedNumber",
-    Mapping[str, Sequence[int]]: "NamedShape",
+    Mapping[str, tuple[int, ...]]: "NamedShape",
 }
 
 

@@ -10,13 +10,14 @@ import mcu_deploy
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board
 from mcu_deploy.ir import Graph
+from mcu_deploy.options import Options
 from mcu_deploy.plan import Plan, Step
 from mcu_deploy.report import memory
 from mcu_deploy.toolchain import FirmwareSizes, SecondCoreStacks, StackBound, Toolchain
 
 if TYPE_CHECKING:
     from mcu_deploy.building import BuiltNetwork
-    from mcu_deploy.compiler import Network, Options
+    from mcu_deploy.compiler import Network
 
 
 def build_report(
@@ -63,28 +64,8 @@ def build_report(
             {"name": u.name, "kind": u.kind, "used": u.used, "size": u.size}
             for u in firmware.memories
         ],
-        "options": {
-            "backends": list(options.backends),
-            "layer_backends": dict(options.layer_backends),
-            "strategy": options.strategy,
-            "dynamic_backends": creation.dynamic_backends,
-            "dynamic_backends_path": creation.dynamic_backends_path,
-            "backend_options": {b: dict(o) for b, o in creation.backend_options.items()},
-            "weights": options.weights,
-            "layers_all": options.layers_all,
-            "requests": asdict(options.requests),
-            "io": options.io,
-            "arena": options.arena,
-            "half": None if options.half is None else asdict(options.half),
-            "memory": options.memory,
-            "pools": {
-                "spread": options.pools.spread,
-                "pinned": dict(options.pools.pinned),
-                "hot_weights": options.pools.hot_weights,
-            },
-            "schedule": options.schedule,
-            "shapes": {name: list(shape) for name, shape in options.shapes.items()},
-        },
+        "options": asdict(options),
+        "session": asdict(creation),
         "tools": {
             "mcu-deploy": mcu_deploy.__version__,
             "compiler": Toolchain.for_board(board).version,

@@ -15,10 +15,11 @@ from device.faults import firmware
 from mcu_deploy import interpreter
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.building import build
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.errors import FitError
 from mcu_deploy.folder import BuildFolder, open_folder
+from mcu_deploy.options import Options
 from mcu_deploy.profiling import Profile, profile
 from mcu_deploy.running import open_device
 from mcu_deploy.samples import Samples

@@ -26,11 +26,12 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.layer import Layer, Target, layer_of
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.dynamic.adapter import DynamicBackend
 from mcu_deploy.dynamic.process import WorkerPool
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, view_of_all
+from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
 pytestmark = pytest.mark.needs_host_gcc

@@ -12,7 +12,8 @@ from onnx import TensorProto, helper
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.options import Options
 from mcu_deploy.running import run
 from mcu_deploy.samples import Samples
 from mcu_deploy.session import Session

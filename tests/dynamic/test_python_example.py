@@ -16,7 +16,8 @@ from operators.sandwich import Q, quantized_conv
 from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.options import Options
 from mcu_deploy.profiling import Profile, profile
 from mcu_deploy.report import explain
 from mcu_deploy.running import run

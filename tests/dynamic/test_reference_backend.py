@@ -34,9 +34,10 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, Quantization
+from mcu_deploy.options import Options
 from mcu_deploy.profiling import profile
 from mcu_deploy.running import run
 from mcu_deploy.samples import load_samples

@@ -17,8 +17,8 @@ from network_programs import (
 )
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, Options, compile_model
-from mcu_deploy.memory_pools import PoolRequests
+from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.options import Options, PoolRequests
 from mcu_deploy.plan.hot import content
 from mcu_deploy.samples import load_samples
 

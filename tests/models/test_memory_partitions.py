@@ -10,8 +10,8 @@ from memory_cases import move_all_the_time
 from network_programs import SANITIZERS, expected, host_program, run
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Options, compile_model
-from mcu_deploy.exposing import PartitionRequest, Requests
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.options import Options, PartitionRequest, Requests
 from mcu_deploy.plan import memory_strategies
 from mcu_deploy.samples import load_samples
 

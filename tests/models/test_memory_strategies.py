@@ -16,7 +16,8 @@ from memory_cases import move_all_the_time
 from network_programs import c_array, expected, link_for_cortex_m4, run_on_cortex_m4, write
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.options import Options
 from mcu_deploy.plan import memory_strategies
 from mcu_deploy.samples import load_samples
 

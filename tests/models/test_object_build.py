@@ -20,8 +20,8 @@ from onnx import helper
 from operators.lab import make_model
 
 from mcu_deploy.building import Build, build
-from mcu_deploy.compiler import Options
 from mcu_deploy.errors import FitError, McuDeployError, ToolError, UsageError
+from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 

@@ -17,7 +17,8 @@ from operators.lab import make_model
 from mcu_deploy import hygiene
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import Build, build
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 

@@ -17,8 +17,9 @@ from operators.lab import make_model
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 

@@ -11,8 +11,8 @@ from partition_programs import cut_in_two, cuts, run_parts
 
 from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, Options, compile_model
-from mcu_deploy.exposing import PartitionRequest, Requests
+from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.options import Options, PartitionRequest, Requests
 
 INTEGER = ("mlperf_kws_int8", "mlperf_ic_int8", "digits_res_qdq_s8s8_pt")
 MODELS = (*INTEGER, "torch_digits_cnn")

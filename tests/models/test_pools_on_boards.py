@@ -10,12 +10,12 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from network_programs import WARNINGS, run, write
 
-from mcu_deploy import exposing, resources
+from mcu_deploy import resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import Build, build
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.folder import open_folder
-from mcu_deploy.memory_pools import PoolRequests
+from mcu_deploy.options import Options, PartitionRequest, PoolRequests, Requests, StateRequest
 from mcu_deploy.running import open_device
 from mcu_deploy.samples import load_samples
 from mcu_deploy.validating import validate
@@ -136,9 +136,7 @@ def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
         plain.graph.edge_name(e) for e in plain.graph.topology.edges
         if plain.graph.edge_name(e).startswith(cut) and e in plain.plan.tensors
     )  # fmt: skip
-    requests = exposing.Requests(
-        (name,), (exposing.PartitionRequest("head", ("input_1",), (name,)),)
-    )
+    requests = Requests((name,), (PartitionRequest("head", ("input_1",), (name,)),))
     for io in ("arena", "caller"):
         options = Options(pools=PoolRequests(pinned={name: "psram"}), requests=requests, io=io)
         folder = tmp_path / io
@@ -160,7 +158,7 @@ def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
 def test_a_state_lives_in_any_memory(models_dir: Path, tmp_path: Path) -> None:
     """Five steps of a GRU: the outputs are those of one workspace, bit for bit."""
     model = models_dir / "torch_gru_step" / "model.onnx"
-    requests = exposing.Requests(states=(exposing.StateRequest("h", "add_3"),))
+    requests = Requests(states=(StateRequest("h", "add_3"),))
     given = np.random.default_rng(1).normal(size=(5, 1, 6)).astype(np.float32)
     results = []
     for number, pools in enumerate(

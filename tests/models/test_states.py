@@ -22,11 +22,11 @@ from state_programs import (
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.device import connect
 from mcu_deploy.device.emulator import open_emulator
-from mcu_deploy.exposing import PartitionRequest, Requests, StateRequest
 from mcu_deploy.folder import open_folder
+from mcu_deploy.options import Options, PartitionRequest, Requests, StateRequest
 from mcu_deploy.plan import Copy
 
 

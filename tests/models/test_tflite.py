@@ -21,10 +21,11 @@ from mcu_deploy import formats, interpreter, optimize
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.errors import FitError
 from mcu_deploy.folder import open_folder
 from mcu_deploy.ir import Graph
+from mcu_deploy.options import Options
 from mcu_deploy.samples import load_samples
 from mcu_deploy.validating import validate
 

@@ -13,8 +13,9 @@ from operators.tflite_cases import FAMILIES, RECORDED, Case, all_cases
 
 from mcu_deploy import formats, interpreter, optimize
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.ir import Graph
+from mcu_deploy.options import Options
 
 pytestmark = pytest.mark.needs_host_gcc
 

@@ -19,9 +19,10 @@ from operators.overlap_lab import choices_of
 from operators.tflite_lstm_file import Lstm, write
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.operators.tflite_lstm import sigmoid_table
+from mcu_deploy.options import Options
 
 # CRC-32 of the output.
 QUANTIZED = {

@@ -10,9 +10,8 @@ import pytest
 from pmx_cases import BOARD, compiled, packed
 
 from mcu_deploy import formats
-from mcu_deploy.compiler import Options
 from mcu_deploy.errors import UsageError
-from mcu_deploy.exposing import Requests
+from mcu_deploy.options import Options, Requests
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +49,8 @@ def test_equal_and_absent_options_are_taken(saved: Path) -> None:
     [
         ({"memory": "mru"}, "--memory"),
         ({"backends": ("CpuRef",)}, "--backend"),
-        ({"layers_all": True}, "--layers all"),
-        ({"arena": "shared"}, "--arena shared"),
+        ({"layers_all": True}, "--layers"),
+        ({"arena": "shared"}, "--arena"),
         ({"shapes": {"input": (1, 490)}}, "--shape"),
         ({"requests": Requests(keep=("x",))}, "--keep, --partition or --state"),
     ],

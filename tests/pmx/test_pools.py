@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pmx_cases import compiled, packed
 
-from mcu_deploy.compiler import Network, Options
+from mcu_deploy.compiler import Network
 from mcu_deploy.errors import UsageError
-from mcu_deploy.memory_pools import PoolRequests
+from mcu_deploy.options import Options, PoolRequests
 
 POOLS = PoolRequests(True, {"input_1": "sram12"}, hot_weights=3000)
 

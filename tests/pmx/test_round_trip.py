@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from pmx_cases import compiled, content_of, packed, small_model, small_network
 
-from mcu_deploy.compiler import Options
 from mcu_deploy.errors import UnsupportedError
-from mcu_deploy.exposing import Requests, StateRequest
+from mcu_deploy.options import Options, Requests, StateRequest
 from mcu_deploy.pmx import content
 from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.checked import Content

@@ -15,8 +15,8 @@ import pytest
 
 from mcu_deploy.backends.interface import LayoutRule, RegionKind, Role, Target
 from mcu_deploy.backends.workload import RegionCall
-from mcu_deploy.compiler import Options
 from mcu_deploy.ir import DType
+from mcu_deploy.options import Options
 from mcu_deploy.plan import Plan
 from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.context import NUMBERED

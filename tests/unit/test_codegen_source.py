@@ -13,7 +13,8 @@ import pytest
 from mcu_deploy import codegen, resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.codegen import network
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.options import Options
 from mcu_deploy.plan import InPool
 
 MODELS = ("mlperf_kws_int8", "mlperf_vww_int8", "mlperf_ic_f32", "mlperf_ad_int8")

@@ -15,7 +15,8 @@ from plan_runs import PlanRun
 
 from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.options import Options
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,17 +13,17 @@ from operators.lab import make_model
 
 from mcu_deploy import exposing, formats
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.errors import UsageError
-from mcu_deploy.exposing import (
+from mcu_deploy.ir import Graph
+from mcu_deploy.options import (
+    Options,
     PartitionRequest,
     Requests,
     StateRequest,
     parse_partition,
     parse_state,
-    read_requests,
 )
-from mcu_deploy.ir import Graph
 
 
 def quantized(folder: Path) -> Path:
@@ -140,7 +141,7 @@ def test_requests_survive_a_report() -> None:
     requests = Requests(
         ("a",), (PartitionRequest("p", ("i", "j"), ("o",)),), (StateRequest("s", "t"),)
     )
-    assert read_requests(asdict(requests)) == requests
+    assert Requests(**json.loads(json.dumps(asdict(requests)))) == requests
     assert replace(requests, keep=()) != requests
 
 

@@ -23,9 +23,10 @@ from operators.lab import Case, Compiled, check_device, run_on_host
 
 from mcu_deploy import codegen, formats, interpreter, optimize, partition
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, Options, target_of
+from mcu_deploy.compiler import Network, target_of
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph, verify
+from mcu_deploy.options import Options
 from mcu_deploy.select import Selection
 
 

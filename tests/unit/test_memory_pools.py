@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 from graph_cases import Net
 
-from mcu_deploy import exposing, memory_pools
+from mcu_deploy import memory_pools
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import FitError, McuDeployError, UsageError
-from mcu_deploy.memory_pools import RESERVE, PoolRequests
+from mcu_deploy.memory_pools import RESERVE
+from mcu_deploy.options import Options, PoolRequests, Requests, from_typed
 from mcu_deploy.plan import Exposure, Kept
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 
@@ -28,9 +29,10 @@ def _refused(kws_dir: Path, board: str, options: Options) -> str:
 
 
 def test_the_options_of_the_command_line() -> None:
-    asked = memory_pools.parse("auto", ["a=b=dtcm", "c=sram12"], 100)
+    typed = {"pools": "auto", "pool": ["a=b=dtcm", "c=sram12"], "hot_weights": 100}
+    asked = from_typed(typed).pools
     assert asked == PoolRequests(True, {"a=b": "dtcm", "c": "sram12"}, 100)
-    assert memory_pools.read(asdict(asked), {"dtcm": 5}) == replace(asked, taken={"dtcm": 5})
+    assert PoolRequests(**asdict(asked)) == asked
 
 
 @pytest.mark.parametrize(
@@ -40,12 +42,12 @@ def test_the_options_of_the_command_line() -> None:
         (["=dtcm"], 0, "--pool =dtcm is not of the form TENSOR=NAME."),
         (["a="], 0, "--pool a= is not of the form TENSOR=NAME."),
         (["a=b", "a=c"], 0, "--pool names 'a' twice, with b and c; name it once."),
-        ([], -1, "--hot-weights -1 is less than nothing; give a size in bytes."),
+        ([], -1, "--hot-weights -1 is less than nothing; give a number from 0 on."),
     ],
 )
 def test_what_is_wrong_there_is_said(texts: list[str], hot: int, expected: str) -> None:
     with pytest.raises(UsageError, match=re.escape(expected)):
-        memory_pools.parse("off", texts, hot)
+        from_typed({"pools": "off", "pool": texts, "hot_weights": hot})
 
 
 @pytest.mark.parametrize(
@@ -149,9 +151,7 @@ def test_constants_and_lost_tensors_cannot_be_pinned() -> None:
 def test_a_tensor_that_is_kept_can_be_pinned_by_its_name(kws_dir: Path) -> None:
     graph = compile_model(kws_dir / "model.onnx", STM32F746).graph
     inner = graph.edge_name(next(graph.nodes).writes[0])
-    options = Options(
-        requests=exposing.Requests(keep=(inner,)), pools=PoolRequests(pinned={inner: "dtcm"})
-    )
+    options = Options(requests=Requests(keep=(inner,)), pools=PoolRequests(pinned={inner: "dtcm"}))
     made = compile_model(kws_dir / "model.onnx", STM32F746, options=options).plan
     place = made.places[made.tensors[made.exposure.kept[0].edge].buffer]
     assert made.pools[place.pool].memory == "dtcm"  # type: ignore[union-attr]

@@ -12,8 +12,8 @@ from memory_cases import move_all_the_time
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
-from mcu_deploy.compiler import Network, Options, compile_model
-from mcu_deploy.exposing import PartitionRequest, Requests
+from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.options import Options, PartitionRequest, Requests
 
 MEMORY = ("compact", "plain", "mru", "bestfit")
 # Two partitions of a network with a branch.

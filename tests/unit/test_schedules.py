@@ -159,8 +159,7 @@ def test_an_unknown_name_is_a_sentence() -> None:
     with pytest.raises(UsageError) as caught:
         schedules.find("chaotic")
     assert str(caught.value) == (
-        f"There is no schedule 'chaotic'; choose one of: {', '.join(schedules.names())} "
-        "(--schedule)."
+        f"--schedule chaotic is not known; it is {' or '.join(schedules.names())}."
     )
 
 

@@ -13,7 +13,8 @@ import pytest
 from plan_lanes import fork, run_on_two_cores
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Options, compile_model
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.options import Options
 from mcu_deploy.plan import Parallel, schedules
 from mcu_deploy.plan.schedules import Job
 

@@ -6,12 +6,11 @@ set its manager up, is found by itself.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.discovery import modules
-from mcu_deploy.errors import UsageError
+from mcu_deploy.discovery import named
+from mcu_deploy.options import require_word
 from mcu_deploy.plan.managers.interface import (
     MANAGER_WORDS,
     WORD,
@@ -58,27 +57,15 @@ class Managed:
         return max((trace.peak for trace in self.traces), default=0)
 
 
-@functools.cache
-def _registry() -> Mapping[str, tuple[Configuration, ...]]:
-    found: dict[str, tuple[Configuration, ...]] = {}
-    for _, module in modules(__name__):
-        if hasattr(module, "NAME"):
-            found[module.NAME] = module.CONFIGURATIONS
-    return found
-
-
 def names() -> tuple[str, ...]:
     """The names of all strategies."""
-    return tuple(sorted(_registry()))
+    return tuple(named(__name__))
 
 
 def configurations(strategy: str) -> tuple[Configuration, ...]:
     """The ways to set up a strategy's manager. Raises UsageError for a name that has none."""
-    found = _registry().get(strategy)
-    if found is None:
-        raise UsageError(
-            f"There is no memory strategy {strategy!r}; choose one of: {', '.join(names())}."
-        )
+    require_word("--memory", strategy, names())
+    found: tuple[Configuration, ...] = named(__name__)[strategy].CONFIGURATIONS
     return found
 
 

@@ -1,0 +1,368 @@
+"""What a user asks of a compile: values that every stage imports, checked where they are made.
+
+The one definition of the options: the command line makes its parameters of the flags below,
+report.json holds `dataclasses.asdict` of the values (and `Options(**that)` reads them back), .pmx
+files have a field for each.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from mcu_deploy.discovery import named
+from mcu_deploy.errors import UsageError
+
+HEAD, TAIL = "head", "tail"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """How the command line calls a field.
+
+    words: what the field may be; of a bool the words that stand for False and True. read: one item
+    of a tuple, or a key with its value, from a text. commas: the items are typed in one text.
+    anew: each build of a .pmx file chooses it anew.
+    """
+
+    name: str
+    help: str
+    metavar: str | None = None
+    words: Callable[[], Sequence[str]] | None = None
+    read: Callable[[str], Any] | None = None
+    commas: bool = False
+    anew: bool = False
+
+    @property
+    def parameter(self) -> str:
+        return self.name.lstrip("-").replace("-", "_")
+
+
+def _option(default: Any, name: str, help: str, **more: Any) -> Any:
+    """A field with its flag. default: an empty dict stands for a fresh one each time."""
+    metadata = {"flag": Flag(name, help, **more)}
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def _pair(flag: str, form: str) -> Callable[[str], tuple[str, str]]:
+    """Reads KEY=VALUE, where the key may hold more of these signs."""
+
+    def read(text: str) -> tuple[str, str]:
+        key, separator, value = text.rpartition("=")
+        if not (separator and key and value):
+            raise UsageError(f"{flag} {text} is not of the form {form}.")
+        return key, value
+
+    return read
+
+
+def _shape(text: str) -> tuple[str, tuple[int, ...]]:
+    name, separator, sizes = text.rpartition("=")
+    try:
+        shape = tuple(int(size) for size in sizes.split(","))
+    except ValueError:
+        shape = ()
+    if not separator or not shape or any(size < 1 for size in shape):
+        raise UsageError(f"--shape {text} is not of the form INPUT=1,3,96,96.")
+    return name, shape
+
+
+def parse_partition(text: str) -> PartitionRequest:
+    """NAME=IN,..:OUT,..
+
+    Names may hold colons ("Relu:0"): which colon separates is found out when the model is known.
+    A name in double quotes is taken as it is, commas included.
+    """
+    name, equals, rest = text.partition("=")
+    pieces = _split(rest, ":")
+    ways = [
+        (_names(":".join(pieces[:at])), _names(":".join(pieces[at:])))
+        for at in range(1, len(pieces))
+    ]
+    ways = [(inputs, outputs) for inputs, outputs in ways if outputs and all(outputs)]
+    if not name or not equals or not ways:
+        raise UsageError(f"--partition {text} is not of the form NAME=IN,..:OUT,..")
+    return PartitionRequest(name, *ways[0], tuple(ways[1:]))
+
+
+def parse_state(text: str) -> StateRequest:
+    """IN=OUT."""
+    source, equals, target = text.partition("=")
+    if not (source and equals and target):
+        raise UsageError(f"--state {text} is not of the form INPUT=OUTPUT.")
+    return StateRequest(source, target)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.replace('"', "") for name in _split(text, ",") if name)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Splits at separators that do not stand between double quotes."""
+    parts, quoted = [""], False
+    for letter in text:
+        if letter == '"':
+            quoted = not quoted
+        if letter == separator and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def memory_strategies() -> tuple[str, ...]:
+    """What Options.memory may be: the compiler's own, then the managers at run time."""
+    return ("offline", "compact", *named("mcu_deploy.plan.managers"))
+
+
+class _Checked:
+    """A dataclass whose fields are checked by their type hints and flags when it is made.
+
+    Lists become tuples, and mappings the dataclasses that are expected, so that what JSON gives
+    back makes the value again. Raises UsageError for a value that a field cannot have.
+    """
+
+    def __post_init__(self) -> None:
+        hints = typing.get_type_hints(type(self))
+        for item in fields(self):  # type: ignore[arg-type]
+            flag = item.metadata.get("flag")
+            what = flag.name if flag is not None else f"{type(self).__name__}.{item.name}"
+            value = fit(hints[item.name], getattr(self, item.name), what)
+            if flag is not None and flag.words is not None and not isinstance(value, bool):
+                require_word(what, value, flag.words())
+            object.__setattr__(self, item.name, value)
+
+
+@dataclass(frozen=True)
+class PartitionRequest(_Checked):
+    """--partition NAME=IN,..:OUT,..: tensors by their names in the model.
+
+    otherwise: other ways to read what was typed, as names may hold colons themselves.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    otherwise: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class StateRequest(_Checked):
+    """--state IN=OUT: the input that the output of the run before becomes."""
+
+    input: str
+    output: str
+
+
+@dataclass(frozen=True)
+class Requests(_Checked):
+    """What a user wants to reach beside the inputs and the outputs."""
+
+    keep: tuple[str, ...] = _option(
+        (), "--keep", "Readable after a run (repeatable).", metavar="TENSOR"
+    )
+    partitions: tuple[PartitionRequest, ...] = _option(
+        (), "--partition", "A part that can be run alone, between these tensors (repeatable).",
+        metavar="NAME=IN,..:OUT,..", read=parse_partition,
+    )  # fmt: skip
+    states: tuple[StateRequest, ...] = _option(
+        (), "--state", "The output of one run is the input of the next (repeatable).",
+        metavar="INPUT=OUTPUT", read=parse_state,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PoolRequests(_Checked):
+    """What a user wants of a board's memories.
+
+    spread: tensors are placed by benefit; otherwise in one memory. pinned: the memory of a tensor,
+    by its name in the model. hot_weights: how many bytes of constants may be copied to fast RAM.
+    taken: by memory, what other networks of the firmware have of it.
+    """
+
+    spread: bool = _option(
+        False, "--pools",
+        "off: tensors lie in one memory; auto: in several, by benefit, the fastest first.",
+        words=lambda: ("off", "auto"),
+    )  # fmt: skip
+    pinned: Mapping[str, str] = _option(
+        {}, "--pool", "The memory of a tensor (repeatable).", metavar="TENSOR=NAME",
+        read=_pair("--pool", "TENSOR=NAME"),
+    )  # fmt: skip
+    hot_weights: int = _option(
+        0, "--hot-weights", "Copy up to so many bytes of weights to fast RAM.", metavar="BYTES"
+    )
+    taken: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Half(_Checked):
+    """Which half of a model is compiled: "head" up to these tensors, "tail" from there on."""
+
+    side: str = field(metadata={"flag": Flag("--split", "", words=lambda: (HEAD, TAIL))})
+    tensors: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Options(_Checked):
+    """How a network is compiled.
+
+    backends: ids in order of preference, empty for the core's default. layer_backends: who must
+    compute a layer, by its name. strategy: how the others are given to backends, "greedy" or
+    "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask
+    for, no memory shared, so that every tensor can be read after a run. debug: with debug
+    information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
+    inputs and outputs lie in the "arena" or at the "caller". arena: networks of one firmware have
+    "separate" workspaces, or take turns in a "shared" one, beside which what outlives a run lies
+    in a pool of its own. half: only the head or the tail of the model. memory: "offline",
+    "compact", or a module of plan/managers. schedule: a module of plan/schedules. pools: in which
+    memories of the board tensors and constants lie.
+    """
+
+    backends: tuple[str, ...] = _option(
+        (), "--backend", "Backend ids in order of preference, by commas.", commas=True
+    )
+    layer_backends: Mapping[str, str] = _option(
+        {}, "--layer-backend", "Who computes a layer (repeatable).", metavar="LAYER=ID",
+        read=_pair("--layer-backend", "LAYER=ID"),
+    )  # fmt: skip
+    strategy: str = _option(
+        "greedy", "--strategy", "greedy: the first backend of the preference; cost: the cheapest, "
+        "with the conversions between them.",
+        words=lambda: tuple(named("mcu_deploy.partition.strategies")),
+    )  # fmt: skip
+    weights: str = _option(
+        "incbin", "--weights", "incbin: a file beside the source; array: C arrays.",
+        words=lambda: ("incbin", "array"), anew=True,
+    )  # fmt: skip
+    layers_all: bool = _option(
+        False, "--layers", "all: no fusion and no memory reuse, for `validate --layers`.",
+        words=lambda: ("built", "all"),
+    )  # fmt: skip
+    debug: bool = _option(False, "--debug", "With debug information.", anew=True)
+    shapes: Mapping[str, tuple[int, ...]] = _option(
+        {}, "--shape", "INPUT=1,3,96,96 binds symbolic shapes (repeatable).", read=_shape
+    )
+    requests: Requests = field(default_factory=Requests)
+    io: str = _option(
+        "arena", "--io", "arena: inputs and outputs have places there; caller: not.",
+        words=lambda: ("arena", "caller"),
+    )  # fmt: skip
+    arena: str = _option(
+        "separate", "--arena", "For several models. separate: a workspace each; shared: one, in "
+        "which they take turns.",
+        words=lambda: ("separate", "shared"),
+    )  # fmt: skip
+    half: Half | None = None
+    memory: str = _option(
+        "offline", "--memory", "offline: fixed places; compact: tensors move between layers where "
+        "that saves memory; plain, mru, bestfit: from a memory manager at run time.",
+        words=memory_strategies,
+    )  # fmt: skip
+    schedule: str = _option(
+        "sequential", "--schedule", "sequential: one layer after the other; parallel: independent "
+        "parts of the network on the two cores of a board that has two.",
+        words=lambda: tuple(named("mcu_deploy.plan.schedules")),
+    )  # fmt: skip
+    pools: PoolRequests = field(default_factory=PoolRequests)
+
+
+# ---- From what is typed ----
+
+
+def flagged(cls: type[Any] = Options, within: str = "") -> Iterator[tuple[Flag, Any, str, str]]:
+    """The fields that the command line gives: flag, default, name, and the field of Options that
+    holds it, empty for Options' own."""
+    defaults = cls()
+    for item in fields(cls):
+        flag = item.metadata.get("flag")
+        value = getattr(defaults, item.name)
+        if flag is not None:
+            yield flag, value, item.name, within
+        elif is_dataclass(value):
+            yield from flagged(type(value), item.name)
+
+
+def from_typed(typed: Mapping[str, Any]) -> Options:
+    """Options from what the command line gives: texts, numbers, lists of texts, by parameter.
+
+    Raises UsageError for what is not of an option's form, or is not known.
+    """
+    made: dict[str, dict[str, Any]] = {"": {}}
+    for flag, default, name, within in flagged():
+        if flag.parameter in typed:
+            made.setdefault(within, {})[name] = _read(flag, default, typed[flag.parameter])
+    return Options(**made.pop(""), **made)  # type: ignore[arg-type]
+
+
+def _read(flag: Flag, default: Any, typed: Any) -> Any:
+    if isinstance(default, bool) and flag.words is not None:
+        require_word(flag.name, typed, flag.words())
+        return typed == flag.words()[True]
+    if flag.commas:
+        return tuple(part for part in typed.split(",") if part)
+    if not isinstance(default, (tuple, Mapping)):
+        return typed
+    read = flag.read or str
+    items: tuple[Any, ...] = tuple(read(text) for text in typed or ())
+    return items if isinstance(default, tuple) else _distinct(flag.name, items)
+
+
+def _distinct(flag: str, items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in items:
+        if found.setdefault(key, value) != value:
+            raise UsageError(
+                f"{flag} names {key!r} twice, with {found[key]} and {value}; name it once."
+            )
+    return found
+
+
+def require_word(option: str, value: str, words: Sequence[str]) -> None:
+    """Raises UsageError for a word that an option does not have."""
+    if value not in words:
+        near = difflib.get_close_matches(str(value), words, n=1)
+        listed = " or ".join(words) if len(words) == 2 else f"one of {', '.join(words)}"
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(f"{option} {value} is not known; it is {listed}.{hint}")
+
+
+# ---- Checks ----
+
+_KINDS: Mapping[type, str] = {str: "a text", bool: "True or False", int: "a whole number"}
+
+
+def fit(hint: Any, value: Any, what: str) -> Any:
+    """The value as a type hint asks for it. Raises UsageError where it is none of that type."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is types.UnionType:
+        (inner,) = (a for a in arguments if a is not type(None))
+        return None if value is None else fit(inner, value, what)
+    if origin is tuple:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            raise UsageError(f"{what} {value!r} is not a sequence, such as a tuple.")
+        if arguments[1:] == (...,):
+            return tuple(fit(arguments[0], item, what) for item in value)
+        if len(value) != len(arguments):
+            raise UsageError(f"{what} {value!r} has not {len(arguments)} items.")
+        return tuple(fit(a, item, what) for a, item in zip(arguments, value, strict=True))
+    if hasattr(origin, "keys"):
+        if not isinstance(value, Mapping):
+            raise UsageError(f"{what} {value!r} is not a mapping, such as a dict.")
+        key, item = arguments
+        return {fit(key, k, what): fit(item, v, what) for k, v in value.items()}
+    if is_dataclass(hint) and isinstance(hint, type):
+        if not isinstance(value, (hint, Mapping)):
+            raise UsageError(f"{what} {value!r} is not a value of {hint.__name__}.")
+        return hint(**value) if isinstance(value, Mapping) else value
+    if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
+        raise UsageError(f"{what} {value!r} is not {_KINDS[hint]}.")
+    if hint is int and value < 0:
+        raise UsageError(f"{what} {value} is less than nothing; give a number from 0 on.")
+    return value
