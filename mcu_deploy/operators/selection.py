@@ -6,7 +6,7 @@ output which positions of the input it reads; the kernels loop over that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -112,20 +112,23 @@ def _gather(call: Call) -> list[Array]:
 def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
     """Resize-10 to -19, mode nearest: the position read for each output position of each axis.
 
-    Computed in float32, as onnxruntime does. Raises UnsupportedError for other modes.
+    As onnxruntime computes it. Raises UnsupportedError for other modes.
     """
     attributes = call.attributes
     mode = attributes.get("mode", "nearest")
     transform = attributes.get("coordinate_transformation_mode", "half_pixel")
     rounding = attributes.get("nearest_mode", "round_prefer_floor")
     if call.opset < 11:
-        transform, rounding = "asymmetric", "floor"
+        transform, rounding = "asymmetric", "away from the end"
     if mode != "nearest" or transform not in _TRANSFORMS or rounding not in _ROUNDINGS:
         raise UnsupportedError(
             f"Resize in the mode {mode!r} with {transform!r} and {rounding!r} is not computed; "
             "use mode 'nearest'."
         )
     shape, result = call.type(0).shape, call.results[0].shape
+    if shape == result:
+        # Whatever the scales are: they may be near enough to 1 to keep every size.
+        return tuple(tuple(range(size)) for size in shape)
     scales = _scales(call, shape, result)
     return tuple(
         _positions(size, new, scale, transform, rounding)
@@ -135,19 +138,69 @@ def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
 
 def _scales(call: Call, shape: Sequence[int], result: Sequence[int]) -> list[np.float32]:
     scales = [np.float32(new) / np.float32(size) for size, new in zip(shape, result, strict=True)]
+    axes = [axis % len(shape) for axis in call.attributes.get("axes", range(len(shape)))]
     given = call.optional(2 if call.opset >= 11 else 1)
-    if given is None or given.size == 0:
+    if given is not None and given.size:
+        for axis, scale in zip(axes, given.reshape(-1), strict=True):
+            scales[axis] = np.float32(scale)
         return scales
-    axes = call.attributes.get("axes", range(len(shape)))
-    for axis, scale in zip(axes, given.reshape(-1), strict=True):
-        scales[axis] = np.float32(scale)
+    policy = call.attributes.get("keep_aspect_ratio_policy", "stretch")
+    sizes = call.optional(3)
+    if policy != "stretch" and sizes is not None:
+        # One scale for all axes, which the rounded sizes of the output do not show.
+        wanted = [
+            np.float32(new) / np.float32(shape[axis])
+            for axis, new in zip(axes, sizes.reshape(-1), strict=True)
+        ]
+        scale = min(wanted) if policy == "not_larger" else max(wanted)
+        scales = [scale if a in axes else one for a, one in enumerate(scales)]
     return scales
 
 
-_TRANSFORMS = (
-    "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn",
-)  # fmt: skip
-_ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+def _asymmetric(x: Array, scale: np.float32, size: int, new: int) -> Array:
+    return x / scale
+
+
+def _half_pixel(x: Array, scale: np.float32, size: int, new: int) -> Array:
+    return (x + _HALF) / scale - _HALF
+
+
+def _half_pixel_symmetric(x: Array, scale: np.float32, size: int, new: int) -> Array:
+    whole = scale * np.float32(size)
+    offset = np.float32(size) / np.float32(2) * (np.float32(1) - np.float32(new) / whole)
+    wide = np.float64(offset) + (x.astype(np.float64) + 0.5) / np.float64(scale) - 0.5
+    return wide.astype(np.float32)
+
+
+def _align_corners(x: Array, scale: np.float32, size: int, new: int) -> Array:
+    return x * np.float32(size - 1) / np.float32(max(new - 1, 1))
+
+
+_HALF = np.float32(0.5)
+_TRANSFORMS: Mapping[str, Callable[[Array, np.float32, int, int], Array]] = {
+    "half_pixel": _half_pixel,
+    "half_pixel_symmetric": _half_pixel_symmetric,
+    "pytorch_half_pixel": lambda x, s, size, new: _half_pixel(x, s, size, new) if new > 1 else x,
+    "align_corners": _align_corners,
+    "asymmetric": _asymmetric,
+    "tf_half_pixel_for_nn": lambda x, scale, size, new: (x + _HALF) / scale,
+}
+# What onnxruntime takes for a position in the middle: scales are rounded, and 3.5 may be 3.4999998.
+_MIDDLE = 1e-6
+
+
+def _in_the_middle(at: Array) -> Array:
+    return np.asarray(np.abs(at - np.floor(at) - 0.5) <= _MIDDLE)
+
+
+_ROUNDINGS: Mapping[str, Callable[[Array, np.float32], Array]] = {
+    "round_prefer_floor": lambda at, s: np.where(_in_the_middle(at), np.floor(at), np.rint(at)),
+    "round_prefer_ceil": lambda at, s: np.where(_in_the_middle(at), np.ceil(at), np.rint(at)),
+    "floor": lambda at, s: np.floor(at),
+    "ceil": lambda at, s: np.ceil(at),
+    # Resize-10 names no way of rounding.
+    "away from the end": lambda at, s: np.ceil(at) if s < 1 else np.floor(at),
+}
 
 
 def _positions(
@@ -155,27 +208,8 @@ def _positions(
 ) -> tuple[int, ...]:
     if new == size and scale == 1:
         return tuple(range(size))
-    half = np.float32(0.5)
-    at: Array
-    x: Array = np.arange(new, dtype=np.float32)
-    if transform == "asymmetric":
-        at = x / scale
-    elif transform == "align_corners":
-        at = x * np.float32(size - 1) / np.float32(max(new - 1, 1))
-    elif transform == "tf_half_pixel_for_nn":
-        at = (x + half) / scale
-    elif transform == "pytorch_half_pixel" and new == 1:
-        at = x * 0
-    else:
-        at = (x + half) / scale - half
-    if rounding == "floor":
-        position = np.floor(at)
-    elif rounding == "ceil":
-        position = np.ceil(at)
-    elif rounding == "round_prefer_ceil":
-        position = np.floor(at + half)
-    else:
-        position = np.ceil(at - half)
+    at = _TRANSFORMS[transform](np.arange(new, dtype=np.float32), scale, size, new)
+    position = _ROUNDINGS[rounding](at, scale)
     return tuple(int(p) for p in np.clip(position, 0, size - 1))
 
 
