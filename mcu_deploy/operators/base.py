@@ -104,16 +104,20 @@ class Operator:
 
 
 def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
-    """Runs an operator, through float32 where its integer form is defined that way."""
-    if call.is_quantized and operator.quantized == "real":
-        reals = operator.evaluate(call.dequantized())
-        results = [
-            quantize(np.asarray(real), type_)
-            for real, type_ in zip(reals, call.results, strict=True)
-        ]
-    else:
-        results = list(operator.evaluate(call))
-    return tuple(
-        np.asarray(r, dtype=t.dtype.numpy).reshape(t.shape)
-        for r, t in zip(results, call.results, strict=True)
-    )
+    """Runs an operator, through float32 where its integer form is defined that way.
+
+    Infinities and NaN are results like others: numpy does not warn of them.
+    """
+    with np.errstate(all="ignore"):
+        if call.is_quantized and operator.quantized == "real":
+            reals = operator.evaluate(call.dequantized())
+            results = [
+                quantize(np.asarray(real), type_)
+                for real, type_ in zip(reals, call.results, strict=True)
+            ]
+        else:
+            results = list(operator.evaluate(call))
+        return tuple(
+            np.asarray(r, dtype=t.dtype.numpy).reshape(t.shape)
+            for r, t in zip(results, call.results, strict=True)
+        )

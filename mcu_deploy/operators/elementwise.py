@@ -53,7 +53,13 @@ def _sigmoid(x: float, _: Mapping[str, Any]) -> float:
 
 
 def _hard_sigmoid(x: float, a: Mapping[str, Any]) -> float:
-    return max(0.0, min(1.0, float(a.get("alpha", 0.2)) * x + float(a.get("beta", 0.5))))
+    return _clamped(float(a.get("alpha", 0.2)) * x + float(a.get("beta", 0.5)), 0.0, 1.0)
+
+
+def _clamped(x: float, low: float, high: float) -> float:
+    """NaN stays NaN; where the bounds cross the upper one holds."""
+    x = low if x < low else x
+    return high if x > high else x
 
 
 def _softplus(x: float, _: Mapping[str, Any]) -> float:
@@ -72,7 +78,7 @@ UNARY: Mapping[str, Real] = {
     "Sigmoid": _sigmoid,
     "Tanh": lambda x, a: math.tanh(x),
     "HardSigmoid": _hard_sigmoid,
-    "HardSwish": lambda x, a: x * max(0.0, min(1.0, x / 6 + 0.5)),
+    "HardSwish": lambda x, a: x * _clamped(x / 6 + 0.5, 0.0, 1.0),
     "Elu": lambda x, a: x if x >= 0 else a.get("alpha", 1.0) * math.expm1(x),
     "Softplus": _softplus,
     "Softsign": lambda x, a: x / (1 + abs(x)),
@@ -81,8 +87,8 @@ UNARY: Mapping[str, Real] = {
     "Exp": lambda x, a: math.exp(min(x, 700.0)),
     "Abs": lambda x, a: abs(x),
     "Neg": lambda x, a: -x,
-    "Floor": lambda x, a: float(math.floor(x)),
-    "Ceil": lambda x, a: float(math.ceil(x)),
+    "Floor": lambda x, a: float(np.floor(x)),
+    "Ceil": lambda x, a: float(np.ceil(x)),
     "Sqrt": lambda x, a: math.sqrt(x) if x >= 0 else math.nan,
     "Sign": lambda x, a: math.copysign(1.0, x) if x != 0 and x == x else x,
     "Reciprocal": lambda x, a: 1.0 / x if x != 0 else math.copysign(math.inf, x),

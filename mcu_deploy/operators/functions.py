@@ -24,7 +24,7 @@ def _selu(x: Array, a: Mapping[str, Any]) -> Array:
 
 def _celu(x: Array, a: Mapping[str, Any]) -> Array:
     alpha = a.get("alpha", 1.0)
-    return np.asarray(np.maximum(x, 0) + np.minimum(0, alpha * np.expm1(x / alpha)))
+    return np.where(x > 0, x, alpha * np.expm1(x / alpha))
 
 
 def _shrink(x: Array, a: Mapping[str, Any]) -> Array:

@@ -144,6 +144,11 @@ _FLOAT_C = {
 }
 
 
+def clamped(real: str) -> str:
+    """C for a real number clamped to 0 ... 1; NaN stays NaN, which fminf would drop."""
+    return f"{real} < 0.0F ? 0.0F : {real} > 1.0F ? 1.0F : {real}"
+
+
 def _float_expression(layer: Layer) -> str | None:
     """The C expression of a unary function of the float `v`."""
     attributes = layer.attributes
@@ -156,9 +161,9 @@ def _float_expression(layer: Layer) -> str | None:
     if layer.op == "HardSigmoid":
         alpha = float_literal(attributes.get("alpha", 0.2))
         beta = float_literal(attributes.get("beta", 0.5))
-        return f"fmaxf(0.0F, fminf(1.0F, {alpha} * v + {beta}))"
+        return clamped(f"{alpha} * v + {beta}")
     if layer.op == "HardSwish":
-        return f"v * fmaxf(0.0F, fminf(1.0F, v * {float_literal(1 / 6)} + 0.5F))"
+        return f"v * ({clamped(f'v * {float_literal(1 / 6)} + 0.5F')})"
     if layer.op == "Gelu":
         if attributes.get("approximate", "none") == "tanh":
             root = float_literal(math.sqrt(2 / math.pi))

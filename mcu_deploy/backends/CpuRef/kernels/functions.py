@@ -49,7 +49,7 @@ def _selu(a: Mapping[str, Any]) -> str:
 
 def _celu(a: Mapping[str, Any]) -> str:
     alpha = _number(a, "alpha", 1.0)
-    return f"fmaxf(a, 0.0F) + fminf(0.0F, {alpha} * expm1f(a / {alpha}))"
+    return f"a > 0.0F ? a : {alpha} * expm1f(a / {alpha})"
 
 
 def _thresholded(a: Mapping[str, Any]) -> str:

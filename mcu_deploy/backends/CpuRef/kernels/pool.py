@@ -60,6 +60,7 @@ def _create(layer: Layer) -> Workload:
         "ctype": x.type.dtype.c_type,
         "quantized": y.type.is_quantized,
         "count": "",
+        "nan": " || v != v" if x.type.dtype.is_float else "",
     }
     parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
     constants: tuple[Constant, ...] = ()

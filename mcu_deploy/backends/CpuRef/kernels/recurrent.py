@@ -25,6 +25,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     times,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.elementwise import clamped
 from mcu_deploy.backends.CpuRef.kernels.recurrent_memory import Steps
 from mcu_deploy.backends.interface import (
     YES,
@@ -61,7 +62,7 @@ ADD_PRODUCTS = CFunction(
 _FUNCTIONS = {
     "Affine": "alpha * v + beta",
     "Elu": "v < 0.0F ? alpha * expm1f(v) : v",
-    "HardSigmoid": "fmaxf(0.0F, fminf(1.0F, alpha * v + beta))",
+    "HardSigmoid": clamped("alpha * v + beta"),
     "LeakyRelu": "v < 0.0F ? alpha * v : v",
     "Relu": "v < 0.0F ? 0.0F : v",
     "ScaledTanh": "alpha * tanhf(beta * v)",

@@ -83,6 +83,7 @@ def _create(layer: Layer) -> Workload:
         "first": loops.first, "ctype": x.type.dtype.c_type, "quantized": quantized,
         "count": float_literal(count) if layer.op == "ReduceMean" and count != 1 else "",
         "symbol": ">" if layer.op == "ReduceMax" else "<", "clamp": "",
+        "nan": " || v != v" if x.type.dtype.is_float else "",
     }  # fmt: skip
     helpers: tuple[CFunction, ...] = ()
     if mean and quantized:

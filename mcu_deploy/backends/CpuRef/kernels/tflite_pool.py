@@ -65,6 +65,7 @@ def _pool(layer: Layer) -> Workload:
         stem = "max"
         values |= {
             "lowest": str(x.type.dtype.range[0]),
+            "nan": "",
             "element": f"({ctype})$clamp(best, {low}, {high})",
         }
         body = render("maximum.c.j2", **values)
