@@ -7,6 +7,8 @@ these.
 
 from __future__ import annotations
 
+_LONGEST = 500
+
 
 class McuDeployError(Exception):
     """The base of all errors that are the input's, the machine's or the device's fault."""
@@ -54,3 +56,15 @@ class UsageError(McuDeployError):
     """The command was called in a way that makes no sense."""
 
     exit_code = 2
+
+
+def one_line(text: str, longest: int = _LONGEST) -> str:
+    """Text from anywhere (a file's name, an exception) as one printable line of bounded length."""
+    # Cut before it is looked at: it may be as long as a file.
+    start = text[: 2 * longest].strip()
+    line = "".join(c if c.isprintable() else _escaped(c) for c in start)
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def _escaped(character: str) -> str:
+    return " " if character.isspace() else character.encode("unicode_escape").decode("ascii")

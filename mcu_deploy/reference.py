@@ -1,20 +1,29 @@
 """Second opinions: onnxruntime for ONNX models, LiteRT for TFLite models where it is installed.
 
-Their options are pinned, and their versions are reported.
+Their options are pinned, and their versions are reported. Each runs in a child process: a model
+that the compiler takes may still end or fill the process that runs it there.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mcu_deploy.errors import ModelError
+from mcu_deploy import contained
+from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.samples import Array
+
+# What running a model may take, beyond what this process has.
+_ROOM = 1 << 30
+_COPIES = 16
+_SECONDS = 120
+_SECONDS_A_SAMPLE = 10
 
 
 @dataclass(frozen=True)
@@ -82,23 +91,42 @@ def run_onnxruntime(
     """
     import onnxruntime
 
+    version = str(onnxruntime.__version__)
+    results = _contained(f"onnxruntime {version}", _run_session, model, samples, states)
+    return Reference(results, "onnxruntime", version, _SETTINGS)
+
+
+def _contained(
+    program: str, run: Callable[..., tuple[tuple[Array, ...], ...]], model: Path, *arguments: Any
+) -> tuple[tuple[Array, ...], ...]:
+    """What `run` returns of the model and the arguments, the samples first. Raises ModelError."""
+    try:
+        return contained.call(
+            run, model, *arguments,
+            memory_bytes=_ROOM + _COPIES * model.stat().st_size,
+            cpu_seconds=_SECONDS + _SECONDS_A_SAMPLE * len(arguments[0]),
+        )  # fmt: skip
+    except McuDeployError:
+        raise
+    except contained.Ended as ended:
+        clause = str(ended)
+    except Exception as error:  # those of onnxruntime share no base but Exception
+        clause = f"cannot run the model ({reason(error)})"
+    raise ModelError(f"{program} {clause}. Validate without it: --no-onnxruntime.")
+
+
+def _run_session(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried]
+) -> tuple[tuple[Array, ...], ...]:
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    try:
-        session = onnxruntime.InferenceSession(
-            str(model), options, providers=["CPUExecutionProvider"]
-        )
-        results = tuple(_step_by_step(session, samples, states))
-    except Exception as error:  # onnxruntime's exceptions share no base but Exception
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"onnxruntime {onnxruntime.__version__} cannot run the model ({first}). "
-            "Validate without it: --no-onnxruntime."
-        ) from error
-    return Reference(results, "onnxruntime", str(onnxruntime.__version__), _SETTINGS)
+    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    return tuple(_step_by_step(session, samples, states))
 
 
 def _step_by_step(
@@ -129,17 +157,11 @@ def run_litert(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | N
     """
     for package in _LITERT:
         try:
-            found: Any = importlib.import_module(f"{package}.interpreter")
+            importlib.import_module(f"{package}.interpreter")
         except ImportError:
             continue
         version = str(getattr(importlib.import_module(package), "__version__", "of no version"))
-        try:
-            results = _interpret(found, model, samples)
-        except (RuntimeError, ValueError) as error:
-            raise ModelError(
-                f"LiteRT {version} cannot run the model ({str(error).strip().splitlines()[0]}). "
-                "Validate without it: --no-onnxruntime."
-            ) from error
+        results = _contained(f"LiteRT {version}", _interpret, model, samples, package)
         return Reference(results, "LiteRT", version, "reference kernels, one thread")
     return NoReference(
         "LiteRT is not installed (`pip install ai-edge-litert`), and onnxruntime reads no .tflite"
@@ -147,11 +169,12 @@ def run_litert(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | N
 
 
 def _interpret(
-    package: Any, model: Path, samples: Sequence[Sequence[Array]]
+    model: Path, samples: Sequence[Sequence[Array]], package: str
 ) -> tuple[tuple[Array, ...], ...]:
-    interpreter = package.Interpreter(
+    program: Any = importlib.import_module(f"{package}.interpreter")
+    interpreter = program.Interpreter(
         model_path=str(model),
-        experimental_op_resolver_type=package.OpResolverType.BUILTIN_REF,
+        experimental_op_resolver_type=program.OpResolverType.BUILTIN_REF,
         num_threads=1,
     )
     interpreter.allocate_tensors()

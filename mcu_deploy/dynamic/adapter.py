@@ -28,10 +28,9 @@ from mcu_deploy.backends.layer import HOST, Layer, Operand
 from mcu_deploy.backends.workload import Costs, Region, RegionCall, Workload
 from mcu_deploy.dynamic import codec
 from mcu_deploy.dynamic.codec import Json, NetworkRegions, Nonsense
-from mcu_deploy.dynamic.naming import one_line
 from mcu_deploy.dynamic.process import Worker
 from mcu_deploy.dynamic.wire import Blob, Declined
-from mcu_deploy.errors import BackendFault
+from mcu_deploy.errors import BackendFault, one_line
 from mcu_deploy.ir import SubgraphView
 
 _LOADING = (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mcu_deploy.dynamic.naming import one_line
+from mcu_deploy.errors import one_line
 from mcu_deploy.ir import DType
 
 # In the order of mcu_dtype_t.

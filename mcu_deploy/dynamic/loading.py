@@ -14,12 +14,12 @@ from pathlib import Path
 
 from mcu_deploy.backends.interface import API_VERSION, CreationOptions, Factory
 from mcu_deploy.dynamic.adapter import DynamicBackend
-from mcu_deploy.dynamic.naming import Refusal, one_line, scan
+from mcu_deploy.dynamic.naming import Refusal, scan
 from mcu_deploy.dynamic.packages import installed
 from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
 from mcu_deploy.dynamic.search import search_paths
 from mcu_deploy.dynamic.version import Version, is_compatible, why_incompatible
-from mcu_deploy.errors import BackendFault
+from mcu_deploy.errors import BackendFault, one_line
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ _RULE = re.compile(r"[A-Za-z0-9]+_[A-Za-z0-9]+_backend\.so(\.[0-9]+)*")
 _PARTS = re.compile(r"(?P<stem>.*)\.so(?P<version>(?![A-Za-z0-9_]).*)", re.DOTALL)
 _FIELD = re.compile(r"[A-Za-z0-9]*")
 
-_LONGEST = 500
-
 
 def why_not(name: str) -> str | None:
     """Why a file of this name is not tried, a clause without full stop; None: it is."""
@@ -106,13 +104,3 @@ def _resolved(path: Path) -> Candidate | Refusal:
     if not stat.S_ISREG(mode):
         return Refusal(path, "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file")
     return Candidate(canonical)
-
-
-def one_line(text: str) -> str:
-    """Text from anywhere (a file's name, an exception) as one printable line of bounded length."""
-    line = "".join(c if c.isprintable() else _escaped(c) for c in text.strip())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-
-
-def _escaped(character: str) -> str:
-    return " " if character.isspace() else character.encode("unicode_escape").decode("ascii")

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from mcu_deploy.dynamic.naming import one_line
 from mcu_deploy.dynamic.process import Worker, WorkerPool
+from mcu_deploy.errors import one_line
 
 GROUP = "mcu_deploy.backends"
 

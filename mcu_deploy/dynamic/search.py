@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.configuration import dynamic_backend_paths
-from mcu_deploy.dynamic.naming import one_line
+from mcu_deploy.errors import one_line
 
 ENVIRONMENT = "MCU_DEPLOY_DYNAMIC_BACKENDS"
 

@@ -52,7 +52,12 @@ def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
     if not file.is_file():
         reason = "is a folder" if file.is_dir() else "does not exist"
         raise ModelError(f"The model file {file} {reason}. Check the path.")
-    graph: Graph = module.load(file, dict(shapes or {}))
+    try:
+        graph: Graph = module.load(file, dict(shapes or {}))
+    except ModelError as error:
+        if str(file) not in str(error):
+            error.args = (f"{file}: {error}",)
+        raise
     return graph
 
 

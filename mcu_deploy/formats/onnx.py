@@ -1,7 +1,8 @@
 """ONNX: from a .onnx file to a graph.
 
 The file is brought to one form before it becomes a graph: functions inlined, quantized operators
-in QDQ form, shapes bound and inferred, constant sub-expressions evaluated.
+in QDQ form, shapes bound and inferred, constant sub-expressions evaluated. That is done in a child
+process: onnx ends the process by assertions where a model says what it did not think of.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import onnx.inliner
 from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
+from mcu_deploy import contained
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.formats.consistency import check_sizes
 from mcu_deploy.formats.onnx_graph import declared_types, to_graph
 from mcu_deploy.formats.onnx_operators import refuse_unknown, refuse_untyped, text_of
-from mcu_deploy.formats.onnx_shapes import bind_shapes, infer_and_fold
+from mcu_deploy.formats.onnx_reasons import reason
+from mcu_deploy.formats.onnx_shapes import bind_shapes, forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.ir import Graph
@@ -37,7 +40,11 @@ _SIGNS_OF_DAMAGE = (
     RuntimeError,
     TypeError,
     ValueError,
+    DecodeError,
 )
+# Memory for reading a model: a file's content is there several times while onnx works on it.
+_ROOM = 1 << 30
+_COPIES = 16
 
 
 def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
@@ -50,24 +57,23 @@ def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
         return _load(path, raw, shapes)
     except McuDeployError:
         raise
+    except contained.Ended as ended:
+        raise ModelError(
+            f"{path} cannot be read: onnx {ended} on the way to its shapes. The model is damaged "
+            "or too large for any microcontroller; check it with onnx.checker, and export it again."
+        ) from None
     except _SIGNS_OF_DAMAGE as error:
         # A file may break ONNX's rules in more ways than the checker knows.
         raise ModelError(
-            f"{path} breaks the rules of ONNX ({type(error).__name__}: {_first_line(error)}). "
+            f"{path} breaks the rules of ONNX ({type(error).__name__}: {reason(error)}). "
             "Check it with onnx.checker, and export it again."
         ) from error
 
 
 def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
-    model = _parse(path, raw)
-    _load_external_data(model, path)
-    refuse_unknown(model)
-    _check(model, path)
-    model = _inline_functions(model, path)
-    name_outputs(model.graph)
-    bind_shapes(model, shapes)
-    to_qdq(model)
-    infer_and_fold(model)
+    room = _ROOM + _COPIES * len(raw)
+    plain = contained.call(_plain_form, path, raw, shapes, memory_bytes=room)
+    model = onnx.load_model_from_string(plain)
     refuse_untyped(model, declared_types(model.graph))
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
     graph = replace(
@@ -76,6 +82,22 @@ def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
     )
     check_sizes(graph)
     return graph
+
+
+def _plain_form(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> bytes:
+    """The model in the form that becomes a graph, as a file."""
+    model = _parse(path, raw)
+    _load_external_data(model, path)
+    refuse_unknown(model)
+    _check(model, path)
+    model = _inline_functions(model, path)
+    name_outputs(model.graph)
+    forget_negative_sizes(model.graph)
+    bind_shapes(model, shapes)
+    to_qdq(model)
+    infer_and_fold(model)
+    plain: bytes = model.SerializeToString()
+    return plain
 
 
 def self_contained(path: Path) -> bytes:
@@ -94,7 +116,7 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
         model = onnx.load_model_from_string(raw)
     except (DecodeError, RuntimeError, ValueError) as error:
         raise ModelError(
-            f"{path} is not a readable ONNX file ({error}). It is damaged or cut short; "
+            f"{path} is not a readable ONNX file ({reason(error)}). It is damaged or cut short; "
             "copy or export it again."
         ) from error
     if not model.graph.node and not model.graph.output:
@@ -133,14 +155,8 @@ def _check(model: onnx.ModelProto, path: Path) -> None:
             tensor_type.ClearField("shape")
     except (onnx.checker.ValidationError, RuntimeError, ValueError, MemoryError) as error:
         raise ModelError(
-            f"{path} is no valid ONNX model: {_first_line(error)}. Export the model again."
+            f"{path} is no valid ONNX model: {reason(error)}. Export the model again."
         ) from error
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = lines[0].rstrip(".") if lines else type(error).__name__
-    return text if len(text) <= 300 else text[:297] + "..."
 
 
 def _load_external_data(model: onnx.ModelProto, path: Path) -> None:
@@ -165,7 +181,7 @@ def _load_external_data(model: onnx.ModelProto, path: Path) -> None:
         except (ValueError, OSError, onnx.checker.ValidationError) as error:
             raise ModelError(
                 f"The external data {location!r} of tensor {tensor.name!r} cannot be read "
-                f"({error}). Export the model again."
+                f"({reason(error)}). Export the model again."
             ) from error
         tensor.data_location = TensorProto.DEFAULT
         del tensor.external_data[:]
@@ -188,5 +204,7 @@ def _inline_functions(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
     try:
         inlined: onnx.ModelProto = onnx.inliner.inline_local_functions(model)
     except (RuntimeError, ValueError) as error:
-        raise ModelError(f"The local functions of {path} cannot be inlined: {error}.") from error
+        raise ModelError(
+            f"The local functions of {path} cannot be inlined: {reason(error)}."
+        ) from error
     return inlined

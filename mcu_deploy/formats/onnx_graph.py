@@ -11,6 +11,7 @@ from onnx import TensorProto, numpy_helper
 
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
+from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_subgraphs import free_names, subgraphs_of
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
 
@@ -192,7 +193,7 @@ def _array(tensor: onnx.TensorProto) -> Value:
         return np.asarray(numpy_helper.to_array(tensor))
     except (ValueError, TypeError) as error:
         raise ModelError(
-            f"The constant {tensor.name!r} is damaged ({error}). Export the model again."
+            f"The constant {tensor.name!r} is damaged ({reason(error)}). Export the model again."
         ) from error
 
 

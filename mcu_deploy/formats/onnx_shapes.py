@@ -14,6 +14,7 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_branches import inline, take_shapes
 from mcu_deploy.formats.onnx_loops import complete_loops
 from mcu_deploy.formats.onnx_pools import fix_ceil_mode
+from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_below, subgraphs_of
 
 # Folding must not turn a small model into a large one (ConstantOfShape, Expand, Tile).
@@ -94,6 +95,17 @@ def forget_shapes(graph: onnx.GraphProto) -> None:
             output.type.tensor_type.ClearField("shape")
 
 
+def forget_negative_sizes(graph: onnx.GraphProto) -> None:
+    """Makes sizes below 0 unknown ones: some exporters mean that, and onnx's inference counts
+    with the number, up to an assertion that ends the process.
+    """
+    for scope in (graph, *subgraphs_below(graph)):
+        for value in (*scope.input, *scope.value_info, *scope.output):
+            for dim in value.type.tensor_type.shape.dim:
+                if dim.dim_value < 0:
+                    dim.Clear()
+
+
 def infer_and_fold(model: onnx.ModelProto) -> None:
     """Infers all shapes and evaluates what depends on constants and shapes alone, to a fixpoint."""
     _check_splits(model.graph)
@@ -109,7 +121,8 @@ def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
             inferred = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=strict)
         except Exception as error:  # onnx raises several unrelated types here
             raise ModelError(
-                f"The shapes of the model cannot be inferred: {error}. Export the model again."
+                f"The shapes of the model cannot be inferred: {reason(error)}. Export the model "
+                "again."
             ) from error
         model.CopyFrom(inferred)
         shapes = _all_shapes(model.graph)

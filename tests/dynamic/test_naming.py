@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mcu_deploy.dynamic.naming import Candidate, Refusal, one_line, scan, why_not
+from mcu_deploy.dynamic.naming import Candidate, Refusal, scan, why_not
+from mcu_deploy.errors import one_line
 
 # the table of document 001, word for word
 TABLE = """

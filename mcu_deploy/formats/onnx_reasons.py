@@ -1,0 +1,31 @@
+"""What onnx, onnxruntime and protobuf complain of, as a clause: one line, without their tags."""
+
+from __future__ import annotations
+
+import re
+
+from mcu_deploy.errors import one_line
+
+_LONGEST = 300
+# "[ShapeInferenceError] ", "[ONNXRuntimeError] : 1 : FAIL : ", "Inference error(s): "
+_TAGS = re.compile(
+    r"\[\w+Error\]\s*(?:: \d+ : \w+ : )?|Inference error\(s\): |\S+\.(?:cc|h):\d+ \S+ "
+)
+_NODE = re.compile(r"\(op_type: ?(\w*)(?:, node name: ?([^)]*))?\): ?")
+_CONTEXT = re.compile(r"==> Context: .*?Name: ?(\S*) +OpType: ?(\w+)")
+
+
+def reason(error: BaseException) -> str:
+    """The first complaint in an exception's text, with the node that it is about, if it says so."""
+    text = str(error)[:4000]
+    found = _CONTEXT.search(text)
+    lines = [line.strip() for line in text.splitlines()]
+    first = next((line for line in lines if line and not line.startswith("==>")), "")
+    first = _NODE.sub(lambda m: f"{_label(m[1], m[2])}: ", _TAGS.sub("", first))
+    if found is not None:
+        first = f"{first.rstrip('. ')} ({_label(found[2], found[1])})"
+    return one_line(first.rstrip(". "), _LONGEST) or type(error).__name__
+
+
+def _label(op: str, name: str | None) -> str:
+    return f"{op} {name[:80]!r}" if name else op

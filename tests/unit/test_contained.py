@@ -1,0 +1,77 @@
+"""Calls in a child process: values, exceptions, crashes, memory, threads."""
+
+from __future__ import annotations
+
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from mcu_deploy import contained
+from mcu_deploy.contained import Ended
+from mcu_deploy.errors import UnsupportedError
+
+
+def test_values_and_exceptions_come_back() -> None:
+    assert contained.call(divmod, 17, 5) == (3, 2)
+    array = np.arange(1 << 20)
+    assert np.array_equal(contained.call(np.flip, array), array[::-1])
+
+    def refuse() -> None:
+        raise UnsupportedError("no")
+
+    with pytest.raises(UnsupportedError, match=r"^no$"):
+        contained.call(refuse)
+
+
+def test_an_exception_that_pickle_cannot_take_comes_back_as_text() -> None:
+    class Own(Exception):
+        def __init__(self, one: int, two: int) -> None:
+            super().__init__(f"{one} and {two}")
+
+    def refuse() -> None:
+        raise Own(1, 2)
+
+    with pytest.raises(RuntimeError, match=r"^Own: 1 and 2$"):
+        contained.call(refuse)
+
+
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV])
+def test_a_crash_is_an_exception(number: signal.Signals) -> None:
+    def crash() -> None:
+        os.kill(os.getpid(), number)
+
+    with pytest.raises(Ended, match=rf"crashed \({number.name}\)"):
+        contained.call(crash)
+
+
+def test_the_processor_time_has_an_end() -> None:
+    def never_end() -> None:
+        while True:
+            pass
+
+    with pytest.raises(Ended, match="took longer than 1 seconds"):
+        contained.call(never_end, cpu_seconds=1)
+
+
+def test_memory_has_an_end() -> None:
+    with pytest.raises(Ended, match="needed more than 64 MB of memory"):
+        contained.call(np.ones, 16 << 20, memory_bytes=64 << 20)
+    assert contained.call(len, np.ones(16 << 20), memory_bytes=64 << 20) == 16 << 20
+
+
+def test_a_child_prints_nothing_and_is_gone(capfd: pytest.CaptureFixture[str]) -> None:
+    contained.call(os.system, "echo something; echo else >&2")
+    assert capfd.readouterr() == ("", "")
+    child = contained.call(os.getpid)
+    assert child != os.getpid()
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_threads_may_call_at_once() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        results = pool.map(lambda n: contained.call(np.dot, np.eye(64) * n, np.eye(64)), range(64))
+        assert [int(r[0, 0]) for r in results] == list(range(64))
