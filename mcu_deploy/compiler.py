@@ -28,7 +28,7 @@ from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import BackendFault, HygieneError, ToolError
-from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.ir import EdgeId, Graph, naming
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import compile_network, gcc_command_line
@@ -123,6 +123,7 @@ def _compile(source: _Source, board: Board, session: Session, options: Options) 
     graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in source.marks.cuts})
     graph, assignment = flow.number(graph, assignment)
     graph, exposure = exposing.settle(graph, source.marks, assignment)
+    graph = naming.complete(graph)
     # Conversions belong to no partition: whoever has them, be it named or not.
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]

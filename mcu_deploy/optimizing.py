@@ -36,6 +36,7 @@ class Optimized:
             "layers": [
                 {
                     "index": step.index,
+                    "short": step.short,
                     "name": step.choice.layer.name,
                     "op": step.choice.layer.op,
                     "backend": step.choice.workload.backend,

@@ -18,9 +18,13 @@ from mcu_deploy.session import Session
 
 @dataclass(frozen=True)
 class LayerCost:
-    """A layer's cost in `Profile.unit`, its multiply-accumulates and its share of the total."""
+    """A layer's cost in `Profile.unit`, its multiply-accumulates and its share of the total.
+
+    short: the layer's own name; name: the model's.
+    """
 
     index: int
+    short: str
     name: str
     op: str
     cost: int
@@ -143,8 +147,12 @@ def _profile(
     rows = entry["layers"]
     assert isinstance(rows, list)
     layers = tuple(
-        LayerCost(r["index"], r["name"], r["op"], cost, r["macs"], cost / total if total else 0.0)
-        for r, cost in zip(rows, (*costs, *(0,) * (len(rows) - len(costs))), strict=True)
+        LayerCost(
+            **{key: row[key] for key in ("index", "short", "name", "op", "macs")},
+            cost=cost,
+            share=cost / total if total else 0.0,
+        )
+        for row, cost in zip(rows, (*costs, *(0,) * (len(rows) - len(costs))), strict=True)
     )
     macs = sum(layer.macs for layer in layers)
     return Profile(str(entry["name"]), unit, source, total, macs, layers, stack_bytes)

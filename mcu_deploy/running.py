@@ -78,8 +78,10 @@ def explain_fault(folder: BuildFolder, fault: DeviceFault) -> str:
         network = folder.networks[model]
         if layer < len(network["layers"]):
             entry = network["layers"][layer]
-            name = shorten(entry["name"])
-            text += f"\n  layer {layer} of {network['name']} is {entry['op']} {name!r}"
+            text += (
+                f"\n  layer {layer} of {network['name']} is {entry['short']}, the {entry['op']} "
+                f"{shorten(entry['name'])!r}"
+            )
     return text
 
 

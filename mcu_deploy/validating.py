@@ -32,6 +32,7 @@ class LayerDifference:
 
     sample: int
     layer: int
+    short: str
     name: str
     op: str
     tensor: str
@@ -43,7 +44,8 @@ class LayerDifference:
 
     def __str__(self) -> str:
         return (
-            f"layer {self.layer}, {self.op} {shorten(self.name)!r}: {self.differing:,} of "
+            f"layer {self.layer}, {self.short}, {self.op} {shorten(self.name)!r}: "
+            f"{self.differing:,} of "
             f"{self.elements:,} values differ in sample {self.sample}, the first at "
             f"{list(self.index)}: device {self.device:g}, oracle {self.oracle:g}"
         )
@@ -237,6 +239,7 @@ def _layers(
                 LayerDifference(
                     number,
                     crc.layer,
+                    steps[crc.layer].short,
                     layer.name,
                     layer.op,
                     graph.edge_name(operand.edge),
@@ -252,7 +255,7 @@ def _layers(
     inside = [
         (
             graph.edge_name(o.edge),
-            f"inside of {graph.node(holder).name!r}: any number of times a run",
+            f"inside of {graph.node(holder).short}: any number of times a run",
         )
         for step, holder in zip(network.plan.steps, network.plan.holders, strict=True)
         if holder is not None
@@ -295,20 +298,20 @@ def absent_tensors(network: Network) -> list[tuple[str, str]]:
     for node in graph.nodes:
         body = graph.body(node.id)
         if body is not None:
-            inside(body, node.name)
+            inside(body, f"{node.short} ({shorten(node.name)})")
     absent = []
     for edge, name in network.source_tensors.items():
         if edge in materialised:
             continue
         if edge in controls:
             holder = controls[edge]
-            absent.append((name, f"layers of the {holder.op} {holder.name!r} make it: --keep it"))
+            absent.append((name, f"layers of {holder.short} make it: --keep it"))
         elif edge in graph.topology.edges and graph.constant(edge) is None:
             absent.append((name, "the same memory as its source, seen under another shape"))
         elif edge in graph.topology.edges:
             absent.append((name, "a constant"))
         elif edge in fused:
-            absent.append((name, f"fused into {fused[edge]!r}"))
+            absent.append((name, f"fused into {fused[edge]}"))
         else:
             absent.append((name, "eliminated: it is a constant, or nothing reads it"))
     return absent

@@ -103,7 +103,13 @@ class Layer:
 
     @property
     def name(self) -> str:
+        """The model's name for it."""
         return self.node.name
+
+    @property
+    def short(self) -> str:
+        """The layer's own name, distinct in the model: `conv_3`."""
+        return self.node.short or self.node.name
 
     def input(self, index: int) -> Operand:
         """An input that must be there."""

@@ -10,16 +10,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.cli.compiling import with_options
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import err, layer_lines, out, print_json
 from mcu_deploy.cli.options import (
     BackendOption,
     BoardOption,
     DynamicBackends,
     JsonOption,
     NoDynamicBackends,
+    WideOption,
     creation_options,
 )
-from mcu_deploy.codegen.names import shorten
 from mcu_deploy.options import Options
 
 
@@ -44,6 +44,7 @@ def build(
         bool,
         typer.Option("--explain", help="Show for every node who computes it, and why not another."),
     ] = False,
+    wide: WideOption = False,
     as_json: JsonOption = False,
     *,
     options: Options,
@@ -68,7 +69,7 @@ def build(
         return
     _print(built.report, folder)
     if explain:
-        _explain(rows)
+        _explain(rows, wide)
 
 
 def _print(report: dict[str, Any], folder: Path) -> None:
@@ -124,35 +125,33 @@ def _products(report: dict[str, Any]) -> list[str]:
     return [*objects, "libmcu_crt.a", "firmware.elf", "bench.elf", "report.json"]
 
 
-def _explain(rows: list[dict[str, Any]]) -> None:
+def _explain(rows: list[dict[str, Any]], wide: bool) -> None:
     """A line for each node; below it who else could compute it, and who does not and why."""
-    columns = [("layer", "part", "operator", "backend", "chosen by", "estimate", "name")]
-    notes: list[list[str]] = [[]]
+    titles = (
+        "", "layer", "part", "operator", "backend", "chosen by", "estimate", "in the model",
+    )  # fmt: skip
+    cells, notes = [], []
     for row in rows:
         own = [c for c in row["candidates"] if c["backend"] == row["backend"]]
         others = [c for c in row["candidates"] if c["backend"] != row["backend"]]
-        columns.append(
+        cells.append(
             (
-                "view" if row["step"] is None else str(row["step"]),
+                "view" if row["step"] is None else str(row["step"]), row["short"],
                 "" if row["partition"] is None else str(row["partition"]),
                 row["op"], row["backend"], row["chosen_by"],
-                _cost(own[0]) if own else "", shorten(row["name"], 40),
+                _cost(own[0]) if own else "", row["name"],
             )
         )  # fmt: skip
         notes.append(
             [f"{c['backend']} could{_price(c)}" for c in others]
             + [f"{r['backend']} does not: {r['reason']}" for r in row["refusals"]]
         )
-    widths = [max(len(line[i]) for line in columns) for i in range(len(columns[0]))]
-    for number, (line, remarks) in enumerate(zip(columns, notes, strict=True)):
-        cells = [
-            text.rjust(width) if title in ("layer", "part", "estimate") else text.ljust(width)
-            for title, text, width in zip(columns[0], line, widths, strict=True)
-        ]
-        text = escape("  ".join(cells).rstrip())
-        out.print(f"[bold]{text}[/]" if number == 0 else text)
+    head, *lines = layer_lines(titles, cells, ("", "part", "estimate"), wide)
+    out.print(f"[bold]{escape(head)}[/]")
+    for line, remarks in zip(lines, notes, strict=True):
+        out.print(escape(line))
         for remark in remarks:
-            out.print(escape(f"{'':{widths[0] + widths[1] + 4}}{remark}"))
+            out.print(escape(f"      {remark}"))
     out.print(
         "Estimates are the backends' own: modelled cycles, or else instructions. `mcu-deploy "
         "profile` counts instructions."

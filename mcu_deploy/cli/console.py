@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import warnings
+from collections.abc import Collection, Sequence
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -15,6 +16,8 @@ from mcu_deploy.errors import McuDeployError
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+_LEAST_NAME = 12
 
 
 def fail(error: McuDeployError) -> int:
@@ -54,6 +57,33 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     err.print(f"[yellow]warning:[/] {escape(str(message))}")
+
+
+def layer_lines(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Collection[str], wide: bool
+) -> list[str]:
+    """A table of layers as lines: the titles, then the rows.
+
+    The last column holds the model's names and gets what the terminal leaves it, of each the end of
+    its first part; with `wide` it is whole. numbers: the titles of the columns to the right.
+    """
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)][:-1]
+    room = max(_LEAST_NAME, out.width - sum(widths) - 2 * len(widths))
+    lines = []
+    for row in (titles, *rows):
+        cells = [
+            text.rjust(width) if title in numbers else text.ljust(width)
+            for title, text, width in zip(titles, row, widths, strict=False)
+        ]
+        name = row[-1] if wide else _ending(row[-1], room)
+        lines.append("  ".join([*cells, name]).rstrip())
+    return lines
+
+
+def _ending(name: str, longest: int) -> str:
+    """The end of a name; of names that TFLite's converter joined by semicolons, of the first."""
+    first = name.partition(";")[0] or name
+    return first if len(first) <= longest else f"...{first[3 - longest :]}"
 
 
 def print_json(value: Any) -> None:

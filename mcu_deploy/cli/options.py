@@ -37,6 +37,9 @@ EmulatorArgs = Annotated[
     list[str] | None,
     typer.Option("--emulator-arg", help="An argument passed on to the emulator (repeatable)."),
 ]
+WideOption = Annotated[
+    bool, typer.Option("--wide", help="Whole names in tables, wider than the terminal if need be.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 DynamicBackends = Annotated[

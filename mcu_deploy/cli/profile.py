@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import err, layer_lines, out, print_json
 from mcu_deploy.cli.options import (
     BaudOption,
     EmulatorArgs,
@@ -18,8 +17,8 @@ from mcu_deploy.cli.options import (
     ModelOption,
     OptionalBoard,
     PortOption,
+    WideOption,
 )
-from mcu_deploy.codegen.names import shorten
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +34,7 @@ def profile(
     baud: BaudOption = None,
     emulator: EmulatorOption = None,
     emulator_arg: EmulatorArgs = None,
+    wide: WideOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Count what one inference costs on a board, layer by layer."""
@@ -49,7 +49,7 @@ def profile(
         if as_json:
             print_json(_as_json(folder.report, result))
         else:
-            _print(folder.board.name, result)
+            _print(folder.board.name, result, wide)
 
 
 def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
@@ -83,19 +83,9 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
     }
 
 
-def _print(board: str, result: Any) -> None:
+def _print(board: str, result: Any, wide: bool) -> None:
     out.print(escape(f"{result.network} on {board}: {result.unit} counted by {result.source}"))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("layer", "operator", "name", result.unit, "share", "MACs", "per MAC"):
-        left = title in ("operator", "name")
-        table.add_column(title, justify="left" if left else "right", no_wrap=True)
-    for layer in result.layers:
-        per_mac = "" if layer.per_mac is None else f"{layer.per_mac:.2f}"
-        table.add_row(
-            str(layer.index), layer.op, escape(shorten(layer.name, 18)), f"{layer.cost:,}",
-            f"{layer.share:.1%}", f"{layer.macs:,}" if layer.macs else "", per_mac,
-        )  # fmt: skip
-    out.print(table)
+    _print_layers(result, wide)
     per_mac = f", {result.total / result.macs:.2f} per MAC" if result.macs else ""
     out.print(
         f"total {result.total:,} {result.unit} for {result.macs:,} MACs{per_mac}; "
@@ -114,3 +104,21 @@ def _print(board: str, result: Any) -> None:
         out.print(
             f"stack used: {result.stack_bytes:,} bytes, with the frames of the program that counts"
         )
+
+
+def _print_layers(result: Any, wide: bool) -> None:
+    """A line for each layer, what the model calls it at the end."""
+    titles = ("", "layer", "operator", result.unit, "share", "MACs", "per MAC", "in the model")
+    rows = [
+        (
+            str(layer.index), layer.short, layer.op, f"{layer.cost:,}", f"{layer.share:.1%}",
+            f"{layer.macs:,}" if layer.macs else "",
+            "" if layer.per_mac is None else f"{layer.per_mac:.2f}", layer.name,
+        )
+        for layer in result.layers
+    ]  # fmt: skip
+    numbers = ("", result.unit, "share", "MACs", "per MAC")
+    head, *lines = layer_lines(titles, rows, numbers, wide)
+    out.print(f"[bold]{escape(head)}[/]")
+    for line in lines:
+        out.print(escape(line))

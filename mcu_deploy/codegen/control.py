@@ -46,7 +46,7 @@ class Flow:
         if value is None:
             return self.addresses.pointer(ctype, self.plan.place(edge))
         memory = np.ascontiguousarray(value)
-        symbol = self.symbols.constant(Constant("value", memory), None)
+        symbol = self.symbols.constant(Constant("value", memory))
         return symbol if ctype == "const void *" else f"({ctype}){symbol}"
 
     def statement(self, item: ControlItem) -> Statement:
@@ -67,7 +67,7 @@ class Flow:
         node, pad = self.graph.node(item.node), self.pad
         self._open.append(item)
         condition = describe.name(self.graph.edge_name(item.condition))
-        comment = f"If, {describe.name(node.name)}: where {condition} holds."
+        comment = f"{describe.node(node)}: where {condition} holds."
         return Statement(
             (comment,), f"{pad}if ({self._holds(item.condition)}) {{", pad=pad, opens=True
         )
@@ -86,7 +86,7 @@ class Flow:
         conditions = [] if limit is None else [f"{variable} < {limit}"]
         if item.condition is not None:
             conditions.append(self._holds(item.condition))
-        comment = f"{node.op}, {describe.name(node.name)}: {_rounds(item)}."
+        comment = f"{describe.node(node)}: {_rounds(item)}."
         first = f"{'int64_t' if wide else 'int32_t'} {variable} = 0;"
         lines = []
         if item.trips is not None:

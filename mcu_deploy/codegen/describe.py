@@ -8,10 +8,11 @@ import numpy as np
 
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import table, thousands
-from mcu_deploy.ir import Graph, Quantization, TensorType
+from mcu_deploy.ir import Graph, Node, Quantization, TensorType
 from mcu_deploy.plan import InPool, Plan, Step
 
 _LONGEST = 56
+_LONGEST_NODE = 76
 _AXES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
 
 
@@ -92,7 +93,7 @@ def _hot(plan: Plan, pool: int) -> list[_Row]:
         if hot.place.pool == pool:
             choice = plan.steps[hot.step].choice
             stem = choice.workload.constants[hot.constant].stem
-            label = f"{stem} of {name(choice.layer.name, 40)}"
+            label = f"{stem} of {name(choice.layer.short, 40)}"
             at = hot.place.offset
             rows.setdefault(at, (at, hot.bytes, -1, len(plan.program) + 1, label))
     return list(rows.values())
@@ -124,15 +125,22 @@ def _moment(position: int, end: int, before: str) -> str:
 def layer(graph: Graph, step: Step) -> tuple[str, str]:
     """Two lines about a layer: what it is, and what it computes."""
     view = step.choice.layer
-    title = f"Layer {step.index}: {names.comment(view.op, 32)}, {name(view.name)}"
-    nodes = len(graph.leaf_nodes(view.node.id))
-    if nodes > 1:
-        title += f" ({nodes} nodes)"
+    title = f"Layer {step.index}: {node(view.node)}"
+    leaves = len(graph.leaf_nodes(view.node.id))
+    if leaves > 1:
+        title += f" ({leaves} nodes)"
     computed = [o.type for o in view.inputs if o is not None and o.constant is None]
     inputs = ", ".join(map(type_name, computed))
     outputs = ", ".join(type_name(o.type) for o in view.outputs)
     macs = f"; {thousands(view.macs)} MACs" if view.macs else ""
     return title, f"{inputs}{' ' if inputs else ''}-> {outputs}{macs}"
+
+
+def node(of: Node) -> str:
+    """A node: its short name, its operator, and what the model calls it."""
+    words = [of.short, of.op] if of.short else [of.op]
+    known = ", ".join(names.comment(word, 32) for word in words)
+    return f"{known}, {name(of.name, min(_LONGEST, _LONGEST_NODE - len(known)))}"
 
 
 def tensor(graph: Graph, edge: int) -> str:

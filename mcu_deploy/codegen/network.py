@@ -204,7 +204,7 @@ def _state(graph: Graph, plan: Plan, state: State, index: int, symbols: Symbols)
     initial = "NULL"
     if state.initial is not None and state.initial.any():
         value = graph.type(state.input).to_memory(state.initial)
-        initial = symbols.constant(Constant(f"state{index}", value), None)
+        initial = symbols.constant(Constant(f"state{index}", value))
     return _State(tensors.info(graph, plan, state.input, index, state.name), initial)
 
 

@@ -154,7 +154,7 @@ def _call(flow: Flow, step: Step) -> Statement:
     function = workload.function
     assert function is not None
     symbol = symbols.kernel(workload.helpers, function, workload.backend)
-    arrays = [symbols.constant(c, step.index) for c in workload.constants]
+    arrays = [symbols.constant(c, step.short) for c in workload.constants]
     hot = {item.constant: item.place for item in plan.hot if item.step == step.index}
 
     def argument(item: Argument, ctype: str) -> str:

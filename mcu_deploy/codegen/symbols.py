@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mcu_deploy.backends.interface import CFunction, Constant
+from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import wrap
 from mcu_deploy.errors import BackendFault
 
@@ -99,10 +100,10 @@ class Symbols:
             self.function(helper, owner)
         return self.function(function, owner)
 
-    def constant(self, constant: Constant, layer: int | None) -> str:
+    def constant(self, constant: Constant, layer: str = "") -> str:
         """The symbol of a constant; arrays of equal type and bytes share one.
 
-        layer: whose it is, for its name; None: of none.
+        layer: the short name of whose it is; empty: of none.
         """
         value = np.ascontiguousarray(constant.value)
         raw = value.astype(value.dtype.newbyteorder("<")).tobytes()
@@ -110,7 +111,7 @@ class Symbols:
         shared = self._constants.get((constant.ctype, raw))
         if shared is not None and shared.alignment % alignment == 0:
             return shared.symbol
-        owner = "" if layer is None else f"layer{layer}_"
+        owner = f"{names.identifier(layer)}_" if layer else ""
         symbol = self._free(f"{owner}{constant.stem}")
         self.alignment = max(self.alignment, alignment)
         self.weights += bytes(-len(self.weights) % alignment)

@@ -78,7 +78,7 @@ def hot_constants(plan: Plan, symbols: Symbols) -> list[str]:
     for hot in plan.hot:
         constant = plan.steps[hot.step].choice.workload.constants[hot.constant]
         offset, pool, size = region(hot.place, hot.bytes)
-        source = f"    {{{symbols.constant(constant, hot.step)},"
+        source = f"    {{{symbols.constant(constant, plan.steps[hot.step].short)},"
         rows.setdefault(hot.place, (source, f"{{{offset},", f"{pool},", f"{size}}}}},"))
     return table(list(rows.values()), gap=1)
 

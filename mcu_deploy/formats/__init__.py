@@ -16,7 +16,7 @@ from types import ModuleType
 
 from mcu_deploy.configuration import formats_off
 from mcu_deploy.errors import ModelError
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import Graph, naming
 
 
 def _modules(first: str = "") -> Iterator[ModuleType]:
@@ -35,7 +35,7 @@ def _format(path: Path) -> ModuleType | None:
 
 
 def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Graph:
-    """Reads a model file into a graph with static shapes.
+    """Reads a model file into a graph with static shapes, each node with its short name.
 
     `shapes` binds the shape of inputs by name, for models with symbolic dimensions. Raises
     ModelError with a sentence for a file that is missing, damaged or of no known format.
@@ -58,7 +58,7 @@ def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
         if str(file) not in str(error):
             error.args = (f"{file}: {error}",)
         raise
-    return graph
+    return naming.number(graph)
 
 
 def is_compiled(path: Path) -> bool:

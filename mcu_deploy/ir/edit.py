@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology, freeze
+from mcu_deploy.ir.naming import leader
 from mcu_deploy.ir.types import TensorType
 
 
@@ -64,12 +65,13 @@ class GraphEditor:
         domain: str = "",
         extra_inputs: Sequence[EdgeId] = (),
         subgraphs: Mapping[str, Graph] | None = None,
+        short: str = "",
     ) -> NodeId:
         """A new node, behind those that are there; `finish` sorts."""
         node = self._next_node
         self._next_node += 1
         self.nodes[node] = Node(
-            node, op, tuple(inputs), tuple(outputs), name, domain, tuple(extra_inputs)
+            node, op, tuple(inputs), tuple(outputs), name, domain, tuple(extra_inputs), short
         )
         self.attributes[node] = dict(attributes or {})
         if subgraphs:
@@ -98,6 +100,7 @@ class GraphEditor:
                 old.domain,
                 [known[e] for e in old.extra_inputs],
                 graph.subgraphs(old.id),
+                old.short,
             )
             body = graph.body(old.id)
             if body is not None:
@@ -182,13 +185,18 @@ class GraphEditor:
         """Replaces `members` by one node that keeps them as its body.
 
         `shared` nodes belong to the body too, but stay where they are: others read them as well.
+        The short name is that of the member called `name`, else that of the one that leads.
         """
         everything = (*members, *shared)
+        merged = [self.nodes[n] for n in sorted(members)]
+        short = leader([n for n in merged if n.name == name] or merged).short
         read = [e for e in (*inputs, *extra_inputs) if e is not None]
         body = self._extract(everything, read, outputs)
         for member in members:
             self.remove_node(member)
-        node = self.add_node(op, inputs, outputs, name, attributes, domain, extra_inputs, subgraphs)
+        node = self.add_node(
+            op, inputs, outputs, name, attributes, domain, extra_inputs, subgraphs, short
+        )
         self.bodies[node] = body
         return node
 

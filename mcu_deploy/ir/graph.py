@@ -25,7 +25,8 @@ EdgeId = int
 class Node:
     """An operator: op and domain are ONNX's names; an absent optional input is None.
 
-    extra_inputs: the edges that the node's subgraphs read (document 002, "extra input").
+    extra_inputs: the edges that the node's subgraphs read (document 002, "extra input"). name: the
+    model's own. short: a name for people, of its own in the whole model (`naming`).
     """
 
     id: NodeId
@@ -35,6 +36,7 @@ class Node:
     name: str
     domain: str = ""
     extra_inputs: tuple[EdgeId, ...] = ()
+    short: str = ""
 
     @property
     def reads(self) -> tuple[EdgeId, ...]:
@@ -157,12 +159,16 @@ class Graph:
         """The edge of this name; the first where several have it."""
         return next((e for e, n in self.topology.edges.items() if n == name), None)
 
-    def leaf_nodes(self, node: NodeId) -> tuple[str, ...]:
-        """The names of the source model's nodes that a node stands for."""
+    def leaves(self, node: NodeId) -> tuple[Node, ...]:
+        """The source model's nodes that a node stands for."""
         body = self.body(node)
         if body is None:
-            return (self.node(node).name,)
-        return tuple(name for inner in body.nodes for name in body.leaf_nodes(inner.id))
+            return (self.node(node),)
+        return tuple(leaf for inner in body.nodes for leaf in body.leaves(inner.id))
+
+    def leaf_nodes(self, node: NodeId) -> tuple[str, ...]:
+        """The names of the source model's nodes that a node stands for."""
+        return tuple(leaf.name for leaf in self.leaves(node))
 
 
 def freeze(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from mcu_deploy import operators
 from mcu_deploy.ir.edit import GraphEditor, shared_constants
 from mcu_deploy.ir.graph import EdgeId, Graph, Node, NodeId
+from mcu_deploy.ir.naming import inherit
 from mcu_deploy.ir.types import TensorType
 from mcu_deploy.ir.verify import GraphError, verify
 from mcu_deploy.ir.view import SubgraphView
@@ -57,7 +58,7 @@ def substitute(
         _require_known(replacement)
         for node_id in part.topology.nodes:
             editor.remove_node(node_id)
-        new = editor.add_graph(replacement, edges)
+        new = editor.add_graph(inherit(replacement, tuple(part.nodes)), edges)
     for ours, source in aliases:
         _alias(editor, ours, source)
     result = editor.finish()

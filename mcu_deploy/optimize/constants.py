@@ -31,5 +31,5 @@ def fold(graph: Graph) -> Graph:
                 editor.constants[edge] = known[edge]
                 continue
             constant = editor.add_constant(graph.edge_name(edge), value, graph.type(edge))
-            editor.add_node("Identity", [constant], [edge], node.name)
+            editor.add_node("Identity", [constant], [edge], node.name, short=node.short)
     return editor.finish()

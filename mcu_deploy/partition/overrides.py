@@ -1,4 +1,4 @@
-"""`--layer-backend LAYER=ID`: who must compute a layer, by the layer's name."""
+"""`--layer-backend LAYER=ID`: who must compute a layer, by its short name or the model's."""
 
 from __future__ import annotations
 
@@ -51,4 +51,6 @@ def _all_names(graph: Graph) -> Iterator[str]:
 
 
 def _names(graph: Graph, node: Node) -> tuple[str, ...]:
-    return (node.name, *graph.leaf_nodes(node.id))
+    """All that a layer may be called: the short names and the model's."""
+    nodes = (node, *graph.leaves(node.id))
+    return (*(n.short for n in nodes if n.short), *(n.name for n in nodes))

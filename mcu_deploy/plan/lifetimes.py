@@ -156,7 +156,7 @@ class _Buffers:
             what = "scratch" if region is None else region.name
             number = self._add(
                 size, position, [position in run.positions for run in self._analysis.runs],
-                f"{what} of {choice.layer.name}",
+                f"{what} of {choice.layer.short}",
             )  # fmt: skip
             if region is None:
                 scratch = number

@@ -109,6 +109,11 @@ class Step:
     scratch: int | None
     regions: Mapping[Region, int] = field(default_factory=dict)
 
+    @property
+    def short(self) -> str:
+        """The layer's short name; of a graph made by hand, which has none, by its index."""
+        return self.choice.layer.node.short or f"layer{self.index}"
+
 
 @dataclass(frozen=True)
 class Copy:

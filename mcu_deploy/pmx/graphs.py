@@ -29,6 +29,7 @@ def encode(writer: Writer, graph: Graph) -> fb.GraphT:
     made.name, made.opset = writer.number(graph.name), graph.opset
     made.sourceSha256 = writer.number(graph.source_sha256)
     made.nodes = [_node(writer, node) for node in graph.nodes]
+    made.shortNames = [writer.number(node.short) for node in graph.nodes]
     made.links = [
         -1 if edge is None else writer.ids.edge(edge)
         for node in graph.nodes
@@ -183,7 +184,9 @@ def _nodes(reader: Reader, table: fb.Graph) -> Iterator[Node]:
     texts = reader.lists[str]
     links = [None if edge < 0 else edge for edge in numbers(table.LinksAsNumpy())]
     first = 0
-    for item in (table.Nodes(i) for i in range(table.NodesLength())):
+    shorts = [texts[n] for n in numbers(table.ShortNamesAsNumpy())]
+    nodes = [table.Nodes(i) for i in range(table.NodesLength())]
+    for item, short in zip(nodes, shorts, strict=True):
         outputs = first + item.Inputs()
         extra = outputs + item.Outputs()
         end = extra + item.ExtraInputs()
@@ -197,6 +200,7 @@ def _nodes(reader: Reader, table: fb.Graph) -> Iterator[Node]:
             texts[item.Name()],
             texts[item.Domain()],
             tuple(edge for edge in links[extra:end] if edge is not None),
+            short,
         )
         first = end
 

@@ -4218,7 +4218,34 @@ class Graph(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(34))
         return o == 0
 
-def GraphStart(builder): builder.StartObject(16)
+    # Graph
+    def ShortNames(self, j):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
+        if o != 0:
+            a = self._tab.Vector(o)
+            return self._tab.Get(flatbuffers.number_types.Uint32Flags, a + flatbuffers.number_types.UOffsetTFlags.py_type(j * 4))
+        return 0
+
+    # Graph
+    def ShortNamesAsNumpy(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
+        if o != 0:
+            return self._tab.GetVectorAsNumpy(flatbuffers.number_types.Uint32Flags, o)
+        return 0
+
+    # Graph
+    def ShortNamesLength(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
+        if o != 0:
+            return self._tab.VectorLen(o)
+        return 0
+
+    # Graph
+    def ShortNamesIsNone(self):
+        o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(36))
+        return o == 0
+
+def GraphStart(builder): builder.StartObject(17)
 def GraphAddName(builder, name): builder.PrependUint32Slot(0, name, 0)
 def GraphAddOpset(builder, opset): builder.PrependUint32Slot(1, opset, 0)
 def GraphAddSourceSha256(builder, sourceSha256): builder.PrependUint32Slot(2, sourceSha256, 0)
@@ -4246,6 +4273,8 @@ def GraphAddBodies(builder, bodies): builder.PrependUOffsetTRelativeSlot(14, fla
 def GraphStartBodiesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def GraphAddSubgraphs(builder, subgraphs): builder.PrependUOffsetTRelativeSlot(15, flatbuffers.number_types.UOffsetTFlags.py_type(subgraphs), 0)
 def GraphStartSubgraphsVector(builder, numElems): return builder.StartVector(4, numElems, 4)
+def GraphAddShortNames(builder, shortNames): builder.PrependUOffsetTRelativeSlot(16, flatbuffers.number_types.UOffsetTFlags.py_type(shortNames), 0)
+def GraphStartShortNamesVector(builder, numElems): return builder.StartVector(4, numElems, 4)
 def GraphEnd(builder): return builder.EndObject()
 
 try:
@@ -4273,6 +4302,7 @@ class GraphT(object):
         self.attributes = None  # type: List[AttributeT]
         self.bodies = None  # type: List[BodyT]
         self.subgraphs = None  # type: List[SubgraphT]
+        self.shortNames = None  # type: List[int]
 
     @classmethod
     def InitFromBuf(cls, buf, pos):
@@ -4376,6 +4406,13 @@ class GraphT(object):
                 else:
                     subgraph_ = SubgraphT.InitFromObj(graph.Subgraphs(i))
                     self.subgraphs.append(subgraph_)
+        if not graph.ShortNamesIsNone():
+            if np is None:
+                self.shortNames = []
+                for i in range(graph.ShortNamesLength()):
+                    self.shortNames.append(graph.ShortNames(i))
+            else:
+                self.shortNames = graph.ShortNamesAsNumpy()
 
     # GraphT
     def Pack(self, builder):
@@ -4464,6 +4501,14 @@ class GraphT(object):
             for i in reversed(range(len(self.subgraphs))):
                 builder.PrependUOffsetTRelative(subgraphslist[i])
             subgraphs = builder.EndVector()
+        if self.shortNames is not None:
+            if np is not None and type(self.shortNames) is np.ndarray:
+                shortNames = builder.CreateNumpyVector(self.shortNames)
+            else:
+                GraphStartShortNamesVector(builder, len(self.shortNames))
+                for i in reversed(range(len(self.shortNames))):
+                    builder.PrependUint32(self.shortNames[i])
+                shortNames = builder.EndVector()
         GraphStart(builder)
         GraphAddName(builder, self.name)
         GraphAddOpset(builder, self.opset)
@@ -4492,6 +4537,8 @@ class GraphT(object):
             GraphAddBodies(builder, bodies)
         if self.subgraphs is not None:
             GraphAddSubgraphs(builder, subgraphs)
+        if self.shortNames is not None:
+            GraphAddShortNames(builder, shortNames)
         graph = GraphEnd(builder)
         return graph
 

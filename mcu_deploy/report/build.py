@@ -148,7 +148,8 @@ def _tensor(graph: Graph, edge: int) -> dict[str, Any]:
 
 
 def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
-    """macs: of a whole run. within: the If, Loop or Scan that the layer is in."""
+    """short: the layer's own name. name: the model's. macs: of a whole run. within: the If, Loop or
+    Scan that the layer is in, by its short name."""
     network, graph = built.network, built.network.whole_graph
     times = network.plan.times
     rows = []
@@ -158,11 +159,12 @@ def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:
             {
                 "network": network.name,
                 "index": step.index,
+                "short": step.short,
                 "name": layer.name,
                 "op": layer.op,
                 "backend": workload.backend,
                 "macs": layer.macs * times[step.index],
-                "within": None if holder is None else graph.node(holder).name,
+                "within": None if holder is None else graph.node(holder).short,
                 "constant_bytes": sum(c.value.nbytes for c in workload.constants),
                 **memory.accesses(network.plan, step),
                 "nodes": list(graph.leaf_nodes(layer.node.id)),

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def explain(network: Network) -> list[dict[str, Any]]:
     """One entry for every node of the final graph, in the order of execution.
 
-    step: the layer's index, None for a view, which computes nothing. chosen_by: a strategy,
+    step: the layer's index, None for a view, which computes nothing. short: the layer's own name;
+    name: the model's. chosen_by: a strategy,
     "--layer-backend", "made by ID" for what a backend made of several nodes, "inserted" for
     conversions between memory orders, or "split" for an If, Loop or Scan, whose graphs are given
     to backends node by node. partition: the number of the group of nodes that the backend
@@ -42,6 +43,7 @@ def _rows(network: Network, graph: Graph, assignment: Assignment) -> list[dict[s
                 "network": network.name,
                 "step": None if step is None else step.index,
                 "op": node.op,
+                "short": node.short,
                 "name": node.name,
                 "nodes": list(graph.leaf_nodes(node.id)),
                 "backend": computed_by,

@@ -182,7 +182,7 @@ def test_arrays_hold_the_same_constants_as_the_file(
         gcc = ["gcc" if loaded.is_host else "arm-none-eabi-gcc", *loaded.cflags, "-O0"]
         arguments = ["-fkeep-static-consts", "-fdata-sections", f"-I{programs.CRT / 'include'}"]
         programs.run([*gcc, *arguments, "-c", arrays.with_suffix(".c"), "-o", arrays])
-        names = [n for n in symbols(file) if re.match(r"_mcu_n_layer\d+_", n)]
+        names = [n for n in symbols(file) if re.match(r"_mcu_n_(conv|depthwise|dense)_\d+_", n)]
         assert len(names) > 10
         for name in names:
             assert content_of(arrays, name) == content_of(file, name), name

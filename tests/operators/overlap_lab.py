@@ -165,7 +165,7 @@ def _source(made: Sequence[Choice], macro: str = "") -> str:
     for index, choice in enumerate(made):
         work = choice.workload
         assert work.function is not None
-        names = [symbols.constant(constant, index) for constant in work.constants]
+        names = [symbols.constant(constant, f"layer{index}") for constant in work.constants]
         function = symbols.kernel(work.helpers, work.function, work.backend)
         arrays = {Role.INPUT: "x", Role.OUTPUT: "y"}
         arguments = [

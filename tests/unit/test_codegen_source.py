@@ -59,11 +59,11 @@ def test_each_layer_has_a_comment_with_name_shapes_and_macs(kws_dir: Path) -> No
     source = compiled(kws_dir / "model.onnx", "kws").sources.source
     assert source.count("_mcu_layer_event(") == 24
     for text in (
-        "    /* Layer 0: Conv, functional_1/activation/Relu;... (6 nodes)\n"
+        "    /* Layer 0: conv_1, Conv, functional_1/activation/Relu;... (6 nodes)\n"
         "     * int8[1,1,49,10] -> int8[1,64,25,5] NHWC; 320,000 MACs */\n"
         "    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);\n"
         "    _mcu_kws_conv_",
-        "    /* Layer 11: Softmax, Identity_prequant (3 nodes)\n"
+        "    /* Layer 11: softmax_1, Softmax, Identity_prequant (3 nodes)\n"
         "     * int8[1,12] -> int8[1,12] */\n",
         " *   layers        12 with 2,656,768 multiply-accumulates\n",
     ):

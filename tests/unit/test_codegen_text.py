@@ -74,7 +74,7 @@ ARRAYS = st.sampled_from(
 
 def _named(index: int, value: npt.NDArray[Any]) -> tuple[Symbols, str]:
     symbols = Symbols("t")
-    return symbols, symbols.constant(Constant(f"c{index}", value), index)
+    return symbols, symbols.constant(Constant(f"c{index}", value), f"layer{index}")
 
 
 @pytest.mark.needs_host_gcc
@@ -117,18 +117,18 @@ def test_arrays_in_c_have_the_bytes_of_the_constants(values: list[npt.NDArray[An
 def test_equal_constants_are_stored_once_and_aligned() -> None:
     symbols = Symbols("n")
     ones = np.ones(3, np.int8)
-    first = symbols.constant(Constant("weights", ones, alignment=1), 0)
-    assert symbols.constant(Constant("weights", ones.copy(), alignment=1), 5) == first
-    assert symbols.constant(Constant("weights", ones.view(np.uint8), alignment=1), 5) != first
-    bias = symbols.constant(Constant("bias", np.ones(2, np.int32)), 6)
-    wide = symbols.constant(Constant("weights", ones, alignment=16), 7)
+    first = symbols.constant(Constant("weights", ones, alignment=1), "a")
+    assert symbols.constant(Constant("weights", ones.copy(), alignment=1), "b") == first
+    assert symbols.constant(Constant("weights", ones.view(np.uint8), alignment=1), "b") != first
+    bias = symbols.constant(Constant("bias", np.ones(2, np.int32)), "c")
+    wide = symbols.constant(Constant("weights", ones, alignment=16), "d")
     assert wide != first, "the one that is there is not aligned enough"
     by_name = {c.symbol: c for c in symbols.constants}
     assert (by_name[first].offset, by_name[bias].offset, by_name[wide].offset) == (0, 8, 16)
     assert symbols.alignment == 16
     assert len(symbols.weights) == 19
     assert constants.array(by_name[wide]).startswith("MCU_ALIGNED(16) static const int8_t ")
-    again = symbols.constant(Constant("bias", np.zeros(2, np.int32)), 6)
+    again = symbols.constant(Constant("bias", np.zeros(2, np.int32)), "c")
     assert again == f"{bias}_2", "two constants of a layer have one stem"
 
 

@@ -46,8 +46,9 @@ def _fold(view: SubgraphView, pad: Node) -> Substitution | None:
     for node in (pad, reader):
         editor.remove_node(node.id)
     editor.add_node(
-        reader.op, [pad.inputs[0], *reader.inputs[1:]], reader.outputs, reader.name, attributes
-    )
+        reader.op, [pad.inputs[0], *reader.inputs[1:]], reader.outputs, reader.name, attributes,
+        short=reader.short,
+    )  # fmt: skip
     return Substitution(part, editor.finish())
 
 

@@ -42,5 +42,8 @@ def _merged(part: SubgraphView, chain: list[Node]) -> Graph:
     if perm == tuple(range(x.rank)) and x.quantization == y.quantization:
         editor.outputs = [source]
     else:
-        editor.add_node("Transpose", [source], [result], chain[-1].name, {"perm": perm})
+        last = chain[-1]
+        editor.add_node(
+            "Transpose", [source], [result], last.name, {"perm": perm}, short=last.short
+        )
     return editor.finish()
