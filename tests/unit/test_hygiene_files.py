@@ -27,6 +27,7 @@ from mcu_deploy.cli import check as check_command
 from mcu_deploy.errors import ToolError
 from mcu_deploy.hygiene import Report, check_files, check_object
 from mcu_deploy.hygiene.symbols import load_rules
+from mcu_deploy.toolchain.sizes import object_sizes
 
 pytestmark = pytest.mark.needs_arm_gcc
 
@@ -268,6 +269,31 @@ def test_a_firmware_is_read_for_its_map(firmware: Path) -> None:
         assert (model.ram_bytes, model.flash_bytes) == (0, sum(sizes.values()))
     assert [model.abi_version for model in file.models] == [load_rules().abi_version, 7]
     assert file.instructions > 30
+
+
+# As generated C holds its weights: a blob, and names for the arrays in it.
+BLOB = """
+__asm__(".pushsection .rodata._mcu_kws_blob, \\"a\\", %progbits\\n"
+        ".type _mcu_kws_blob, %object\\n.size _mcu_kws_blob, 300\\n_mcu_kws_blob:\\n.zero 300\\n"
+        ".set _mcu_kws_front, _mcu_kws_blob\\n.size _mcu_kws_front, 100\\n"
+        ".set _mcu_kws_back, _mcu_kws_blob + 100\\n.size _mcu_kws_back, 200\\n.popsection");
+extern const int8_t _mcu_kws_front[100], _mcu_kws_back[200];
+"""
+
+
+def test_a_blob_and_the_arrays_in_it_are_counted_once(tmp_path: Path) -> None:
+    """In an object as `size` counts it, in an image as many bytes as the names cover."""
+    sources = {"kws.c": network("kws", BLOB, body="sum += _mcu_kws_front[1] + _mcu_kws_back[1];")}
+    main = STUBS.replace(", _mcu_network_kws_2", "").replace("models[1] = &_mcu_network_kws_2;", "")
+    made = build(tmp_path, {**sources, "main.c": main}, *M4F)
+    sizes = object_sizes(made["kws"])
+    (model,) = check(made["kws"]).files[0].models
+    assert (model.flash_bytes, model.ram_bytes) == (sizes.flash, sizes.ram)
+    assert (".rodata._mcu_kws_blob", 300, False) in model.sections
+    command = ["arm-none-eabi-gcc", *M4F, "-nostartfiles", "-e", "main", "-o", "firmware.elf"]
+    run([*command, *(path.name for path in made.values())], tmp_path)
+    (linked,) = check(tmp_path / "firmware.elf").files[0].models
+    assert 0 <= model.flash_bytes - linked.flash_bytes < 32, "texts and padding have no name"
 
 
 def test_a_stripped_firmware_says_what_is_missing(firmware: Path, tmp_path: Path) -> None:
