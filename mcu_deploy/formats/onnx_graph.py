@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, numpy_helper
 
-from mcu_deploy.errors import ModelError
-from mcu_deploy.formats.onnx_operators import domain_of, text_of
+from mcu_deploy.errors import ModelError, UnsupportedError
+from mcu_deploy.formats.onnx_operators import domain_of, sized_at_run_time, text_of
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_subgraphs import free_names, subgraphs_of
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
@@ -105,13 +105,23 @@ class _Reader:
                     f"The tensor {output!r} is written twice, the second time by {name!r}; "
                     "ONNX allows one writer. Export the model again."
                 )
-            type_ = _static(self.types, output, f"output of {name!r}")
+            type_ = self._written_type(node, name, output)
             self.edges[output] = self.editor.add_edge(text_of(output), type_)
             outputs.append(self.edges[output])
         self.editor.add_node(
             text_of(node.op_type), inputs, outputs, name, _attributes(node),
             domain_of(text_of(node.domain)), extra_inputs, subgraphs,
         )  # fmt: skip
+
+    def _written_type(self, node: onnx.NodeProto, name: str, output: str) -> TensorType:
+        """The type of a node's output. Raises ModelError with the reason where it has no size."""
+        type_ = self.types.get(output)
+        if type_ is not None and type_.HasField("tensor_type") and not _is_static(type_):
+            constants = {n for n, edge in self.edges.items() if edge in self.editor.constants}
+            clause = sized_at_run_time(node, constants)
+            if clause is not None:
+                raise UnsupportedError(f"{text_of(node.op_type)} {name[:80]!r}: {clause}.")
+        return _static(self.types, output, f"output of {name!r}")
 
     def _subgraphs(
         self, node: onnx.NodeProto, name: str, opset: int
@@ -145,6 +155,12 @@ def declared_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
     return {v.name: v.type for v in (*graph.value_info, *graph.output, *graph.input)}
 
 
+def _is_static(type_: onnx.TypeProto) -> bool:
+    shape = type_.tensor_type.shape
+    sized = all(d.HasField("dim_value") and d.dim_value >= 0 for d in shape.dim)
+    return type_.tensor_type.HasField("shape") and sized
+
+
 def _static(types: Mapping[str, onnx.TypeProto], name: str, what: str) -> TensorType:
     type_ = types.get(name)
     if type_ is None or not type_.HasField("tensor_type"):
@@ -160,9 +176,10 @@ def _static(types: Mapping[str, onnx.TypeProto], name: str, what: str) -> Tensor
             f"The {what}, tensor {name!r}, has elements of type {label}, which no backend "
             "computes. Convert the model to float32 or an integer type."
         )
-    dims = list(tensor.shape.dim) if tensor.HasField("shape") else None
-    if dims is None or any(not d.HasField("dim_value") or d.dim_value < 0 for d in dims):
-        shown = "unknown" if dims is None else [d.dim_param or d.dim_value or "?" for d in dims]
+    dims = list(tensor.shape.dim)
+    if not _is_static(type_):
+        sizes = [d.dim_param or d.dim_value or "?" for d in dims]
+        shown = sizes if tensor.HasField("shape") else "unknown"
         raise ModelError(
             f"The {what}, tensor {name!r}, has no static shape ({shown}). "
             "Bind the inputs with --shape INPUT=1,3,96,96."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import onnx
 
@@ -56,6 +56,41 @@ def refuse_untyped(model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]) 
             f"The model uses operators that no backend has: {_listed([*blocked, *unknown])}. "
             "Replace them in the model."
         )
+
+
+# Operators that give as many elements as their input's values happen to ask for.
+_COUNTING = {"Compress", "NonMaxSuppression", "NonZero", "Unique"}
+# The inputs whose values are, or decide, the shape of the output; from the place on.
+_SIZING = {
+    "CenterCropPad": 1, "ConstantOfShape": 0, "Expand": 1, "OneHot": 1, "Pad": 1, "Range": 0,
+    "Reshape": 1, "Resize": 2, "Slice": 1, "Split": 1, "Squeeze": 1, "Tile": 1, "TopK": 1,
+    "Unsqueeze": 1, "Upsample": 1,
+}  # fmt: skip
+
+
+def sized_at_run_time(node: onnx.NodeProto, constants: Collection[str]) -> str | None:
+    """Why the size of a node's output is known only when the model runs, and what to do instead.
+
+    None for a node that does not depend on values so. constants: the names of the constants.
+    """
+    op = text_of(node.op_type)
+    if domain_of(node.domain):
+        return None
+    if op in _COUNTING:
+        return (
+            "how many elements it gives depends on the data, and memory is planned when the model "
+            "is compiled. Let the model end before it and do this step in your program, or replace "
+            "it by operators of fixed size (Where, TopK)"
+        )
+    places = node.input[_SIZING.get(op, len(node.input)) :]
+    computed = [text_of(name) for name in places if name and name not in constants]
+    if computed:
+        return (
+            f"the shape of its output depends on the values of the tensor {computed[0][:80]!r}, "
+            "which is computed when the model runs, and memory is planned when the model is "
+            "compiled. Make that tensor a constant of the model"
+        )
+    return None
 
 
 def _listed(names: Sequence[str]) -> str:

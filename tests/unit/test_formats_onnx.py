@@ -427,6 +427,34 @@ def test_operators_of_unknown_domains_are_listed_together(tmp_path: Path) -> Non
     assert "vendor::Foo, vendor::Bar" in text
 
 
+@pytest.mark.parametrize("op", ["NonZero", "Unique", "Compress", "NonMaxSuppression"])
+def test_as_many_elements_as_the_data_hold(tmp_path: Path, op: str) -> None:
+    """No --shape helps there: the output's size depends on the data."""
+    inputs = {"Compress": ["x", "c"], "NonMaxSuppression": ["x", "x"]}.get(op, ["x"])
+    constants = {"c": np.array([True, False])} if op == "Compress" else {}
+    nodes = [
+        helper.make_node(op, inputs, ["a"], "pick"),
+        helper.make_node("Cast", ["a"], ["f"], "cast", to=TensorProto.FLOAT),
+        helper.make_node("ReduceSum", ["f"], ["y"], "sum"),
+    ]
+    model = model_of(nodes, (1, 2, 4), constants)
+    text = refused(save(tmp_path / "m.onnx", model))
+    assert "--shape" not in text
+    assert f"{op} 'pick'" in text
+    assert "depends on the data" in text
+
+
+def test_a_shape_that_is_computed_at_run_time(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Cast", ["x"], ["s"], "cast", to=TensorProto.INT64),
+        helper.make_node("Squeeze", ["s"], ["s1"], "squeeze"),
+        helper.make_node("ConstantOfShape", ["s1"], ["y"], "fill"),
+    ]
+    text = refused(save(tmp_path / "m.onnx", model_of(nodes, (1, 2))))
+    assert "--shape" not in text
+    assert "the values of the tensor 's1'" in text
+
+
 def test_sparse_and_string_tensors(tmp_path: Path) -> None:
     model = relu()
     text = helper.make_tensor("t", TensorProto.STRING, [1], [b"text"])
