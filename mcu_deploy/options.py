@@ -121,7 +121,7 @@ def memory_strategies() -> tuple[str, ...]:
     return ("offline", "compact", *named("mcu_deploy.plan.managers"))
 
 
-class _Checked:
+class Checked:
     """A dataclass whose fields are checked by their type hints and flags when it is made.
 
     Lists become tuples, and mappings the dataclasses that are expected, so that what JSON gives
@@ -140,7 +140,7 @@ class _Checked:
 
 
 @dataclass(frozen=True)
-class PartitionRequest(_Checked):
+class PartitionRequest(Checked):
     """--partition NAME=IN,..:OUT,..: tensors by their names in the model.
 
     otherwise: other ways to read what was typed, as names may hold colons themselves.
@@ -153,7 +153,7 @@ class PartitionRequest(_Checked):
 
 
 @dataclass(frozen=True)
-class StateRequest(_Checked):
+class StateRequest(Checked):
     """--state IN=OUT: the input that the output of the run before becomes."""
 
     input: str
@@ -161,7 +161,7 @@ class StateRequest(_Checked):
 
 
 @dataclass(frozen=True)
-class Requests(_Checked):
+class Requests(Checked):
     """What a user wants to reach beside the inputs and the outputs."""
 
     keep: tuple[str, ...] = _option(
@@ -178,7 +178,7 @@ class Requests(_Checked):
 
 
 @dataclass(frozen=True)
-class PoolRequests(_Checked):
+class PoolRequests(Checked):
     """What a user wants of a board's memories.
 
     spread: tensors are placed by benefit; otherwise in one memory. pinned: the memory of a tensor,
@@ -202,7 +202,7 @@ class PoolRequests(_Checked):
 
 
 @dataclass(frozen=True)
-class Half(_Checked):
+class Half(Checked):
     """Which half of a model is compiled: "head" up to these tensors, "tail" from there on."""
 
     side: str = field(metadata={"flag": Flag("--split", "", words=lambda: (HEAD, TAIL))})
@@ -210,7 +210,7 @@ class Half(_Checked):
 
 
 @dataclass(frozen=True)
-class Options(_Checked):
+class Options(Checked):
     """How a network is compiled.
 
     backends: ids in order of preference, empty for the core's default. layer_backends: who must
@@ -335,7 +335,7 @@ def require_word(option: str, value: str, words: Sequence[str]) -> None:
 
 # ---- Checks ----
 
-_KINDS: Mapping[type, str] = {str: "a text", bool: "True or False", int: "a whole number"}
+_KINDS: Mapping[type, str] = {str: "a text", bool: "True or False", int: "a whole number", float: "a number"}
 
 
 def fit(hint: Any, value: Any, what: str) -> Any:
@@ -361,8 +361,10 @@ def fit(hint: Any, value: Any, what: str) -> Any:
         if not isinstance(value, (hint, Mapping)):
             raise UsageError(f"{what} {value!r} is not a value of {hint.__name__}.")
         return hint(**value) if isinstance(value, Mapping) else value
+    if hint is float and isinstance(value, int):
+        value = float(value)
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
         raise UsageError(f"{what} {value!r} is not {_KINDS[hint]}.")
-    if hint is int and value < 0:
+    if hint in (int, float) and value < 0:
         raise UsageError(f"{what} {value} is less than nothing; give a number from 0 on.")
     return value

@@ -34,6 +34,7 @@ from mcu_deploy.backends.workload import (
     Workload,
 )
 from mcu_deploy.ir import Graph, NodeId, SubgraphView
+from mcu_deploy.options import Checked
 
 __all__ = [
     "API_VERSION", "HOST", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
@@ -157,7 +158,7 @@ class RegionManager:
 
 
 @dataclass(frozen=True)
-class CreationOptions:
+class CreationOptions(Checked):
     """The options of a session, which every context gets.
 
     dynamic_backends: whether dynamic backends are looked for; dynamic_backends_path: where, in
