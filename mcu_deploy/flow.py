@@ -194,7 +194,7 @@ class _Numbering:
             }
             if found:
                 extra = tuple(dict.fromkeys(node.extra_inputs))
-                editor.nodes[node.id] = replace(node, extra_inputs=extra)
+                editor.put(replace(node, extra_inputs=extra))
                 editor.subgraphs[node.id] = {name: g for name, (g, _) in found.items()}
             if split:
                 inner[node.id] = {name: a for name, (_, a) in found.items()}

@@ -335,7 +335,12 @@ def require_word(option: str, value: str, words: Sequence[str]) -> None:
 
 # ---- Checks ----
 
-_KINDS: Mapping[type, str] = {str: "a text", bool: "True or False", int: "a whole number", float: "a number"}
+_KINDS: Mapping[type, str] = {
+    str: "a text",
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+}
 
 
 def fit(hint: Any, value: Any, what: str) -> Any:

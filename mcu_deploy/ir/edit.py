@@ -18,7 +18,9 @@ from mcu_deploy.ir.types import TensorType
 class GraphEditor:
     """Collects changes to a graph; `finish` gives the new graph, sorted and without dead parts.
 
-    The editor of a view makes a graph of the view's nodes alone.
+    The editor of a view makes a graph of the view's nodes alone. A pass that changes many places
+    does so in one editor and asks it what the graph is by now (`producer`, `sole_consumer`):
+    `finish` walks the whole graph.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -29,17 +31,68 @@ class GraphEditor:
         self.outputs = list(graph.outputs)
         self.types: dict[EdgeId, TensorType] = dict(graph.data.types)
         self.constants: dict[EdgeId, npt.NDArray[Any]] = dict(graph.data.constants)
-        self.attributes: dict[NodeId, Mapping[str, Any]] = dict(graph.data.attributes)
+        self._attributes: dict[NodeId, Mapping[str, Any]] = dict(graph.data.attributes)
         self.bodies: dict[NodeId, Graph] = dict(graph.data.bodies)
         self.subgraphs: dict[NodeId, Mapping[str, Graph]] = dict(graph.data.subgraphs)
         self._next_node = graph.topology.next_node
         self._next_edge = graph.topology.next_edge
+        # Where a node stands among those that could come next: what replaces others takes theirs.
+        self._places: dict[NodeId, int] = {node: i for i, node in enumerate(self.nodes)}
+        self._writers: dict[EdgeId, NodeId] = {}
+        self._readers: dict[EdgeId, dict[NodeId, None]] = {}
+        for node in self.nodes.values():
+            self._enter(node)
 
     @classmethod
     def empty(cls, name: str) -> GraphEditor:
         """An editor of a new graph."""
         topology = Topology({}, {}, (), (), 0, 0)
         return cls(Graph(name, topology, GraphData({}, {}, {})))
+
+    def producer(self, edge: EdgeId) -> Node | None:
+        """The node that writes an edge; None for inputs and constants."""
+        return self.nodes.get(self._writers.get(edge, -1))
+
+    def consumers(self, edge: EdgeId) -> tuple[Node, ...]:
+        """The nodes that read an edge, each once."""
+        return tuple(self.nodes[n] for n in self._readers.get(edge, ()))
+
+    def sole_consumer(self, edge: EdgeId) -> Node | None:
+        """The one node that reads an edge; None where several do or the edge is an output."""
+        readers = self.consumers(edge)
+        return readers[0] if len(readers) == 1 and edge not in self.outputs else None
+
+    def type(self, edge: EdgeId) -> TensorType:
+        return self.types[edge]
+
+    def constant(self, edge: EdgeId | None) -> npt.NDArray[Any] | None:
+        """The value of a constant edge; None for an edge that is none (or absent)."""
+        return None if edge is None else self.constants.get(edge)
+
+    def attributes(self, node: NodeId) -> Mapping[str, Any]:
+        """A node's attributes, by ONNX's names."""
+        return self._attributes[node]
+
+    def edge_name(self, edge: EdgeId) -> str:
+        return self.edges[edge]
+
+    def put(self, node: Node) -> None:
+        """A node in place of the one of its id."""
+        self._leave(self.nodes[node.id])
+        self.nodes[node.id] = node
+        self._enter(node)
+
+    def _enter(self, node: Node) -> None:
+        self._writers.update(dict.fromkeys(node.writes, node.id))
+        for edge in node.reads:
+            self._readers.setdefault(edge, {})[node.id] = None
+
+    def _leave(self, node: Node) -> None:
+        for edge in node.writes:
+            if self._writers.get(edge) == node.id:
+                del self._writers[edge]
+        for edge in node.reads:
+            del self._readers[edge][node.id]
 
     def add_edge(self, name: str, type_: TensorType) -> EdgeId:
         """A new edge; several edges may have one name."""
@@ -66,19 +119,24 @@ class GraphEditor:
         extra_inputs: Sequence[EdgeId] = (),
         subgraphs: Mapping[str, Graph] | None = None,
         short: str = "",
+        beside: NodeId | None = None,
     ) -> NodeId:
-        """A new node, behind those that are there; `finish` sorts."""
+        """A new node, behind those that are there, or beside one that is or was; `finish` sorts."""
         node = self._next_node
         self._next_node += 1
+        self._places[node] = len(self._places) if beside is None else self._places[beside]
         self.nodes[node] = Node(
             node, op, tuple(inputs), tuple(outputs), name, domain, tuple(extra_inputs), short
         )
-        self.attributes[node] = dict(attributes or {})
+        self._enter(self.nodes[node])
+        self._attributes[node] = dict(attributes or {})
         if subgraphs:
             self.subgraphs[node] = dict(subgraphs)
         return node
 
-    def add_graph(self, graph: Graph, edges: Mapping[EdgeId, EdgeId]) -> tuple[NodeId, ...]:
+    def add_graph(
+        self, graph: Graph, edges: Mapping[EdgeId, EdgeId], beside: NodeId | None = None
+    ) -> tuple[NodeId, ...]:
         """Adds another graph's nodes, with new ids; returns them.
 
         `edges` says which of its edges stand for edges of this one; the others become new ones.
@@ -101,6 +159,7 @@ class GraphEditor:
                 [known[e] for e in old.extra_inputs],
                 graph.subgraphs(old.id),
                 old.short,
+                beside,
             )
             body = graph.body(old.id)
             if body is not None:
@@ -126,29 +185,29 @@ class GraphEditor:
 
     def remove_node(self, node: NodeId) -> None:
         """Removes a node; its edges stay until `finish` finds that nothing uses them."""
-        del self.nodes[node]
-        self.attributes.pop(node, None)
+        self._leave(self.nodes.pop(node))
+        self._attributes.pop(node, None)
         self.bodies.pop(node, None)
         self.subgraphs.pop(node, None)
 
     def set_inputs(self, node: NodeId, inputs: Sequence[EdgeId | None]) -> None:
         """Lets a node read other edges, as many as before; its body reads them too."""
         self._rename_in_body(node, self.nodes[node].inputs, inputs)
-        self.nodes[node] = replace(self.nodes[node], inputs=tuple(inputs))
+        self.put(replace(self.nodes[node], inputs=tuple(inputs)))
 
     def set_outputs(self, node: NodeId, outputs: Sequence[EdgeId | None]) -> None:
         """Lets a node write other edges, as many as before; its body writes them too."""
         self._rename_in_body(node, self.nodes[node].outputs, outputs)
-        self.nodes[node] = replace(self.nodes[node], outputs=tuple(outputs))
+        self.put(replace(self.nodes[node], outputs=tuple(outputs)))
 
     def set_extra_inputs(self, node: NodeId, edges: Sequence[EdgeId]) -> None:
         """Lets a node's subgraphs read other edges, as many as before."""
         self._rename_in_body(node, self.nodes[node].extra_inputs, edges)
-        self.nodes[node] = replace(self.nodes[node], extra_inputs=tuple(edges))
+        self.put(replace(self.nodes[node], extra_inputs=tuple(edges)))
 
     def redirect(self, old: EdgeId, new: EdgeId) -> None:
         """Lets every reader of `old`, the graph's outputs included, read `new`."""
-        for node in list(self.nodes.values()):
+        for node in self.consumers(old):
             if old in node.inputs:
                 self.set_inputs(node.id, [new if e == old else e for e in node.inputs])
             if old in node.extra_inputs:
@@ -184,7 +243,7 @@ class GraphEditor:
     ) -> NodeId:
         """Replaces `members` by one node that keeps them as its body.
 
-        `shared` nodes belong to the body too, but stay where they are: others read them as well.
+        `shared` nodes belong to the body too, but stay where they are while others read them.
         The short name is that of the member called `name`, else that of the one that leads.
         """
         everything = (*members, *shared)
@@ -195,10 +254,23 @@ class GraphEditor:
         for member in members:
             self.remove_node(member)
         node = self.add_node(
-            op, inputs, outputs, name, attributes, domain, extra_inputs, subgraphs, short
-        )
+            op, inputs, outputs, name, attributes, domain, extra_inputs, subgraphs, short,
+            beside=max(members, key=self._places.__getitem__),
+        )  # fmt: skip
         self.bodies[node] = body
+        for other in shared:
+            self._drop_unread(other)
         return node
+
+    def _drop_unread(self, node: NodeId) -> None:
+        """Removes a node that nothing reads, and what only that one read."""
+        found = self.nodes.get(node)
+        if found is None or any(self._readers.get(e) or e in self.outputs for e in found.writes):
+            return
+        self.remove_node(node)
+        for edge in found.reads:
+            if edge in self._writers:
+                self._drop_unread(self._writers[edge])
 
     def _extract(
         self,
@@ -226,7 +298,7 @@ class GraphEditor:
         data = GraphData(
             {e: self.types[e] for e in sorted(edges)},
             {e: self.constants[e] for e in sorted(edges) if e in self.constants},
-            {n: self.attributes[n] for n in nodes},
+            {n: self._attributes[n] for n in nodes},
             {n: self.bodies[n] for n in nodes if n in self.bodies},
             {n: self.subgraphs[n] for n in nodes if n in self.subgraphs},
         )
@@ -244,7 +316,7 @@ class GraphEditor:
         where the nodes form a cycle.
         """
         self._drop_dead()
-        nodes = _sort(self.nodes, "the graph")
+        nodes = _sort(self.nodes, "the graph", self._places)
         used = set(self.inputs) | set(self.outputs)
         for node in nodes.values():
             used.update(node.reads, node.writes)
@@ -259,14 +331,14 @@ class GraphEditor:
         data = GraphData(
             {e: t for e, t in self.types.items() if e in used},
             {e: c for e, c in self.constants.items() if e in used},
-            {n: self.attributes.get(n, {}) for n in nodes},
+            {n: self._attributes.get(n, {}) for n in nodes},
             {n: b for n, b in self.bodies.items() if n in nodes},
             {n: s for n, s in self.subgraphs.items() if n in nodes},
         )
         return replace(self._graph(topology, data), **changes)
 
     def _drop_dead(self) -> None:
-        producers = {e: n.id for n in self.nodes.values() for e in n.writes}
+        producers = self._writers
         live: set[NodeId] = set()
         pending = [producers[e] for e in self.outputs if e in producers]
         while pending:
@@ -331,9 +403,11 @@ def _renamed(
     )
 
 
-def _sort(nodes: Mapping[NodeId, Node], what: str) -> dict[NodeId, Node]:
+def _sort(
+    nodes: Mapping[NodeId, Node], what: str, places: Mapping[NodeId, int] | None = None
+) -> dict[NodeId, Node]:
     """Kahn's algorithm; among nodes that are ready, the one that stood first stays first."""
-    position = {n: i for i, n in enumerate(nodes)}
+    position = {n: i for i, n in enumerate(nodes)} if places is None else places
     producers = {e: n.id for n in nodes.values() for e in n.writes}
     waiting: dict[NodeId, int] = {}
     followers: dict[NodeId, list[NodeId]] = {n: [] for n in nodes}

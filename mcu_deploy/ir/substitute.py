@@ -58,7 +58,8 @@ def substitute(
         _require_known(replacement)
         for node_id in part.topology.nodes:
             editor.remove_node(node_id)
-        new = editor.add_graph(inherit(replacement, tuple(part.nodes)), edges)
+        last = [*part.topology.nodes][-1]
+        new = editor.add_graph(inherit(replacement, tuple(part.nodes)), edges, beside=last)
     for ours, source in aliases:
         _alias(editor, ours, source)
     result = editor.finish()
@@ -76,7 +77,9 @@ def expand(graph: Graph, node: NodeId) -> Graph:
     editor = GraphEditor(graph)
     editor.remove_node(node)
     editor.add_graph(
-        body, {e: e for e in (*body.inputs, *body.outputs, *shared_constants(body, graph))}
+        body,
+        {e: e for e in (*body.inputs, *body.outputs, *shared_constants(body, graph))},
+        beside=node,
     )
     return editor.finish()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.ir import Graph, GraphEditor, Node
+from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId
 from mcu_deploy.optimize.gemm import feeds_quantize
 
 _TAKES_CLAMP = {
@@ -19,39 +19,39 @@ _TAKES_CLAMP = {
 
 def fuse(graph: Graph, everywhere: bool = True) -> Graph:
     """With everywhere=False only where the clamp's result is quantized."""
-    for node in tuple(graph.nodes):
+    editor = GraphEditor(graph)
+    for node in graph.nodes:
         if node.op in ("Relu", "Clip") and not node.domain:
-            graph = _fuse_one(graph, node, everywhere)
-    return graph
+            _fuse_one(editor, node.id, everywhere)
+    return editor.finish()
 
 
-def _fuse_one(graph: Graph, clamp: Node, everywhere: bool) -> Graph:
+def _fuse_one(graph: GraphEditor, node: NodeId, everywhere: bool) -> None:
+    clamp = graph.nodes[node]
     x, y = clamp.inputs[0], clamp.outputs[0]
     assert x is not None
     assert y is not None
     producer = graph.producer(x)
     if producer is None or producer.op not in _TAKES_CLAMP or producer.domain:
-        return graph
+        return
     if graph.sole_consumer(x) is None or not graph.type(y).dtype.is_float:
-        return graph
+        return
     if not (everywhere or feeds_quantize(graph, x)):
-        return graph
+        return
     bounds = _bounds(graph, clamp)
     if bounds is None:
-        return graph
+        return
     attributes = dict(graph.attributes(producer.id))
     low, high = attributes.get("activation", (-math.inf, math.inf))
     # clip(clip(v, a, b), c, d) is one clamp where the intervals meet.
     low, high = min(max(low, bounds[0]), bounds[1]), max(min(high, bounds[1]), bounds[0])
     attributes["activation"] = (low, high)
-    editor = GraphEditor(graph)
-    editor.fuse(
+    graph.fuse(
         [producer.id, clamp.id], producer.op, producer.inputs, [y], attributes, producer.name
     )
-    return editor.finish()
 
 
-def _bounds(graph: Graph, clamp: Node) -> tuple[float, float] | None:
+def _bounds(graph: GraphEditor, clamp: Node) -> tuple[float, float] | None:
     if clamp.op == "Relu":
         return 0.0, math.inf
     attributes = graph.attributes(clamp.id)

@@ -15,36 +15,36 @@ from mcu_deploy.ir import DType, Graph, GraphEditor, Node, TensorType
 
 def fold(graph: Graph) -> Graph:
     """The graph without the batch normalizations that a convolution can take in."""
-    for node in tuple(graph.nodes):
-        if node.op == "BatchNormalization" and not node.domain and node.id in graph.topology.nodes:
-            graph = _fold_one(graph, node)
-    return graph
+    editor = GraphEditor(graph)
+    for node in graph.nodes:
+        if node.op == "BatchNormalization" and not node.domain:
+            _fold_one(editor, editor.nodes[node.id])
+    return editor.finish()
 
 
-def _fold_one(graph: Graph, norm: Node) -> Graph:
+def _fold_one(editor: GraphEditor, norm: Node) -> None:
     data = norm.inputs[0]
     assert data is not None
-    conv = graph.producer(data)
-    parameters = [graph.constant(e) for e in norm.inputs[1:5]]
+    conv = editor.producer(data)
+    parameters = [editor.constant(e) for e in norm.inputs[1:5]]
     if (
         conv is None
         or conv.op != "Conv"
-        or graph.sole_consumer(data) is None
+        or editor.sole_consumer(data) is None
         or any(p is None for p in parameters)
-        or graph.type(data).dtype is not DType.FLOAT32
-        or "activation" in graph.attributes(conv.id)
+        or editor.type(data).dtype is not DType.FLOAT32
+        or "activation" in editor.attributes(conv.id)
     ):
-        return graph
-    weights = graph.constant(conv.inputs[1])
-    bias = graph.constant(conv.inputs[2]) if len(conv.inputs) > 2 else None
+        return
+    weights = editor.constant(conv.inputs[1])
+    bias = editor.constant(conv.inputs[2]) if len(conv.inputs) > 2 else None
     if weights is None or (len(conv.inputs) > 2 and conv.inputs[2] is not None and bias is None):
-        return graph
+        return
     scale, shift, mean, variance = (np.asarray(p, dtype=np.float64) for p in parameters)
-    epsilon = float(np.float32(graph.attributes(norm.id).get("epsilon", 1e-5)))
+    epsilon = float(np.float32(editor.attributes(norm.id).get("epsilon", 1e-5)))
     factor = scale / np.sqrt(variance + epsilon)
     column = factor.reshape((-1,) + (1,) * (weights.ndim - 1))
     old_bias = np.zeros_like(factor) if bias is None else bias.astype(np.float64)
-    editor = GraphEditor(graph)
     w = _constant(editor, f"{conv.name}.weight", weights.astype(np.float64) * column)
     b = _constant(editor, f"{conv.name}.bias", (old_bias - mean) * factor + shift)
     editor.fuse(
@@ -52,10 +52,9 @@ def _fold_one(graph: Graph, norm: Node) -> Graph:
         "Conv",
         [conv.inputs[0], w, b],
         [norm.outputs[0]],
-        graph.attributes(conv.id),
+        editor.attributes(conv.id),
         conv.name,
     )
-    return editor.finish()
 
 
 def _constant(editor: GraphEditor, name: str, value: npt.NDArray[Any]) -> int:

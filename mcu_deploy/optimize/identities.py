@@ -44,7 +44,8 @@ def remove(graph: Graph) -> Graph:
             editor.redirect(y, x)
         elif _can_rename(graph, editor, x):
             # The output keeps its name: its producer writes it directly.
-            producer = next(n for n in editor.nodes.values() if x in n.outputs)
+            producer = editor.producer(x)
+            assert producer is not None
             editor.remove_node(node.id)
             editor.set_outputs(producer.id, [y if e == x else e for e in producer.outputs])
             editor.redirect(x, y)
@@ -56,5 +57,5 @@ def _can_rename(graph: Graph, editor: GraphEditor, edge: EdgeId) -> bool:
         edge not in graph.inputs
         and edge not in editor.constants
         and edge not in editor.outputs
-        and any(edge in n.outputs for n in editor.nodes.values())
+        and editor.producer(edge) is not None
     )

@@ -33,22 +33,23 @@ _REAL_PARAMETERS = {"Clip"}
 
 def lower(graph: Graph) -> Graph:
     """The graph with every sandwich that has an integer form replaced by it."""
-    for node in tuple(graph.nodes):
-        if node.id not in graph.topology.nodes:
+    editor = GraphEditor(graph)
+    for source in graph.nodes:
+        node = editor.nodes.get(source.id)
+        if node is None:
             continue
         operator = operators.find(node.domain, node.op)
         if operator is not None and operator.quantized is not None:
             if node.op in _REAL_PARAMETERS:
-                graph = _with_real_parameters(graph, node)
-            graph = _lower_one(graph, graph.node(node.id), operator.quantized)
+                _with_real_parameters(editor, node)
+            _lower_one(editor, editor.nodes[node.id], operator.quantized)
         elif node.op == "QuantizeLinear" and not node.domain:
-            graph = _lower_pair(graph, node)
-    return graph
+            _lower_pair(editor, node)
+    return editor.finish()
 
 
-def _with_real_parameters(graph: Graph, node: Node) -> Graph:
+def _with_real_parameters(graph: GraphEditor, node: Node) -> None:
     """Replaces dequantized constants behind the first input by their real values."""
-    editor = GraphEditor(graph)
     inputs = list(node.inputs)
     for index, edge in enumerate(inputs):
         source = _dequantized(graph, edge) if index else None
@@ -57,12 +58,11 @@ def _with_real_parameters(graph: Graph, node: Node) -> Graph:
             continue
         real = dequantize(value, graph.type(source.inputs[0]))
         type_ = TensorType(DType.FLOAT32, real.shape)
-        inputs[index] = editor.add_constant(graph.edge_name(source.inputs[0]), real, type_)
-    editor.set_inputs(node.id, inputs)
-    return editor.finish()
+        inputs[index] = graph.add_constant(graph.edge_name(source.inputs[0]), real, type_)
+    graph.set_inputs(node.id, inputs)
 
 
-def _dequantized(graph: Graph, edge: EdgeId | None) -> Node | None:
+def _dequantized(graph: GraphEditor, edge: EdgeId | None) -> Node | None:
     """The DequantizeLinear that writes an edge, if it states what its integer edge says."""
     producer = None if edge is None else graph.producer(edge)
     if producer is None or producer.op != "DequantizeLinear" or producer.domain:
@@ -74,7 +74,7 @@ def _dequantized(graph: Graph, edge: EdgeId | None) -> Node | None:
     return producer
 
 
-def _quantized(graph: Graph, node: Node) -> Node | None:
+def _quantized(graph: GraphEditor, node: Node) -> Node | None:
     """The one QuantizeLinear behind a node, to 8 bits, with one constant scale."""
     if len([e for e in node.outputs if e is not None]) != 1 or node.outputs[0] is None:
         return None
@@ -90,13 +90,12 @@ def _quantized(graph: Graph, node: Node) -> Node | None:
     return reader if type_.quantization == stated_here else None
 
 
-def _lower_one(graph: Graph, node: Node, kind: str) -> Graph:
+def _lower_one(graph: GraphEditor, node: Node, kind: str) -> None:
     quantize = _quantized(graph, node)
     if quantize is None or not node.inputs:
-        return graph
+        return
     result = quantize.outputs[0]
     assert result is not None
-    editor = GraphEditor(graph)
     inputs: list[EdgeId | None] = []
     shared: list[NodeId] = []
     integer_inputs = 0
@@ -104,39 +103,40 @@ def _lower_one(graph: Graph, node: Node, kind: str) -> Graph:
         source = _dequantized(graph, edge)
         if source is None:
             if edge is not None and graph.constant(edge) is None:
-                return graph
+                return
             inputs.append(edge)
             continue
         integer = source.inputs[0]
         assert integer is not None
         is_bias = index == 2 and node.op in ("Conv", "Gemm")
         if not is_bias and graph.type(integer).dtype not in _BYTES:
-            return graph
+            return
         integer_inputs += 0 if is_bias else 1
         inputs.append(integer)
         shared.append(source.id)
     if integer_inputs == 0:
-        return graph
+        return
     if node.op in _MATRIX:
         if not _matrix_fits(graph, node, inputs):
-            return graph
-        bias = _bias(graph, editor, node, inputs)
+            return
+        bias = _bias(graph, node, inputs)
         if bias is False:
-            return graph
+            return
         inputs = [*inputs[:2], *([bias] if bias is not None else [])]
     elif not _moves_alike(graph, inputs, result, kind):
-        return graph
+        return
     attributes = dict(graph.attributes(node.id))
     members = [node.id, quantize.id]
-    editor.fuse(members, node.op, inputs, [result], attributes, node.name, shared)
-    return editor.finish()
+    graph.fuse(members, node.op, inputs, [result], attributes, node.name, shared)
 
 
-def _moves_alike(graph: Graph, inputs: list[EdgeId | None], result: EdgeId, kind: str) -> bool:
+def _moves_alike(
+    graph: GraphEditor, inputs: list[EdgeId | None], result: EdgeId, kind: str
+) -> bool:
     """Per-tensor activations; and for operators that move elements, one quantization throughout."""
     target = graph.type(result)
     for edge in inputs:
-        type_ = None if edge is None else graph.data.types.get(edge)
+        type_ = None if edge is None else graph.types.get(edge)
         if type_ is None or type_.quantization is None:
             continue
         if not type_.quantization.per_tensor:
@@ -149,7 +149,7 @@ def _moves_alike(graph: Graph, inputs: list[EdgeId | None], result: EdgeId, kind
     return True
 
 
-def _matrix_fits(graph: Graph, node: Node, inputs: list[EdgeId | None]) -> bool:
+def _matrix_fits(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> bool:
     """Whether both factors are quantized the way the integer form knows."""
     x, w = inputs[0], inputs[1]
     if x is None or w is None:
@@ -172,9 +172,7 @@ def _matrix_fits(graph: Graph, node: Node, inputs: list[EdgeId | None]) -> bool:
     return True
 
 
-def _bias(
-    graph: Graph, editor: GraphEditor, node: Node, inputs: list[EdgeId | None]
-) -> EdgeId | bool | None:
+def _bias(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> EdgeId | bool | None:
     """The bias as int32 at the accumulator's scale; False where the accumulator could overflow."""
     x, w = inputs[0], inputs[1]
     assert x is not None
@@ -196,11 +194,11 @@ def _bias(
     scale = (xq.scales * wq.scales).astype(np.float32)
     quantization = Quantization.from_arrays(scale, [0] * scale.size, 0)
     type_ = TensorType(DType.INT32, value.shape, quantization)
-    return editor.add_constant(graph.edge_name(edge), value.astype(np.int32), type_)
+    return graph.add_constant(graph.edge_name(edge), value.astype(np.int32), type_)
 
 
 def _integer_bias(
-    graph: Graph, edge: EdgeId, xq: Quantization, wq: Quantization
+    graph: GraphEditor, edge: EdgeId, xq: Quantization, wq: Quantization
 ) -> np.ndarray | None:
     value = graph.constant(edge)
     if value is None or value.ndim != 1:
@@ -224,7 +222,7 @@ def _integer_bias(
 
 
 def _worst_sum(
-    graph: Graph, node: Node, inputs: list[EdgeId | None], bias: np.ndarray | None
+    graph: GraphEditor, node: Node, inputs: list[EdgeId | None], bias: np.ndarray | None
 ) -> int:
     """The largest magnitude that an accumulator can reach, over all inputs and channels."""
     x, w = inputs[0], inputs[1]
@@ -252,23 +250,21 @@ def _largest(type_: TensorType) -> int:
     return max(abs(bound - zero) for bound in type_.dtype.range)
 
 
-def _lower_pair(graph: Graph, quantize: Node) -> Graph:
+def _lower_pair(graph: GraphEditor, quantize: Node) -> None:
     """DequantizeLinear directly before QuantizeLinear: a change of scale, or nothing at all."""
     source = _dequantized(graph, quantize.inputs[0])
     result = quantize.outputs[0]
     assert result is not None
     if source is None or stated(graph, quantize) != graph.type(result).quantization:
-        return graph
+        return
     integer = source.inputs[0]
     assert integer is not None
     x, y = graph.type(integer), graph.type(result)
     if x.dtype not in _BYTES or y.dtype not in _BYTES:
-        return graph
+        return
     if x.quantization is None or y.quantization is None:
-        return graph
+        return
     if not x.quantization.per_tensor or not y.quantization.per_tensor:
-        return graph
-    editor = GraphEditor(graph)
+        return
     empty: Mapping[str, object] = {}
-    editor.fuse([quantize.id], "Identity", [integer], [result], empty, quantize.name, [source.id])
-    return editor.finish()
+    graph.fuse([quantize.id], "Identity", [integer], [result], empty, quantize.name, [source.id])

@@ -16,7 +16,7 @@ _MOVES = {
 }  # fmt: skip
 
 
-def stated(graph: Graph, node: Node) -> Quantization | None:
+def stated(graph: Graph | GraphEditor, node: Node) -> Quantization | None:
     """What a Q or DQ node says of its integer edge; None where it is computed at run time."""
     scale = graph.constant(node.inputs[1])
     zero_point = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None

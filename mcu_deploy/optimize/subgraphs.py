@@ -21,7 +21,7 @@ def give_constants(graph: Graph) -> Graph:
                 name: _with_constants(graph, node, inner) for name, inner in held.items()
             }
             kept = tuple(edge for edge in node.extra_inputs if edge not in known)
-            editor.nodes[node.id] = replace(node, extra_inputs=kept)
+            editor.put(replace(node, extra_inputs=kept))
     return editor.finish()
 
 
