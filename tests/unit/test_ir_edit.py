@@ -155,7 +155,7 @@ def test_shared_nodes_are_in_the_body_and_stay_where_others_read_them() -> None:
     fused = editor.fuse([1], "Neg", [x], [left], {}, "fused", shared=[0])
     graph = editor.finish()
     verify(graph)
-    assert ops(graph) == ["Relu", "Abs", "Neg"]
+    assert ops(graph) == ["Relu", "Neg", "Abs"]  # where the node that it replaces stood
     assert graph.leaf_nodes(fused) == ("relu0", "neg1")
     # Without the other reader the shared node is dead in the graph, and lives on in the body.
     editor = GraphEditor(graph)
@@ -206,3 +206,37 @@ def test_a_node_keeps_its_number_of_inputs() -> None:
     editor = GraphEditor(chain("Relu"))
     with pytest.raises(ValueError, match="zip"):
         editor.set_inputs(0, [0, 0])
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_an_editor_knows_between_changes_what_the_finished_graph_knows(data: st.DataObject) -> None:
+    graph = random_net(lambda low, high: data.draw(st.integers(low, high)))
+    editor = GraphEditor(graph)
+    for _ in range(data.draw(st.integers(0, 4))):
+        nodes = [n for n in editor.nodes.values() if len(n.reads) == 1 and len(n.writes) == 1]
+        same = [n for n in nodes if editor.type(n.reads[0]) == editor.type(n.writes[0])]
+        if not same:
+            break
+        node = data.draw(st.sampled_from(same))
+        if node.writes[0] in editor.outputs or data.draw(st.booleans()):
+            editor.fuse([node.id], "Neg", node.inputs, node.outputs, {}, "again")
+        else:
+            editor.remove_node(node.id)
+            editor.redirect(node.writes[0], node.reads[0])
+    finished = GraphEditor(editor.finish()).finish()
+    for edge in finished.topology.edges:
+        assert editor.producer(edge) == finished.producer(edge)
+        assert set(editor.consumers(edge)) == set(finished.consumers(edge))
+        assert editor.sole_consumer(edge) == finished.sole_consumer(edge)
+
+
+def test_what_only_a_fused_node_read_goes_with_it() -> None:
+    net = Net()
+    x = net.input(4)
+    far = net.op("Relu", [x], (4,))
+    near = net.op("Neg", [far], (4,))
+    editor = GraphEditor(net.finish(net.op("Abs", [near], (4,))))
+    editor.fuse([2], "Abs", [x], editor.outputs, {}, "fused", shared=[0, 1])
+    assert [n.op for n in editor.nodes.values()] == ["Abs"]
+    assert editor.consumers(x) == (editor.nodes[3],)
