@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import jinja2
 
+from mcu_deploy import cache
 from mcu_deploy.backends.interface import Constant
 from mcu_deploy.codegen import constants, control, describe, memory, names, program, tensors
 from mcu_deploy.codegen.statements import Function
@@ -73,6 +74,7 @@ class _State:
 def environment() -> jinja2.Environment:
     """The templates of this package."""
     return jinja2.Environment(
+        bytecode_cache=cache.templates(),
         loader=jinja2.PackageLoader("mcu_deploy.codegen", "templates"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

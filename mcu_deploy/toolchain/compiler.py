@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import child, resources
+from mcu_deploy import __version__, cache, child, resources
 from mcu_deploy.backends import file_lists
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
@@ -127,13 +127,40 @@ class Toolchain:
         flags: Sequence[str],
         include: Sequence[Path] = (),
     ) -> tuple[Path, ...]:
-        """Compiles several sources to `folder`/<stem>.o, a few at a time, in the order given."""
+        """Compiles several sources to `folder`/<stem>.o, a few at a time, in the order given.
+
+        They are of the package, not of a model: what is compiled once is kept (cache.py)."""
+        library = self.file("libc.a")
+        stamps = [_stamp(path) for path in (Path(self.gcc), library) if path is not None]
+        headers = sorted((resources.crt() / "include").rglob("*.h"))
+        headers += sorted(path for place in include for path in place.glob("*.h"))
+        common: list[str | bytes] = [__version__, self.version, *stamps]
+        common += [path.read_bytes() for path in headers]
 
         def compile_one(source: str) -> Path:
-            stem = Path(source).stem
-            seeded = [*flags, f"-frandom-seed={stem}"]
-            output = folder.resolve() / f"{stem}.o"
-            return self.compile_object(source, output, cwd=cwd, flags=seeded, include=include)
+            path = cwd / source
+            seeded = [*flags, f"-frandom-seed={path.stem}"]
+            beside = sorted(path.parent.glob("*.h"))
+            texts = [file.read_bytes() for file in (path, *beside)]
+            target, graph = (folder.resolve() / f"{path.stem}.{end}" for end in ("o", "ci"))
+
+            is_there = False
+
+            def compiled() -> bytes:
+                nonlocal is_there
+                is_there = True
+                self.compile_object(source, target, cwd=cwd, flags=seeded, include=include)
+                made = target.read_bytes()
+                return len(made).to_bytes(8, "little") + made + graph.read_bytes()
+
+            content = cache.kept(cache.key([source, *seeded, *common, *texts]), compiled)
+            if not is_there:
+                size = 8 + int.from_bytes(content[:8], "little")
+                with writing(target):
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    graph.write_bytes(content[size:])
+                    target.write_bytes(content[8:size])
+            return target
 
         with ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 1)) as pool:
             return tuple(pool.map(compile_one, sources))
@@ -209,6 +236,12 @@ def build_crt(board: Board, directory: Path) -> Path:
             raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
         made.replace(archive)
     return archive
+
+
+def _stamp(path: Path) -> str:
+    """What changes when a file is replaced by another version."""
+    found = path.stat()
+    return f"{path.resolve()} {found.st_size} {found.st_mtime_ns}"
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 import jinja2
 import numpy as np
 
+from mcu_deploy import cache
 from mcu_deploy.arithmetic import activation_bounds
 from mcu_deploy.backends.c_functions import helper
 from mcu_deploy.backends.interface import (
@@ -49,6 +50,7 @@ class Kernel:
 @functools.cache
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
+        bytecode_cache=cache.templates(),
         loader=jinja2.PackageLoader("mcu_deploy.backends.CpuRef", "templates"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
