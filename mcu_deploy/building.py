@@ -202,6 +202,7 @@ def _link(
         board, directory, objects, "bench", platform=platform, float_weights=floats
     )
     built = []
+    structs = toolchain.measure_structs(board, directory)
     for network, made in zip(networks, objects, strict=True):
         stack = toolchain.network_stack(board, directory, network.name)
         second = toolchain.second_lane_stack(board, directory, network.name)
@@ -209,7 +210,10 @@ def _link(
         sizes = toolchain.measure_network(
             board, directory, made, f"_mcu_network_{network.name}",
             arena_bytes=network.ram_bytes, stack_bytes=stacks,
+            structs=structs, tensors=len(network.inputs) + len(network.outputs),
         )  # fmt: skip
+        header = network.sources.with_stack(stack.bytes, None if second is None else second.bytes)
+        compiler.write_file(directory / f"network_{network.name}.h", header.encode())
         built.append(BuiltNetwork(network, made, sizes, stack, second))
     table([b.stack.bytes for b in built])
     firmware = toolchain.link_firmware(

@@ -13,7 +13,7 @@ from mcu_deploy.backends.interface import Constant
 from mcu_deploy.codegen import constants, control, describe, memory, names, program, tensors
 from mcu_deploy.codegen.statements import Function
 from mcu_deploy.codegen.symbols import Symbols, headers
-from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, wrap
+from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, table, wrap
 from mcu_deploy.errors import ModelError, UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.ir.nested import flat
@@ -46,6 +46,18 @@ class NetworkSource:
             f"network_{self.name}.h": self.header.encode(),
             f"network_{self.name}.weights.bin": self.weights,
         }
+
+    def with_stack(self, stack: int, second: int | None = None) -> str:
+        """The header with what is known when the network is linked: its stack bound, in bytes.
+
+        second: that of the other core's lanes. At the header's end, so that the network, compiled
+        with either header, is the same to the byte, line numbers for the debugger included.
+        """
+        upper = self.name.upper()
+        guard = f"#endif /* MCU_NETWORK_{upper}_H */\n"
+        template = environment().get_template("network_stack.h.j2")
+        text = template.render(upper=upper, stack=stack, second=second)
+        return self.header.removesuffix(guard) + text + guard
 
 
 @dataclass(frozen=True)
@@ -149,6 +161,14 @@ def generate(
         "entries": entries,
         "inputs": entries[0].inputs,
         "outputs": entries[0].outputs,
+        "tensor_macros": table(
+            [
+                (f"#define MCU_{name.upper()}_{macro}", value)
+                for what, infos in (("INPUT", entries[0].inputs), ("OUTPUT", entries[0].outputs))
+                for macro, value in tensors.macros(what, infos)
+            ],
+            gap=1,
+        ),
         "kept": [
             tensors.info(graph, plan, kept.edge, i, kept.name)
             for i, kept in enumerate(plan.exposure.kept)

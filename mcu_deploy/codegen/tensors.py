@@ -65,6 +65,18 @@ def infos(graph: Graph, plan: Plan, edges: Iterable[EdgeId]) -> list[TensorInfo]
     return [info(graph, plan, edge, index) for index, edge in enumerate(edges)]
 
 
+def macros(prefix: str, tensors: Iterable[TensorInfo]) -> list[tuple[str, str]]:
+    """What the header says of inputs or outputs: names of macros and their values."""
+    found = []
+    for t in tensors:
+        found.append((f"{prefix}_{t.index}_BYTES", f"{t.bytes}U"))
+        if t.real:
+            zero = str(t.zero_point) if t.zero_point >= 0 else f"({t.zero_point})"
+            found.append((f"{prefix}_{t.index}_SCALE", t.scale))
+            found.append((f"{prefix}_{t.index}_ZERO_POINT", zero))
+    return found
+
+
 def region(place: Place, size: int) -> tuple[str, str, str]:
     """The members of an mcu_region_t: offset, pool, bytes."""
     if isinstance(place, InSlot):

@@ -234,11 +234,10 @@ class Plan:
 
     @property
     def peak_bytes(self) -> int:
-        """Of the arena, how much is in use at most: less than all of it where a manager needs more
-        than it gives.
+        """How much is in use at most: the whole arena where all places are fixed, else what the
+        memory manager on the device counts, without itself and what has a fixed place.
         """
-        unused = 0 if self.managed is None else self.managed.bytes - self.managed.peak
-        return self.arena_bytes - unused
+        return self.arena_bytes if self.managed is None else self.managed.peak
 
     @property
     def workspace_alignment(self) -> int:

@@ -93,6 +93,13 @@ def _network(board: Board, built: BuiltNetwork) -> dict[str, Any]:
         "source_sha256": network.graph.source_sha256,
         "flash_bytes": built.sizes.flash_bytes,
         "ram_bytes": built.sizes.ram_bytes,
+        "ram_parts": {
+            "arena": network.ram_bytes,
+            "data": sum(part.ram for part in built.sizes.parts),
+            "instance": built.sizes.instance_bytes,
+            "tensors": built.sizes.tensors_bytes,
+            "stack": built.sizes.stack_bytes,
+        },
         "arena_bytes": network.ram_bytes,
         "arena_lower_bound_bytes": plan.lower_bound,
         "arena_ratio": plan.ratio,
@@ -105,8 +112,8 @@ def _network(board: Board, built: BuiltNetwork) -> dict[str, Any]:
         "second_stack_bytes": 0 if built.second_stack is None else built.second_stack.bytes,
         "weights_bytes": len(network.sources.weights),
         "macs": network.macs,
-        "inputs": [_tensor(network.graph, e) for e in network.inputs],
-        "outputs": [_tensor(network.graph, e) for e in network.outputs],
+        "inputs": [_placed(network, e) for e in network.inputs],
+        "outputs": [_placed(network, e) for e in network.outputs],
         "pools": [
             {"name": p.name, "bytes": p.bytes, "memory": p.memory or board.roles.data}
             for p in plan.pools
@@ -114,15 +121,13 @@ def _network(board: Board, built: BuiltNetwork) -> dict[str, Any]:
         "pools_taken": dict(network.options.pools.taken),
         "buffers": memory.buffers(plan),
         "hot_weights_bytes": hot_bytes(plan),
-        "kept": [{**_tensor(network.graph, k.edge), "name": k.name} for k in plan.exposure.kept],
-        "states": [
-            {**_tensor(network.graph, s.input), "name": s.name} for s in plan.exposure.states
-        ],
+        "kept": [{**_placed(network, k.edge), "name": k.name} for k in plan.exposure.kept],
+        "states": [{**_placed(network, s.input), "name": s.name} for s in plan.exposure.states],
         "partitions": [
             {
                 "name": part.name,
-                "inputs": [_tensor(network.graph, e) for e in part.inputs],
-                "outputs": [_tensor(network.graph, e) for e in part.outputs],
+                "inputs": [_placed(network, e) for e in part.inputs],
+                "outputs": [_placed(network, e) for e in part.outputs],
                 "layers": [
                     item.index
                     for position, item in enumerate(plan.program)
@@ -145,6 +150,14 @@ def _tensor(graph: Graph, edge: int) -> dict[str, Any]:
         "scale": None if quantization is None else quantization.scale[0],
         "zero_point": None if quantization is None else quantization.zero_point[0],
     }
+
+
+def _placed(network: Network, edge: int) -> dict[str, Any]:
+    """A tensor with its place between runs: pool and offset in bytes."""
+    place = memory.place(network.plan, network.plan.place(edge))
+    return {
+        **_tensor(network.graph, edge), **place, "bytes": network.graph.type(edge).bytes,
+    }  # fmt: skip
 
 
 def _layers(built: BuiltNetwork) -> list[dict[str, Any]]:

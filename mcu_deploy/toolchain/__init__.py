@@ -1,8 +1,8 @@
 """From C to bytes: compiler, archive, linker, and what can be read from the result.
 
 In the order of a build: compile_network, build_crt, build_platform, link_firmware("bench"),
-network_stack, second_lane_stack, measure_network, link_firmware("firmware"), firmware_stack,
-second_core_stacks, measure_firmware, check_fit.
+network_stack, second_lane_stack, measure_structs, measure_network, link_firmware("firmware"),
+firmware_stack, second_core_stacks, measure_firmware, check_fit.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from mcu_deploy.toolchain.sizes import (
     Part,
     measure_firmware,
     measure_network,
+    measure_structs,
 )
 from mcu_deploy.toolchain.stack import StackBound, StackError, stack_bound
 from mcu_deploy.toolchain.stack_programs import (
@@ -54,6 +55,7 @@ __all__ = [
     "link_firmware",
     "measure_firmware",
     "measure_network",
+    "measure_structs",
     "network_flags",
     "network_stack",
     "runtime_flags",

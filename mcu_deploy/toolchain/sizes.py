@@ -16,10 +16,18 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.compiler import Toolchain, first_lines, relative_to, run_tool, writing
+from mcu_deploy.toolchain.compiler import (
+    Toolchain,
+    first_lines,
+    relative_to,
+    run_tool,
+    runtime_flags,
+    writing,
+)
 from mcu_deploy.toolchain.fit import MemoryUse
 
 _WRITE, _ALLOC, _EXECINSTR = 0x1, 0x2, 0x4
@@ -35,6 +43,12 @@ SECTIONS
     .data : { *(.data .data.*) }
     .bss (NOLOAD) : { *(.bss .bss.*) *(COMMON) }
 }
+"""
+
+_STRUCTS = """\
+#include "mcu/runtime.h"
+mcu_instance_t instance;
+DLTensor tensor;
 """
 
 # A line of the map: section, address, size, file; a long section name stands on its own line.
@@ -63,6 +77,15 @@ class SectionSizes:
 
 
 @dataclass(frozen=True)
+class Structs:
+    """The bytes of mcu_instance_t and of DLTensor: what a program holds of its own for each
+    instance, and for each input and output of a run."""
+
+    instance: int
+    tensor: int
+
+
+@dataclass(frozen=True)
 class Part:
     """A share of a network's bytes: "constants" (the weights), "code", "runtime", "C library"."""
 
@@ -75,14 +98,16 @@ class Part:
 class NetworkSizes:
     """A network and the runtime that it needs, in bytes: the report's flash_bytes and ram_bytes.
 
-    ram_bytes = arena_bytes + .data + .bss + stack_bytes, which is of all cores that take part.
-    parts add up to flash_bytes, and to the .data and .bss; "alignment" is what the linker filled
-    in."""
+    ram_bytes = arena_bytes + .data + .bss + stack_bytes, which is of all cores that take part, +
+    instance_bytes + tensors_bytes, which are structs that a caller holds. parts add up to
+    flash_bytes, and to the .data and .bss; "alignment" is what the linker filled in."""
 
     flash_bytes: int
     ram_bytes: int
     arena_bytes: int
     stack_bytes: int
+    instance_bytes: int
+    tensors_bytes: int
     parts: tuple[Part, ...]
 
 
@@ -127,13 +152,15 @@ def measure_network(
     *,
     arena_bytes: int,
     stack_bytes: int,
+    structs: Structs,
+    tensors: int,
 ) -> NetworkSizes:
     """Measures one network on an image of its own, obj/<network>.elf.
 
     directory: the build folder with libmcu_crt.a. network: its object. symbol: its descriptor.
     arena_bytes: its workspace; stack_bytes: its stack bound, the sum of those of all cores that
-    take part. On the host the C library is shared and not counted. Raises ToolError where the link
-    fails."""
+    take part. structs: of which a caller holds one instance and so many tensors. On the host the C
+    library is shared and not counted. Raises ToolError where the link fails."""
     directory = directory.resolve()
     toolchain = Toolchain.for_board(board)
     elf = directory / "obj" / f"{network.stem}.elf"
@@ -162,8 +189,29 @@ def measure_network(
         raise ToolError(f"{failing}: {first_lines(result.stderr)}")
     total = object_sizes(elf)
     parts = _parts(map_file, relative_to(network, directory), total)
-    ram = arena_bytes + total.ram + stack_bytes
-    return NetworkSizes(total.flash, ram, arena_bytes, stack_bytes, parts)
+    held = tensors * structs.tensor
+    ram = arena_bytes + total.ram + stack_bytes + structs.instance + held
+    return NetworkSizes(
+        total.flash, ram, arena_bytes, stack_bytes, structs.instance, held, parts
+    )  # fmt: skip
+
+
+def measure_structs(board: Board, directory: Path) -> Structs:
+    """Asks the board's compiler for the sizes; directory: the build folder.
+
+    Raises ToolError where it fails."""
+    folder = directory.resolve() / "obj"
+    source = folder / "structs.c"
+    with writing(source):
+        folder.mkdir(parents=True, exist_ok=True)
+        source.write_text(_STRUCTS, encoding="utf-8")
+    made = Toolchain.for_board(board).compile_object(
+        source.name, "structs.o", cwd=folder, flags=runtime_flags(board)
+    )
+    with made.open("rb") as stream:
+        tables = [s for s in ELFFile(stream).iter_sections() if isinstance(s, SymbolTableSection)]
+        sizes = {s.name: s["st_size"] for table in tables for s in table.iter_symbols()}
+    return Structs(sizes["instance"], sizes["tensor"])
 
 
 def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[Part, ...]:

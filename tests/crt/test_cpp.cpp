@@ -79,11 +79,27 @@ static void a_hook_can_be_set() {
     CHECK_INT(hook_calls, 4);
 }
 
+static mcu::StaticInstance for_ever;
+static_assert(__has_trivial_destructor(mcu::StaticInstance), "nothing is done at the end");
+
+static void a_static_instance_needs_no_destructor() {
+    static mcu::StaticInstance of_a_function;
+    mcu::StaticInstance *const both[] = {&for_ever, &of_a_function};
+    for (mcu::StaticInstance *mini : both) {
+        CHECK_INT(mini->run(), MCU_ERROR_WRONG_INSTANCE);
+        CHECK_INT(mini->init(mcu_network_mini, mini_workspace), MCU_OK);
+        CHECK_INT(mini->run(), MCU_OK);
+        CHECK_INT(mini->deinit(), MCU_OK);
+        CHECK_INT(mini->run(), MCU_ERROR_WRONG_INSTANCE);
+    }
+}
+
 int main() {
     RUN_TEST(an_instance_runs_in_place);
     RUN_TEST(an_instance_runs_on_the_callers_tensors);
     RUN_TEST(errors_are_returned);
     RUN_TEST(types_have_their_descriptions);
     RUN_TEST(a_hook_can_be_set);
+    RUN_TEST(a_static_instance_needs_no_destructor);
     return check_result();
 }

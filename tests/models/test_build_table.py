@@ -47,8 +47,9 @@ def test_every_model_builds_or_says_what_is_missing(
             assert report == built.report
             assert report.keys() >= _REPORT_KEYS
             # the rest is what the C library keeps in RAM (errno, for expf)
-            library = report["ram_bytes"] - report["arena_bytes"] - report["stack_bytes"]
-            assert 0 <= library <= 128
+            parts = report["networks"][0]["ram_parts"]
+            assert sum(parts.values()) == report["ram_bytes"]
+            assert 0 <= parts["data"] <= 128
             for memory in report["memories"]:
                 assert memory["used"] <= memory["size"]
             fitting += 1

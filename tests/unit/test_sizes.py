@@ -16,6 +16,7 @@ from mcu_deploy.toolchain.sizes import (
     NetworkSizes,
     measure_firmware,
     measure_network,
+    measure_structs,
     object_sizes,
 )
 
@@ -30,8 +31,9 @@ def measure(name: str, folder: Path, weights: int = 1024) -> tuple[Path, Network
     build_crt(board, folder)
     network = compile_network(board, folder, "toy")
     sizes = measure_network(
-        board, folder, network, "_mcu_network_toy", arena_bytes=ARENA, stack_bytes=STACK
-    )
+        board, folder, network, "_mcu_network_toy", arena_bytes=ARENA, stack_bytes=STACK,
+        structs=measure_structs(board, folder), tensors=3,
+    )  # fmt: skip
     return network, sizes
 
 
@@ -51,7 +53,11 @@ def test_the_parts_of_a_network_add_up(tmp_path: Path, board: str) -> None:
     parts = {part.name: part for part in sizes.parts}
     assert sum(part.flash for part in sizes.parts) == sizes.flash_bytes
     ram = sum(part.ram for part in sizes.parts)
-    assert sizes.ram_bytes == ARENA + STACK + ram
+    # DLTensor holds pointers, and int64_t, to which it is aligned
+    assert (sizes.instance_bytes, sizes.tensors_bytes) == (
+        (56, 144) if board == "host" else (28, 120)
+    )
+    assert sizes.ram_bytes == ARENA + STACK + ram + sizes.instance_bytes + sizes.tensors_bytes
     own = object_sizes(network)
     # the strings of an object may be merged by the linker; nothing else shrinks
     assert own.constants - 64 <= parts["constants"].flash <= own.constants

@@ -1,9 +1,9 @@
 /* The runtime for C++11 and later: a thin layer over runtime.h, without exceptions, heap or the
  * C++ standard library.
  *
- *     mcu::Workspace<MCU_KWS_WORKSPACE_SIZE, MCU_KWS_WORKSPACE_ALIGNMENT> workspace; // static
+ *     static mcu::Workspace<MCU_KWS_WORKSPACE_SIZE, MCU_KWS_WORKSPACE_ALIGNMENT> workspace;
+ *     static mcu::StaticInstance kws; // or, not static: mcu::Instance, which ends with its scope
  *
- *     mcu::Instance kws;
  *     int32_t status = kws.init(mcu_network_kws, workspace);
  *     int8_t *features = kws.input<int8_t>(0); // in the workspace: nothing is copied
  *     ... fill features ...
@@ -49,17 +49,15 @@ template <size_t Size, size_t Alignment> struct Workspace {
     alignas(Alignment) uint8_t bytes[Size];
 };
 
-/* A running copy of a model; ends with its scope. Not copied: the hook knows its address. All
- * functions return the codes of runtime.h. */
-class Instance {
+/* A running copy of a model, for as long as the program runs: a static object of this class needs
+ * no code at the program's start and none at its end (no __aeabi_atexit). Not copied: the hook
+ * knows its address. All functions return the codes of runtime.h. */
+class StaticInstance {
   public:
-    Instance() noexcept : instance_() {
+    constexpr StaticInstance() noexcept : instance_() {
     }
-    ~Instance() {
-        mcu_instance_deinit(&instance_);
-    }
-    Instance(const Instance &) = delete;
-    Instance &operator=(const Instance &) = delete;
+    StaticInstance(const StaticInstance &) = delete;
+    StaticInstance &operator=(const StaticInstance &) = delete;
 
     int32_t init(const mcu_model_t *model, void *workspace, size_t size) noexcept {
         return mcu_instance_init(&instance_, model, workspace, size);
@@ -117,6 +115,11 @@ class Instance {
         return run(tensors, inputs, tensors + inputs, outputs);
     }
 
+    /* Ends the use of the workspace. */
+    int32_t deinit() noexcept {
+        return mcu_instance_deinit(&instance_);
+    }
+
     /* For the C API, and to set the hook. */
     mcu_instance_t *get() noexcept {
         return &instance_;
@@ -131,6 +134,16 @@ class Instance {
     }
 
     mcu_instance_t instance_;
+};
+
+/* A running copy of a model that ends with its scope. Where it is static, its destructor is
+ * registered with __aeabi_atexit, which few firmwares have: take StaticInstance there. */
+class Instance : public StaticInstance {
+  public:
+    Instance() noexcept = default;
+    ~Instance() {
+        deinit();
+    }
 };
 
 inline const char *error_string(int32_t status) noexcept {
