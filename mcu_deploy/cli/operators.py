@@ -24,7 +24,6 @@ def operators(as_json: JsonOption = False) -> None:
     meanings = {
         "native": "integer arithmetic or a table",
         "real": "through float32",
-        "same": "elements are moved",
         None: "float32 only",
     }
     rows = [
@@ -33,6 +32,8 @@ def operators(as_json: JsonOption = False) -> None:
             "backends": [b for b, known in backends.items() if label(domain, name) in known],
             "quantized": "as TFLite-Micro has it"
             if domain == "tflite"
+            else "elements are moved"
+            if operator.moves is not None
             else meanings[operator.quantized],
         }
         for (domain, name), operator in sorted(registry().items())

@@ -85,15 +85,20 @@ def no_macs(
     return 0
 
 
+# For `Operator.moves`: the first input.
+FIRST = slice(0, 1)
+
+
 @dataclass(frozen=True)
 class Operator:
     """An operator's meaning.
 
     `evaluate` computes real tensors and whatever integer forms it knows itself. `quantized` says
     how a QDQ sandwich around the operator becomes one integer node: "native" (evaluate knows the
-    integer form), "real" (dequantize, compute in float32, quantize), "same" (the operator moves
-    elements and changes none, so it is lowered where input and output are quantized alike), or
-    None (it stays a float operator).
+    integer form), "real" (dequantize, compute in float32, quantize), or None (it stays a float
+    operator). moves: of an operator that moves elements and changes none, which of a node's inputs
+    (`inputs[moves]`) the outputs' elements are from. It copies bytes, whatever scale they have, and
+    is one integer node where these inputs and the outputs are quantized alike.
     """
 
     name: str
@@ -101,6 +106,7 @@ class Operator:
     macs: Macs = no_macs
     quantized: str | None = None
     domain: str = ""
+    moves: slice | None = None
 
 
 def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:

@@ -1,7 +1,6 @@
 """Comparisons with broadcasting: Less-13, LessOrEqual-16, Greater-13, Equal-19 and their kin.
 
-Tensors between QDQ nodes are compared as the real numbers that they stand for: no operator here
-takes part in a sandwich.
+Between QDQ nodes real numbers are compared: no operator here takes part in a sandwich.
 """
 
 from __future__ import annotations

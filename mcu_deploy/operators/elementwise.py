@@ -16,7 +16,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array, clip, dequantize, quantize
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators import integers
-from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.base import FIRST, Call, Operator
 
 Real = Callable[[float, Mapping[str, Any]], float]
 
@@ -165,7 +165,12 @@ def clip_bounds(call: Call) -> tuple[float, float]:
 def _clip(call: Call) -> list[Array]:
     if call.is_quantized:
         return [apply_table(call.value(0), call.types[0], unary_table(call))]
-    return [clip(clip(call.value(0), clip_bounds(call)), call.activation)]
+    x = call.value(0)
+    if x.dtype.kind in "iu":
+        for bound, choose in ((call.optional(1), np.maximum), (call.optional(2), np.minimum)):
+            x = x if bound is None else choose(x, bound)
+        return [x]
+    return [clip(clip(x, clip_bounds(call)), call.activation)]
 
 
 def _identity(call: Call) -> list[Array]:
@@ -186,6 +191,6 @@ OPERATORS = (
     binary("Div", _div),
     *(unary(name) for name in UNARY),
     Operator("Clip", _clip, quantized="native"),
-    Operator("Identity", _identity, quantized="native"),
-    Operator("Dropout", lambda call: [call.value(0)]),
+    Operator("Identity", _identity, quantized="native", moves=FIRST),
+    Operator("Dropout", lambda call: [call.value(0)], moves=FIRST),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.base import FIRST, Call, Operator
 
 
 def _expand(call: Call) -> list[Array]:
@@ -77,8 +77,8 @@ def _trilu(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("Expand", _expand, quantized="same"),
-    Operator("Tile", _tile, quantized="same"),
+    Operator("Expand", _expand, moves=FIRST),
+    Operator("Tile", _tile, moves=FIRST),
     Operator("ConstantOfShape", _constant_of_shape),
     Operator("Range", _range),
     Operator("OneHot", _one_hot),

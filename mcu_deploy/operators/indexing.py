@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.base import FIRST, Call, Operator
 
 REDUCTIONS = {"none": None, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
@@ -105,8 +105,8 @@ def _scattered(call: Call, at: Sequence[Array], updates: Array) -> Array:
 
 
 OPERATORS = (
-    Operator("GatherElements", _gather_elements),
-    Operator("GatherND", _gather_nd),
+    Operator("GatherElements", _gather_elements, moves=FIRST),
+    Operator("GatherND", _gather_nd, moves=FIRST),
     Operator("ScatterElements", _scatter_elements),
     Operator("Scatter", _scatter_elements),
     Operator("ScatterND", _scatter_nd),

@@ -42,7 +42,7 @@ OPERATORS = (
     _binary("Or", np.logical_or),
     _binary("Xor", np.logical_xor),
     Operator("Not", _not),
-    Operator("Where", _where),
+    Operator("Where", _where, moves=slice(1, 3)),
     Operator("BitShift", _bit_shift),
     _binary("BitwiseAnd", np.bitwise_and),
     _binary("BitwiseOr", np.bitwise_or),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, quantize
-from mcu_deploy.ir import TensorType
-from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.operators.base import FIRST, Call, Operator
 
 
 def _reshape(call: Call) -> list[Array]:
@@ -41,10 +40,7 @@ def pad_value(call: Call) -> Array:
     """The constant that Pad writes, in the element type of the tensor."""
     given = call.optional(2)
     value = np.float32(call.attributes.get("value", 0.0)) if given is None else given
-    x = call.type(0)
-    if x.quantization is not None and x.is_quantized and np.asarray(value).dtype.kind == "f":
-        return quantize(np.asarray(value), TensorType(x.dtype, (), x.quantization))
-    return np.asarray(value, dtype=x.dtype.numpy)
+    return np.asarray(value, dtype=call.type(0).dtype.numpy)
 
 
 def _pad(call: Call) -> list[Array]:
@@ -67,13 +63,10 @@ def _pad(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    *(
-        Operator(n, _reshape, quantized="same")
-        for n in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
-    ),
+    *(Operator(n, _reshape, moves=FIRST) for n in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")),
     # mcu-deploy's own: another memory order of the same logical tensor.
-    Operator("Reorder", lambda call: [call.value(0)], domain="mcu"),
-    Operator("Transpose", _transpose, quantized="same"),
-    Operator("Concat", _concat, quantized="same"),
-    Operator("Pad", _pad, quantized="same"),
+    Operator("Reorder", lambda call: [call.value(0)], domain="mcu", moves=FIRST),
+    Operator("Transpose", _transpose, moves=FIRST),
+    Operator("Concat", _concat, moves=slice(None)),
+    Operator("Pad", _pad, moves=slice(0, 3, 2)),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, clip
-from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.base import FIRST, Call, Operator
 from mcu_deploy.operators.windows import Window, count_taps, window
 
 
@@ -66,6 +66,6 @@ def _maximum(call: Call) -> list[Array]:
 OPERATORS = (
     Operator("AveragePool", _average, quantized="real"),
     Operator("GlobalAveragePool", _average, quantized="real"),
-    Operator("MaxPool", _maximum, quantized="same"),
-    Operator("GlobalMaxPool", _maximum, quantized="same"),
+    Operator("MaxPool", _maximum, moves=FIRST),
+    Operator("GlobalMaxPool", _maximum, moves=FIRST),
 )

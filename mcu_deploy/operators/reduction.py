@@ -8,7 +8,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array, clip
 from mcu_deploy.operators import integers
-from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.base import FIRST, Call, Operator
 
 
 def reduced_axes(call: Call) -> tuple[int, ...]:
@@ -81,8 +81,8 @@ def _log_sum_exp(rows: Array) -> Array:
 OPERATORS = (
     Operator("ReduceMean", _reduce, quantized="real"),
     Operator("ReduceSum", _reduce, quantized="real"),
-    Operator("ReduceMax", _reduce, quantized="same"),
-    Operator("ReduceMin", _reduce, quantized="same"),
+    Operator("ReduceMax", _reduce, moves=FIRST),
+    Operator("ReduceMin", _reduce, moves=FIRST),
     *(
         Operator(name, _reduce)
         for name in (

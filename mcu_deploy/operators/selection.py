@@ -12,7 +12,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import UnsupportedError
-from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.base import FIRST, Call, Operator
 
 
 def _list(call: Call, index: int, name: str) -> list[int] | None:
@@ -218,8 +218,8 @@ def _resize(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("Slice", _slice, quantized="same"),
-    Operator("Split", _split, quantized=None),
-    Operator("Gather", _gather, quantized="same"),
-    Operator("Resize", _resize, quantized="same"),
+    Operator("Slice", _slice, moves=FIRST),
+    Operator("Split", _split, moves=FIRST),
+    Operator("Gather", _gather, moves=FIRST),
+    Operator("Resize", _resize, moves=FIRST),
 )

@@ -18,6 +18,7 @@ from mcu_deploy.optimize import (
     constants,
     gemm,
     identities,
+    moves,
     qdq,
     quantization,
     subgraphs,
@@ -39,6 +40,7 @@ def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
     return (
         ("annotate quantization", quantization.annotate),
         ("remove identities", identities.remove),
+        ("move integers", moves.commute),
         ("fold batch normalization", batch_normalization.fold),
         ("fuse MatMul and Add", lambda g: gemm.fuse(g, everywhere=chosen.fuse)),
         ("fuse activations", lambda g: activations.fuse(g, everywhere=chosen.fuse)),

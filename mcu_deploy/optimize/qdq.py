@@ -8,6 +8,7 @@ accumulators that could overflow) stays in float32, which is the ONNX meaning of
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import numpy as np
 
@@ -23,12 +24,15 @@ from mcu_deploy.ir import (
     Quantization,
     TensorType,
 )
-from mcu_deploy.optimize.quantization import stated
+from mcu_deploy.optimize.quantization import BYTES, converts, dequantizer, quantizer, stated
 
-_BYTES = (DType.INT8, DType.UINT8)
 _MATRIX = {"Conv", "Gemm", "MatMul"}
 # Their inputs behind the first are parameters, which the operator reads as real numbers.
 _REAL_PARAMETERS = {"Clip"}
+
+
+class InFloat(Exception):
+    """Why an operator stays in float32, as a clause."""
 
 
 def lower(graph: Graph) -> Graph:
@@ -39,20 +43,36 @@ def lower(graph: Graph) -> Graph:
         if node is None:
             continue
         operator = operators.find(node.domain, node.op)
-        if operator is not None and operator.quantized is not None:
+        if node.op == "QuantizeLinear" and not node.domain:
+            _lower_pair(editor, node)
+        elif operator is not None and operator.quantized is not None:
             if node.op in _REAL_PARAMETERS:
                 _with_real_parameters(editor, node)
-            _lower_one(editor, editor.nodes[node.id], operator.quantized)
-        elif node.op == "QuantizeLinear" and not node.domain:
-            _lower_pair(editor, node)
+            with suppress(InFloat):
+                _lower_one(editor, editor.nodes[node.id])
     return editor.finish()
+
+
+def why_in_float(graph: GraphEditor, node: Node) -> str:
+    """Why a node of real numbers is no integer node, as a clause."""
+    operator = operators.find(node.domain, node.op)
+    try:
+        if operator is not None and operator.quantized is not None:
+            _lower_one(graph, node)
+        else:
+            _quantizer(graph, node)
+            for edge in node.reads:
+                _integers(graph, edge)
+    except InFloat as reason:
+        return str(reason)
+    return f"there is no integer form of {operators.label(node.domain, node.op)}"
 
 
 def _with_real_parameters(graph: GraphEditor, node: Node) -> None:
     """Replaces dequantized constants behind the first input by their real values."""
     inputs = list(node.inputs)
     for index, edge in enumerate(inputs):
-        source = _dequantized(graph, edge) if index else None
+        source = dequantizer(graph, edge) if index else None
         value = None if source is None else graph.constant(source.inputs[0])
         if source is None or value is None or source.inputs[0] is None:
             continue
@@ -62,118 +82,112 @@ def _with_real_parameters(graph: GraphEditor, node: Node) -> None:
     graph.set_inputs(node.id, inputs)
 
 
-def _dequantized(graph: GraphEditor, edge: EdgeId | None) -> Node | None:
-    """The DequantizeLinear that writes an edge, if it states what its integer edge says."""
-    producer = None if edge is None else graph.producer(edge)
-    if producer is None or producer.op != "DequantizeLinear" or producer.domain:
-        return None
-    source = producer.inputs[0]
-    assert source is not None
-    if graph.type(source).quantization != stated(graph, producer):
-        return None
-    return producer
+def _integers(graph: GraphEditor, edge: EdgeId) -> Node | None:
+    """The DequantizeLinear behind an input; None where that is a constant of real numbers."""
+    source = dequantizer(graph, edge)
+    if source is not None or graph.constant(edge) is not None:
+        return source
+    name, producer = graph.edge_name(edge)[:80], graph.producer(edge)
+    if producer is None or not converts(producer):
+        raise InFloat(
+            f"the model has its input {name!r} in float: there is no DequantizeLinear before it"
+        )
+    raise InFloat(f"the scale of its input {name!r} is computed at run time, or stands for a block")
 
 
-def _quantized(graph: GraphEditor, node: Node) -> Node | None:
-    """The one QuantizeLinear behind a node, to 8 bits, with one constant scale."""
-    if len([e for e in node.outputs if e is not None]) != 1 or node.outputs[0] is None:
-        return None
-    reader = graph.sole_consumer(node.outputs[0])
+def _quantizer(graph: GraphEditor, node: Node) -> Node:
+    """The QuantizeLinear behind a node."""
+    if len(node.writes) != 1:
+        raise InFloat("it writes several tensors")
+    result = node.writes[0]
+    reader = graph.sole_consumer(result)
     if reader is None or reader.op != "QuantizeLinear" or reader.domain:
-        return None
-    result = reader.outputs[0]
-    assert result is not None
-    type_ = graph.type(result)
-    stated_here = stated(graph, reader)
-    if type_.dtype not in _BYTES or stated_here is None or not stated_here.per_tensor:
-        return None
-    return reader if type_.quantization == stated_here else None
+        raise InFloat(_unquantized(graph, result))
+    found = quantizer(graph, result)
+    if found is None:
+        type_, says = graph.type(reader.writes[0]), stated(graph, reader)
+        if type_.dtype not in BYTES:
+            raise InFloat(f"its output is quantized to {type_.dtype.value}, not to 8 bits")
+        kind = "computed at run time, or of blocks" if says is None else "one for each slice"
+        raise InFloat(f"the scale of its output is {kind}")
+    return found
 
 
-def _lower_one(graph: GraphEditor, node: Node, kind: str) -> None:
-    quantize = _quantized(graph, node)
-    if quantize is None or not node.inputs:
-        return
-    result = quantize.outputs[0]
-    assert result is not None
+def _unquantized(graph: GraphEditor, edge: EdgeId) -> str:
+    readers = graph.consumers(edge)
+    if edge in graph.outputs and not readers:
+        return "the model has it in float: its output is the model's"
+    if any(converts(reader) for reader in readers):
+        return "its output is read in float too, beside the QuantizeLinear behind it"
+    return "the model has it in float: there is no QuantizeLinear behind it"
+
+
+def _lower_one(graph: GraphEditor, node: Node) -> None:
+    """Replaces a sandwich. Raises InFloat, and changes nothing, where there is none."""
+    quantize = _quantizer(graph, node)
+    result = quantize.writes[0]
     inputs: list[EdgeId | None] = []
     shared: list[NodeId] = []
     integer_inputs = 0
     for index, edge in enumerate(node.inputs):
-        source = _dequantized(graph, edge)
+        source = None if edge is None else _integers(graph, edge)
         if source is None:
-            if edge is not None and graph.constant(edge) is None:
-                return
             inputs.append(edge)
             continue
-        integer = source.inputs[0]
-        assert integer is not None
+        integer = source.reads[0]
         is_bias = index == 2 and node.op in ("Conv", "Gemm")
-        if not is_bias and graph.type(integer).dtype not in _BYTES:
-            return
+        dtype = graph.type(integer).dtype
+        if not is_bias and dtype not in BYTES:
+            raise InFloat(f"its input {graph.edge_name(integer)[:80]!r} is {dtype.value}")
         integer_inputs += 0 if is_bias else 1
         inputs.append(integer)
         shared.append(source.id)
     if integer_inputs == 0:
-        return
+        raise InFloat("none of its inputs is quantized")
     if node.op in _MATRIX:
-        if not _matrix_fits(graph, node, inputs):
-            return
+        _require_matrix(graph, node, inputs)
         bias = _bias(graph, node, inputs)
-        if bias is False:
-            return
         inputs = [*inputs[:2], *([bias] if bias is not None else [])]
-    elif not _moves_alike(graph, inputs, result, kind):
-        return
+    elif any(q is not None and not q.per_tensor for q in _quantizations(graph, inputs)):
+        raise InFloat("an input has a scale for each slice")
     attributes = dict(graph.attributes(node.id))
     members = [node.id, quantize.id]
     graph.fuse(members, node.op, inputs, [result], attributes, node.name, shared)
 
 
-def _moves_alike(
-    graph: GraphEditor, inputs: list[EdgeId | None], result: EdgeId, kind: str
-) -> bool:
-    """Per-tensor activations; and for operators that move elements, one quantization throughout."""
-    target = graph.type(result)
-    for edge in inputs:
-        type_ = None if edge is None else graph.types.get(edge)
-        if type_ is None or type_.quantization is None:
-            continue
-        if not type_.quantization.per_tensor:
-            return False
-        if kind == "same" and (type_.quantization, type_.dtype) != (
-            target.quantization,
-            target.dtype,
-        ):
-            return False
-    return True
+def _quantizations(graph: GraphEditor, edges: list[EdgeId | None]) -> list[Quantization | None]:
+    return [graph.type(e).quantization for e in edges if e is not None and e in graph.types]
 
 
-def _matrix_fits(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> bool:
-    """Whether both factors are quantized the way the integer form knows."""
+def _require_matrix(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> None:
+    """Raises InFloat where the factors are not quantized the way the integer form knows."""
     x, w = inputs[0], inputs[1]
-    if x is None or w is None:
-        return False
+    assert x is not None
+    assert w is not None
     xq, wq = graph.type(x).quantization, graph.type(w).quantization
     attributes = graph.attributes(node.id)
-    if xq is None or wq is None or not xq.per_tensor:
-        return False
+    if xq is None or wq is None:
+        raise InFloat("one of its factors is quantized, the other is float")
+    if not xq.per_tensor:
+        raise InFloat("its input has a scale for each slice")
     if attributes.get("alpha", 1.0) != 1.0 or attributes.get("beta", 1.0) != 1.0:
-        return False
+        raise InFloat("its alpha or beta is not 1")
     if attributes.get("transA", 0):
-        return False
+        raise InFloat("it transposes its first matrix")
     if len(set(wq.zero_point)) > 1:
-        return False
+        raise InFloat("its weights have different zero points per channel")
     axis = 0 if node.op == "Conv" or attributes.get("transB", 0) else graph.type(w).rank - 1
     if not wq.per_tensor and wq.axis != axis:
-        return False
-    if graph.constant(w) is None:
-        return node.op == "MatMul" and wq.per_tensor
-    return True
+        raise InFloat("its weights have a scale for each slice of another axis than its outputs'")
+    if graph.constant(w) is None and not (node.op == "MatMul" and wq.per_tensor):
+        raise InFloat("its weights are computed at run time")
 
 
-def _bias(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> EdgeId | bool | None:
-    """The bias as int32 at the accumulator's scale; False where the accumulator could overflow."""
+def _bias(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> EdgeId | None:
+    """The bias as int32 at the accumulator's scale; None where there is none.
+
+    Raises InFloat where it is no constant, or the accumulator could overflow.
+    """
     x, w = inputs[0], inputs[1]
     assert x is not None
     assert w is not None
@@ -186,9 +200,9 @@ def _bias(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> EdgeId
     if edge is not None:
         value = _integer_bias(graph, edge, xq, wq)
         if value is None:
-            return False
+            raise InFloat("its bias is no constant of one axis that int32 holds")
     if _worst_sum(graph, node, inputs, value) >= 2**31:
-        return False
+        raise InFloat("its sums could leave 32 bits")
     if value is None or edge is None:
         return None
     scale = (xq.scales * wq.scales).astype(np.float32)
@@ -252,7 +266,7 @@ def _largest(type_: TensorType) -> int:
 
 def _lower_pair(graph: GraphEditor, quantize: Node) -> None:
     """DequantizeLinear directly before QuantizeLinear: a change of scale, or nothing at all."""
-    source = _dequantized(graph, quantize.inputs[0])
+    source = dequantizer(graph, quantize.inputs[0])
     result = quantize.outputs[0]
     assert result is not None
     if source is None or stated(graph, quantize) != graph.type(result).quantization:
@@ -260,7 +274,7 @@ def _lower_pair(graph: GraphEditor, quantize: Node) -> None:
     integer = source.inputs[0]
     assert integer is not None
     x, y = graph.type(integer), graph.type(result)
-    if x.dtype not in _BYTES or y.dtype not in _BYTES:
+    if x.dtype not in BYTES or y.dtype not in BYTES:
         return
     if x.quantization is None or y.quantization is None:
         return

@@ -1,19 +1,20 @@
 """Annotates integer edges with the quantization that Q and DQ nodes state for them.
 
-Operators that only move elements carry it on, forwards and backwards: a converter may put a
-Reshape on the integer side of a Q or DQ node.
+A scale is what Q and DQ nodes say of bytes, not what the bytes are: a reader that sees them
+otherwise gets an edge of its own. Operators that only move elements (`Operator.moves`) carry a
+scale on, forwards and backwards; integer operators that compute (a Relu, a Clip, a Max of int8)
+compute with the bytes as they are, which have no scale for them.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
-from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node, Quantization
-from mcu_deploy.ir.types import DType
+from mcu_deploy import operators
+from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, Quantization
 
-_MOVES = {
-    "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Identity", "MaxPool", "Dropout",
-}  # fmt: skip
+BYTES = (DType.INT8, DType.UINT8)
 
 
 def stated(graph: Graph | GraphEditor, node: Node) -> Quantization | None:
@@ -37,34 +38,141 @@ def stated(graph: Graph | GraphEditor, node: Node) -> Quantization | None:
     return Quantization.from_arrays(scale, points, axis % rank if rank else None)
 
 
+def moved(node: Node) -> tuple[EdgeId, ...]:
+    """The inputs whose elements a node only moves into its outputs; none where it computes."""
+    operator = operators.find(node.domain, node.op)
+    if operator is None or operator.moves is None:
+        return ()
+    return tuple(e for e in node.inputs[operator.moves] if e is not None)
+
+
+def dequantizer(graph: Graph | GraphEditor, edge: EdgeId | None) -> Node | None:
+    """The DequantizeLinear that writes an edge, if it states what its integer edge says."""
+    producer = None if edge is None else graph.producer(edge)
+    if producer is None or producer.op != "DequantizeLinear" or producer.domain:
+        return None
+    says = stated(graph, producer)
+    return producer if says and graph.type(producer.reads[0]).quantization == says else None
+
+
+def quantizer(graph: Graph | GraphEditor, edge: EdgeId) -> Node | None:
+    """The one QuantizeLinear that reads an edge, to 8 bits, with one constant scale."""
+    reader = graph.sole_consumer(edge)
+    if reader is None or reader.op != "QuantizeLinear" or reader.domain:
+        return None
+    result, says = graph.type(reader.writes[0]), stated(graph, reader)
+    fits = result.dtype in BYTES and says is not None and says.per_tensor
+    return reader if fits and result.quantization == says else None
+
+
 def annotate(graph: Graph) -> Graph:
-    """Sets the quantization of integer edges; where two nodes disagree, the first holds."""
-    found: dict[EdgeId, Quantization] = {}
-    for node in graph.nodes:
-        if node.op not in ("QuantizeLinear", "DequantizeLinear") or node.domain:
-            continue
-        edge = node.outputs[0] if node.op == "QuantizeLinear" else node.inputs[0]
-        quantization = stated(graph, node)
-        if edge is not None and quantization is not None and graph.type(edge).dtype.is_integer:
-            found.setdefault(edge, quantization)
-    _propagate(graph, found)
+    """The graph with the quantization of its integer edges, as each reader of them sees it.
+
+    A constant that is seen in several ways becomes a constant for each, a computed tensor gets a
+    view of the same bytes for each. Edges that have a quantization from the model file keep it.
+    """
+    if not any(converts(node) for node in graph.nodes):
+        return graph
+    seen = _Seen(graph)
     editor = GraphEditor(graph)
-    for edge, quantization in found.items():
-        editor.types[edge] = replace(editor.types[edge], quantization=quantization)
+    for edge, quantization in seen.own.items():
+        if quantization is not None:
+            editor.types[edge] = replace(editor.types[edge], quantization=quantization)
+    views: dict[tuple[EdgeId, Quantization | None], EdgeId] = {}
+    for node in graph.nodes:
+        wanted = {e: q for e, q in seen.readings(node) if q != seen.own[e]}
+        for key in wanted.items():
+            views.setdefault(key, _view(graph, editor, *key))
+        if wanted:
+            inputs = [views[e, wanted[e]] if e in wanted else e for e in node.inputs]
+            editor.set_inputs(node.id, inputs)
     return editor.finish()
 
 
-def _propagate(graph: Graph, found: dict[EdgeId, Quantization]) -> None:
-    moves = [n for n in graph.nodes if n.op in _MOVES and not n.domain]
-    changed = True
-    while changed:
-        changed = False
-        for node in (*moves, *reversed(moves)):
-            x, y = node.inputs[0], node.outputs[0]
-            if x is None or y is None or graph.type(x).dtype not in (DType.INT8, DType.UINT8):
+def converts(node: Node) -> bool:
+    """Whether a node is a QuantizeLinear or a DequantizeLinear."""
+    return node.op in ("QuantizeLinear", "DequantizeLinear") and not node.domain
+
+
+def _view(
+    graph: Graph, editor: GraphEditor, edge: EdgeId, quantization: Quantization | None
+) -> EdgeId:
+    """The same bytes, seen with another quantization."""
+    name, type_ = graph.edge_name(edge), replace(graph.type(edge), quantization=quantization)
+    value = graph.constant(edge)
+    if value is not None:
+        return editor.add_constant(name, value, type_)
+    seen = editor.add_edge(name, type_)
+    editor.add_node("BitCast", [edge], [seen], f"{name} seen otherwise")
+    return seen
+
+
+@dataclass
+class _Seen:
+    """What is known of the integer edges that the model file gives no quantization.
+
+    own: of an edge, what its writer says, else what is known of all edges between which elements
+    are only moved, else None.
+    """
+
+    graph: Graph
+    own: dict[EdgeId, Quantization | None] = field(default_factory=dict)
+    _group: dict[EdgeId, EdgeId] = field(default_factory=dict)
+    _known: dict[EdgeId, Quantization | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        graph = self.graph
+        for edge, type_ in graph.data.types.items():
+            if type_.dtype.is_integer and type_.quantization is None:
+                self._group[edge] = edge
+        for node in graph.nodes:
+            first, *others = (*moved(node), *node.writes) or (None,)
+            for edge in others if moved(node) else ():
+                # The positions of a MaxPool's maxima are another output, of another type.
+                if first in self._group and graph.type(edge).dtype is graph.type(first).dtype:
+                    self._group[self._root(edge)] = self._root(first)
+        written = {e: q for node in graph.nodes for e, q in self._writings(node)}
+        read = {
+            node.inputs[0]: stated(graph, node)
+            for node in reversed(list(graph.nodes))
+            if node.op == "DequantizeLinear" and not node.domain and node.inputs[0] in self._group
+        }
+        groups: dict[EdgeId, list[EdgeId]] = {}
+        for edge in self._group:
+            groups.setdefault(self._root(edge), []).append(edge)
+        for root, members in groups.items():
+            said = [written[e] for e in members if e in written]
+            if not said:
+                said = [read[e] for e in members if e in read][:1]
+            known = said[0] if said and all(q == said[0] for q in said) else None
+            # A scale along an axis does not survive a move.
+            self._known[root] = known if known and (known.per_tensor or len(members) == 1) else None
+        for edge in self._group:
+            self.own[edge] = written[edge] if edge in written else self._known[self._root(edge)]
+
+    def _root(self, edge: EdgeId) -> EdgeId:
+        while self._group[edge] != edge:
+            edge = self._group[edge]
+        return edge
+
+    def _writings(self, node: Node) -> Iterator[tuple[EdgeId, Quantization | None]]:
+        """What a node says of the edges that it writes; nothing of those that it only moves."""
+        if moved(node) or self.graph.subgraphs(node.id):
+            return
+        says = stated(self.graph, node) if converts(node) else None
+        yield from ((e, says) for e in node.writes if e in self._group)
+
+    def readings(self, node: Node) -> Iterator[tuple[EdgeId, Quantization | None]]:
+        """What a node sees in the edges that it reads."""
+        if self.graph.subgraphs(node.id):
+            return
+        moves = moved(node)
+        for edge in node.reads:
+            if edge not in self._group:
                 continue
-            for source, target in ((x, y), (y, x)):
-                known = found.get(source)
-                if known is not None and known.per_tensor and target not in found:
-                    found[target] = known
-                    changed = True
+            if edge in moves:
+                yield edge, self._known[self._root(edge)]
+            elif node.op == "DequantizeLinear" and not node.domain and edge == node.inputs[0]:
+                yield edge, stated(self.graph, node)
+            else:
+                yield edge, None

@@ -188,6 +188,16 @@ def rule(value: LayoutRule) -> Callable[[Layer], LayoutRule]:
     return lambda layer: value
 
 
+def check_moves(layer: Layer, *operands: Operand | None) -> Support:
+    """Whether operands of which elements are moved to the output have its element type.
+
+    Bytes are copied: what scale they have is a matter of who reads them.
+    """
+    y = layer.output.type.dtype
+    given = {y if o is None else o.type.dtype for o in operands} - {y}
+    return no(f"it moves {given.pop().value} to {y.value}") if given else YES
+
+
 def check_types(layer: Layer, *operands: Operand | None) -> Support:
     """Whether all operands are float32, or all are 8-bit integers quantized per tensor."""
     kinds = set()

@@ -182,6 +182,8 @@ def _float_expression(layer: Layer) -> str | None:
 
 def _supports_unary(layer: Layer) -> Support:
     x, y = layer.input(0).type, layer.output.type
+    if layer.op == "Clip" and exact.is_exact(layer) and y.dtype.is_integer:
+        return exact.supports(layer)
     if layer.op == "Clip" and any(o is not None and o.constant is None for o in layer.inputs[1:]):
         return no("the bounds are computed at run time")
     if layer.op == "Identity" and x == y:
@@ -204,6 +206,8 @@ def _unary(layer: Layer) -> Workload:
             return view()
         return _copy_constant(layer)
     in_place = overlap.in_place(layer, np.arange(x.type.elements))
+    if layer.op == "Clip" and exact.is_exact(layer):
+        return exact.clip(layer)
     if exact.is_exact(layer):
         return exact.unary(layer)
     if y.type.is_quantized:

@@ -34,9 +34,12 @@ def is_exact(layer: Layer) -> bool:
 def supports(layer: Layer) -> Support:
     """Whether its operands are of the output's type, and broadcast to it."""
     y = layer.output.type
-    given = [layer.input(index).type for index in range(len(layer.inputs))]
+    given = [operand.type for operand in layer.inputs if operand is not None]
     if any(t.dtype is not y.dtype for t in given):
         return no(f"it does not compute {y.dtype.value} of {', '.join(str(t) for t in given)}")
+    if layer.op == "Clip":
+        fits = layer.input(0).type.shape == y.shape and all(t.elements == 1 for t in given[1:])
+        return YES if fits else no("its bounds are not one number each")
     return YES if broadcasts(layer) else no("its output is not what its inputs give")
 
 
@@ -65,3 +68,15 @@ def unary(layer: Layer) -> Workload:
     else:
         expression = Expression(_FLOAT64[layer.op], headers=("math.h",))
     return pointwise(layer, f"{layer.op.lower()}_{dtype.value}", expression)
+
+
+def clip(layer: Layer) -> Workload:
+    """Clip between integers, which may be computed at run time."""
+    ctype, lines, result = layer.output.type.dtype.c_type, [], "a"
+    chosen = [k for k in (1, 2) if layer.optional(k) is not None]
+    for bound, index in zip("bc", chosen, strict=False):
+        beyond = f"{result} {'<>'[index - 1]} {bound}"
+        lines.append(f"const {ctype} v{index} = {beyond} ? {bound} : {result};")
+        result = f"v{index}"
+    stem = f"clip_{layer.output.type.dtype.value}"
+    return pointwise(layer, stem, Expression(result, tuple(lines)), (0, *chosen))

@@ -8,6 +8,7 @@ from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.base import (
     OUTPUT,
     Kernel,
+    check_moves,
     constant_argument,
     nothing,
     pointer,
@@ -37,16 +38,11 @@ from mcu_deploy.operators.expansion import fill_value, one_hot_axis
 _MISFIT = no("its shapes do not fit together")
 
 
-def _alike(layer: Layer) -> bool:
-    x, y = layer.input(0).type, layer.output.type
-    return x.dtype is y.dtype and x.quantization == y.quantization
-
-
 def _supports_expand(layer: Layer) -> Support:
     x, y = layer.input(0).type.shape, layer.output.type.shape
     tail = y[len(y) - len(x) :] if len(x) <= len(y) else ()
     fits = len(tail) == len(x) and all(a in (1, b) for a, b in zip(x, tail, strict=True))
-    return YES if fits and _alike(layer) else _MISFIT
+    return check_moves(layer, layer.input(0)) if fits else _MISFIT
 
 
 def _expand(layer: Layer) -> Workload:
@@ -55,9 +51,9 @@ def _expand(layer: Layer) -> Workload:
 
 def _supports_tile(layer: Layer) -> Support:
     x, y = layer.input(0).type, layer.output.type
-    fits = _alike(layer) and x.rank == y.rank and x.elements > 0
+    fits = x.rank == y.rank and x.elements > 0
     fits = fits and all(new % old == 0 for old, new in zip(x.shape, y.shape, strict=True))
-    return YES if fits else _MISFIT
+    return check_moves(layer, layer.input(0)) if fits else _MISFIT
 
 
 def _tile(layer: Layer) -> Workload:
@@ -165,7 +161,8 @@ def _supports_trilu(layer: Layer) -> Support:
     if given is not None and (given.type.dtype is not DType.INT64 or given.type.elements != 1):
         return _MISFIT
     x, y = layer.input(0).type, layer.output.type
-    return YES if _alike(layer) and x.rank >= 2 and x.shape == y.shape else _MISFIT
+    fits = x.rank >= 2 and x.shape == y.shape
+    return check_moves(layer, layer.input(0)) if fits else _MISFIT
 
 
 def _trilu(layer: Layer) -> Workload:

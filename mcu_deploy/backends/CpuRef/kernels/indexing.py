@@ -12,6 +12,7 @@ from mcu_deploy.backends.CpuRef.kernels import integers, overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     OUTPUT,
     Kernel,
+    check_moves,
     nothing,
     pointer,
     render,
@@ -51,26 +52,17 @@ def _nearest(index: str, size: int) -> str:
     return f"$nearest({index}, {size}, 0, {size - 1})"
 
 
-def _same_quantization(layer: Layer, *indices: int) -> bool:
-    wanted = layer.output.type
-    return all(
-        layer.input(i).type.quantization == wanted.quantization
-        and layer.input(i).type.dtype is wanted.dtype
-        for i in indices
-    )
-
-
 def supports_gather(layer: Layer) -> Support:
     """Whether Gather can be computed with indices that are known at run time only."""
     x, indices, y = layer.input(0).type, layer.input(1).type, layer.output.type
-    if indices.dtype not in _INDEX_TYPES or not _same_quantization(layer, 0):
-        return no("the indices are no integers, or input and output are quantized differently")
+    if indices.dtype not in _INDEX_TYPES:
+        return no("the indices are no integers")
     if not x.rank or not x.elements:
         return no("it indexes a tensor without axes or elements")
     axis = gather_axis(layer.call)
     if y.shape != (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]):
         return no("its shapes do not fit together")
-    return YES
+    return check_moves(layer, layer.input(0))
 
 
 def gather(layer: Layer) -> Workload:
@@ -127,9 +119,10 @@ def _gather_nd(layer: Layer) -> Workload:
 def _supports_elements(layer: Layer) -> Support:
     if layer.input(1).type.dtype not in _INDEX_TYPES:
         return no("the indices are no integers")
-    given = (0,) if layer.op.startswith("Gather") else (0, 2)
-    if not _same_quantization(layer, *given):
-        return no("input and output have different types, or are quantized differently")
+    given = layer.inputs[:1] if layer.op.startswith("Gather") else layer.inputs[:3:2]
+    support = check_moves(layer, *given)
+    if not support.supported:
+        return support
     reduction = layer.attributes.get("reduction", "none")
     if reduction not in REDUCTIONS:
         return no(f"it does not know the reduction {reduction!r}")
@@ -206,8 +199,8 @@ def supports_slice(layer: Layer) -> Support:
     starts = layer.optional(1)
     if any((o := layer.optional(k)) is not None and o.constant is None for k in (3, 4)):
         return no("its axes or steps are computed at run time")
-    if starts is None or starts.type.dtype not in _INDEX_TYPES or not _same_quantization(layer, 0):
-        return no("its starts are no integers, or input and output are quantized differently")
+    if starts is None or starts.type.dtype not in _INDEX_TYPES:
+        return no("its starts are no integers")
     axes, steps = slice_axes(layer.call), slice_steps(layer.call)
     if len(axes) != starts.type.elements or x.rank != y.rank or len(set(axes)) != len(axes):
         return no("its starts, axes and steps do not fit together")
@@ -215,7 +208,7 @@ def supports_slice(layer: Layer) -> Support:
     for axis, (size, count) in enumerate(zip(x.shape, y.shape, strict=True)):
         if reach.get(axis, size) >= size if axis in reach else size != count:
             return no("its output does not fit into its input")
-    return YES
+    return check_moves(layer, layer.input(0))
 
 
 def slice_(layer: Layer) -> Workload:

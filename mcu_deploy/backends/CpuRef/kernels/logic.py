@@ -25,9 +25,6 @@ def _supports(layer: Layer) -> Support:
     given = [layer.input(index).type.dtype for index in range(len(layer.inputs))]
     if layer.op == "Where":
         wanted = len(given) == 3 and given[0] is DType.BOOL and {*given[1:]} == {y}
-        others = (layer.input(1).type, layer.input(2).type)
-        if any(t.quantization != layer.output.type.quantization for t in others):
-            return no("what it chooses from is quantized differently from the output")
     elif layer.op.startswith("Bit"):
         wanted = {*given} == {y} and y.is_integer
     else:

@@ -13,6 +13,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
     Kernel,
+    check_moves,
     constant_argument,
     nothing,
     pointer,
@@ -68,14 +69,7 @@ def _reorder(layer: Layer) -> Workload:
 def _supports_concat(layer: Layer) -> Support:
     if any(o is None for o in layer.inputs):
         return no("a part is absent")
-    first = layer.input(0).type
-    for operand in (*layer.inputs, layer.output):
-        assert operand is not None
-        if operand.type.dtype is not first.dtype:
-            return no("the parts have different element types")
-        if operand.type.quantization != layer.output.type.quantization:
-            return no("the parts are quantized differently from the output")
-    return YES
+    return check_moves(layer, *layer.inputs)
 
 
 def _concat(layer: Layer) -> Workload:
@@ -134,9 +128,7 @@ def _supports_pad(layer: Layer) -> Support:
         return no("the amounts are computed at run time")
     if any(b < 0 or a < 0 for b, a in pad_amounts(layer.call)):
         return no("it does not crop with negative pads")
-    if layer.input(0).type.quantization != layer.output.type.quantization:
-        return no("input and output are quantized differently")
-    return YES
+    return check_moves(layer, layer.input(0), layer.optional(2))
 
 
 def _pad(layer: Layer) -> Workload:

@@ -11,6 +11,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     OUTPUT,
     QUANTIZE,
     Kernel,
+    check_moves,
     check_types,
     clamp_lines,
     constant_argument,
@@ -33,6 +34,7 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.ir import DType
 from mcu_deploy.operators.pool import average_counts, pool_window
 
 
@@ -42,9 +44,9 @@ def _supports(layer: Layer) -> Support:
         return no(f"it pools over one or two spatial axes, not {x.rank - 2}")
     if len(layer.outputs) > 1:
         return no("it does not compute the indices of maxima")
-    quantization = x.quantization
-    if "Max" in layer.op and quantization != layer.output.type.quantization:
-        return no("a maximum keeps its input's scale, but the output has another")
+    if "Max" in layer.op:
+        known = x.dtype is DType.FLOAT32 or x.dtype in BYTES
+        return check_moves(layer, layer.input(0)) if known else no(f"it does not compute {x}")
     return check_types(layer, layer.input(0), layer.output)
 
 

@@ -11,6 +11,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     OUTPUT,
     QUANTIZE,
     Kernel,
+    check_moves,
     check_types,
     clamp_lines,
     float_literal,
@@ -36,9 +37,8 @@ def _supports(layer: Layer) -> Support:
         return no("its input is a constant or has no elements")
     if folds.is_fold(layer):
         return folds.supports(layer)
-    same = layer.op in ("ReduceMax", "ReduceMin")
-    if same and x.type.quantization != layer.output.type.quantization:
-        return no("an extremum keeps its input's scale, but the output has another")
+    if layer.op in ("ReduceMax", "ReduceMin"):
+        return check_moves(layer, x)
     return check_types(layer, x, layer.output)
 
 

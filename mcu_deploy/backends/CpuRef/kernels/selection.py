@@ -12,6 +12,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
     Kernel,
+    check_moves,
     constant_argument,
     nothing,
     pointer,
@@ -52,10 +53,7 @@ def _supports(layer: Layer) -> Support:
         return no("its input is a constant")
     if any(o is not None and o.constant is None for o in layer.inputs[1:]):
         return no("what it picks is computed at run time")
-    for output in layer.outputs:
-        if layer.input(0).type.quantization != output.type.quantization:
-            return no("input and output are quantized differently")
-    return YES
+    return check_moves(layer, layer.input(0))
 
 
 def _at_run_time(layer: Layer) -> bool:
