@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.samples import Array
+from mcu_deploy.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy import contained
+from mcu_deploy.arrays import Array
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.formats.onnx_reasons import reason
-from mcu_deploy.samples import Array
 
 # What running a model may take, beyond what this process has.
 _ROOM = 1 << 30

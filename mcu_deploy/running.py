@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcu_deploy.arrays import Array
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.device import Device, DeviceFault, connect, describe_fault
 from mcu_deploy.device.emulator import choose_emulator, open_emulator
 from mcu_deploy.errors import DeviceError, UsageError
 from mcu_deploy.folder import BuildFolder, as_folder
-from mcu_deploy.samples import Array, Samples, load_samples
+from mcu_deploy.samples import Samples, load_samples
 from mcu_deploy.session import Session
 
 

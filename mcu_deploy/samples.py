@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.arrays import Array, ArrayFile, Header
+from mcu_deploy.errors import UsageError, one_line
 from mcu_deploy.ir import EdgeId, Graph
 
-Array = npt.NDArray[Any]
+_MOST_SAMPLES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -41,60 +39,64 @@ def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None 
     """
     file = Path(path)
     if not file.is_file():
-        raise UsageError(f"The samples' file {file} does not exist.")
+        reason = "is no file" if file.exists() else "does not exist"
+        raise UsageError(f"The samples' file {file} {reason}. Check the path.")
     wanted = graph.inputs if edges is None else edges
-    arrays = _read(file, graph, wanted)
-    stacked = []
-    for index, edge in enumerate(wanted):
-        type_ = graph.type(edge)
-        array = arrays[index]
-        if array.shape == type_.shape:
-            array = array[None]
-        if array.shape[1:] != type_.shape:
-            raise UsageError(
-                f"{file} has an array of shape {list(array.shape)} for input "
-                f"{graph.edge_name(edge)!r}; it must be [samples, "
-                f"{', '.join(map(str, type_.shape))}]."
-            )
-        if array.dtype != type_.dtype.numpy:
-            raise UsageError(
-                f"{file} has {array.dtype} for input {graph.edge_name(edge)!r}, which is "
-                f"{type_.dtype.value}. Convert the array; quantized inputs are given as integers."
-            )
-        stacked.append(array)
-    counts = {len(a) for a in stacked}
+    arrays = ArrayFile(file)
+    names = _names(file, arrays, [graph.edge_name(edge) for edge in wanted])
+    # All headers before any array: a file that does not fit is refused before it is read.
+    counts = {_count(file, arrays.header(n), graph, e) for n, e in zip(names, wanted, strict=True)}
     if len(counts) > 1:
         raise UsageError(f"The inputs in {file} have different numbers of samples: {counts}.")
     count = counts.pop() if counts else 1
+    if count > _MOST_SAMPLES:
+        raise UsageError(f"{file} holds {count:,} samples; at most {_MOST_SAMPLES:,} can be run.")
     if count == 0:
         raise UsageError(f"{file} holds no sample: its arrays have a first axis of size 0.")
+    stacked = [
+        arrays.read(name).reshape(count, *graph.type(edge).shape)
+        for name, edge in zip(names, wanted, strict=True)
+    ]
     return Samples(tuple(tuple(a[s] for a in stacked) for s in range(count)), str(file))
 
 
-def _read(file: Path, graph: Graph, edges: Sequence[EdgeId]) -> Sequence[Array]:
-    try:
-        loaded = np.load(file, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            if len(edges) != 1:
-                raise UsageError(
-                    f"{file} holds one array, but the model has {len(edges)} inputs. "
-                    "Give an .npz with in0, in1, ..."
-                )
-            return [loaded]
-        with loaded:
-            found = []
-            for index, edge in enumerate(edges):
-                name = graph.edge_name(edge)
-                key = next((k for k in (f"in{index}", name) if k in loaded.files), None)
-                if key is None:
-                    raise UsageError(
-                        f"{file} has no array for input {index} ({name!r}); name it in{index}. "
-                        f"It holds {', '.join(loaded.files) or 'nothing'}."
-                    )
-                found.append(loaded[key])
-            return found
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
-        raise UsageError(f"{file} is no readable .npz or .npy file ({error}).") from error
+def _names(file: Path, arrays: ArrayFile, inputs: Sequence[str]) -> Sequence[str]:
+    """The names in a file of the arrays for these inputs."""
+    if arrays.names is None:
+        if len(inputs) != 1:
+            raise UsageError(
+                f"{file} holds one array, but the model has {len(inputs)} inputs. "
+                "Give an .npz with in0, in1, ..."
+            )
+        return [""]
+    found = []
+    for index, name in enumerate(inputs):
+        key = next((k for k in (f"in{index}", name) if k in arrays.names), None)
+        if key is None:
+            holds = one_line(", ".join(arrays.names[:30]), 300) or "nothing"
+            raise UsageError(
+                f"{file} has no array for input {index} ({name!r}); name it in{index}. "
+                f"It holds {holds}."
+            )
+        found.append(key)
+    return found
+
+
+def _count(file: Path, header: Header, graph: Graph, edge: EdgeId) -> int:
+    """The number of samples in the array for an input. Raises UsageError where it does not fit."""
+    type_ = graph.type(edge)
+    if header.shape not in (type_.shape, header.shape[:1] + type_.shape):
+        raise UsageError(
+            f"{file} has an array of shape {list(header.shape)} for input "
+            f"{graph.edge_name(edge)!r}; it must be [samples, "
+            f"{', '.join(map(str, type_.shape))}]."
+        )
+    if header.dtype != type_.dtype.numpy:
+        raise UsageError(
+            f"{file} has {header.dtype} for input {graph.edge_name(edge)!r}, which is "
+            f"{type_.dtype.value}. Convert the array; quantized inputs are given as integers."
+        )
+    return 1 if header.shape == type_.shape else header.shape[0]
 
 
 def random_samples(

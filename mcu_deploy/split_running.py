@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy import formats, running
+from mcu_deploy.arrays import Array
 from mcu_deploy.folder import folder_for
 from mcu_deploy.options import HEAD, TAIL, Half, Options
 from mcu_deploy.running import Connection, Results
-from mcu_deploy.samples import Array, Samples, load_samples
+from mcu_deploy.samples import Samples, load_samples
 
 
 @dataclass(frozen=True)

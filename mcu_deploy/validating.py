@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy import interpreter
+from mcu_deploy.arrays import Array
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiler import Network
 from mcu_deploy.device import Device
@@ -19,7 +20,7 @@ from mcu_deploy.ir import EdgeId
 from mcu_deploy.metrics import Metrics, compare
 from mcu_deploy.reference import Carried, NoReference, Reference, run_reference
 from mcu_deploy.running import Connection, open_device, where
-from mcu_deploy.samples import Array, Samples, load_samples, random_samples
+from mcu_deploy.samples import Samples, load_samples, random_samples
 from mcu_deploy.session import Session
 
 # Float tensors: relative to the largest magnitude of the reference (DESIGN section 9).

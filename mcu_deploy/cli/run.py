@@ -20,8 +20,8 @@ from mcu_deploy.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from mcu_deploy.arrays import Array
     from mcu_deploy.running import Results
-    from mcu_deploy.samples import Array
 
 
 def register(app: typer.Typer) -> None:
