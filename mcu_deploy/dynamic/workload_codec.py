@@ -117,6 +117,15 @@ def check_workload(workload: Workload, layer: Layer) -> None:
     _require_as_many(parameters, workload.arguments, "arguments")
     for argument in workload.arguments:
         _check_argument(argument, workload, layer)
+    for constant in workload.constants:
+        _require_alignment(constant.alignment, constant.stem)
+    require(
+        0 <= workload.scratch_bytes <= _LARGEST_MEMORY,
+        f"its scratch memory has {workload.scratch_bytes} bytes",
+    )
+    for region in workload.regions:
+        size = region.bytes
+        require(1 <= size <= _LARGEST_MEMORY, f"the region {region.name!r} has {size} bytes")
     if workload.is_view:
         require(
             bool(layer.inputs) and layer.inputs[0] is not None,
@@ -225,12 +234,16 @@ def _constant(item: Any, blobs: Blobs) -> Constant:
     stem = identifier(member(item, "stem"), "a constant's stem")
     kind = dtype(member(item, "dtype"), f"the constant {stem}")
     shape = integers(member(item, "shape"), f"axes of the constant {stem}", 1, _LARGEST_MEMORY)
-    alignment = integer(
-        member(item, "alignment"), f"the alignment of {stem}", 1, _LARGEST_ALIGNMENT
-    )
-    require(alignment & (alignment - 1) == 0, f"the alignment of {stem} is {alignment}")
+    alignment = integer(member(item, "alignment"), f"the alignment of {stem}")
+    _require_alignment(alignment, stem)
     value = array(item, kind, shape, blobs, f"the constant {stem}")
     return Constant(stem, value, max(alignment, kind.bytes))
+
+
+def _require_alignment(alignment: int, stem: str) -> None:
+    fits = 1 <= alignment <= _LARGEST_ALIGNMENT and alignment & (alignment - 1) == 0
+    clause = f"not a power of two from 1 to {_LARGEST_ALIGNMENT}"
+    require(fits, f"the alignment of {stem} is {alignment}, {clause}")
 
 
 def _regions(item: Any, regions: NetworkRegions) -> tuple[Region, ...]:

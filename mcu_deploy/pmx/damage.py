@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.errors import McuDeployError, ModelError, one_line
 
 # What Python and numpy raise where a file says something impossible, GraphError and PlanError too.
 _SIGNS = (
@@ -23,8 +23,8 @@ class Damage(Exception):
 def damaged(path: Path, reason: str) -> ModelError:
     """The sentence for a file that cannot be read."""
     return ModelError(
-        f"{path} is damaged or cut short: {reason}. Copy it again, or make it anew with "
-        "`mcu-deploy optimize`."
+        f"{path} is damaged or cut short: {one_line(reason, 300)}. Copy it again, or make it anew "
+        "with `mcu-deploy optimize`."
     )
 
 
@@ -33,11 +33,11 @@ def reading(path: Path) -> Iterator[None]:
     """While a file is read: whatever its bytes lead to becomes a ModelError."""
     try:
         yield
-    except McuDeployError:
+    except ModelError:
         raise
+    except McuDeployError as error:  # an option in the file, say, that there is not
+        raise damaged(path, str(error).rstrip(".")) from None
     except Damage as error:
         raise damaged(path, str(error)) from None
     except _SIGNS as error:
-        lines = str(error).splitlines()
-        reason = lines[0].rstrip(".")[:200] if lines else "no further reason"
-        raise damaged(path, f"{type(error).__name__}: {reason}") from error
+        raise damaged(path, f"{type(error).__name__}: {error}".rstrip(": .")) from error

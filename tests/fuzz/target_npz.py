@@ -9,8 +9,8 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-
 from fuzz.harness import change_bytes
+
 from mcu_deploy.ir import DType, Graph, GraphEditor, TensorType
 from mcu_deploy.samples import load_samples
 
@@ -19,8 +19,8 @@ _NUMBERS = (
     b"0", b"1", b"-1", b"3", b"4294967296", b"10**9", b"1000000000000", b"True", b"None", b"1.5",
     b"9" * 40, b"()", b"'x'",
 )  # fmt: skip
-_TYPES = (b"'<f4'", b"'|i1'", b"'|O'", b"'>f4'", b"'<U9'", b"'|V2147483647'", b"'<c16'", b"'<m8[s]'",
-          b"[('a', '<f4')]", b"'f4,f4'", b"'x'", b"b'<f4'")  # fmt: skip
+_TYPES = (b"'<f4'", b"'|i1'", b"'|O'", b"'>f4'", b"'<U9'", b"'|V2147483647'", b"'<c16'",
+          b"'<m8[s]'", b"[('a', '<f4')]", b"'f4,f4'", b"'x'", b"b'<f4'")  # fmt: skip
 _NOISE = (b"(" * 300, b"-" * 9000, b"[" * 90, b"{", b"\n", b"'", b"\\", b"\xff", b"L", b"#", b"\0",
           b"{[]: 1, ", b"1_0", b"0x", b"(" * 9000)  # fmt: skip
 
@@ -89,11 +89,17 @@ def _in_archive(choose: random.Random, data: bytes) -> bytes:
             content = old.read(info)
             if choose.random() < 0.6:
                 content = _header(choose, content)
-            name = info.filename if choose.random() < 0.9 else choose.choice(("x", "in0", "é\n.npy", "/"))
+            name = (
+                info.filename
+                if choose.random() < 0.9
+                else choose.choice(("x", "in0", "é\n.npy", "/"))
+            )
             ways = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
             new.writestr(name, content, ways[choose.choice((0, 0, 1, 1, 2, 3))])
-    return stream.getvalue() if choose.random() < 0.7 else change_bytes(
-        choose, stream.getvalue(), [data]
+    return (
+        stream.getvalue()
+        if choose.random() < 0.7
+        else change_bytes(choose, stream.getvalue(), [data])
     )
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
 from fuzz import harness
 
 # format: (cases in the sample, cases in the whole matrix)
 COUNTS = {
     "npz": (60, 20_000),
+    "pmx": (40, 10_000),
 }
 
 

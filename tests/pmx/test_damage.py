@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import flatbuffers
@@ -15,6 +16,7 @@ from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.pmx import file
 from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.checked import Content
+from mcu_deploy.pmx.content import encode
 
 
 @pytest.fixture(scope="module")
@@ -209,3 +211,21 @@ def test_a_body_that_is_not_the_nodes(raw: bytes, tmp_path: Path) -> None:
         list(loaded.graph.data.bodies.values())
     with pytest.raises(ModelError, match=r"m\.pmx is damaged"):
         compiled(path)
+
+
+@pytest.mark.parametrize("alignment", [0, 3, 8192, 1 << 30])
+def test_an_alignment_that_would_fill_the_memory(alignment: int, tmp_path: Path) -> None:
+    """The weights file is laid out by it."""
+    network = small_network(tmp_path)
+    first, *others = network.selection.choices
+    constants = [
+        replace(constant, alignment=alignment)
+        for choice in network.selection.choices
+        for constant in choice.workload.constants
+    ]
+    workload = replace(first.workload, constants=tuple(constants))
+    choices = (replace(first, workload=workload), *others)
+    changed = replace(network, selection=replace(network.selection, choices=choices))
+    content = encode(changed)
+    text = _sentence(file.wrap(content), tmp_path)
+    assert f"is {alignment}, not a power of two from 1 to 4096" in text
