@@ -11,7 +11,7 @@ import difflib
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any
 
 from mcu_deploy.discovery import named
@@ -279,14 +279,14 @@ class Options(Checked):
 def flagged(cls: type[Any] = Options, within: str = "") -> Iterator[tuple[Flag, Any, str, str]]:
     """The fields that the command line gives: flag, default, name, and the field of Options that
     holds it, empty for Options' own."""
-    defaults = cls()
     for item in fields(cls):
         flag = item.metadata.get("flag")
-        value = getattr(defaults, item.name)
+        # not cls(): that would check the defaults, for which stages are imported
+        default = item.default if item.default_factory is MISSING else item.default_factory()
         if flag is not None:
-            yield flag, value, item.name, within
-        elif is_dataclass(value):
-            yield from flagged(type(value), item.name)
+            yield flag, default, item.name, within
+        elif is_dataclass(default):
+            yield from flagged(type(default), item.name)
 
 
 def from_typed(typed: Mapping[str, Any]) -> Options:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from mcu_deploy.boards import Board, list_boards
 from mcu_deploy.cli.console import out, print_json
-from mcu_deploy.device.emulator import launchers
+
+if TYPE_CHECKING:
+    from mcu_deploy.boards import Board
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +27,8 @@ def boards(
     RAM is the one of data; --json lists under "pools" all that --pool knows.
     A board of your own is a board.toml: --board path/to/board.toml.
     """
+    from mcu_deploy.boards import list_boards
+
     known = list_boards()
     if as_json:
         print_json([_as_json(board) for board in known])
@@ -48,6 +51,8 @@ def boards(
 
 def _emulators(board: Board) -> list[tuple[str, str]]:
     """(name, title) of each emulator that has a machine for the board, the preferred one first."""
+    from mcu_deploy.device.emulator import launchers
+
     return [(known.name, known.title) for known in launchers() if known.machine(board)]
 
 

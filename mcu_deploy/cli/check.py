@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.cli.console import out, print_json
-from mcu_deploy.hygiene import CoreFeatures, FileReport, Finding, Report, check_files
-from mcu_deploy.hygiene.findings import escaped
+
+if TYPE_CHECKING:
+    from mcu_deploy.hygiene import CoreFeatures, FileReport, Finding, Report
 
 
 def register(app: typer.Typer) -> None:
@@ -38,6 +39,8 @@ def check(
 
     Exit code: 0 clean, 1 findings, 2 for a file that is no object or is damaged.
     """
+    from mcu_deploy.hygiene import check_files
+
     report = check_files(files, _load_board(board), strict=strict)
     if as_json:
         print_json(report.as_json())
@@ -116,4 +119,6 @@ def _count(number: int, what: str) -> str:
 
 
 def _safe(text: str) -> str:
+    from mcu_deploy.hygiene.findings import escaped
+
     return escape(escaped(text))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 
-import numpy as np
 import typer
 from rich.table import Table
 
@@ -23,6 +22,8 @@ def demo(
     as_json: JsonOption = False,
 ) -> None:
     """Build the example that ships with mcu-deploy and run its eight samples on a board."""
+    import numpy as np
+
     from mcu_deploy import building, profiling, resources, running
     from mcu_deploy.folder import open_folder
     from mcu_deploy.samples import load_samples
