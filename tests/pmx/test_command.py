@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import call
 
 pytestmark = pytest.mark.needs_host_gcc
-
-
-def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mcu_deploy", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
 def saved(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("optimize") / "words.pmx"
-    done = _run("optimize", kws_dir / "model.onnx", "-o", path, "--board", "host")
+    done = call("optimize", kws_dir / "model.onnx", "-o", path, "--board", "host")
     assert done.returncode == 0, done.stderr
     assert f"{path.stat().st_size:,} bytes, 12 layers" in done.stdout
     return path
@@ -35,13 +24,13 @@ def saved(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def built(saved: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("optimize") / "built"
-    done = _run("build", saved, "--board", "host", "-o", folder)
+    done = call("build", saved, "--board", "host", "-o", folder)
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def test_build_gives_the_byte_identical_object(built: Path, kws_dir: Path, tmp_path: Path) -> None:
-    done = _run("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path)
+    done = call("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     for ending in ("c", "h", "weights.bin", "o"):
         file = f"network_kws.{ending}"
@@ -53,12 +42,12 @@ def test_the_folder_runs_and_validates_from_its_own_copy(
 ) -> None:
     assert (built / "obj" / "network_kws.pmx").is_file()
     output = tmp_path / "y.npz"
-    done = _run("run", built, "--input", kws_dir / "samples.npz", "--output", output)
+    done = call("run", built, "--input", kws_dir / "samples.npz", "--output", output)
     assert done.returncode == 0, done.stderr
     with np.load(output) as answers, np.load(kws_dir / "samples.npz") as samples:
         expected = next(k for k in samples.files if k.startswith(("ort", "out")))
         assert answers["out0"].shape == samples[expected].reshape(answers["out0"].shape).shape
-    done = _run("validate", built, "--layers")
+    done = call("validate", built, "--layers")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no second opinion: no other program runs .pmx files" in done.stdout
     assert "12 tensors compared" in done.stdout
@@ -66,20 +55,20 @@ def test_the_folder_runs_and_validates_from_its_own_copy(
 
 
 def test_explain_tells_who_made_it(saved: Path, tmp_path: Path) -> None:
-    done = _run("build", saved, "--board", "host", "-o", tmp_path, "--explain")
+    done = call("build", saved, "--board", "host", "-o", tmp_path, "--explain")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("CpuRef") == 12 + 2, "each layer, and two views"
 
 
 def test_a_saved_model_can_be_compressed(saved: Path, tmp_path: Path) -> None:
     smaller = tmp_path / "smaller.pmx"
-    done = _run("optimize", saved, "-o", smaller, "--board", "host", "--compress", "--json")
+    done = call("optimize", saved, "-o", smaller, "--board", "host", "--compress", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["pmx_bytes"] == smaller.stat().st_size < saved.stat().st_size
     assert len(report["layers"]) == 12
     again = tmp_path / "again.pmx"
-    assert _run("optimize", smaller, "-o", again, "--board", "host").returncode == 0
+    assert call("optimize", smaller, "-o", again, "--board", "host").returncode == 0
     assert again.read_bytes() == saved.read_bytes()
 
 
@@ -94,7 +83,7 @@ def test_wrong_usage_is_one_sentence(saved: Path, kws_dir: Path, tmp_path: Path)
          1, "does not exist"),
     )  # fmt: skip
     for arguments, code, sentence in cases:
-        done = _run(*arguments)
+        done = call(*arguments)
         assert done.returncode == code, done.stderr
         assert sentence in done.stderr.replace("\n", " ")
         assert "Traceback" not in done.stderr
@@ -103,7 +92,7 @@ def test_wrong_usage_is_one_sentence(saved: Path, kws_dir: Path, tmp_path: Path)
 def test_a_damaged_file_is_one_sentence(saved: Path, tmp_path: Path) -> None:
     half = tmp_path / "half.pmx"
     half.write_bytes(saved.read_bytes()[:5000])
-    done = _run("build", half, "--board", "host", "-o", tmp_path / "built")
+    done = call("build", half, "--board", "host", "-o", tmp_path / "built")
     assert done.returncode == 1
     assert "half.pmx is damaged or cut short" in done.stderr
     assert "Traceback" not in done.stderr

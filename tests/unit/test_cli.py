@@ -9,39 +9,47 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import call
 
 pytestmark = pytest.mark.needs_host_gcc
-
-
-def _run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mcu_deploy", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
 def kws_build(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cli") / "kws"
-    done = _run("build", kws_dir / "model.onnx", "--board", "host", "--name", "kws", "-o", folder)
+    done = call("build", kws_dir / "model.onnx", "--board", "host", "--name", "kws", "-o", folder)
     assert done.returncode == 0, done.stderr
     assert "network_kws.o" in done.stdout
     return folder
 
 
+def _process(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+
+
+def test_the_program_itself_and_what_it_does_not_load() -> None:
+    """Everywhere else the commands are called in this process."""
+    assert _process("-m", "mcu_deploy", "--version").stdout.startswith("mcu-deploy ")
+    done = _process("-m", "mcu_deploy", "nonsense")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    loaded = _process(
+        "-c", "import sys; from mcu_deploy.cli import create_app; create_app(); print(*sys.modules)"
+    ).stdout.split()
+    assert "mcu_deploy.cli.build" in loaded
+    heavy = {"numpy", "onnx", "jinja2", "elftools", "serial", "mcu_deploy.codegen",
+             "mcu_deploy.plan", "mcu_deploy.boards", "mcu_deploy.device"}  # fmt: skip
+    assert heavy.isdisjoint(loaded)
+
+
 def test_version_and_help() -> None:
-    assert _run("--version").stdout.startswith("mcu-deploy ")
-    shown = _run("--help").stdout
+    assert call("--version").stdout.startswith("mcu-deploy ")
+    shown = call("--help").stdout
     for command in ("build", "check", "run", "validate", "profile", "boards", "operators", "demo"):
         assert command in shown
 
 
 def test_build_json_has_the_report(kws_dir: Path, tmp_path: Path) -> None:
-    done = _run("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path, "--json")
+    done = call("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path, "--json")
     report = json.loads(done.stdout)
     assert report == json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     # the file is called model.onnx, so its folder gives the name
@@ -49,7 +57,7 @@ def test_build_json_has_the_report(kws_dir: Path, tmp_path: Path) -> None:
 
 
 def test_build_explain_names_the_backend_of_each_layer(kws_dir: Path, tmp_path: Path) -> None:
-    done = _run("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path, "--explain")
+    done = call("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path, "--explain")
     assert done.returncode == 0
     assert done.stdout.count("CpuRef") == 12 + 2, "each layer, and two views"
 
@@ -57,7 +65,7 @@ def test_build_explain_names_the_backend_of_each_layer(kws_dir: Path, tmp_path: 
 def test_run_writes_what_onnxruntime_gives(kws_build: Path, kws_dir: Path, tmp_path: Path) -> None:
     samples = kws_dir / "samples.npz"
     output = tmp_path / "answers.npz"
-    done = _run("run", kws_build, "--input", samples, "--output", output)
+    done = call("run", kws_build, "--input", samples, "--output", output)
     assert done.returncode == 0, done.stderr
     assert "sample 7 out0" in done.stdout
     answers = np.load(output)["out0"]
@@ -65,7 +73,7 @@ def test_run_writes_what_onnxruntime_gives(kws_build: Path, kws_dir: Path, tmp_p
 
 
 def test_run_of_a_model_file_needs_no_build(kws_dir: Path) -> None:
-    done = _run(
+    done = call(
         "run", kws_dir / "model.onnx", "--board", "host", "--input", kws_dir / "samples.npz",
         "--samples", "1", "--json",
     )  # fmt: skip
@@ -78,14 +86,14 @@ def test_run_of_a_model_file_needs_no_build(kws_dir: Path) -> None:
 def test_validate_passes_and_compares_layers(
     layers: tuple[str, ...], kws_build: Path, kws_dir: Path
 ) -> None:
-    done = _run("validate", kws_build, "--data", kws_dir / "samples.npz", *layers)
+    done = call("validate", kws_build, "--data", kws_dir / "samples.npz", *layers)
     assert done.returncode == 0, done.stdout
     assert "passed" in done.stdout
     assert ("12 tensors compared in every sample" in done.stdout) == bool(layers)
 
 
 def test_validate_all_layers_builds_without_fusion_and_reuse(kws_dir: Path) -> None:
-    done = _run(
+    done = call(
         "validate", kws_dir / "model.onnx", "--board", "host", "--layers=all", "--samples", "1",
         "--json",
     )  # fmt: skip
@@ -97,7 +105,7 @@ def test_validate_all_layers_builds_without_fusion_and_reuse(kws_dir: Path) -> N
 
 
 def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
-    done = _run("profile", kws_build)
+    done = call("profile", kws_build)
     assert done.returncode == 2
     assert "mps2-an386" in done.stderr
 
@@ -134,7 +142,7 @@ def test_mistakes_end_in_a_sentence(
     (tmp_path / "empty.onnx").write_bytes(b"")
     (tmp_path / "empty").mkdir()
     model = str(kws_dir / "model.onnx")
-    done = _run(*[model if a == "MODEL" else a for a in arguments], cwd=tmp_path)
+    done = call(*[model if a == "MODEL" else a for a in arguments], cwd=tmp_path)
     assert done.returncode == code, done.stderr
     assert words in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr
@@ -150,13 +158,13 @@ def test_samples_that_do_not_fit_are_explained(kws_build: Path, tmp_path: Path) 
     for label, (arrays, words) in cases.items():
         file = tmp_path / f"{label}.npz"
         np.savez(file, **arrays)
-        done = _run("run", kws_build, "--input", file)
+        done = call("run", kws_build, "--input", file)
         assert done.returncode == 2, label
         assert words in done.stderr.replace("\n", " "), (label, done.stderr)
 
 
 def test_a_folder_for_another_board_is_refused(kws_build: Path, kws_dir: Path) -> None:
-    done = _run("run", kws_build, "--board", "mps2-an386", "--input", kws_dir / "samples.npz")
+    done = call("run", kws_build, "--board", "mps2-an386", "--input", kws_dir / "samples.npz")
     assert done.returncode == 2
     assert "built for board host" in done.stderr.replace("\n", " ")
 
@@ -165,20 +173,20 @@ def test_a_firmware_of_another_build_is_refused(
     kws_build: Path, kws_dir: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
-    done = _run(
+    done = call(
         "build", kws_dir / "model.onnx", "--board", "host", "--name", "kws", "-o", other,
         "--weights", "array",
     )  # fmt: skip
     assert done.returncode == 0
     (other / "firmware.elf").write_bytes((kws_build / "firmware.elf").read_bytes())
-    done = _run("run", other, "--input", kws_dir / "samples.npz")
+    done = call("run", other, "--input", kws_dir / "samples.npz")
     assert done.returncode == 1
     assert "kws" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_the_demo_runs_on_the_host() -> None:
-    done = _run("demo", "--board", "host")
+    done = call("demo", "--board", "host")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("12 of 12 values") == 8
 
@@ -204,7 +212,7 @@ def test_relative_paths_work_from_any_folder(kws_dir: Path, tmp_path: Path) -> N
         ("validate", "out/kws", "--data", "samples.npz", "--layers"),
         ("check", "out/kws/network_kws.o"),
     ):
-        done = _run(*arguments, cwd=tmp_path)
+        done = call(*arguments, cwd=tmp_path)
         assert done.returncode == 0, (arguments, done.stderr)
     assert (tmp_path / "answers.npz").is_file()
 
@@ -219,5 +227,5 @@ def test_relative_paths_work_for_an_emulated_board(kws_dir: Path, tmp_path: Path
         ("profile", "kws"),
         ("check", "kws/network_kws.o", "kws/libmcu_crt.a", "--board", "mps2-an386"),
     ):
-        done = _run(*arguments, cwd=tmp_path)
+        done = call(*arguments, cwd=tmp_path)
         assert done.returncode == 0, (arguments, done.stderr)
