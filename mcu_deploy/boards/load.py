@@ -12,6 +12,7 @@ from typing import get_args
 
 from mcu_deploy import resources
 from mcu_deploy.boards.cores import compiler_flags, core_facts, core_names
+from mcu_deploy.boards.keys import require_keys
 from mcu_deploy.boards.model import (
     HOST_CORE,
     Board,
@@ -84,6 +85,7 @@ def _load_file(path: Path) -> Board:
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BoardError(f"{path} is not valid TOML ({error}); correct that line") from None
+    require_keys(values, path)
     return _board(Table(values, "", path), path)
 
 
@@ -92,18 +94,14 @@ def _board(top: Table, path: Path) -> Board:
     if not _NAME.fullmatch(name):
         top.fail(f"name = {name!r} must be 1 to 63 of a-z, 0-9, '-' and '_'")
     core = top.choice("core", (*core_names(), HOST_CORE))
-    board = _host(top, name, path) if core == HOST_CORE else _microcontroller(top, name, core, path)
-    top.finish()
-    return board
+    return _host(top, name, path) if core == HOST_CORE else _microcontroller(top, name, core, path)
 
 
 def _host(top: Table, name: str, path: Path) -> Board:
     serial = top.table("serial", required=False)
     baud = serial.integer("baud", 1, 10**9, 10**8)
-    serial.finish()
     stack = top.table("stack", required=False)
     stack_bytes = stack.size("application", "1M")
-    stack.finish()
     return Board(
         name=name,
         title=top.string("title"),
@@ -161,8 +159,6 @@ def _microcontroller(top: Table, name: str, core: str, path: Path) -> Board:
         renode=_renode(emulators),
         runners=_runners(top.table("runners", required=False)),
     )
-    emulators.finish()
-    stack.finish()
     _check_stacks(stack, board)
     return board
 
@@ -192,7 +188,6 @@ def _memories(top: Table) -> tuple[Memory, ...]:
         )
         if entry.has("parts"):
             memory = replace(memory, parts=_parts(entry, memory))
-        entry.finish()
         if memory.end > 1 << 32:
             entry.fail(f"origin + size = {memory.end:#x} goes beyond 4 GiB")
         for other in memories:
@@ -221,7 +216,6 @@ def _parts(entry: Table, memory: Memory) -> tuple[Memory, ...]:
         if size % _PART_ALIGNMENT:
             part.fail(f"size = {size} must be a multiple of {_PART_ALIGNMENT}")
         parts.append(Memory(name, at, size, memory.kind, _speed(part, memory.kind)))
-        part.finish()
         at += size
     if at != memory.end:
         table.fail(f"the parts have {at - memory.origin} bytes together, the memory {memory.size}")
@@ -252,7 +246,6 @@ def _roles(table: Table, memories: tuple[Memory, ...]) -> Roles:
                 f"{role} = {name!r} is no memory of kind {kind}; {did_you_mean(name, names)}"
             )
         chosen[role] = name
-    table.finish()
     vectors = next(m for m in memories if m.name == chosen["vectors"])
     if vectors.origin % _VECTOR_ALIGNMENT:
         table.fail(
@@ -274,7 +267,6 @@ def _serial(table: Table) -> Serial:
         clock_gates=tuple(_clock_gate(t) for t in table.tables("clock_gates")),
         pins=tuple(_pin(t) for t in table.tables("pins")),
     )
-    table.finish()
     if serial.clock_hz < 16 * serial.baud:
         table.fail(
             f"baud = {serial.baud} is too fast for clock_hz = {serial.clock_hz}; these ports "
@@ -293,41 +285,32 @@ def _second_core(top: Table) -> SecondCore | None:
         stack_bytes=table.size("application", "8K"),
         handler_stack_bytes=table.size("handler", "2K"),
     )
-    table.finish()
     _check_stack_sizes(table, core.stack_bytes, core.handler_stack_bytes)
     return core
 
 
 def _clock_gate(table: Table) -> ClockGate:
-    gate = ClockGate(table.address("register", 4), table.integer("bit", 0, 32))
-    table.finish()
-    return gate
+    return ClockGate(table.address("register", 4), table.integer("bit", 0, 32))
 
 
 def _pin(table: Table) -> Pin:
-    pin = Pin(
+    return Pin(
         table.address("port", 4), table.integer("pin", 0, 16), table.integer("function", 0, 16)
     )
-    table.finish()
-    return pin
 
 
 def _qemu(emulators: Table) -> QemuTarget | None:
     if not emulators.has("qemu"):
         return None
     table = emulators.table("qemu")
-    target = QemuTarget(table.string("machine"), table.integer("serial", 0, 16, 0))
-    table.finish()
-    return target
+    return QemuTarget(table.string("machine"), table.integer("serial", 0, 16, 0))
 
 
 def _renode(emulators: Table) -> RenodeTarget | None:
     if not emulators.has("renode"):
         return None
     table = emulators.table("renode")
-    target = RenodeTarget(table.string("platform"), table.string("uart"))
-    table.finish()
-    return target
+    return RenodeTarget(table.string("platform"), table.string("uart"))
 
 
 def _runners(table: Table) -> Mapping[str, Mapping[str, str]]:
@@ -338,7 +321,6 @@ def _runners(table: Table) -> Mapping[str, Mapping[str, str]]:
             table.fail(f"unknown runner {name!r}; {did_you_mean(name, _RUNNERS)}")
         entry = table.table(name)
         runners[name] = MappingProxyType({k: entry.string(k) for k in _RUNNER_KEYS if entry.has(k)})
-        entry.finish()
     return MappingProxyType(runners)
 
 

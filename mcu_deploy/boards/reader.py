@@ -25,13 +25,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 class Table:
-    """One table of a board file. Every key that is not asked for is an error (`finish`)."""
+    """One table of a board file, whose keys `require_keys` has looked at."""
 
     def __init__(self, values: dict[str, Any], where: str, path: Path) -> None:
         self._values = values
         self._where = where
         self._path = path
-        self._known: list[str] = []
 
     def fail(self, sentence: str) -> NoReturn:
         """Raises a BoardError that names the file and the table."""
@@ -39,19 +38,11 @@ class Table:
         raise BoardError(f"{self._path}{place}: {sentence}")
 
     def has(self, key: str) -> bool:
-        """Whether the key is there; declares it as known."""
-        self._known.append(key)
+        """Whether the key is there."""
         return key in self._values
 
     def _get(self, key: str, default: Any) -> Any:
-        if self.has(key):
-            return self._values[key]
-        if default is None:
-            for other in self._values:
-                if other not in self._known and difflib.get_close_matches(key, [other], n=1):
-                    self.fail(f"unknown key {other!r}; did you mean {key!r}?")
-            self.fail(f"the key {key!r} is missing; docs/boards.md says what it means")
-        return default
+        return self._values.get(key, default)
 
     def string(self, key: str, default: str | None = None) -> str:
         """A non-empty text without control characters."""
@@ -133,9 +124,3 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """All keys in the order of the file, for tables whose keys are names."""
         return tuple(self._values)
-
-    def finish(self) -> None:
-        """Refuses the keys that nobody asked for."""
-        for key in self._values:
-            if key not in self._known:
-                self.fail(f"unknown key {key!r}; {did_you_mean(key, self._known)}")

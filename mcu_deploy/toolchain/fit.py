@@ -67,7 +67,7 @@ def check_fit(
         part, size = ("weights", weights_bytes) if use.kind == "flash" else ("arena", arena_bytes)
         largest = f" ({part} {size:,})" if size else ""
         problems.append(
-            f"{use.kind} {use.name} needs {use.used:,} bytes and has {use.size:,}: "
+            f"{_called(use)} needs {use.used:,} bytes and has {use.size:,}: "
             f"{_missing(use.missing)}{largest}"
         )
         remedies += _remedies(board, use, float_weights)
@@ -88,6 +88,11 @@ def check_fit(
             f"{what} does not fit board {board.name}: {'; '.join(problems)}. "
             f"What would help: {', or '.join(dict.fromkeys(remedies))}."
         )
+
+
+def _called(use: MemoryUse) -> str:
+    """The memory, and of which kind it is where its name does not say so."""
+    return use.kind if use.name == use.kind else f"{use.kind} {use.name}"
 
 
 def _missing(count: int) -> str:

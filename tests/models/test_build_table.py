@@ -58,7 +58,8 @@ def test_every_model_builds_or_says_what_is_missing(
             build(source, board, folder, name="n")
         sentence = str(caught.value)
         missing = re.search(
-            rf"{kind} \w+ needs ([\d,]+) bytes and has ([\d,]+): ([\d,]+) bytes are missing",
+            rf"(?<!{kind} ){kind}(?: \w+)? needs ([\d,]+) bytes and has ([\d,]+): ([\d,]+) bytes "
+            "are missing",
             sentence,
         )
         assert missing is not None, sentence

@@ -220,8 +220,16 @@ def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
     ("old", "new", "expected"),
     [
         ("clock_hz = 8_000_000\n\n", "clok_hz = 8_000_000\n\n", "did you mean 'clock_hz'?"),
-        ('kind = "ram"', 'kind = "ram"\nspede = 1', "unknown key 'spede'; did you mean 'speed'?"),
-        ("irq = 37", "irq = 37\nparity = 1", "[serial]: unknown key 'parity'"),
+        (
+            'kind = "ram"',
+            'kind = "ram"\nspede = 1',
+            "'spede' in [memories.sram] (did you mean 'speed'?)",
+        ),
+        (
+            "irq = 37",
+            "irq = 37\nparity = 1",
+            "it has the unknown key 'parity' in [serial] (known here: driver",
+        ),
         ('size = "256K"', 'size = "256KB"', 'size must be a size such as 8192 or "512K"'),
         ('size = "256K"', "size = 0", "size = 0 is out of range"),
         ('size = "256K"', "size = -1", "size = -1 is out of range"),
@@ -248,11 +256,15 @@ def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
         ('title = "A board of my own"', 'title = "a\\nb"', "control characters"),
         ("[memories.sram]", "[memories.'a b']", "must be a-z, 0-9 and '_'"),
         ("[roles]", "[runners.jtag]\n[roles]", "unknown runner 'jtag'"),
-        ("[roles]", "[emulators.qemu]\n[roles]", "the key 'machine' is missing"),
+        (
+            "[roles]",
+            "[emulators.qemu]\n[roles]",
+            "the key 'machine' in [emulators.qemu] is missing",
+        ),
         ("[roles]", "[stack]\napplication = 100\n[roles]", "at least 512 and a multiple of 32"),
         ("[roles]", '[stack]\napplication = "1M"\n[roles]', "sram has 65536"),
         ("[roles]", '[second_core]\ndriver = "sse20"\n[roles]', "did you mean 'sse200'?"),
-        ("[roles]", "[second_core]\n[roles]", "[second_core]: the key 'driver' is missing"),
+        ("[roles]", "[second_core]\n[roles]", "the key 'driver' in [second_core] is missing"),
         ("[roles]", '[second_core]\ndriver = "sse200"\nhandler = 100\n[roles]', "multiple of 32"),
         ("[roles]", "[roles", "is not valid TOML"),
     ],
@@ -261,6 +273,34 @@ def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, expected: str
     message = _message(_own(tmp_path, (old, new)))
     assert expected in message
     assert "board.toml" in message
+
+
+def test_all_keys_that_are_missing_or_unknown_are_named_at_once(tmp_path: Path) -> None:
+    """A key that is there is not proposed for another, and one that is absent is."""
+    message = _message(_own(tmp_path, ('fpu = "fpv4-sp-d16"\n', "")))
+    assert message.endswith(
+        "board.toml: the key 'fpu' is missing; docs/boards.md says what each key means"
+    )
+    path = _own(
+        tmp_path,
+        ('title = "A board of my own"\n', ""), ('"cortex-m4"', '"cortex-m33"'), ("mpu", "mppu"),
+        ("irq = 37\n", "interrupt = 37\n"), ('[roles]\nvectors = "flash"\n', "[roles]\n"),
+        ("[memories.sram]", "[memories.sram]\ncolour = 3"),
+    )  # fmt: skip
+    message = _message(path)
+    missing, _, unknown = message.partition(", and it has the unknown keys ")
+    for key in ("'title'", "'mpu'", "'dsp'", "'vectors' in [roles]", "'irq' in [serial]"):
+        assert key in missing, message
+    assert "'fpu'" not in message
+    for key in ("'mppu' (did you mean 'mpu'?)", "'interrupt' in [serial] (", "'colour' in"):
+        assert key in unknown, message
+    (tmp_path / "board.toml").write_text('name = "mine"\ncore = "cortex-m4"\n')
+    message = _message(tmp_path)
+    assert all(f"[{table}]" in message for table in ("memories", "roles", "serial"))
+    (tmp_path / "board.toml").write_text("")
+    assert "'core'" in _message(tmp_path)
+    path = _own(tmp_path, ("[memories.sram]", "[[roms]]\n[memories.sram]"))
+    assert "the unknown key 'roms'" in _message(path)
 
 
 def test_missing_and_unknown_boards(tmp_path: Path) -> None:

@@ -147,6 +147,14 @@ def test_the_stack_is_checked_against_the_board() -> None:
     assert 'application = "9K"' in str(caught.value)
 
 
+def test_a_memory_that_is_called_as_its_kind_is_named_once() -> None:
+    uses = [MemoryUse("flash", "flash", 9, 8), MemoryUse("sram", "ram", 9, 8)]
+    with pytest.raises(FitError) as caught:
+        check_fit(load_board("stm32f746"), uses)
+    assert "f746: flash needs 9 bytes" in str(caught.value)
+    assert "; ram sram needs 9 bytes" in str(caught.value)
+
+
 def test_a_size_that_no_board_has_names_the_size() -> None:
     board = load_board("stm32f746")
     use = MemoryUse("flash", "flash", 10**9, 1 << 20)
