@@ -15,15 +15,21 @@ import pytest
 from onnx import TensorProto, helper
 
 FOLDER = Path(__file__).resolve().parent / "new_backend" / "Clamper"
+BACKENDS = Path(__file__).resolve().parents[2] / "mcu_deploy" / "backends"
 
 
 @pytest.fixture
 def tree(repository: Path, tmp_path: Path) -> Path:
-    """A copy of the package with the new backend's folder in it, beside the repository's files."""
+    """The package with the new backend's folder in it, beside the repository's files: folders of
+    links, but for that one."""
     root = tmp_path / "tree"
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(repository / "mcu_deploy", root / "mcu_deploy", ignore=ignored)
-    shutil.copytree(FOLDER, root / "mcu_deploy" / "backends" / "Clamper", ignore=ignored)
+    package, backends = root / "mcu_deploy", root / "mcu_deploy" / "backends"
+    backends.mkdir(parents=True)
+    for source, folder in ((repository / "mcu_deploy", package), (BACKENDS, backends)):
+        for path in source.iterdir():
+            if path.name != "__pycache__" and not (folder / path.name).exists():
+                (folder / path.name).symlink_to(path)
+    shutil.copytree(FOLDER, backends / "Clamper", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("crt", "boards", "cmake", "renode", "examples", "tests", "CMakeLists.txt"):
         (root / name).symlink_to(repository / name)
     return root
