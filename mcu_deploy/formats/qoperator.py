@@ -9,6 +9,7 @@ QLinearLeakyRelu, QLinearSoftmax, QLinearConcat, QGemm).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import onnx
@@ -53,23 +54,32 @@ class _Rewriter:
         self.graph.initializer.append(numpy_helper.from_array(array, name))
         return name
 
+    def attribute(self, name: str, default: float) -> Any:
+        """A number that the node states."""
+        found = [helper.get_attribute_value(a) for a in self.node.attribute if a.name == name]
+        return found[0] if found else default
+
     def apply(self, op: str, inputs: list[str], scale: str, zero_point: str) -> None:
+        """The operator on real numbers, and the quantization of its result."""
         real = f"{self.prefix}_real"
-        skipped = {"channels_last", "opset"}
         inner = helper.make_node(op, inputs, [real], name=self.node.name)
-        inner.attribute.extend(a for a in self.node.attribute if a.name not in skipped)
+        inner.attribute.extend(a for a in self.node.attribute if a.name != "channels_last")
         self.nodes.append(inner)
         quantize = [real, scale, zero_point] if zero_point else [real, scale]
         self.nodes.append(
             helper.make_node("QuantizeLinear", quantize, list(self.node.output), name=f"{real}_q")
         )
 
-    def bias(self, name: str, x_scale: str, w_scale: str) -> str | None:
-        """An int32 bias as DQ with scale x_scale * w_scale; None where the scales are computed."""
+    def bias(self, name: str, x_scale: str, w_scale: str, alpha: float = 1.0) -> str | None:
+        """An int32 bias as DQ with the scale alpha * x_scale * w_scale, all of them constants.
+
+        None where they are computed, or alpha leaves no scale, which is positive.
+        """
         x, w = self.value(x_scale), self.value(w_scale)
-        if x is None or w is None:
+        if x is None or w is None or not alpha > 0:
             return None
         scale = (np.float32(x.reshape(-1)[0]) * w.astype(np.float32)).astype(np.float32)
+        scale = (np.float32(alpha) * scale).astype(np.float32)
         zero = self.constant(np.zeros(scale.shape, dtype=np.int32))
         return self.dequantize(name, self.constant(scale), zero, 0 if scale.ndim else None)
 
@@ -95,8 +105,8 @@ def _conv(r: _Rewriter) -> bool:
 
 def _matmul(r: _Rewriter) -> bool:
     i = r.node.input
-    a = r.dequantize(i[0], i[1], i[2])
-    b = r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], 1))
+    a = r.dequantize(i[0], i[1], i[2], _per_axis(r, i[1], -2))
+    b = r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], -1))
     r.apply("MatMul", [a, b], i[6], i[7])
     return True
 
@@ -111,7 +121,7 @@ def _gemm(r: _Rewriter) -> bool:
         r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], 0 if transposed else 1)),
     ]
     if i[6]:
-        bias = r.bias(i[6], i[1], i[4])
+        bias = r.bias(i[6], i[1], i[4], r.attribute("alpha", 1.0))
         if bias is None:
             return False
         inputs.append(bias)
@@ -130,13 +140,22 @@ def _binary(op: str) -> Callable[[_Rewriter], bool]:
 
 def _unary(op: str) -> Callable[[_Rewriter], bool]:
     def rewrite(r: _Rewriter) -> bool:
-        if any(a.name == "channels_last" and a.i for a in r.node.attribute):
+        if r.attribute("channels_last", 0):
             return False
         i = [*r.node.input, ""]
         r.apply(op, [r.dequantize(*i[0:3])], i[3], i[4])
         return True
 
     return rewrite
+
+
+def _softmax(r: _Rewriter) -> bool:
+    """The node states the opset whose Softmax it is, which need not be the model's."""
+    if not any(a.name == "opset" for a in r.node.attribute):
+        return False
+    if not any(a.name == "axis" for a in r.node.attribute):
+        r.node.attribute.append(helper.make_attribute("axis", -1))
+    return _unary("Softmax")(r)
 
 
 def _concat(r: _Rewriter) -> bool:
@@ -156,13 +175,19 @@ _REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
     (_MICROSOFT, "QLinearGlobalAveragePool"): _unary("GlobalAveragePool"),
     (_MICROSOFT, "QLinearSigmoid"): _unary("Sigmoid"),
     (_MICROSOFT, "QLinearLeakyRelu"): _unary("LeakyRelu"),
-    (_MICROSOFT, "QLinearSoftmax"): _unary("Softmax"),
+    (_MICROSOFT, "QLinearSoftmax"): _softmax,
     (_MICROSOFT, "QLinearConcat"): _concat,
 }
 
 
+# What the rewritten nodes are of where a model imports com.microsoft alone.
+_OPSET = 17
+
+
 def to_qdq(model: onnx.ModelProto) -> None:
     """Rewrites every quantized operator of the model in place; unknown ones stay as they are."""
+    if all(o.domain not in ("", "ai.onnx") for o in model.opset_import):
+        model.opset_import.append(helper.make_opsetid("", _OPSET))
     _rewrite(model.graph, {}, "")
 
 

@@ -13,10 +13,11 @@ from mcu_deploy.operators.base import Call, Operator
 def softmax_extent(call: Call) -> tuple[int, int, int]:
     """(outer, axis, inner): Softmax runs over the middle extent of the tensor seen like this.
 
-    Before opset 13, Softmax flattens to two dimensions at `axis` (default 1).
+    Before opset 13, Softmax flattens to two dimensions at `axis` (default 1). The attribute `opset`
+    is that of a QLinearSoftmax, which states it apart from the model's.
     """
     shape = call.type(0).shape
-    if call.opset < 13:
+    if call.attributes.get("opset", call.opset) < 13:
         axis = int(call.attributes.get("axis", 1)) % max(len(shape), 1)
         return math.prod(shape[:axis]), math.prod(shape[axis:]), 1
     axis = int(call.attributes.get("axis", -1)) % len(shape)
