@@ -7,13 +7,15 @@ and writes inside of its tensors only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_control import misfit
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import Graph, Node, TensorType
-from mcu_deploy.operators.movement import pad_amounts
+from mcu_deploy.operators.movement import pad_amounts, viewed_shape
 from mcu_deploy.operators.reduction import reduced_axes
 from mcu_deploy.operators.selection import gather_axis, gather_indices, slice_ranges
 
@@ -46,6 +48,14 @@ def _want(condition: bool, clause: str) -> None:
         raise _Wrong(clause)
 
 
+def _gives(wanted: Sequence[int], declared: TensorType) -> None:
+    """The operator's rule gives this shape; the model must declare the same."""
+    _want(
+        tuple(wanted) == declared.shape,
+        f"it gives the shape {list(wanted)}, and the model declares {list(declared.shape)}",
+    )
+
+
 def _type(graph: Graph, node: Node, index: int) -> TensorType:
     edge = node.inputs[index] if index < len(node.inputs) else None
     if edge is None:
@@ -65,7 +75,7 @@ def _bias(graph: Graph, node: Node, size: int) -> None:
         _want(shape == (size,), f"its bias has the shape {list(shape)}, not [{size}]")
 
 
-def _window(graph: Graph, node: Node, kernel: tuple[int, ...]) -> None:
+def _window(graph: Graph, node: Node, kernel: tuple[int, ...], channels: int) -> None:
     """Strides, dilations and pads; the output has the size that they give."""
     attributes = graph.attributes(node.id)
     x, y = _type(graph, node, 0), _result(graph, node)
@@ -78,25 +88,24 @@ def _window(graph: Graph, node: Node, kernel: tuple[int, ...]) -> None:
     _want(len(strides) == rank and min(strides) > 0, f"its strides are {list(strides)}")
     _want(len(dilations) == rank and min(dilations) > 0, f"its dilations are {list(dilations)}")
     _want(len(pads) == 2 * rank and min(pads) >= 0, f"its pads are {list(pads)}")
-    _want(y.rank == x.rank and y.shape[0] == x.shape[0], "its output is no batch like its input")
     mode = attributes.get("auto_pad", "NOTSET")
     _want(mode in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"), f"its auto_pad is {mode!r}")
     if mode == "VALID":
         pads = (0,) * 2 * rank
+    sizes = []
     for axis in range(rank):
         size, stride = x.shape[2 + axis], strides[axis]
         reach = size + pads[axis] + pads[rank + axis] - dilations[axis] * (kernel[axis] - 1) - 1
-        possible = {reach // stride + 1}
-        if attributes.get("ceil_mode", 0):
-            possible.add(-(-reach // stride) + 1)
-        if mode.startswith("SAME"):
-            possible = {-(-size // stride)}
-        found = y.shape[2 + axis]
-        _want(found > 0 and found in possible, f"its output has the size {found} along an axis")
+        steps = reach // stride
+        if attributes.get("ceil_mode", 0) and (steps + 1) * stride < size + pads[axis]:
+            steps = -(-reach // stride)
+        sizes.append(-(-size // stride) if mode.startswith("SAME") else steps + 1)
+    _want(min(sizes) > 0, f"its kernel {list(kernel)} is larger than its input {list(x.shape)}")
+    _gives((x.shape[0], channels, *sizes), y)
 
 
 def _conv(graph: Graph, node: Node) -> None:
-    x, w, y = _type(graph, node, 0), _type(graph, node, 1), _result(graph, node)
+    x, w = _type(graph, node, 0), _type(graph, node, 1)
     attributes = graph.attributes(node.id)
     group = int(attributes.get("group", 1))
     _want(w.rank == x.rank, f"its weights have {w.rank} axes, and its input {x.rank}")
@@ -106,8 +115,7 @@ def _conv(graph: Graph, node: Node) -> None:
     kernel = tuple(attributes.get("kernel_shape", w.shape[2:]))
     _want(kernel == w.shape[2:], f"its kernel is {list(kernel)}, its weights' {list(w.shape[2:])}")
     _bias(graph, node, w.shape[0])
-    _window(graph, node, kernel)
-    _want(y.shape[1] == w.shape[0], "its output has not one channel a filter")
+    _window(graph, node, kernel, w.shape[0])
 
 
 def _conv_transpose(graph: Graph, node: Node) -> None:
@@ -152,14 +160,15 @@ def _batch_normalization(graph: Graph, node: Node) -> None:
 
 
 def _pool(graph: Graph, node: Node) -> None:
-    x, y = _type(graph, node, 0), _result(graph, node)
-    _window(graph, node, tuple(graph.attributes(node.id).get("kernel_shape", ())))
-    _want(y.shape[1] == x.shape[1], "its output has other channels than its input")
+    x = _type(graph, node, 0)
+    _want(x.rank >= 3, "its input has no spatial axis")
+    _window(graph, node, tuple(graph.attributes(node.id).get("kernel_shape", ())), x.shape[1])
 
 
 def _global_pool(graph: Graph, node: Node) -> None:
     x, y = _type(graph, node, 0), _result(graph, node)
-    _want(x.rank >= 2 and y.shape == (*x.shape[:2], *(1,) * (x.rank - 2)), "its output's shape")
+    _want(x.rank >= 2, "its input has no channels")
+    _gives((*x.shape[:2], *(1,) * (x.rank - 2)), y)
 
 
 def _gemm(graph: Graph, node: Node) -> None:
@@ -169,7 +178,7 @@ def _gemm(graph: Graph, node: Node) -> None:
     rows, depth = a.shape[::-1] if attributes.get("transA", 0) else a.shape
     other, columns = b.shape[::-1] if attributes.get("transB", 0) else b.shape
     _want(depth == other, f"its matrices have {depth} columns and {other} rows")
-    _want(y.shape == (rows, columns), f"its output has the shape {list(y.shape)}")
+    _gives((rows, columns), y)
     if len(node.inputs) > 2 and node.inputs[2] is not None:
         c = graph.type(node.inputs[2])
         _want(_broadcasts(c.shape, y.shape), f"its bias has the shape {list(c.shape)}")
@@ -180,16 +189,9 @@ def _matmul(graph: Graph, node: Node) -> None:
     _want(a.rank >= 1 and b.rank >= 1, "an input is a single number")
     other = b.shape[-2] if b.rank > 1 else b.shape[0]
     _want(a.shape[-1] == other, f"its matrices have {a.shape[-1]} columns and {other} rows")
-    if a.rank > 1 and b.rank > 1:
-        leading = a.shape[:-2] if a.rank >= b.rank else b.shape[:-2]
-        _want(y.shape[-2:] == (a.shape[-2], b.shape[-1]), "its output is no such product")
-        _want(
-            y.rank == max(a.rank, b.rank)
-            and _broadcasts(a.shape[:-2], y.shape[:-2])
-            and _broadcasts(b.shape[:-2], y.shape[:-2])
-            and math.prod(y.shape[:-2]) >= math.prod(leading),
-            "its output is no such product",
-        )
+    leading = _broadcast([a.shape[:-2], b.shape[:-2]])
+    rows, columns = a.shape[-2:-1], b.shape[-1:] if b.rank > 1 else ()
+    _gives((*leading, *rows, *columns), y)
 
 
 def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -203,13 +205,15 @@ def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 def _binary(graph: Graph, node: Node) -> None:
     y = _result(graph, node)
     shapes = [_type(graph, node, i).shape for i in range(len(node.inputs))]
-    rank = max(len(s) for s in shapes)
-    padded = [(1,) * (rank - len(s)) + s for s in shapes]
-    _want(
-        all(_broadcasts(s, y.shape) for s in shapes)
-        and y.shape == tuple(max(sizes) for sizes in zip(*padded, strict=True)),
-        f"shapes {[list(s) for s in shapes]} do not give {list(y.shape)}",
-    )
+    _gives(_broadcast(shapes), y)
+
+
+def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape along which tensors of these shapes are read together."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise _Wrong(f"the shapes {[list(s) for s in shapes]} do not fit together") from None
 
 
 def _control(graph: Graph, node: Node) -> None:
@@ -218,20 +222,27 @@ def _control(graph: Graph, node: Node) -> None:
 
 
 def _same_shape(graph: Graph, node: Node) -> None:
-    x, y = _type(graph, node, 0), _result(graph, node)
-    _want(x.shape == y.shape, f"its input is {list(x.shape)}, its output {list(y.shape)}")
+    _gives(_type(graph, node, 0).shape, _result(graph, node))
 
 
-def _same_elements(graph: Graph, node: Node) -> None:
+def _view(graph: Graph, node: Node) -> None:
+    """Reshape, Flatten, Squeeze, Unsqueeze: the same elements in the shape that the rule gives."""
     x, y = _type(graph, node, 0), _result(graph, node)
     _want(x.elements == y.elements, f"{x.elements} elements cannot become {y.elements}")
+    call = node_call(graph, node, graph.data.constants)
+    if len(node.inputs) > 1 and node.inputs[1] is not None and call.optional(1) is None:
+        return  # a shape or axes computed at run time: checked there
+    try:
+        _gives(viewed_shape(call), y)
+    except ValueError as error:
+        raise _Wrong(str(error)) from None
 
 
 def _transpose(graph: Graph, node: Node) -> None:
     x, y = _type(graph, node, 0), _result(graph, node)
     perm = tuple(graph.attributes(node.id).get("perm", tuple(reversed(range(x.rank)))))
     _want(sorted(perm) == list(range(x.rank)), f"{list(perm)} is no order of {x.rank} axes")
-    _want(y.shape == tuple(x.shape[p] for p in perm), "its output has another shape")
+    _gives([x.shape[p] for p in perm], y)
 
 
 def _concat(graph: Graph, node: Node) -> None:
@@ -281,7 +292,7 @@ def _pad(graph: Graph, node: Node) -> None:
     count = x.rank if axes is None else axes.size
     _want(amounts is None or amounts.size == 2 * count, f"its pads are not two for {count} axes")
     sizes = tuple(b + s + a for s, (b, a) in zip(x.shape, pad_amounts(call), strict=True))
-    _want(sizes == y.shape, f"its output is {list(y.shape)}, not {list(sizes)}")
+    _gives(sizes, y)
 
 
 def _picked(graph: Graph, node: Node) -> None:
@@ -302,14 +313,14 @@ def _picked(graph: Graph, node: Node) -> None:
         inside = not indices.size or (indices.min() >= 0 and indices.max() < size)
         _want(bool(inside), f"an index is outside of the {size} that its input has")
         wanted = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-        _want(y.shape == wanted, f"its output is {list(y.shape)}, not {list(wanted)}")
+        _gives(wanted, y)
         return
     if node.op == "Slice":
         try:
             sizes = tuple(len(r) for r in slice_ranges(call))
         except (ValueError, AssertionError, IndexError):
             raise _Wrong("its starts, ends, axes and steps do not fit together") from None
-        _want(y.shape == sizes, f"its output is {list(y.shape)}, not {list(sizes)}")
+        _gives(sizes, y)
         return
     _want(x.rank == y.rank and x.elements > 0, "its output has other axes than its input")
 
@@ -320,8 +331,11 @@ def _reduction(graph: Graph, node: Node) -> None:
         return  # axes computed at run time; refused by the backends
     x, y = _type(graph, node, 0), _result(graph, node)
     _want(x.rank > 0 or not reduced_axes(call), "its input is a single number")
-    kept = [s for axis, s in enumerate(x.shape) if axis not in reduced_axes(call)]
-    _want(y.elements == math.prod(kept), f"its output has {y.elements} elements")
+    reduced = reduced_axes(call)
+    if graph.attributes(node.id).get("keepdims", 1):
+        _gives([1 if axis in reduced else s for axis, s in enumerate(x.shape)], y)
+    else:
+        _gives([s for axis, s in enumerate(x.shape) if axis not in reduced], y)
 
 
 _ELEMENTWISE = (
@@ -342,7 +356,7 @@ _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "MatMul": _matmul,
     **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _binary),
     **dict.fromkeys(_ELEMENTWISE, _same_shape),
-    **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _same_elements),
+    **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _view),
     "Transpose": _transpose,
     "Concat": _concat,
     "Pad": _pad,

@@ -12,8 +12,8 @@ from onnx.reference import ReferenceEvaluator
 
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_branches import inline, take_shapes
+from mcu_deploy.formats.onnx_forms import is_special, rewrite_one
 from mcu_deploy.formats.onnx_loops import complete_loops
-from mcu_deploy.formats.onnx_pools import fix_ceil_mode
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_below, subgraphs_of
 
@@ -109,25 +109,53 @@ def forget_negative_sizes(graph: onnx.GraphProto) -> None:
 def infer_and_fold(model: onnx.ModelProto) -> None:
     """Infers all shapes and evaluates what depends on constants and shapes alone, to a fixpoint."""
     _check_splits(model.graph)
+    _rewrite_forms(model)
     if any(node.op_type == "If" for node in model.graph.node):
         # A branch that is never taken may well be wrong; those that are known to be go first.
         _to_fixpoint(model, strict=False)
     _to_fixpoint(model, strict=True)
 
 
+def _rewrite_forms(model: onnx.ModelProto) -> None:
+    """Before shapes are taken for granted: a file that declares what onnxruntime computes of such
+    a node contradicts the inference.
+    """
+    scopes = (model.graph, *subgraphs_below(model.graph))
+    opset = _opset(model)
+    if not any(is_special(node, opset) for scope in scopes for node in scope.node):
+        return
+    while _rewrite_one(model, _inferred(model, strict=False)):
+        pass
+    try:
+        _inferred(model, strict=True)
+    except ModelError:
+        forget_shapes(model.graph)  # declared by such an inference
+
+
+def _rewrite_one(model: onnx.ModelProto, inferred: onnx.ModelProto) -> bool:
+    """Rewrites a node of `model` by the shapes of `inferred`; whether there was one."""
+    shapes, opset = _all_shapes(inferred.graph), _opset(model)
+    scopes = (model.graph, *subgraphs_below(model.graph))
+    return any(rewrite_one(scope, shapes, opset) for scope in scopes)
+
+
+def _opset(model: onnx.ModelProto) -> int:
+    return max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+
+
+def _inferred(model: onnx.ModelProto, strict: bool) -> onnx.ModelProto:
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=strict)
+    except Exception as error:  # onnx raises several unrelated types here
+        raise ModelError(
+            f"The shapes of the model cannot be inferred: {reason(error)}. Export the model again."
+        ) from error
+
+
 def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
     while True:
-        try:
-            inferred = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=strict)
-        except Exception as error:  # onnx raises several unrelated types here
-            raise ModelError(
-                f"The shapes of the model cannot be inferred: {reason(error)}. Export the model "
-                "again."
-            ) from error
-        model.CopyFrom(inferred)
-        shapes = _all_shapes(model.graph)
-        scopes = (model.graph, *subgraphs_below(model.graph))
-        if any(fix_ceil_mode(scope, shapes) for scope in scopes):
+        model.CopyFrom(_inferred(model, strict))
+        if _rewrite_one(model, model):
             forget_shapes(model.graph)
         elif not (_fold(model.graph, {}, {}, model) or complete_loops(model.graph)):
             return
