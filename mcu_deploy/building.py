@@ -22,6 +22,7 @@ from mcu_deploy.errors import (
     ToolError,
     UsageError,
 )
+from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import NetworkSizes, StackBound
@@ -92,6 +93,7 @@ def build(
     if session is None:
         with Session() as own:
             return build(paths, target, directory, name=name, session=own, options=chosen)
+    told: set[Path] = set()
     while True:
         networks: list[Network] = []
         for path, n in zip(paths, names, strict=True):
@@ -101,6 +103,10 @@ def build(
                 compiler.compile_model(path, target, name=n, session=session, options=each)
             )
         _require_distinct(networks)
+        for network in networks:
+            if network.model not in told:
+                tell_assumed(network.model.name, network.assumed)
+                told.add(network.model)
         try:
             return _write(target, directory, networks, chosen, session)
         except (ToolError, HygieneError):

@@ -28,6 +28,7 @@ from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import BackendFault, HygieneError, ToolError
+from mcu_deploy.formats.imported import AssumedShape
 from mcu_deploy.ir import EdgeId, Graph, naming
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
@@ -36,10 +37,14 @@ from mcu_deploy.toolchain import compile_network, gcc_command_line
 
 @dataclass(frozen=True, kw_only=True)
 class Network(CompiledModel):
-    """A compiled model and its C source, before it is written. model: the file that it is from."""
+    """A compiled model and its C source, before it is written.
+
+    model: the file that it is from. assumed: what that leaves open and was taken as something.
+    """
 
     model: Path
     sources: NetworkSource
+    assumed: tuple[AssumedShape, ...] = ()
     id: NetworkId = 0
 
 
@@ -66,7 +71,8 @@ def compile_model(
         while True:
             try:
                 compiled = _compile(source, board, session, chosen)
-                return _generate(compiled, path, board, chosen, network_id)
+                network = _generate(compiled, path, board, chosen, network_id)
+                return replace(network, assumed=source.assumed)
             except BackendFault as fault:
                 session.drop(fault)
 
@@ -93,19 +99,21 @@ class _Source:
 
     name: str
     imported: Graph
+    assumed: tuple[AssumedShape, ...]
     graph: Graph
     marks: exposing.Marks
     pinned: Mapping[str, EdgeId]
 
 
 def _read(path: Path, name: str, options: Options) -> _Source:
-    imported = formats.load(path, options.shapes)
+    read = formats.read(path, options.shapes)
+    imported = read.graph
     if options.half is not None:
         imported = splitting.take(imported, options.half)
     pinned = memory_pools.find(imported, options.pools)
     graph, marks = exposing.mark(imported, options.requests)
     graph = optimize.run(graph, optimize.Options(fuse=not options.layers_all))
-    return _Source(name, imported, graph, marks, pinned)
+    return _Source(name, imported, read.assumed, graph, marks, pinned)
 
 
 def _compile(source: _Source, board: Board, session: Session, options: Options) -> CompiledModel:

@@ -10,6 +10,7 @@ from mcu_deploy import compiler, pmx
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.formats.imported import AssumedShape, tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
@@ -21,6 +22,7 @@ class Optimized:
     path: Path
     bytes: int
     model: CompiledModel
+    assumed: tuple[AssumedShape, ...] = ()
 
     def report(self) -> dict[str, Any]:
         """What `optimize --json` prints."""
@@ -33,6 +35,7 @@ class Optimized:
             "arena_bytes": self.model.plan.arena_bytes,
             "arena_lower_bound_bytes": self.model.plan.lower_bound,
             "macs": self.model.macs,
+            "assumed_shapes": [item.as_json() for item in self.assumed],
             "layers": [
                 {
                     "index": step.index,
@@ -73,6 +76,7 @@ def optimize_model(
         raise UsageError(f"{path} does not end in .pmx, so that `build` would not know its format.")
     target = board if isinstance(board, Board) else load_board(board)
     made = compiler.compile_model(model, target, name=name, session=session, options=options)
+    tell_assumed(made.model.name, made.assumed)
     content = pmx.pack(made, session, compress=compress)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,4 +85,4 @@ def optimize_model(
         raise ToolError(
             f"{path} cannot be written ({error.strerror}); choose another place with -o."
         ) from error
-    return Optimized(path, len(content), made)
+    return Optimized(path, len(content), made, made.assumed)

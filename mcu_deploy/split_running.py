@@ -9,6 +9,7 @@ from pathlib import Path
 from mcu_deploy import formats, running
 from mcu_deploy.arrays import Array
 from mcu_deploy.folder import folder_for
+from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import HEAD, TAIL, Half, Options
 from mcu_deploy.running import Connection, Results
 from mcu_deploy.samples import Samples, load_samples
@@ -40,7 +41,11 @@ def run(
     for the host, and its outputs are the tail's first inputs, bit for bit.
     """
     chosen = options or Options()
-    whole = formats.load(model, chosen.shapes)
+    read = formats.read(model, chosen.shapes)
+    tell_assumed(Path(model).name, read.assumed)
+    whole = read.graph
+    # The halves need not assume again.
+    chosen = replace(chosen, shapes={whole.edge_name(e): whole.type(e).shape for e in whole.inputs})
     given = load_samples(samples, whole).first(count)
     names = [whole.edge_name(edge) for edge in whole.inputs]
     known = [dict(zip(names, sample, strict=True)) for sample in given.inputs]

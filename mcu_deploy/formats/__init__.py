@@ -1,6 +1,6 @@
 """Model files: one module a format.
 
-A module of this package with `SUFFIXES` (a tuple of file name endings) and `load(path, shapes)` is
+A module of this package with `SUFFIXES` (a tuple of file name endings) and `read(path, shapes)` is
 a format; adding a file is all that adding a format takes. With `COMPILED = True` its files hold
 what the compiler made of a model, so that code generation alone is left to do. Formats that were
 switched off when the package was built are left out.
@@ -11,11 +11,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from mcu_deploy.configuration import formats_off
 from mcu_deploy.errors import ModelError
+from mcu_deploy.formats.imported import Imported
 from mcu_deploy.ir import Graph, naming
 
 
@@ -35,9 +37,15 @@ def _format(path: Path) -> ModuleType | None:
 
 
 def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Graph:
+    """As `read`, for the graph alone."""
+    return read(path, shapes).graph
+
+
+def read(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Imported:
     """Reads a model file into a graph with static shapes, each node with its short name.
 
-    `shapes` binds the shape of inputs by name, for models with symbolic dimensions. Raises
+    `shapes` binds the shape of inputs by name, for models with symbolic dimensions; an open first
+    dimension that looks like a batch is taken as 1, and the answer says so. Raises
     ModelError with a sentence for a file that is missing, damaged or of no known format.
     """
     file = Path(path)
@@ -53,12 +61,12 @@ def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
         reason = "is a folder" if file.is_dir() else "does not exist"
         raise ModelError(f"The model file {file} {reason}. Check the path.")
     try:
-        graph: Graph = module.load(file, dict(shapes or {}))
+        found: Imported = module.read(file, dict(shapes or {}))
     except ModelError as error:
         if str(file) not in str(error):
             error.args = (f"{file}: {error}",)
         raise
-    return naming.number(graph)
+    return replace(found, graph=naming.number(found.graph))
 
 
 def is_compiled(path: Path) -> bool:

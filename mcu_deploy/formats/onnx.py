@@ -20,13 +20,14 @@ from onnx import TensorProto
 from mcu_deploy import contained
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.formats.consistency import check_sizes
+from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.formats.onnx_graph import declared_types, to_graph
+from mcu_deploy.formats.onnx_inputs import bind_shapes
 from mcu_deploy.formats.onnx_operators import refuse_unknown, refuse_untyped, text_of
 from mcu_deploy.formats.onnx_reasons import reason
-from mcu_deploy.formats.onnx_shapes import bind_shapes, forget_negative_sizes, infer_and_fold
+from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
-from mcu_deploy.ir import Graph
 
 SUFFIXES = (".onnx",)
 
@@ -47,14 +48,14 @@ _ROOM = 1 << 30
 _COPIES = 16
 
 
-def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
+def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
     """Reads an ONNX file (opset 7 or later). Raises ModelError for damaged or dynamic models."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
     try:
-        return _load(path, raw, shapes)
+        return _read(path, raw, shapes)
     except McuDeployError:
         raise
     except contained.Ended as ended:
@@ -70,9 +71,9 @@ def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
         ) from error
 
 
-def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
+def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Imported:
     room = _ROOM + _COPIES * len(raw)
-    plain = contained.call(_plain_form, path, raw, shapes, memory_bytes=room)
+    plain, assumed = contained.call(_plain_form, path, raw, shapes, memory_bytes=room)
     model = onnx.load_model_from_string(plain)
     refuse_untyped(model, declared_types(model.graph))
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
@@ -81,11 +82,13 @@ def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
         source_sha256=hashlib.sha256(raw).hexdigest(),
     )
     check_sizes(graph)
-    return graph
+    return Imported(graph, assumed)
 
 
-def _plain_form(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> bytes:
-    """The model in the form that becomes a graph, as a file."""
+def _plain_form(
+    path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]
+) -> tuple[bytes, tuple[AssumedShape, ...]]:
+    """The model in the form that becomes a graph, as a file, and what was assumed."""
     model = _parse(path, raw)
     _load_external_data(model, path)
     refuse_unknown(model)
@@ -93,11 +96,10 @@ def _plain_form(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> 
     model = _inline_functions(model, path)
     name_outputs(model.graph)
     forget_negative_sizes(model.graph)
-    bind_shapes(model, shapes)
+    assumed = bind_shapes(model, shapes)
     to_qdq(model)
     infer_and_fold(model)
-    plain: bytes = model.SerializeToString()
-    return plain
+    return model.SerializeToString(), assumed
 
 
 def self_contained(path: Path) -> bytes:

@@ -1,9 +1,9 @@
-"""Static shapes for an ONNX model: binding of symbolic dimensions, inference, constant folding."""
+"""Static shapes for an ONNX model: inference, constant folding."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import onnx
@@ -24,67 +24,6 @@ _NEVER_FOLDED = {"DequantizeLinear", "QuantizeLinear"}
 # May make much of little: folded where the size of the result is known before.
 _GROWS = {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "OneHot", "EyeLike"}
 _RANDOM = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli"}
-
-
-def bind_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Sets the inputs' shapes from `shapes`; a symbolic leading dimension becomes 1.
-
-    Raises ModelError where an input is unknown, or keeps a symbolic dimension elsewhere.
-    """
-    graph = model.graph
-    initializers = {i.name for i in graph.initializer}
-    inputs = {i.name: i for i in graph.input if i.name not in initializers}
-    for name in shapes:
-        if name not in inputs:
-            raise ModelError(
-                f"--shape names the input {name!r}, which the model does not have. "
-                f"Its inputs are {', '.join(repr(n) for n in inputs)}."
-            )
-    changed = False
-    for name, value_info in inputs.items():
-        tensor = value_info.type.tensor_type
-        given = shapes.get(name)
-        if given is not None:
-            dims = list(tensor.shape.dim)
-            fixed = [d.dim_value if d.dim_value > 0 else None for d in dims]
-            if any(size < 1 for size in given):
-                raise ModelError(
-                    f"--shape gives {list(given)} for input {name!r}; every size must be 1 or more."
-                )
-            if dims and (
-                len(dims) != len(given)
-                or any(f is not None and f != g for f, g in zip(fixed, given, strict=True))
-            ):
-                raise ModelError(
-                    f"--shape gives {list(given)} for input {name!r}, but the model says "
-                    f"{[d.dim_param or d.dim_value for d in dims]}. Give a shape that agrees."
-                )
-            tensor.shape.Clear()
-            for size in given:
-                tensor.shape.dim.add().dim_value = size
-            changed = True
-            continue
-        for index, dim in enumerate(tensor.shape.dim):
-            if dim.HasField("dim_value") and dim.dim_value > 0:
-                continue
-            if dim.HasField("dim_value") and dim.dim_value == 0:
-                raise ModelError(
-                    f"Input {name!r} has the shape {[d.dim_value for d in tensor.shape.dim]}, so "
-                    "no elements. Give its real shape with --shape."
-                )
-            if index == 0:
-                dim.Clear()
-                dim.dim_value = 1
-                changed = True
-                continue
-            shown = [d.dim_param or d.dim_value or "?" for d in tensor.shape.dim]
-            sample = ",".join(str(d.dim_value or "N") for d in tensor.shape.dim)
-            raise ModelError(
-                f"Input {name!r} has the symbolic shape {shown}; a microcontroller needs static "
-                f"shapes. Bind it with --shape {name}={sample}."
-            )
-    if changed:
-        forget_shapes(graph)
 
 
 def forget_shapes(graph: onnx.GraphProto) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mcu_deploy.errors import UsageError
-from mcu_deploy.ir import Graph
+from mcu_deploy.formats.imported import Imported
 
 SUFFIXES = (".pmx",)
 COMPILED = True
 
 
-def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
+def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
     """The optimised graph of a .pmx file, whose shapes are bound already."""
     from mcu_deploy import pmx
 
@@ -25,7 +25,7 @@ def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
                 f"{path} was optimised with other shapes than {name}={','.join(map(str, shape))}. "
                 "Run `mcu-deploy optimize` again, with --shape."
             )
-    return graph
+    return Imported(graph)
 
 
 def self_contained(path: Path) -> bytes:

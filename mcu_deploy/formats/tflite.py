@@ -13,22 +13,22 @@ from pathlib import Path
 
 from mcu_deploy.errors import McuDeployError, ModelError, UnsupportedError
 from mcu_deploy.formats.consistency import check_sizes
+from mcu_deploy.formats.imported import AssumedShape, Imported, shape_option, shown
 from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, parse, short
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import converters
-from mcu_deploy.ir import Graph
 
 SUFFIXES = (".tflite",)
 
 
-def load(path: Path, shapes: Mapping[str, Sequence[int]]) -> Graph:
+def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
     """Reads a TFLite file. Raises ModelError for damaged files, UnsupportedError for operators.
 
     `shapes` may only say what the file says: a converter writes the shapes of all tensors into it.
     """
     raw = self_contained(path)
     try:
-        return _load(path, raw, shapes)
+        return _read(path, raw, shapes)
     except McuDeployError:
         raise
     except SIGNS_OF_DAMAGE as error:
@@ -48,9 +48,10 @@ def self_contained(path: Path) -> bytes:
         raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
 
 
-def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
+def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Imported:
     file = parse(raw, str(path))
     _check_shapes(file, shapes)
+    assumed = _assumed(file, shapes)
     _refuse_unknown(file)
     builder = GraphBuilder(file.name)
     for tensor in file.inputs:
@@ -59,7 +60,7 @@ def _load(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Graph:
         converters()[operation.kind](operation, builder)
     graph = replace(builder.finish(file.outputs), source_sha256=hashlib.sha256(raw).hexdigest())
     check_sizes(graph)
-    return graph
+    return Imported(graph, assumed)
 
 
 def _check_shapes(file: File, shapes: Mapping[str, Sequence[int]]) -> None:
@@ -80,6 +81,27 @@ def _check_shapes(file: File, shapes: Mapping[str, Sequence[int]]) -> None:
             f"behind it are in the TFLite file{opened} for {list(tensor.type.shape)}. Convert the "
             "model with that input shape, or from ONNX."
         )
+
+
+def _assumed(file: File, shapes: Mapping[str, Sequence[int]]) -> tuple[AssumedShape, ...]:
+    """The inputs whose first dimension is open in the file, which has it as 1 all the same.
+
+    Raises ModelError where others are open: converters write 1 there too, and mean nothing by it.
+    """
+    unsaid = [t for t in file.inputs if -1 in t.signature and t.name not in shapes]
+    is_open = [t for t in unsaid if t.type.rank < 2 or -1 in t.signature[1:]]
+    if is_open:
+        listed = ", ".join(
+            f"{t.name!r} is {shown([d if d >= 0 else '' for d in t.signature])}" for t in is_open
+        )
+        options = " ".join(shape_option(t.name, t.type.shape) for t in is_open)
+        raise ModelError(
+            f"The model leaves sizes of its inputs open: {listed}. All tensors of the TFLite file "
+            "are made for one shape; convert the model with the input shape that you want, or, if "
+            f"it is the file's, say so with {options}."
+        )
+    remedy = "convert the model with another batch to change that"
+    return tuple(AssumedShape(t.name, "", t.type.shape[0], t.type.shape, remedy) for t in unsaid)
 
 
 def _refuse_unknown(file: File) -> None:

@@ -59,6 +59,7 @@ def build_report(
         "macs": sum(m["macs"] for m in models),
         "instructions": None,
         "layers": [layer for m in models for layer in m["layers"]],
+        "assumed_shapes": [shape for m in models for shape in m["assumed_shapes"]],
         "networks": models,
         "memories": [
             {"name": u.name, "kind": u.kind, "used": u.used, "size": u.size}
@@ -112,6 +113,7 @@ def _network(board: Board, built: BuiltNetwork) -> dict[str, Any]:
         "second_stack_bytes": 0 if built.second_stack is None else built.second_stack.bytes,
         "weights_bytes": len(network.sources.weights),
         "macs": network.macs,
+        "assumed_shapes": [{"network": network.name, **a.as_json()} for a in network.assumed],
         "inputs": [_placed(network, e) for e in network.inputs],
         "outputs": [_placed(network, e) for e in network.outputs],
         "pools": [
