@@ -61,11 +61,12 @@ def _matmul(call: Call) -> list[Array]:
     return [clip(np.matmul(a, b), call.activation)]
 
 
-def _macs(
+def macs(
     inputs: Sequence[TensorType | None],
     outputs: Sequence[TensorType],
     attributes: Mapping[str, Any],
 ) -> int:
+    """Of a product of matrices: one for each output and element along the depth."""
     a = inputs[0]
     assert a is not None
     depth = a.shape[0] if attributes.get("transA", 0) else a.shape[-1]
@@ -73,6 +74,6 @@ def _macs(
 
 
 OPERATORS = (
-    Operator("Gemm", _gemm, _macs, quantized="native"),
-    Operator("MatMul", _matmul, _macs, quantized="native"),
+    Operator("Gemm", _gemm, macs, quantized="native"),
+    Operator("MatMul", _matmul, macs, quantized="native"),
 )

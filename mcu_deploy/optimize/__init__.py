@@ -22,6 +22,7 @@ from mcu_deploy.optimize import (
     qdq,
     quantization,
     subgraphs,
+    weights,
 )
 
 Pass = Callable[[Graph], Graph]
@@ -45,6 +46,7 @@ def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
         ("fuse MatMul and Add", lambda g: gemm.fuse(g, everywhere=chosen.fuse)),
         ("fuse activations", lambda g: activations.fuse(g, everywhere=chosen.fuse)),
         ("lower quantized operators", qdq.lower),
+        ("keep quantized weights", weights.keep),
         ("fold constants", constants.fold),
         ("take constant branches", subgraphs.take_branches),
         ("remove identities again", identities.remove),

@@ -81,7 +81,9 @@ def _sink(graph: GraphEditor, node: Node, opset: int) -> None:
     type_ = graph.type(first.reads[0])
     says, attributes = type_.quantization, dict(graph.attributes(first.id))
     assert says is not None
-    if _real(graph, first.writes[0]) is None and not (says.per_tensor and type_.dtype in BYTES):
+    behind = {e for e in node.reads if e not in edges and graph.constant(e) is None}
+    is_constant = _real(graph, first.writes[0]) is not None and not behind
+    if not is_constant and not (says.per_tensor and type_.dtype in BYTES):
         return
     if not says.per_tensor:
         axis = _moved_axis(graph, node) if len(edges) == 1 else None

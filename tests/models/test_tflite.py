@@ -163,3 +163,13 @@ def test_boards_give_the_oracles_bits(
     assert "LiteRT" in result.reference
     for metrics in result.oracle:
         assert metrics.equal == 1.0 if model in INTEGER else metrics.relative <= TOLERANCE
+
+
+def test_int8_weights_save_flash_and_cost_no_ram(models_dir: Path) -> None:
+    """Weight-only networks take the RAM of their float32 form, with a quarter of its weights."""
+    board, folder = load_board("mps2-an386"), models_dir / "mlperf_kws_dynrange"
+    plain = compile_model(models_dir / "mlperf_kws_f32/model.onnx", board, name="plain")
+    for suffix in ("onnx", "tflite"):
+        small = compile_model(folder / f"model.{suffix}", board, name=suffix)
+        assert small.ram_bytes <= plain.ram_bytes
+        assert len(small.sources.weights) < 0.4 * len(plain.sources.weights)

@@ -28,7 +28,12 @@ FITS: Mapping[str, Fit] = {
     "grouped float32": Fit((9, 2.4), 0.07, 0.34),  # 6 layers
     "grouped quantized": Fit((11.2, 0), 0.12, 0.43),  # 4 layers
     "grouped quantized offset": Fit((14.4, 0), 0.08, 0.08),  # 2 layers
-    "hybrid conv": Fit((5.8, 14.5, 0), 0.00, 0.01),  # 4 layers
+    "hybrid conv": Fit((5, 22, 43), 0.00, 0.32),  # 5 layers
+    "pointwise weights8": Fit((8, 18.2), 0.00, 0.01),  # 4 layers
+    # Those of float32, with the conversion of a weight that pointwise ones show.
+    "conv weights8": Fit((8.4, 18.9), 0.10, 0.37),
+    "depthwise weights8": Fit((18.2,), 0.10, 0.38),
+    "grouped weights8": Fit((10.6, 2.4), 0.07, 0.34),
     "pointwise float32": Fit((6.4, 8.4), 0.06, 0.29),  # 25 layers
     "pointwise quantized": Fit((6.4, 17.1), 0.18, 0.39),  # 113 layers
     "pointwise tflite": Fit((5.4, 30.8), 0.07, 0.17),  # 86 layers
@@ -65,12 +70,11 @@ def _conv(layer: Layer) -> Work:
 
 
 def _hybrid(layer: Layer) -> Work:
-    """Coefficients: for each multiplication, each run over channels, each element of the input."""
+    """Coefficients: for each multiplication, each output, each element under the kernel."""
     x, w, y = layer.input(0).type, layer.input(1).type, layer.output.type
-    geometry = conv_window(x, w, y, layer.attributes)
-    filters, depth = w.shape[:2]
-    runs = filters * taps(geometry, len(geometry.kernel))
-    return Work("hybrid conv", (runs * depth, runs, x.elements))
+    filters, area = w.shape[0], math.prod(w.shape[2:])
+    under = y.elements // filters * area * x.shape[1]
+    return Work("hybrid conv", (y.elements * area * w.shape[1], y.elements, under))
 
 
 def _conv_transpose(layer: Layer) -> Work:
@@ -106,6 +110,7 @@ def taps(geometry: Window, axes: int) -> int:
 RULES: Mapping[tuple[str, str], Rule] = {
     ("", "Conv"): _conv,
     ("", "ConvTranspose"): _conv_transpose,
+    ("mcu", "Conv"): _conv,
     ("tflite", "Conv"): _conv,
     ("tflite", "HybridConv"): _hybrid,
 }

@@ -18,6 +18,7 @@ FITS: Mapping[str, Fit] = {
     "gemm float32": Fit((6.1, 8.2), 0.01, 0.07),  # 37 layers
     "gemm quantized": Fit((5.2, 22.4), 0.04, 0.26),  # 37 layers
     "gemm tflite": Fit((6.1, 25.3), 0.21, 0.36),  # 23 layers
+    "gemm weights8": Fit((7.7, 9.2), 0.01, 0.07),  # as float32, with a conversion
     "matmul float32": Fit((7.2, 16.8), 0.02, 0.03),  # 4 layers
     "matmul quantized": Fit((8.6, 16.4), 0.00, 0.01),  # 2 layers
 }
@@ -46,6 +47,8 @@ def _quantized_lstm(layer: Layer) -> Work:
 RULES: Mapping[tuple[str, str], Rule] = {
     ("", "Gemm"): _gemm,
     ("", "MatMul"): _gemm,
+    ("mcu", "Gemm"): _gemm,
+    ("mcu", "MatMul"): _gemm,
     ("tflite", "FullyConnected"): _gemm,
     **{("", op): _recurrent for op in GATES},
     ("tflite", "LSTM"): _recurrent,

@@ -41,7 +41,9 @@ def elements(layer: Layer) -> int:
 
 
 def quantized_kind(layer: Layer) -> str:
-    """TFLite's requantization costs other than ONNX's."""
+    """TFLite's requantization costs other than ONNX's, and 8-bit weights other than float32."""
+    if layer.domain == "mcu":
+        return "weights8"
     if not layer.output.type.is_quantized:
         return "float32"
     return layer.domain or "quantized"

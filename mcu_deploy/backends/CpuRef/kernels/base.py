@@ -198,6 +198,32 @@ def check_moves(layer: Layer, *operands: Operand | None) -> Support:
     return no(f"it moves {given.pop().value} to {y.value}") if given else YES
 
 
+def check_weights(layer: Layer, weights: Operand) -> Support:
+    """Whether a layer of the domain "mcu" computes float32 with 8-bit weights of one zero point."""
+    for type_ in (layer.input(0).type, layer.output.type):
+        if type_.dtype is not DType.FLOAT32:
+            return no(f"it computes float32 with 8-bit weights, not {type_}")
+    quantization = weights.type.quantization
+    if weights.type.dtype not in BYTES or quantization is None:
+        return no(f"its weights have 8 bits and a scale, unlike {weights.type}")
+    return YES if len(set(quantization.zero_point)) == 1 else no("its weights' zero points differ")
+
+
+def real_weight(weights: Operand, name: str) -> str:
+    """C for the integer weight `name` as a float, which the scale is still missing from."""
+    assert weights.type.quantization is not None
+    return f"(float){without_zero(name, weights.type.quantization.zero_point[0])}"
+
+
+def weight_scaling(weights: Operand, index: str) -> tuple[str, tuple[Constant, ...]]:
+    """C that multiplies `sum` by the scale of its weights, and the scales if there are several."""
+    assert weights.type.quantization is not None
+    scales = weights.type.quantization.scales
+    if scales.size == 1:
+        return f"sum *= {float_literal(scales[0])};", ()
+    return f"sum *= scale[{index}];", (Constant("scale", scales),)
+
+
 def check_types(layer: Layer, *operands: Operand | None) -> Support:
     """Whether all operands are float32, or all are 8-bit integers quantized per tensor."""
     kinds = set()

@@ -14,12 +14,15 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     OUTPUT,
     Kernel,
     check_types,
+    check_weights,
     clamp_lines,
     constant_argument,
     pointer,
+    real_weight,
     render,
     rule,
     times,
+    weight_scaling,
     without_zero,
     workload,
 )
@@ -47,6 +50,8 @@ def _supports(layer: Layer) -> Support:
         return no("the weights are computed at run time; it packs constant weights")
     if bias is not None and bias.constant is None:
         return no("the bias is computed at run time")
+    if layer.domain == "mcu":
+        return check_weights(layer, w)
     return check_types(layer, x, w, layer.output)
 
 
@@ -68,7 +73,7 @@ def _taps(window: Plane) -> dict[str, object]:
 
 
 def create(layer: Layer) -> Workload:
-    """The workload of a Conv, of ONNX or of the domain "tflite"."""
+    """The workload of a Conv, of ONNX or of the domains "tflite" and "mcu"."""
     x, w, y = layer.input(0), layer.input(1), layer.output
     bias = layer.optional(2)
     geometry = conv_window(x.type, w.type, y.type, layer.attributes)
@@ -94,6 +99,8 @@ def create(layer: Layer) -> Workload:
         "x_ctype": x.type.dtype.c_type,
         "w_ctype": w.type.dtype.c_type,
         "group_offset": "" if group == 1 else f" + m / {filters // group} * {depth}",
+        "start": "bias[m]",
+        "scaling": "",
         "channel": "m" if filters == channels else f"m / {filters // channels}",
     }
     helpers: tuple[CFunction, ...] = ()
@@ -116,8 +123,17 @@ def create(layer: Layer) -> Workload:
         constants.append(Constant("bias", offsets.astype(np.float32)))
         clamp = clamp_lines(layer, "sum", " " * 16)
         values |= {"acc": "float", "product": f"{left} * {right}", "clamp": clamp}
+    if layer.domain == "mcu":
+        scaling, scales = weight_scaling(w, "m")
+        constants += scales
+        values |= {
+            "start": "0.0F",
+            "product": f"{left} * {real_weight(w, right)}",
+            "scaling": f"{scaling}\n                sum += bias[m];",
+        }
+    kind = "weights8" if layer.domain == "mcu" else y.type.dtype.value
     function = CFunction(
-        f"{'depthwise_' if depthwise else ''}conv_{y.type.dtype.value}",
+        f"{'depthwise_' if depthwise else ''}conv_{kind}",
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),
@@ -172,4 +188,7 @@ def supports(layer: Layer) -> Support:
     return YES
 
 
-KERNELS = (Kernel("Conv", supports, rule(LayoutRule.CHANNELS_LAST), create),)
+KERNELS = tuple(
+    Kernel("Conv", supports, rule(LayoutRule.CHANNELS_LAST), create, domain)
+    for domain in ("", "mcu")
+)

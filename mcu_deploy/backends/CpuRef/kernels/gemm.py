@@ -17,13 +17,16 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     QUANTIZE,
     Kernel,
     check_types,
+    check_weights,
     clamp_lines,
     constant_argument,
     float_literal,
     output_quantization,
     pointer,
+    real_weight,
     render,
     rule,
+    weight_scaling,
     without_zero,
     workload,
 )
@@ -58,6 +61,8 @@ def _supports_types(layer: Layer) -> Support:
     quantization = layer.input(1).type.quantization
     if quantization is not None and len(set(quantization.zero_point)) > 1:
         return no("the second matrix has different zero points per column")
+    if layer.domain == "mcu":
+        return check_weights(layer, layer.input(1))
     return check_types(layer, layer.input(0), layer.input(1), layer.output)
 
 
@@ -78,7 +83,7 @@ def create(layer: Layer) -> Workload:
     """y[r][n] = clamp(alpha * sum_k x[r][k] * w[n][k] + beta * bias[n])."""
     x, w, y = layer.input(0), layer.input(1), layer.output
     assert w.constant is not None
-    is_matmul = layer.op == "MatMul"
+    is_matmul, weight_only = layer.op == "MatMul", layer.domain == "mcu"
     transposed = layer.op == "FullyConnected" or bool(layer.attributes.get("transB", 0))
     matrix = w.constant if transposed else w.constant.T
     columns, depth = matrix.shape
@@ -122,14 +127,18 @@ def create(layer: Layer) -> Workload:
             values["bias_step"] = "n" if same else f"r * {columns} + n"
         constants.append(Constant("bias", offsets))
         alpha = 1.0 if is_matmul else float(layer.attributes.get("alpha", 1.0))
+        scaling, scales = weight_scaling(w, "n") if weight_only else ("", ())
+        constants += scales
+        if alpha != 1.0:
+            scaling += f" sum *= {float_literal(alpha)};"
         values |= {
             "acc": "float",
-            "product": "x[k] * row[k]",
-            "scaling": "" if alpha == 1.0 else f"sum *= {float_literal(alpha)};",
+            "product": f"x[k] * {real_weight(w, 'row[k]') if weight_only else 'row[k]'}",
+            "scaling": scaling.strip(),
             "clamp": clamp_lines(layer, "sum", " " * 12),
         }
     function = CFunction(
-        f"gemm_{y.type.dtype.value}",
+        f"gemm_{'weights8' if weight_only else y.type.dtype.value}",
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),
@@ -193,4 +202,6 @@ def _matmul(layer: Layer) -> Workload:
 KERNELS = (
     Kernel("Gemm", supports, rule(LayoutRule.NATURAL), create),
     Kernel("MatMul", _supports_matmul, rule(LayoutRule.NATURAL), _matmul),
+    Kernel("Gemm", supports, rule(LayoutRule.NATURAL), create, "mcu"),
+    Kernel("MatMul", supports, rule(LayoutRule.NATURAL), create, "mcu"),
 )

@@ -1,9 +1,13 @@
-"""HybridConv of TFLite models: the input is quantized into scratch memory, sums are integers."""
+"""HybridConv of TFLite models: what lies under the kernel is quantized into scratch memory, one
+output position after the other; sums are integers."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -55,7 +59,8 @@ def _create(layer: Layer) -> Workload:
     assert w.constant is not None
     assert w.type.quantization is not None
     geometry = conv_window(x.type, w.type, y.type, layer.attributes)
-    group = int(layer.attributes.get("group", 1))
+    window = plane(geometry)
+    taps = math.prod(window.kernel)
     filters, depth = w.type.shape[:2]
     factor = w.type.quantization.scales
     offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
@@ -67,8 +72,7 @@ def _create(layer: Layer) -> Workload:
     )
     values: dict[str, object] = {
         "elements": x.type.elements, "channels": x.type.shape[1], "filters": filters,
-        "depth": depth, **vars(plane(geometry)), "padded": geometry.padded,
-        "group_offset": "" if group == 1 else f" + m / {filters // group} * {depth}",
+        "depth": depth, "taps": taps, **vars(window), "padded": geometry.padded,
         "factor_index": "m" if factor.size > 1 else "0",
         "clamp": clamp_lines(layer, "real", " " * 16),
     }  # fmt: skip
@@ -85,7 +89,13 @@ def _create(layer: Layer) -> Workload:
     arguments = (
         INPUT, OUTPUT, Argument(Role.SCRATCH), *(constant_argument(i) for i in range(3)),
     )  # fmt: skip
-    return workload(layer, function, arguments, constants, (ROUND,), scratch_bytes=x.type.elements)
+    channels = x.type.shape[1]
+    # The first filter of a position waits for all that is read there, the others read nothing.
+    reads = np.append(0, np.full(filters - 1, overlap.NOTHING))
+    return workload(
+        layer, function, arguments, constants, (ROUND,), scratch_bytes=taps * channels,
+        in_place=overlap.in_place(layer, overlap.window(1, channels, window, reads)),
+    )  # fmt: skip
 
 
 KERNELS = (Kernel("HybridConv", _supports, rule(LayoutRule.CHANNELS_LAST), _create, "tflite"),)

@@ -1,0 +1,97 @@
+"""Weights of 8 bits in layers of float32: stored as bytes, multiplied as ONNX says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+from operators.lab import Case, check_cases, compile_case, make_model
+from operators.test_lowering import lowered
+
+
+def _layer(
+    name: str,
+    op: str,
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    axis: int | None = None,
+    zero: int = 0,
+    bias: bool = True,
+    clamp: bool = False,
+    **attributes: Any,
+) -> Case:
+    """One layer, its weights quantized for each slice of an axis, or for the whole tensor."""
+    rng = np.random.default_rng(len(name))
+    dtype = np.dtype("uint8" if zero > 0 else "int8")
+    info, count = np.iinfo(dtype), 1 if axis is None else w[axis]
+    scale = rng.uniform(0.001, 0.02, count).astype(np.float32)
+    points = np.full(count, zero, dtype)
+    constants = {
+        "w": rng.integers(info.min, info.max + 1, w).astype(dtype),
+        "s": scale if axis is not None else scale[0],
+        "z": points if axis is not None else points[0],
+    }
+    along = {} if axis is None else {"axis": axis}
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s", "z"], ["real"], "dq", **along)]
+    arguments = ["x", "real"]
+    if bias:
+        filters = w[0] if op == "Conv" or attributes.get("transB") else w[-1]
+        constants["b"] = rng.standard_normal(filters).astype(np.float32)
+        arguments.append("b")
+    nodes.append(helper.make_node(op, arguments, ["sum"], "layer", **attributes))
+    nodes.append(helper.make_node("Relu" if clamp else "Identity", ["sum"], ["y"], "end"))
+    model = make_model(nodes, {"x": ("float32", x)}, {"y": ("float32", None)}, constants)
+    return Case(name, model, (rng.standard_normal(x).astype(np.float32),))
+
+
+def _cases() -> Iterator[Case]:
+    yield _layer("padded", "Conv", (1, 3, 6, 5), (4, 3, 3, 3), 0, clamp=True, pads=[1, 1, 1, 1])
+    yield _layer("one scale", "Conv", (2, 3, 6, 5), (4, 3, 2, 3), strides=[2, 1])
+    yield _layer("bytes of uint8", "Conv", (1, 3, 6, 5), (4, 3, 3, 3), 0, zero=121, bias=False)
+    yield _layer("pointwise", "Conv", (1, 8, 4, 4), (6, 8, 1, 1), 0, clamp=True)
+    yield _layer("depthwise", "Conv", (1, 4, 6, 6), (4, 1, 3, 3), 0, group=4, pads=[1, 1, 1, 1])
+    yield _layer("groups", "Conv", (1, 4, 6, 6), (6, 2, 3, 3), 0, zero=7, group=2)
+    yield _layer("one axis", "Conv", (1, 3, 9), (4, 3, 3), 0, dilations=[2])
+    yield _layer("gemm", "Gemm", (3, 8), (8, 5), 1, clamp=True)
+    yield _layer("gemm transposed", "Gemm", (3, 8), (5, 8), 0, transB=1, alpha=0.5, beta=2.0)
+    yield _layer("gemm of one scale", "Gemm", (1, 8), (5, 8), zero=9, transB=1, bias=False)
+    yield _layer("matmul", "MatMul", (2, 3, 8), (8, 5), 1, bias=False)
+
+
+@pytest.mark.needs_host_gcc
+def test_weight_only_layers(tmp_path: Path) -> None:
+    check_cases(list(_cases()), tmp_path)
+
+
+def test_weights_stay_bytes(tmp_path: Path) -> None:
+    for index, case in enumerate(_cases()):
+        network = compile_case(case, tmp_path, index).network
+        constants = [c for s in network.plan.steps for c in s.choice.workload.constants]
+        (weights,) = [c for c in constants if c.stem == "weights"]
+        assert weights.value.dtype.itemsize == 1, case.name
+
+
+def test_weights_of_scales_along_the_depth_become_float32(tmp_path: Path) -> None:
+    """A scale for each input would have to be multiplied in the inner loop."""
+    graph = lowered(_layer("rows", "MatMul", (2, 8), (8, 5), 0, bias=False), tmp_path)
+    (node,) = graph.nodes
+    assert (node.domain, node.op) == ("", "MatMul")
+
+
+def test_a_table_that_is_looked_up_stays_bytes(tmp_path: Path) -> None:
+    """Of an embedding the rows that are picked become real numbers, not the table."""
+    constants = {
+        "w": np.arange(60, dtype=np.int8).reshape(20, 3), "s": np.float32(0.1), "z": np.int8(2),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["real"], "dq"),
+        helper.make_node("Gather", ["real", "i"], ["y"], "gather", axis=0),
+    ]
+    model = make_model(nodes, {"i": ("int64", (4,))}, {"y": ("float32", None)}, constants)
+    graph = lowered(Case("table", model, (np.array([0, 7, 19, 7]),)), tmp_path)
+    assert [n.op for n in graph.nodes] == ["Gather", "DequantizeLinear"]
+    assert {v.dtype.name for v in graph.data.constants.values() if v.size == 60} == {"int8"}
