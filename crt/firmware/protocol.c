@@ -15,6 +15,7 @@ static uint8_t reply_frame[MCU_PROTOCOL_MAX_FRAME];
 static mcu_message_t last_reply = {reply_frame, MCU_PROTOCOL_MTU, 0, 0};
 static uint16_t last_seq;
 static uint32_t last_crc;
+static bool is_greeted; /* since its start */
 
 void mcu_protocol_error(mcu_message_t *reply, uint32_t code, int32_t detail) {
     static const char *const texts[] = {
@@ -30,7 +31,8 @@ void mcu_protocol_error(mcu_message_t *reply, uint32_t code, int32_t detail) {
         "the input in memory is not the one that was sent: write it again",
         "",
         "the layer's output is not in memory: run with STOP_AFTER this layer first",
-        "the model has fewer partitions"};
+        "the model has fewer partitions",
+        "the device has started since it was last greeted"};
     uint32_t request = reply->frame[1] & ~(uint32_t)MCU_REPLY;
     const char *text = code == MCU_PROTOCOL_RUN_FAILED ? mcu_error_string(detail) : texts[code];
     reply->frame[1] = MCU_REPLY_ERROR;
@@ -246,6 +248,8 @@ static void handle_frame(const uint8_t *frame, size_t size) {
     mcu_message_start(&last_reply, MCU_REPLY | type, seq);
     if (version != MCU_PROTOCOL_VERSION) {
         mcu_protocol_error(&last_reply, MCU_PROTOCOL_BAD_VERSION, MCU_PROTOCOL_VERSION);
+    } else if (!is_greeted && type != MCU_HELLO) {
+        mcu_protocol_error(&last_reply, MCU_PROTOCOL_NOT_GREETED, 0);
     } else {
         handle(type, seq, &request, &last_reply);
     }
@@ -256,6 +260,7 @@ static void handle_frame(const uint8_t *frame, size_t size) {
         mcu_protocol_restart();
     }
     if (type == MCU_HELLO) {
+        is_greeted = true;
         last_reply.frame_size = 0;
     }
 }
