@@ -6,8 +6,7 @@ with connect("socket://127.0.0.1:5000", expect=[expected]) as device:
 
 from __future__ import annotations
 
-import itertools
-import time
+import contextlib
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcu_deploy.device import protocol
-from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame
+from mcu_deploy.device.framing import PROTOCOL_VERSION
+from mcu_deploy.device.line import DeviceRestarted, other_version
 from mcu_deploy.device.link import EventHandler, Link
 from mcu_deploy.device.models import (
     ExpectedModel,
@@ -34,7 +34,6 @@ from mcu_deploy.device.protocol import (
     CounterKind,
     Hello,
     LayerCrc,
-    LayerTime,
     Provoke,
     RunFlag,
     RunResult,
@@ -42,7 +41,9 @@ from mcu_deploy.device.protocol import (
     TensorKind,
     Type,
 )
+from mcu_deploy.device.transfers import read_tensor, write_state, write_tensor
 from mcu_deploy.device.transport import DEFAULT_BAUD, LineClosed, Transport
+from mcu_deploy.device.watching import LayerCrcs, LayerTimes, Watch
 from mcu_deploy.errors import DeviceError, UsageError
 
 Array = NDArray[np.generic]
@@ -117,7 +118,7 @@ class Device:
                 f"Input {tensor.name!r} of {run.called} has {tensor.bytes} bytes, {len(data)} "
                 f"were given; give {tensor.dtype} of shape {tensor.shape}."
             )
-        self._write(run.input(index), data)
+        write_tensor(self._link, run.input(index), data)
         self._crcs.setdefault(run.key, {})[index] = zlib.crc32(data)
 
     def read_output(
@@ -126,7 +127,7 @@ class Device:
         """Reads a whole output of the last run."""
         run = self.signature(model, partition)
         _tensor(run.outputs, index, f"{run.called} has no output {index}")
-        return self._read(run.output(index))
+        return read_tensor(self._link, run.output(index))
 
     def kept(self, model: int | str, name: str) -> Array:
         """A kept tensor, as the last run that computes it has left it."""
@@ -143,7 +144,7 @@ class Device:
         info = self.model(model)
         index = find_tensor(info.states, name, f"Model {info.name} has no state {name!r}")
         data = pack_array(info.states[index], value, f"State {name!r} of model {info.name}")
-        self._write(protocol.pack_tensor(info.index, TensorKind.STATE, index), data)
+        write_state(self._link, protocol.pack_tensor(info.index, TensorKind.STATE, index), data)
 
     def reset_states(self, model: int | str) -> None:
         """Gives every state of a model its initial value."""
@@ -206,27 +207,9 @@ class Device:
         Of a layer that runs several times the last, of one in a branch that is not taken none. The
         outputs of the run can be read afterwards.
         """
-        info = self.model(model)
-        found: dict[tuple[int, int], LayerCrc] = {}
-        counts: dict[int, int] = {}
-        arrived = 0
-
-        def note(event: Frame) -> None:
-            if event.type == Type.LAYER_CRC:
-                crc = protocol.unpack_layer_crc(event.payload)
-                found[crc.layer, crc.output] = crc
-                counts[crc.layer] = crc.num_outputs
-                nonlocal arrived
-                arrived += crc.output == 0
-
-        def is_complete(result: RunResult) -> bool:
-            nonlocal arrived
-            calls, arrived = arrived, 0
-            every = len(counts) == info.num_layers or calls == result.layers
-            return every and len(found) == sum(counts.values())
-
-        self._run_until(info, inputs, RunFlag.LAYER_CRC, 1, note, is_complete)
-        return tuple(found[key] for key in sorted(found))
+        watch = LayerCrcs()
+        self._watch(self.model(model), inputs, watch, 1)
+        return watch.in_order()
 
     def read_layer_output(
         self, model: int | str, inputs: Sequence[Array], layer: int, output: int = 0
@@ -235,7 +218,9 @@ class Device:
         info = self.model(model)
         self._write_inputs(model, inputs)
         self.run(model, stop_after=layer)
-        return self._read(protocol.pack_tensor(info.index, TensorKind.LAYER, layer, output))
+        return read_tensor(
+            self._link, protocol.pack_tensor(info.index, TensorKind.LAYER, layer, output)
+        )
 
     def profile(self, model: int | str, inputs: Sequence[Array], *, repeat: int = 1) -> Profile:
         """Runs the network and returns the counter's difference over each layer, the least of the
@@ -249,28 +234,9 @@ class Device:
                 f"Board {self.hello.board} has no counter to profile with; use an emulator's."
             )
         info = self.model(model)
-        least: dict[int, int] = {}
-        times: dict[int, list[LayerTime]] = {}
-
-        def note(event: Frame) -> None:
-            if event.type == Type.LAYER_TIME:
-                time_ = protocol.unpack_layer_time(event.payload)
-                times.setdefault(time_.repetition, []).append(time_)
-
-        def is_complete(result: RunResult) -> bool:
-            for calls in times.values():
-                is_whole = len(calls) == result.layers
-                if is_whole or len({t.layer for t in calls}) == len(calls):  # none runs twice
-                    for layer in {t.layer for t in calls}:
-                        took = sum(t.counter for t in calls if t.layer == layer)
-                        least[layer] = min(took, least.get(layer, took))
-            whole = any(len(calls) == result.layers for calls in times.values())
-            times.clear()
-            return whole or len(least) == info.num_layers
-
-        result = self._run_until(info, inputs, RunFlag.LAYER_TIME, repeat, note, is_complete)
-        costs = tuple(least.get(layer, 0) for layer in range(info.num_layers))
-        return Profile(self.hello.counter_kind, costs, result)
+        watch = LayerTimes()
+        result = self._watch(info, inputs, watch, repeat)
+        return Profile(self.hello.counter_kind, watch.costs(info.num_layers), result)
 
     def echo(self, data: bytes) -> bytes:
         """Sends up to an MTU of bytes there and back."""
@@ -287,20 +253,22 @@ class Device:
 
     def reset(self, patience: float = 10.0) -> None:
         """Restarts the device and waits until it answers again."""
-        self._link.request(Type.RESET)
+        with contextlib.suppress(DeviceRestarted):  # only the reply was lost
+            self._link.request(Type.RESET)
         self.await_restart(patience)
 
     def await_restart(self, patience: float = 10.0) -> None:
         """After a DeviceFault: waits up to `patience` seconds until the device answers again."""
-        deadline = time.monotonic() + patience
+        now = self._link.transport.now
+        deadline = now() + patience
         while True:
             try:
                 self._greet()
                 return
             except LineClosed:
-                self._link.transport.reopen(max(deadline - time.monotonic(), 0.0))
+                self._link.transport.reopen(max(deadline - now(), 0.0))
             except DeviceError:
-                if time.monotonic() > deadline:
+                if now() > deadline:
                     raise
 
     def _greet(self) -> None:
@@ -308,29 +276,18 @@ class Device:
         self._link.forget()
         self.hello = protocol.unpack_hello(self._link.request(Type.HELLO, reply_bytes=160))
         if self.hello.protocol_version != PROTOCOL_VERSION:
-            raise DeviceError(
-                f"The firmware speaks version {self.hello.protocol_version} of the protocol, this "
-                f"mcu-deploy version {PROTOCOL_VERSION}; build and load the firmware anew."
-            )
+            raise other_version(self.hello.protocol_version)
         self._link.adopt(self.hello)
         self.models = tuple(self._describe(i) for i in range(self.hello.num_models))
 
     def _describe(self, model: int) -> ModelInfo:
         return describe(model, lambda kind, data: self._link.request(kind, data, reply_bytes=256))
 
-    def _write(self, reference: bytes, data: bytes) -> None:
-        step = self.hello.mtu - len(reference) - 4
-        chunks = [
-            protocol.pack_write(reference, at, data[at : at + step])
-            for at in range(0, len(data), step)
-        ]
-        self._link.exchange(Type.WRITE, chunks)
-
     def _read_array(
         self, info: ModelInfo, tensors: Sequence[TensorInfo], kind: TensorKind, name: str, what: str
     ) -> Array:
         index = find_tensor(tensors, name, f"Model {info.name} has no {what} {name!r}")
-        data = self._read(protocol.pack_tensor(info.index, kind, index))
+        data = read_tensor(self._link, protocol.pack_tensor(info.index, kind, index))
         return unpack_array(tensors[index], data)
 
     def _write_inputs(
@@ -367,44 +324,26 @@ class Device:
         reply = self._link.request(Type.RUN, payload, on_event=on_event, patient=True)
         return protocol.unpack_run(reply)
 
-    def _run_until(
-        self,
-        info: ModelInfo,
-        inputs: Sequence[Array],
-        flags: RunFlag,
-        repeat: int,
-        note: EventHandler,
-        is_complete: Callable[[RunResult], bool],
+    def _watch(
+        self, info: ModelInfo, inputs: Sequence[Array], watch: Watch, repeat: int
     ) -> RunResult:
-        """Runs until no event is missing: events are not repeated, but runs can be."""
-        for _ in range(_RUN_ATTEMPTS):
+        """Runs until no event is missing, each time from the states that there are now."""
+        references = [
+            protocol.pack_tensor(info.index, TensorKind.STATE, index)
+            for index in range(len(info.states))
+        ]
+        states = [(reference, read_tensor(self._link, reference)) for reference in references]
+        for attempt in range(_RUN_ATTEMPTS):
+            for reference, value in states if attempt else ():
+                write_state(self._link, reference, value)
             self._write_inputs(info.index, inputs)
-            result = self._run(Signature.of(info), flags, repeat, 0, note)
-            if is_complete(result):
+            result = self._run(Signature.of(info), watch.flag, repeat, 0, watch.note)
+            if watch.is_complete(result, info.num_layers):
                 return result
         raise DeviceError(
             f"In {_RUN_ATTEMPTS} runs of model {info.name} not every layer's report arrived: the "
             "line is too bad; use a lower baud rate or a shorter cable."
         )
-
-    def _read(self, reference: bytes) -> bytes:
-        """A whole tensor, in chunks; its size comes with the first."""
-        step = self.hello.mtu - 8
-        size = protocol.unpack_read(
-            self._link.request(Type.READ, protocol.pack_read(reference, 0, 0))
-        )[1]
-        requests = [
-            protocol.pack_read(reference, at, min(step, size - at)) for at in range(0, size, step)
-        ]
-        replies = self._link.exchange(Type.READ, requests, reply_bytes=self.hello.mtu)
-        parts = [protocol.unpack_read(reply) for reply in replies]
-        expected = range(0, size, step)
-        if any(part[0] != at for part, at in zip(parts, expected, strict=True)):
-            raise DeviceError("The device sent another part of the tensor than was asked for.")
-        data = b"".join(itertools.chain(part[2] for part in parts))
-        if len(data) != size:
-            raise DeviceError(f"The device sent {len(data)} bytes of a tensor of {size}.")
-        return data
 
 
 def connect(
@@ -412,23 +351,31 @@ def connect(
     *,
     baud: int | None = None,
     expect: Sequence[ExpectedModel] = (),
-    latency: float = 1.0,
-    retries: int = 3,
+    latency: float | None = None,
+    retries: int | None = None,
     run_timeout: float = 60.0,
     log: Callable[[str], None] = lambda text: None,
 ) -> Device:
     """Opens a device and greets it.
 
     url: a device node or a URL of pyserial (`socket://host:port`); baud: None: 115200. expect: the
-    models that were just built; another firmware is refused. latency: seconds that the operating
-    system and an emulator may add to each exchange; retries: attempts of a request without an
-    answer; run_timeout: seconds between two signs of life of a run; log: gets the device's log.
+    models that were just built; another firmware is refused. latency: seconds that line, operating
+    system and emulator may hold an answer back (None: 3); retries: attempts of a request whose
+    frames get damaged, a tenth of it where nothing comes at all (None: 100); run_timeout: seconds
+    without a sign of life from a run; log: gets the device's log.
 
     DeviceError: cannot open, no answer (with a diagnosis), or another firmware.
     """
+    wait = 3.0 if latency is None else latency
+    tries = 100 if retries is None else retries
+    if not (0 < wait <= 600 and tries >= 1):
+        raise UsageError(
+            f"A latency of {wait:g} s with {tries} retries makes no sense: give 0.001 ... 600 "
+            "seconds and one attempt at least."
+        )
     transport = Transport(url, baud or DEFAULT_BAUD)
     try:
-        link = Link(transport, latency=latency, retries=retries, run_timeout=run_timeout, log=log)
+        link = Link(transport, latency=wait, retries=tries, run_timeout=run_timeout, log=log)
         device = Device(link)
         refuse_other_models(device.hello.board, device.models, expect)
     except BaseException:

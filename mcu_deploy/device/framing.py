@@ -94,6 +94,8 @@ class FrameReader:
         self._overlong = False
         self.bytes_seen = 0
         self.frames_seen = 0
+        self.dropped = 0
+        """Packets between two delimiters that were no frames."""
         self.noise = b""
         """The last bytes that were part of no frame, for a diagnosis."""
 
@@ -107,7 +109,8 @@ class FrameReader:
             frame = None if self._overlong else decode_frame(bytes(self._line))
             if frame is not None:
                 frames.append(frame)
-            else:
+            elif self._line or self._overlong:
+                self.dropped += 1
                 self._drop()
             self._line.clear()
             self._overlong = False

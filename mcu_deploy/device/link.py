@@ -1,89 +1,55 @@
 """Requests and replies over a line that loses and changes bytes (docs/protocol.md, 2).
 
-Numbers the requests, repeats them, resynchronises, derives the time-outs, and tells a silent device
-from a wrong baud rate. Knows nothing of models.
+Numbers the requests, finds out which were lost, repeats those, and cuts tensors into frames that
+are as long as the line allows. Knows nothing of models.
 """
 
 from __future__ import annotations
 
-import string
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from mcu_deploy.device import protocol
-from mcu_deploy.device.fault import DeviceFault, unpack_fault
-from mcu_deploy.device.framing import (
-    PROTOCOL_VERSION,
-    Frame,
-    FrameReader,
-    encode_frame,
-    encoded_size,
-)
-from mcu_deploy.device.protocol import REPLY, Hello, Type, name_of_request
+from mcu_deploy.device.framing import Frame, encode_frame
+from mcu_deploy.device.line import DeviceRestarted, Line
+from mcu_deploy.device.protocol import REPLY, Code, Hello, Type
 from mcu_deploy.device.transport import Transport
-from mcu_deploy.errors import DeviceError
 
 EventHandler = Callable[[Frame], None]
 
-_BITS_PER_BYTE = 10
 _MOST_AHEAD = 8
 """Requests on the way at one time, however large the window is."""
 
+_STEP = 16
+"""Bytes by which pieces of tensors grow, and that they have at least. A piece costs some 38 bytes
+beside its own, both ways together; growing by about half of that after each success and halving
+after each loss brings pieces near the size that carries most on any line (AIMD, as in TCP)."""
 
-class DeviceRestarted(DeviceError):
-    """The device has restarted by itself: what was written to it is lost."""
+_PIECE_OVERHEAD = 12
+"""Bytes of a WRITE's payload beside the data; READ has fewer."""
 
 
-class _Batch:
-    """Requests of one kind, and which of them are unsent, on the way, or answered."""
+@dataclass
+class _Piece:
+    """A request on its way: whole, or `count` bytes of a tensor at `offset`."""
 
-    def __init__(self, payloads: dict[int, bytes], kind: int) -> None:
-        self._lines = {seq: encode_frame(Frame(kind, seq, data)) for seq, data in payloads.items()}
-        self._replies: dict[int, bytes] = {}
-        self.unsent = list(payloads)
-        self.waiting: list[int] = []
-
-    def to_send(self, window: int) -> Iterator[bytes]:
-        """Moves what may be sent now to `waiting`. One request is always allowed."""
-        while self.unsent and len(self.waiting) < _MOST_AHEAD:
-            line = self._lines[self.unsent[0]]
-            if self.waiting and self.bytes_waiting() + len(line) > window:
-                return
-            self.waiting.append(self.unsent.pop(0))
-            yield line
-
-    def bytes_waiting(self) -> int:
-        return sum(len(self._lines[seq]) for seq in self.waiting)
-
-    def takes(self, frame: Frame, kind: int) -> bool:
-        """Whether this is the first reply to one of them; ProtocolError where it is an ERROR."""
-        if frame.seq not in self._lines or frame.seq in self._replies:
-            return False
-        if frame.type == Type.ERROR:
-            raise protocol.unpack_error(frame.payload)
-        if frame.type != kind + REPLY:
-            return False
-        self._replies[frame.seq] = frame.payload
-        self.waiting = [seq for seq in self.waiting if seq != frame.seq]
-        self.unsent = [seq for seq in self.unsent if seq != frame.seq]
-        return True
-
-    def is_event(self, frame: Frame) -> bool:
-        return frame.seq in self._lines and frame.type < REPLY
-
-    def send_again(self) -> None:
-        self.unsent, self.waiting = self.waiting + self.unsent, []
-
-    def in_order(self) -> list[bytes]:
-        return [self._replies[seq] for seq in self._lines]
+    kind: int
+    offset: int = 0
+    count: int = 0
+    seq: int = 0
+    line: bytes = b""
+    reply_bytes: int = 0
+    attempts: int = 0
+    sent: float = 0.0
+    is_probe: bool = False
 
 
 class Link:
     """The host's end of the protocol over an open transport.
 
-    latency: seconds that the operating system and the emulator may add to each exchange; retries:
-    attempts without any progress before it gives up; run_timeout: seconds between two signs of
-    life of a run; log: gets the text of each LOG frame.
+    latency: seconds that a wait for an answer may grow to; retries: attempts of one request before
+    it gives up, a tenth of it (but ten, if it is so many) where no byte comes; run_timeout: seconds
+    without a sign of life from a run; log: gets the text of each LOG frame.
     """
 
     def __init__(
@@ -96,86 +62,28 @@ class Link:
         log: Callable[[str], None],
     ) -> None:
         self.transport = transport
+        self.line = Line(transport, latency, log)
         self.window = 0
-        self.baud = transport.baud
-        self.latency = latency
         self.retries = retries
         self.run_timeout = run_timeout
+        self.piece_bytes = 0
+        """Bytes of a tensor that a frame carries now."""
+        self.most_piece_bytes = 0
         self.resent = 0
         """How many requests had to be repeated so far."""
-        self._log = log
-        self._reader = FrameReader()
-        self._frames: list[Frame] = []
-        self._seq = 0
-        self._starting = True
-        self._start_fault: DeviceFault | None = None
 
     def forget(self) -> None:
-        """Before a HELLO: a restart is no surprise, and what was half received is noise."""
-        self._reader = FrameReader()
-        self._frames = []
-        self._starting = True
-        self._start_fault = None
+        """Before a HELLO: nothing is known of the device."""
+        self.line.restart()
         self.window = 0
-        self.baud = self.transport.baud
 
     def adopt(self, hello: Hello) -> None:
-        """Takes the window and the baud rate (an emulator's line has none of its own)."""
+        """Takes sizes and the baud rate (an emulator's line has none of its own)."""
+        self.line.greeted()
+        self.line.baud = hello.baud or self.transport.baud
         self.window = hello.receive_window
-        self.baud = hello.baud or self.transport.baud
-
-    def exchange(
-        self,
-        kind: int,
-        payloads: Sequence[bytes],
-        *,
-        reply_bytes: int = 64,
-        on_event: EventHandler | None = None,
-        patient: bool = False,
-    ) -> list[bytes]:
-        """Sends requests of one kind and returns the replies' payloads, in the same order.
-
-        Several payloads are sent ahead as the window allows (READ, WRITE, TENSOR_CRC only).
-        reply_bytes: the largest payload of a reply; on_event: gets the events of these requests;
-        patient: signs of life keep the time-out away.
-
-        Raises ProtocolError (refused), DeviceFault, DeviceRestarted, or DeviceError (no answer,
-        with a diagnosis).
-        """
-        batch = _Batch({self._next_seq(): payload for payload in payloads}, kind)
-        failures = 0
-        deadline = alive_until = 0.0
-        while batch.unsent or batch.waiting:
-            for line in batch.to_send(self.window):
-                self.transport.write(line)
-                deadline = self._deadline(batch, reply_bytes, failures)
-            frame = self._next_frame(deadline)
-            if frame is not None and batch.takes(frame, kind):
-                failures = 0
-                deadline = self._deadline(batch, reply_bytes, failures)
-            elif frame is not None and batch.is_event(frame):
-                if patient:
-                    alive_until = time.monotonic() + self.run_timeout
-                    deadline = self._deadline(batch, reply_bytes, 2)
-                if on_event is not None:
-                    on_event(frame)
-            elif frame is not None and frame.type == Type.READY:
-                batch.send_again()  # what it was sent before its start is lost
-            elif frame is None:
-                idle = self._resync()
-                if self._frames:
-                    continue  # the answer has come late
-                if not idle and time.monotonic() < alive_until:
-                    deadline = self._deadline(batch, reply_bytes, 2)
-                    continue  # it is at work
-                failures += 1
-                if failures >= self.retries:
-                    raise self._diagnosis(kind)
-                self.resent += len(batch.waiting)
-                batch.send_again()
-        if kind == Type.HELLO:
-            self._starting = False
-        return batch.in_order()
+        self.most_piece_bytes = hello.mtu - _PIECE_OVERHEAD
+        self.piece_bytes = min(self.piece_bytes or self.most_piece_bytes, self.most_piece_bytes)
 
     def request(
         self,
@@ -186,103 +94,201 @@ class Link:
         on_event: EventHandler | None = None,
         patient: bool = False,
     ) -> bytes:
-        """One request: `exchange` with one payload."""
-        (reply,) = self.exchange(
-            kind, [payload], reply_bytes=reply_bytes, on_event=on_event, patient=patient
+        """Sends a request and returns the reply's payload.
+
+        reply_bytes: the largest payload of the reply; on_event: gets the events of this request;
+        patient: the device may be at work for long, and not even answer PING.
+
+        Raises ProtocolError (refused), DeviceFault, DeviceRestarted, or DeviceError (no answer,
+        with a diagnosis).
+        """
+        piece = _Piece(kind, reply_bytes=reply_bytes)
+        return _Exchange(self, lambda *_: payload, [piece], on_event, patient).replies()[0]
+
+    def transfer(
+        self, kind: int, size: int, payload: Callable[[int, int], bytes]
+    ) -> dict[int, bytes]:
+        """Sends requests (READ, WRITE) for the `size` bytes of a tensor; returns the replies by
+        offset. payload(offset, count) is that of a request for a part. Errors as of `request`.
+
+        What has arrived is not sent again; parts get shorter while frames are lost.
+        """
+        if not size:
+            return {}
+        return _Exchange(self, payload, [_Piece(kind, 0, size)], None, False).replies()
+
+    def lost(self, piece: _Piece) -> None:
+        """A request or its reply was lost: halves the pieces, if it was one of the long ones."""
+        self.line.doubt()
+        self.resent += 1
+        if piece.count > self.piece_bytes // 2:
+            self.piece_bytes = max(min(self.piece_bytes, piece.count // 2), _STEP)
+
+    def arrived(self, piece: _Piece) -> None:
+        """A piece and its reply came through: lets the pieces grow."""
+        if piece.count >= self.piece_bytes:
+            self.piece_bytes = min(self.piece_bytes + _STEP, self.most_piece_bytes)
+
+
+class _Exchange:
+    """Requests, some of them on the way, until all are answered.
+
+    The device answers in order. So a reply, also that to a PING, tells that what was sent before
+    it and has no answer is lost: nothing is repeated on a guess, however slow the line is.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        payload: Callable[[int, int], bytes],
+        unsent: list[_Piece],
+        on_event: EventHandler | None,
+        patient: bool,
+    ) -> None:
+        self._link, self._line = link, link.line
+        self._payload = payload
+        self._unsent = unsent
+        self._on_way: list[_Piece] = []
+        self._replies: dict[int, bytes] = {}
+        self._on_event = on_event
+        self._patient = patient
+        self._kind = unsent[0].kind
+        self._vain = 0
+        """Waits in a row in which no valid answer came."""
+        self._silent = 0
+        """Of these the last ones, in which no byte came."""
+        self._came = self._line.bytes_seen
+        self._heard = self._line.transport.now()
+
+    def replies(self) -> dict[int, bytes]:
+        """Sends, waits and repeats; the payloads of the replies by offset."""
+        self._send()
+        while self._unsent or _requests(self._on_way):
+            frame = self._line.next_frame(self._deadline)
+            if frame is None:
+                self._probe()
+            elif frame.type == Type.READY:
+                lost, self._on_way = _requests(self._on_way), []
+                self._repeat(lost)
+            else:
+                self._take(frame)
+            self._send()
+        return self._replies
+
+    def _send(self) -> None:
+        """Sends what may be sent now: one request always, more as the window allows. On a line
+        that has lost something a PING follows, which tells at once what of it was lost."""
+        lines = []
+        while self._unsent and len(_requests(self._on_way)) < _MOST_AHEAD:
+            piece = self._cut(self._unsent[0])
+            on_way = sum(len(other.line) for other in self._on_way)
+            if self._on_way and on_way + len(piece.line) > self._link.window:
+                break
+            self._unsent.pop(0)
+            lines.append(self._put_on_way(piece))
+        ends_blind = bool(self._on_way) and not self._on_way[-1].is_probe and not self._unsent
+        if ends_blind and self._line.is_doubtful:
+            lines.append(self._put_on_way(self._ping()))
+        if lines:
+            self._line.send(lines)
+            self._wait()
+
+    def _cut(self, piece: _Piece) -> _Piece:
+        """The piece, or its beginning where it is too long; the rest goes back to the unsent."""
+        step = self._link.piece_bytes
+        if piece.count > step:
+            rest = _Piece(piece.kind, piece.offset + step, piece.count - step)
+            piece = _Piece(piece.kind, piece.offset, step)
+            self._unsent[0:1] = [piece, rest]
+        if not piece.seq:
+            if piece.kind == Type.READ:
+                piece.reply_bytes = piece.count + 8
+            payload = self._payload(piece.offset, piece.count)
+            piece.seq = self._line.next_seq()
+            piece.line = encode_frame(Frame(piece.kind, piece.seq, payload))
+        return piece
+
+    def _ping(self) -> _Piece:
+        seq = self._line.next_seq()
+        return _Piece(Type.PING, seq=seq, line=encode_frame(Frame(Type.PING, seq)), is_probe=True)
+
+    def _put_on_way(self, piece: _Piece) -> bytes:
+        piece.sent = self._line.transport.now()
+        piece.attempts += 1
+        self._on_way.append(piece)
+        return piece.line
+
+    def _wait(self) -> None:
+        """Sets the time at which a PING has to ask what has become of the requests."""
+        on_line = sum(
+            self._line.seconds_for(len(piece.line)) + self._line.seconds_for(piece.reply_bytes)
+            for piece in self._on_way
         )
-        return reply
+        patience = self._line.patience(self._vain if self._patient else self._silent)
+        if self._patient and not self._line.is_doubtful:
+            patience = self._line.latency  # it is at work: not to be disturbed
+        self._deadline = self._line.transport.now() + on_line + patience
 
-    def _next_seq(self) -> int:
-        self._seq = self._seq % 0xFFFF + 1
-        return self._seq
+    def _probe(self) -> None:
+        """Nothing valid came for too long: asks whether the device is there. Where not even damaged
+        bytes come, the next wait is longer."""
+        self._vain += 1
+        came, self._came = self._came, self._line.bytes_seen
+        self._silent = self._silent + 1 if came == self._came else 0
+        waited = self._line.transport.now() - self._heard
+        tries = self._link.retries
+        few = max(min(tries, 10), tries // 10)
+        most = tries if self._line.has_understood else 3 * few
+        gone = (self._silent >= few or self._vain >= most) and waited >= self._line.latency
+        if self._patient:
+            gone = waited > self._link.run_timeout + self._line.latency
+        if gone:
+            raise self._line.diagnosis(self._kind, self._vain)
+        probes = [piece for piece in self._on_way if piece.is_probe]
+        if len(probes) >= _MOST_AHEAD:
+            self._on_way.remove(probes[0])
+        self._line.send([self._put_on_way(self._ping())])
+        self._wait()
 
-    def _deadline(self, batch: _Batch | None, reply_bytes: int, failures: int) -> float:
-        on_line = encoded_size(reply_bytes)
-        if batch is not None:
-            on_line = batch.bytes_waiting() + len(batch.waiting) * on_line
-        seconds = 2.0 * _BITS_PER_BYTE * on_line / self.baud + self.latency
-        return time.monotonic() + seconds * min(2.0**failures, 4.0)
-
-    def _resync(self) -> bool:
-        """Ends what may be left of a frame, and asks whether the device is there and idle."""
-        ping = self._next_seq()
-        self.transport.write(b"\0\0" + encode_frame(Frame(Type.PING, ping)))
-        deadline = self._deadline(None, 16, 0)
-        kept = []
-        idle = False
-        while not idle and (frame := self._next_frame(deadline)) is not None:
-            idle = frame.type == Type.PING + REPLY and frame.seq == ping
-            if not idle and frame.type not in (Type.PING + REPLY, Type.READY):
-                kept.append(frame)
-        self._frames = kept + self._frames
-        return idle
-
-    def _next_frame(self, deadline: float) -> Frame | None:
-        """The next frame that belongs to a request; None when the time is over."""
-        while True:
-            while self._frames:
-                frame = self._frames.pop(0)
-                if self._is_for_request(frame):
-                    return frame
-            left = deadline - time.monotonic()
-            data = self.transport.read(max(left, 0.0))
-            if not data and left <= 0:
-                return None
-            self._frames += self._reader.feed(data)
-
-    def _is_for_request(self, frame: Frame) -> bool:
-        if frame.version != PROTOCOL_VERSION:
-            raise DeviceError(
-                f"The firmware speaks version {frame.version} of the protocol, this mcu-deploy "
-                f"version {PROTOCOL_VERSION}; build and load the firmware anew."
+    def _take(self, frame: Frame) -> None:
+        """A reply or an event; others are late ones, of requests that are over."""
+        sought = [n for n, piece in enumerate(self._on_way) if piece.seq == frame.seq]
+        if not sought:
+            return
+        piece = self._on_way[sought[0]]
+        now = self._line.transport.now()
+        if frame.type < REPLY:
+            self._heard = now
+            if self._on_event is not None:
+                self._on_event(frame)
+            return
+        if frame.type == Type.ERROR:
+            error = protocol.unpack_error(frame.payload)
+            raise DeviceRestarted if error.code == Code.NOT_GREETED else error
+        if frame.type != piece.kind + REPLY:
+            return
+        self._heard = now
+        self._silent = self._vain = 0
+        passed, self._on_way = self._on_way[: sought[0]], self._on_way[sought[0] + 1 :]
+        if piece.attempts == 1 and not self._patient:
+            both = self._line.seconds_for(len(piece.line)) + self._line.seconds_for(
+                len(frame.payload)
             )
-        if frame.type == Type.LOG:
-            self._log(frame.payload.decode("utf-8", errors="replace"))
-        elif frame.type == Type.FAULT:
-            fault = DeviceFault(unpack_fault(frame.payload))
-            if not self._starting:
-                raise fault
-            self._start_fault = fault
-        elif frame.type == Type.READY:
-            if self._starting:
-                return True
-            raise DeviceRestarted(
-                "The device has restarted by itself (power, watchdog, or its reset button); "
-                "what was written to it is lost: start again."
-            )
-        else:
-            return True
-        return False
+            self._line.note_round_trip(now - piece.sent - both)
+        if not piece.is_probe:
+            self._replies[piece.offset] = frame.payload
+            self._link.arrived(piece)
+        for other in _requests(passed):
+            self._link.lost(other)
+        self._repeat(_requests(passed))
+        self._wait()
 
-    def _diagnosis(self, kind: int) -> DeviceError:
-        """Why there is no answer, from what has been seen on the line so far."""
-        if self._start_fault is not None:
-            return self._start_fault
-        reader = self._reader
-        where = f"{self.transport.url} ({self.transport.baud} baud)"
-        tries = f"after {self.retries} attempts"
-        if reader.bytes_seen == 0:
-            return DeviceError(
-                f"No byte came from {where} {tries}: the board is off, this is another port, or "
-                "it does not run the firmware; check the cable and load firmware.elf."
-            )
-        if reader.frames_seen == 0:
-            noise = reader.unframed()
-            readable = sum(byte in _PRINTABLE for byte in noise)
-            if readable >= 0.9 * len(noise):
-                text = " ".join(noise.decode("ascii", errors="replace").split())[:80]
-                return DeviceError(
-                    f"The device on {where} prints text ({text!r}) and does not speak the "
-                    "protocol: it runs another program; load firmware.elf."
-                )
-            return DeviceError(
-                f"Bytes came from {where}, but no valid frame {tries}: the baud rate is not the "
-                "firmware's, or another program runs there; check the baud rate, load firmware.elf."
-            )
-        return DeviceError(
-            f"The device on {where} did not answer {name_of_request(kind)} {tries}, although it "
-            "has answered before: it hangs, or the line is very bad; reset it and try again."
-        )
+    def _repeat(self, lost: list[_Piece]) -> None:
+        """Puts requests that have no answer before the unsent."""
+        if any(piece.attempts >= self._link.retries for piece in lost):
+            raise self._line.diagnosis(self._kind, self._link.retries)
+        self._unsent = lost + self._unsent
 
 
-_PRINTABLE = frozenset(string.printable.encode())
+def _requests(pieces: list[_Piece]) -> list[_Piece]:
+    return [piece for piece in pieces if not piece.is_probe]

@@ -60,6 +60,7 @@ class Code(enum.IntEnum):
     RUN_FAILED = 10
     NOT_THERE = 11
     NO_SUCH_PARTITION = 12
+    NOT_GREETED = 13
 
 
 class Capability(enum.IntFlag):

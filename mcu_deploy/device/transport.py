@@ -45,6 +45,10 @@ class Transport:
     ) -> None:
         self.close()
 
+    def now(self) -> float:
+        """Seconds on the clock that time-outs are measured with."""
+        return time.monotonic()
+
     def read(self, timeout: float) -> bytes:
         """Bytes that have come; waits up to `timeout` seconds for the first. May be empty."""
         try:

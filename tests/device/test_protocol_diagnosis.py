@@ -6,20 +6,20 @@ import random
 import socket
 import struct
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from device.damaged_line import VirtualLine, device_on
 from device.protocol_lab import server
 
-from mcu_deploy.device import Device, DeviceFault, connect
+from mcu_deploy.device import DeviceFault, connect
 from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
-from mcu_deploy.device.link import DeviceRestarted
+from mcu_deploy.device.line import DeviceRestarted
 from mcu_deploy.device.protocol import Type
+from mcu_deploy.device.transfers import read_tensor
 from mcu_deploy.device.transport import LineClosed
-from mcu_deploy.errors import DeviceError
+from mcu_deploy.errors import DeviceError, UsageError
 
 HELLO = (
     struct.pack("<BBHIIIIIIH", PROTOCOL_VERSION, 0, 1024, 0, 63, 1, 0, 115200, 1024, 0)
@@ -31,100 +31,127 @@ def frame(kind: int, seq: int, payload: bytes = b"", version: int = PROTOCOL_VER
     return encode_frame(Frame(kind, seq, payload, version))
 
 
-@contextmanager
-def fake(answer: Callable[[Frame], bytes], greeting: bytes = b"") -> Iterator[str]:
-    """A device that says HELLO right, and to everything else what `answer` says."""
+class Fake(VirtualLine):
+    """A device that says HELLO right, and to everything else what `reply` says."""
 
-    def serve(client: socket.socket, stop: threading.Event) -> None:
-        client.settimeout(0.05)
-        client.sendall(greeting)
-        reader = FrameReader()
-        while not stop.is_set():
-            try:
-                data = client.recv(4096)
-            except TimeoutError:
-                continue
-            if not data:
-                return
-            for request in reader.feed(data):
-                if request.type == Type.HELLO:
-                    client.sendall(frame(0x81, request.seq, HELLO))
-                else:
-                    client.sendall(answer(request))
+    def __init__(self, reply: Callable[[Frame], bytes], greeting: bytes = b"") -> None:
+        super().__init__("fake")
+        self._reply, self._reader = reply, FrameReader()
+        self.say(greeting)
 
-    with server(serve) as url:
-        yield url
+    def answer(self, data: bytes) -> None:
+        for request in self._reader.feed(data):
+            if request.type == Type.HELLO:
+                self.say(frame(0x81, request.seq, HELLO))
+            else:
+                self.say(self._reply(request))
 
 
-@contextmanager
-def talking(data: bytes) -> Iterator[str]:
-    """Something that sends `data` again and again, whatever it is asked."""
+class Talker(VirtualLine):
+    """Something that sends `data` each 20 ms, whatever it is asked."""
 
-    def serve(client: socket.socket, stop: threading.Event) -> None:
-        while not stop.wait(0.02):
-            client.sendall(data)
+    def __init__(self, data: bytes) -> None:
+        super().__init__("talker")
+        self._data, self._next = data, 0.0
 
-    with server(serve) as url:
-        yield url
+    def answer(self, data: bytes) -> None:
+        pass
+
+    def read(self, timeout: float) -> bytes:
+        if not self._data or self.now() + timeout < self._next:
+            return super().read(timeout)
+        self._time = max(self._time, self._next)
+        self._next = self._time + 0.02
+        return self._data
 
 
-def diagnosis(url: str) -> str:
+def silent(request: Frame) -> bytes:
+    return b""
+
+
+def diagnosis(data: bytes) -> str:
     with pytest.raises(DeviceError) as error:
-        connect(url, latency=0.05)
+        device_on(Talker(data))
     return str(error.value)
 
 
 def test_silence() -> None:
-    with talking(b"") as url:
-        assert "No byte came from socket://" in (said := diagnosis(url))
-        assert "after 3 attempts" in said and "load firmware.elf" in said
+    assert "No byte came from talker" in (said := diagnosis(b""))
+    assert "after 10 attempts" in said and "load firmware.elf" in said
+    line = Talker(b"")
+    with pytest.raises(DeviceError, match="No byte came"):
+        device_on(line, retries=1, latency=2.0)
+    assert 2.0 <= line.now() < 4.0  # it has its time, however few retries
 
 
 def test_text() -> None:
-    with talking(b"Hello world, I am a blinky!\r\n") as url:
-        assert "prints text ('" in (said := diagnosis(url))
-        assert "I am a blinky!" in said
+    assert "prints text ('" in (said := diagnosis(b"Hello world, I am a blinky!\r\n"))
+    assert "I am a blinky!" in said
 
 
 def test_garbage_is_taken_for_a_wrong_baud_rate() -> None:
-    with talking(random.Random(3).randbytes(300)) as url:
-        assert "no valid frame after 3 attempts: the baud rate is not" in diagnosis(url)
+    said = diagnosis(random.Random(3).randbytes(300))
+    assert "no valid frame after 30 attempts: the baud rate is not" in said
 
 
 def test_another_version_of_the_protocol() -> None:
-    with talking(frame(0x81, 1, b"", version=9)) as url:
-        assert "speaks version 9 of the protocol, this mcu-deploy version 2" in diagnosis(url)
+    said = diagnosis(frame(0x81, 1, b"", version=9))
+    assert "speaks version 9 of the protocol, this mcu-deploy version 2" in said
 
 
 def test_valid_frames_but_no_answer() -> None:
-    with (
-        fake(lambda request: b"") as url,
-        connect(url, latency=0.05) as device,
-        pytest.raises(DeviceError, match="did not answer ECHO after 3 attempts"),
-    ):
+    device = device_on(Fake(silent))
+    with pytest.raises(DeviceError, match="did not answer ECHO after 10 attempts"):
         device.echo(b"x")
+
+
+def test_a_device_that_answers_ping_alone() -> None:
+    def answer(request: Frame) -> bytes:
+        return frame(0x82, request.seq) if request.type == Type.PING else b""
+
+    with pytest.raises(DeviceError, match="did not answer ECHO after 100 attempts"):
+        device_on(Fake(answer)).echo(b"x")
+    with pytest.raises(DeviceError, match="did not answer ECHO after 7 attempts"):
+        device_on(Fake(answer), retries=7).echo(b"x")
+
+
+def test_a_device_that_starts_again_and_again() -> None:
+    class Looping(VirtualLine):
+        def answer(self, data: bytes) -> None:
+            self.say(frame(Type.READY, 0, b"\2"), after=0.01)
+
+    with pytest.raises(DeviceError, match="did not answer HELLO after 100 attempts"):
+        device_on(Looping())
 
 
 def test_a_device_that_faults_at_its_start_is_named_so() -> None:
     fault = frame(Type.FAULT, 0, struct.pack("<5I", 1, 7, 4, 0x20000000, 0x1000))
-    with talking(fault) as url:
-        assert "a stack overflow at PC 0x00001000" in diagnosis(url)
+    assert "a stack overflow at PC 0x00001000" in diagnosis(fault)
 
 
 def test_an_old_fault_on_the_line_does_not_disturb_the_greeting() -> None:
     fault = frame(Type.FAULT, 0, struct.pack("<4I", 0, 1, 3, 0))
     greeting = b"boot noise\r\n" + fault + frame(Type.READY, 0, b"\1")
-    with fake(lambda request: b"", greeting) as url, connect(url, latency=0.2) as device:
-        assert device.hello.board == "fake"
+    assert device_on(Fake(silent, greeting)).hello.board == "fake"
 
 
 def test_nonsense_in_a_reply_is_a_sentence() -> None:
-    with (
-        fake(lambda request: frame(request.type + 0x80, request.seq, b"x")) as url,
-        connect(url) as device,
-        pytest.raises(DeviceError, match="SELF_TEST reply makes no sense: it ends after 1 byte"),
-    ):
+    device = device_on(Fake(lambda request: frame(request.type + 0x80, request.seq, b"x")))
+    with pytest.raises(DeviceError, match="SELF_TEST reply makes no sense: it ends after 1 byte"):
         device.self_test()
+
+
+def test_a_tensor_that_is_not_what_the_device_holds_is_not_given_out() -> None:
+    """A damaged frame passes its CRC-32 once in four thousand million times."""
+
+    def answer(request: Frame) -> bytes:
+        numbers = struct.pack("<II", 0, 4)
+        return frame(
+            request.type + 0x80, request.seq, numbers + b"abcd" * (request.type == Type.READ)
+        )
+
+    with pytest.raises(DeviceError, match="not the tensor of 4 bytes that the device holds"):
+        read_tensor(device_on(Fake(answer))._link, bytes(8))
 
 
 @pytest.mark.parametrize(
@@ -135,8 +162,8 @@ def test_nonsense_in_a_reply_is_a_sentence() -> None:
     ],
 )
 def test_events_in_place_of_a_reply(event: bytes, error: type[DeviceError]) -> None:
-    with fake(lambda request: event) as url, connect(url) as device, pytest.raises(error):
-        device.echo(b"x")
+    with pytest.raises(error):
+        device_on(Fake(lambda request: event)).echo(b"x")
 
 
 def test_late_and_foreign_replies_are_passed_over() -> None:
@@ -144,31 +171,54 @@ def test_late_and_foreign_replies_are_passed_over() -> None:
         stale = frame(request.type + 0x80, request.seq - 1, b"old")
         return stale + frame(0xFF, request.seq - 1, bytes(8)) + frame(0x83, request.seq, b"new")
 
-    with fake(answer) as url, connect(url) as device:
-        assert device.echo(b"new") == b"new" and device.resent == 0
+    device = device_on(Fake(answer))
+    assert device.echo(b"new") == b"new" and device.resent == 0
 
 
-def run_of(device: Device) -> None:
+class Worker(Fake):
+    """A device whose first run takes `seconds`; meanwhile it says BUSY, and takes nothing in."""
+
+    def __init__(self, seconds: float, every: float) -> None:
+        super().__init__(self.work)
+        self._seconds, self._every = seconds, every
+        self._free = 0.0
+        self.runs = 0
+
+    def work(self, request: Frame) -> bytes:
+        wait = max(self._free - self.now(), 0.0)
+        if request.type == Type.RUN:
+            self.runs += 1
+            self._free = self.now() + self._seconds
+            self._coming += [
+                (self.now() + number * self._every, frame(Type.BUSY, request.seq, bytes(4)))
+                for number in range(int(self._seconds / self._every))
+            ]
+            wait = self._seconds
+        self.say(frame(request.type + 0x80, request.seq), after=wait)
+        return b""
+
+
+def test_a_long_run_is_waited_for_and_hardly_disturbed() -> None:
+    line = Worker(600.0, 0.1)
+    device = device_on(line)
+    before = line.sent
     device._link.request(Type.RUN, bytes(8), patient=True)
+    assert line.runs == 1 and device.resent == 0
+    assert line.sent - before < 600 * 15 / 3 + 100  # a PING each three seconds
+    device._link.line.doubt()
+    before = line.sent
+    device._link.request(Type.RUN, bytes(8), patient=True)
+    assert line.runs == 2 and device.resent == 0
+    assert line.sent - before < 600 * 15 / 3 + 300
 
 
-def test_signs_of_life_keep_the_time_out_away_but_not_for_ever() -> None:
-    """A device that is at work does not even answer PING."""
-    began: list[float] = []
-
-    def answer(request: Frame) -> bytes:
-        if request.type == Type.RUN and not began:
-            began.append(time.monotonic())
-            return frame(Type.BUSY, request.seq, bytes(4))
-        if request.type == Type.RUN or time.monotonic() - began[0] < 0.5:
-            return b""
-        return frame(0x82, request.seq) if request.type == Type.PING else b""
-
-    with fake(answer) as url, connect(url, latency=0.05, run_timeout=0.7) as device:
-        with pytest.raises(DeviceError, match="did not answer RUN"):
-            run_of(device)
-        assert 0.5 < time.monotonic() - began[0] < 5
-        assert device.resent <= 2
+def test_a_run_without_a_sign_of_life_is_given_up() -> None:
+    line = Worker(600.0, 1000.0)
+    device = device_on(line, run_timeout=50.0)
+    began = line.now()
+    with pytest.raises(DeviceError, match="did not answer RUN"):
+        device._link.request(Type.RUN, bytes(8), patient=True)
+    assert 50 < line.now() - began < 60
 
 
 def test_a_line_that_is_cut_is_said() -> None:
@@ -192,6 +242,12 @@ def test_lines_that_cannot_be_opened(url: str, said: str) -> None:
     with pytest.raises(DeviceError, match="Cannot open") as error:
         connect(url)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("option", [{"latency": 0.0}, {"latency": float("nan")}, {"retries": 0}])
+def test_options_that_make_no_sense_are_said(option: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="makes no sense: give"):
+        connect("socket://127.0.0.1:1", **option)  # type: ignore[arg-type]
 
 
 def test_a_file_is_no_serial_port(tmp_path: Path) -> None:

@@ -1,0 +1,192 @@
+"""Frames over an open transport: what comes, how long to wait for it, why nothing comes.
+
+Knows frames and events, and measures the line; which request is answered by what is link.py's.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+
+from mcu_deploy.device.fault import DeviceFault, unpack_fault
+from mcu_deploy.device.framing import (
+    PROTOCOL_VERSION,
+    Frame,
+    FrameReader,
+    encoded_size,
+)
+from mcu_deploy.device.protocol import Type, name_of_request
+from mcu_deploy.device.transport import Transport
+from mcu_deploy.errors import DeviceError
+
+_BITS_PER_BYTE = 10
+_FIRST_WAIT = 0.1
+_LEAST_WAIT = 0.02
+_DOUBTFUL_REPLIES = 50
+_PRINTABLE = frozenset(string.printable.encode())
+
+
+class DeviceRestarted(DeviceError):
+    """The device has restarted by itself: what was written to it is lost."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The device has restarted by itself (power, watchdog, or its reset button); "
+            "what was written to it is lost: start again."
+        )
+
+
+class Line:
+    """The host's end of the line. latency: seconds that a wait may grow to beside what the bytes
+    take at the baud rate; log: gets the text of each LOG frame."""
+
+    def __init__(self, transport: Transport, latency: float, log: Callable[[str], None]) -> None:
+        self.transport = transport
+        self.latency = latency
+        self._log = log
+        self._seq = 0
+        self._doubt = 0
+        self._round_trip: tuple[float, float] | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        """Before a HELLO: a restart is no surprise, and what was half received is noise."""
+        self._reader = FrameReader()
+        self._frames: list[Frame] = []
+        self._starting = True
+        self._start_fault: DeviceFault | None = None
+        self.baud = self.transport.baud
+
+    def greeted(self) -> None:
+        """HELLO was answered: from now on a restart is an error."""
+        self._starting = False
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether bytes were damaged lately."""
+        return self._doubt > 0
+
+    @property
+    def bytes_seen(self) -> int:
+        """How many came since HELLO."""
+        return self._reader.bytes_seen
+
+    @property
+    def has_understood(self) -> bool:
+        """Whether a valid frame came since HELLO."""
+        return self._reader.frames_seen > 0
+
+    def doubt(self) -> None:
+        """Something was damaged: the next replies are not taken for granted."""
+        self._doubt = _DOUBTFUL_REPLIES
+
+    def next_seq(self) -> int:
+        """The next request's number: 1 ... 65535."""
+        self._seq = self._seq % 0xFFFF + 1
+        return self._seq
+
+    def seconds_for(self, payload_bytes: int) -> float:
+        """What a frame takes on the line."""
+        return _BITS_PER_BYTE * encoded_size(payload_bytes) / self.baud
+
+    def note_round_trip(self, seconds: float) -> None:
+        """An answer took so long beside what its bytes took (RFC 6298's estimate)."""
+        self._doubt = max(self._doubt - 1, 0)
+        sample = max(seconds, 0.0)
+        if self._round_trip is None:
+            self._round_trip = sample, sample / 2
+            return
+        mean, deviation = self._round_trip
+        deviation += (abs(sample - mean) - deviation) / 4
+        self._round_trip = mean + (sample - mean) / 8, deviation
+
+    def patience(self, silent: int) -> float:
+        """Seconds to wait for an answer beside what its bytes take, after `silent` waits in vain:
+        what answers have taken, doubled each time, at most the latency."""
+        wait = _FIRST_WAIT
+        if self._round_trip is not None:
+            mean, deviation = self._round_trip
+            wait = max(mean + 4 * deviation, _LEAST_WAIT)
+        return min(wait * 2.0 ** min(silent, 20), self.latency)
+
+    def send(self, lines: list[bytes]) -> None:
+        """Sends encoded frames."""
+        self.transport.write(b"".join(lines))
+
+    def next_frame(self, deadline: float) -> Frame | None:
+        """The next frame that belongs to a request, or READY while the device is greeted; None
+        when the time is over. Raises DeviceFault, DeviceRestarted, or DeviceError (the firmware
+        speaks another version)."""
+        while True:
+            while self._frames:
+                frame = self._frames.pop(0)
+                if self._is_for_request(frame):
+                    return frame
+            left = deadline - self.transport.now()
+            data = self.transport.read(max(left, 0.0))
+            if not data and left <= 0:
+                return None
+            dropped = self._reader.dropped
+            self._frames += self._reader.feed(data)
+            if self._reader.dropped != dropped:
+                self.doubt()
+
+    def _is_for_request(self, frame: Frame) -> bool:
+        if frame.version != PROTOCOL_VERSION:
+            raise other_version(frame.version)
+        if frame.type == Type.LOG:
+            self._log(frame.payload.decode("utf-8", errors="replace"))
+        elif frame.type == Type.FAULT:
+            fault = DeviceFault(unpack_fault(frame.payload))
+            if not self._starting:
+                raise fault
+            self._start_fault = fault
+        elif frame.type == Type.READY:
+            if self._starting:
+                return True
+            raise DeviceRestarted
+        else:
+            return True
+        return False
+
+    def diagnosis(self, kind: int, tries: int) -> DeviceError:
+        """Why there is no answer after `tries` attempts, from what has been seen on the line."""
+        if self._start_fault is not None:
+            return self._start_fault
+        reader = self._reader
+        where = f"{self.transport.url} ({self.transport.baud} baud)"
+        after = f"after {tries} attempt{'s' * (tries > 1)}"
+        if reader.bytes_seen == 0:
+            return DeviceError(
+                f"No byte came from {where} {after}: the board is off, this is another port, or "
+                "it does not run the firmware; check the cable and load firmware.elf (where the "
+                "line itself is slow, give a longer --latency)."
+            )
+        if reader.frames_seen == 0:
+            unframed = reader.unframed()
+            readable = sum(byte in _PRINTABLE for byte in unframed)
+            if readable >= 0.9 * len(unframed):
+                text = " ".join(unframed.decode("ascii", errors="replace").split())[:80]
+                return DeviceError(
+                    f"The device on {where} prints text ({text!r}) and does not speak the "
+                    "protocol: it runs another program; load firmware.elf."
+                )
+            return DeviceError(
+                f"Bytes came from {where}, but no valid frame {after}: the baud rate is not the "
+                "firmware's, or another program runs there; check the baud rate, load firmware.elf."
+            )
+        frames = reader.dropped + reader.frames_seen
+        noise = f" ({reader.dropped} of {frames} frames came damaged)" * (reader.dropped > 0)
+        return DeviceError(
+            f"The device on {where} did not answer {name_of_request(kind)} {after}, although it "
+            f"has answered before{noise}: it hangs, or the line is very bad; reset it and try "
+            "again, or give more --retries."
+        )
+
+
+def other_version(version: int) -> DeviceError:
+    """The firmware speaks another version of the protocol."""
+    return DeviceError(
+        f"The firmware speaks version {version} of the protocol, this mcu-deploy "
+        f"version {PROTOCOL_VERSION}; build and load the firmware anew."
+    )

@@ -1,0 +1,169 @@
+"""A line that flips, drops and doubles bytes: everything arrives, once, and nothing wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from device.damaged_line import build_stepped_firmware, damaged, device_on, runtime_sources
+from device.protocol_lab import NETWORKS, X, Y, mini_layers
+
+from mcu_deploy.device.framing import Frame, encode_frame
+from mcu_deploy.device.line import DeviceRestarted
+from mcu_deploy.device.protocol import Type
+from mcu_deploy.errors import DeviceError
+
+pytestmark = pytest.mark.needs_host_gcc
+
+
+def byte(value: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    return np.array([value], np.uint8)
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("stepped") / "firmware.elf"
+    return build_stepped_firmware(path, [NETWORKS, *runtime_sources()])
+
+
+@pytest.mark.parametrize(("rate", "seed"), [(0.001, 1), (0.01, 2), (0.01, 3), (0.02, 4)])
+def test_every_inference_arrives_and_none_is_wrong(elf: Path, rate: float, seed: int) -> None:
+    with damaged(elf, rate, seed) as (device, _line):
+        for round_ in range(3):
+            x = np.roll(X, round_)
+            z, w = device.infer("mini", [x, Y])
+            assert [z.tobytes(), w.tobytes()] == mini_layers(x)[2]
+        assert device.resent > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_state_steps_once_a_run_whatever_reply_is_lost(elf: Path, seed: int) -> None:
+    with damaged(elf, 0.02, seed) as (device, _line):
+        device.reset_states("parts")
+        sums = [int(device.infer("parts", [byte(0)])[0][0]) for _ in range(25)]
+        assert sums == list(range(101, 126))
+        assert device.state("parts", "sum") == [125]
+
+
+def test_the_layers_of_a_network_with_states_are_those_of_one_run(elf: Path) -> None:
+    """Lost events are had by running again: from the same state."""
+    with damaged(elf, 0.0, 0) as (device, _line):
+        first = device.layer_crcs("parts", [byte(7)])
+        second = device.layer_crcs("parts", [byte(7)])
+        assert first != second
+    for seed in range(6):
+        with damaged(elf, 0.015, seed) as (device, _line):
+            device.reset_states("parts")
+            assert device.layer_crcs("parts", [byte(7)]) == first
+            assert device.layer_crcs("parts", [byte(7)]) == second
+
+
+def test_frames_shrink_while_the_line_is_bad_and_grow_again(elf: Path) -> None:
+    with damaged(elf, 0.0, 5) as (device, line):
+        link = device._link
+        assert link.piece_bytes == 1024 - 12
+        line.rate = 0.01
+        for _ in range(3):
+            device.infer("mini", [X, Y])
+        assert link.piece_bytes < 128
+        line.rate = 0.0
+        for _ in range(30):
+            device.infer("mini", [X, Y])
+        assert link.piece_bytes == 1024 - 12
+
+
+def test_a_transfer_goes_on_where_it_broke(elf: Path) -> None:
+    """At 0.1 % three of four frames of 250 bytes arrive: only the others are sent again."""
+    with damaged(elf, 0.0, 0) as (device, line):
+        device.write_input("mini", 0, X.tobytes())
+        before = line.sent
+        device.write_input("mini", 0, X.tobytes())
+        clean = line.sent - before
+        line.rate = 0.001
+        for _ in range(10):
+            device.write_input("mini", 0, X.tobytes())
+        assert line.sent - before - clean < 10 * 2 * clean
+
+
+def test_a_clean_line_carries_no_byte_more_than_the_frames_of_an_inference(elf: Path) -> None:
+    """Four requests: WRITE, RUN, TENSOR_CRC, READ."""
+    with damaged(elf, 0.0, 0) as (device, line):
+        before = line.sent
+        assert device.infer("tiny", [byte(1)]) == [2]
+        encoded = [13 + 13, 13 + 14, 13 + 8, 13 + 14]
+        assert line.sent - before == sum(encoded)
+        assert device.resent == 0
+
+
+@pytest.mark.parametrize(("delay", "latency"), [(2.0, 3.0), (8.0, 3.0), (100.0, 60.0)])
+def test_a_slow_line_costs_time_and_nothing_else(elf: Path, delay: float, latency: float) -> None:
+    """Each answer is held back; what is on its way is not sent again."""
+    with damaged(elf, 0.0, 0) as (_, line):
+        line.delay = delay
+        device = device_on(line, latency=latency)
+        assert device.infer("tiny", [byte(4)]) == [5]
+        assert device.resent == 0
+
+
+def test_a_line_slower_than_the_latency_allows_is_given_up(elf: Path) -> None:
+    with damaged(elf, 0.0, 0) as (_, line):
+        line.delay = 100.0
+        with pytest.raises(DeviceError, match=r"No byte came .* give a longer --latency"):
+            device_on(line, latency=3.0)
+
+
+def test_slow_and_damaged_at_once(elf: Path) -> None:
+    """A PING behind the last frame tells what was lost: a loss costs one round trip or two."""
+    with damaged(elf, 0.01, 9) as (_, line):
+        line.delay = 0.5
+        device = device_on(line, latency=3.0)
+        z, w = device.infer("mini", [X, Y])
+        assert [z.tobytes(), w.tobytes()] == mini_layers(X)[2]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_reset_under_damage(elf: Path, seed: int) -> None:
+    with damaged(elf, 0.02, seed) as (device, _line):
+        device.infer("parts", [byte(0)])
+        device.reset()
+        assert device.infer("parts", [byte(0)]) == [byte(101)]
+
+
+def test_a_restart_of_which_nothing_is_heard_is_noticed(elf: Path) -> None:
+    """Else a state would begin anew in silence."""
+    with damaged(elf, 0.0, 0) as (device, line):
+        device.infer("parts", [byte(0)])
+        line.answer(encode_frame(Frame(Type.RESET, 999)))
+        line.lose_all()
+        with pytest.raises(DeviceRestarted, match="has restarted by itself"):
+            device.infer("parts", [byte(0)])
+        device.await_restart()
+        assert device.infer("parts", [byte(0)]) == [byte(101)]
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(
+    ("rate", "count", "a_session"), [(0.01, 100, 100), (0.01, 100, 1), (0.001, 1000, 10)]
+)
+def test_anomaly_detection(
+    models_dir: Path, tmp_path: Path, rate: float, count: int, a_session: int
+) -> None:
+    """A hundred of a hundred inferences at 1 % of the bytes damaged, a thousand at 0.1 %."""
+    from mcu_deploy import build
+
+    model = models_dir / "mlperf_ad_int8"
+    build(model / "model.tflite", "host", tmp_path / "ad", name="ad")
+    folder = tmp_path / "ad"
+    sources = [folder / "firmware_models.c", folder / "network_ad.c", *runtime_sources()]
+    elf = build_stepped_firmware(tmp_path / "ad.elf", sources, f"-I{folder}", f"-Wa,-I{folder}")
+    inputs = np.load(model / "io.npz")["in0"]
+    with damaged(elf, 0.0, 0) as (device, _line):
+        shape = device.models[0].inputs[0].shape
+        wanted = [device.infer(0, [x.reshape(shape)])[0].tobytes() for x in inputs]
+    for first in range(0, count, a_session):
+        with damaged(elf, rate, first) as (device, _line):
+            for number in range(first, first + a_session):
+                sample = number % len(inputs)
+                out = device.infer(0, [inputs[sample].reshape(shape)])[0]
+                assert out.tobytes() == wanted[sample]
