@@ -22,14 +22,16 @@ class Connection:
     """How a device is reached.
 
     port: a serial device node or a pyserial URL; None starts an emulator. emulator: "qemu",
-    "renode" or None for the board's own choice. arguments: passed on to the emulator.
+    "renode" or None for the board's own choice. arguments: passed on to the emulator. latency,
+    retries: see `connect`.
     """
 
     port: str | None = None
     baud: int | None = None
     emulator: str | None = None
     arguments: tuple[str, ...] = ()
-    latency: float = 3.0
+    latency: float | None = None
+    retries: int | None = None
 
 
 def where(folder: BuildFolder, connection: Connection) -> str:
@@ -54,7 +56,11 @@ def open_device(
         if chosen.port is not None:
             baud = chosen.baud or folder.board.serial.baud
             with connect(
-                chosen.port, baud=baud, expect=folder.expected(), latency=chosen.latency
+                chosen.port,
+                baud=baud,
+                expect=folder.expected(),
+                latency=chosen.latency,
+                retries=chosen.retries,
             ) as device:
                 yield device
             return
@@ -63,7 +69,10 @@ def open_device(
                 folder.board, folder.firmware, emulator=chosen.emulator,
                 extra_args=chosen.arguments,
             ) as emulator,
-            connect(emulator.url, expect=folder.expected(), latency=chosen.latency) as device,
+            connect(
+                emulator.url, expect=folder.expected(),
+                latency=chosen.latency, retries=chosen.retries,
+            ) as device,
         ):  # fmt: skip
             yield device
     except DeviceFault as fault:

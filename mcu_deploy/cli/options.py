@@ -30,6 +30,25 @@ PortOption = Annotated[
 BaudOption = Annotated[
     int | None, typer.Option("--baud", min=1, help="The port's speed; the board's by default.")
 ]
+LatencyOption = Annotated[
+    float | None,
+    typer.Option(
+        "--latency",
+        min=0.001,
+        max=600,
+        help="Seconds that the line may hold an answer back, 3 by default; more for a bridge or a "
+        "VPN.",
+    ),
+]
+RetriesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--retries",
+        min=1,
+        help="Attempts of a request whose frames come damaged, 100 by default; a tenth of it where "
+        "nothing comes.",
+    ),
+]
 EmulatorOption = Annotated[
     str | None, typer.Option("--emulator", help="renode or qemu; the board's own by default.")
 ]

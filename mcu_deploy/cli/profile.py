@@ -14,9 +14,11 @@ from mcu_deploy.cli.options import (
     EmulatorArgs,
     EmulatorOption,
     JsonOption,
+    LatencyOption,
     ModelOption,
     OptionalBoard,
     PortOption,
+    RetriesOption,
     WideOption,
 )
 
@@ -32,6 +34,8 @@ def profile(
     model: ModelOption = None,
     port: PortOption = None,
     baud: BaudOption = None,
+    latency: LatencyOption = None,
+    retries: RetriesOption = None,
     emulator: EmulatorOption = None,
     emulator_arg: EmulatorArgs = None,
     wide: WideOption = False,
@@ -42,7 +46,7 @@ def profile(
     from mcu_deploy.folder import folder_for
     from mcu_deploy.running import Connection
 
-    connection = Connection(port, baud, emulator, tuple(emulator_arg or ()))
+    connection = Connection(port, baud, emulator, tuple(emulator_arg or ()), latency, retries)
     with folder_for(source, board) as folder:
         with err.status(f"counting on {folder.board.name} ..."):
             result = profiling.profile(folder, model=model, connection=connection)

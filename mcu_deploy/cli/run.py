@@ -14,9 +14,11 @@ from mcu_deploy.cli.options import (
     EmulatorArgs,
     EmulatorOption,
     JsonOption,
+    LatencyOption,
     ModelOption,
     OptionalBoard,
     PortOption,
+    RetriesOption,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ def run(
     ] = None,
     port: PortOption = None,
     baud: BaudOption = None,
+    latency: LatencyOption = None,
+    retries: RetriesOption = None,
     emulator: EmulatorOption = None,
     emulator_arg: EmulatorArgs = None,
     as_json: JsonOption = False,
@@ -63,7 +67,9 @@ def run(
     from mcu_deploy.errors import UsageError
     from mcu_deploy.folder import folder_for
 
-    connection = running.Connection(port, baud, emulator, tuple(emulator_arg or ()))
+    connection = running.Connection(
+        port, baud, emulator, tuple(emulator_arg or ()), latency, retries
+    )
     if split:
         if board is None or source.is_dir() or partition is not None:
             raise UsageError(

@@ -15,9 +15,11 @@ from mcu_deploy.cli.options import (
     EmulatorArgs,
     EmulatorOption,
     JsonOption,
+    LatencyOption,
     ModelOption,
     OptionalBoard,
     PortOption,
+    RetriesOption,
 )
 
 
@@ -54,6 +56,8 @@ def validate(
     ] = True,
     port: PortOption = None,
     baud: BaudOption = None,
+    latency: LatencyOption = None,
+    retries: RetriesOption = None,
     emulator: EmulatorOption = None,
     emulator_arg: EmulatorArgs = None,
     as_json: JsonOption = False,
@@ -68,7 +72,7 @@ def validate(
 
     if layers not in (None, "built", "all"):
         raise UsageError(f"--layers={layers} is not known; it is built or all.")
-    connection = Connection(port, baud, emulator, tuple(emulator_arg or ()))
+    connection = Connection(port, baud, emulator, tuple(emulator_arg or ()), latency, retries)
     with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:
         if layers == "all" and not folder.report["options"]["layers_all"]:
             raise UsageError(
