@@ -123,16 +123,14 @@ def test_the_end_in_the_middle_is_an_end(ends: Ends, sent: bytes) -> None:
 def test_silence_is_a_time_out(ends: Ends, sent: bytes) -> None:
     ours, theirs = ends
     theirs.sendall(sent)
-    start = time.monotonic()
     with pytest.raises(TimedOut):
         ours.receive(soon())
-    assert time.monotonic() - start < 1.0
 
 
 def test_the_deadline_holds_for_the_whole_message(ends: Ends) -> None:
     """Not for each byte of one that trickles."""
     ours, theirs = ends
-    stop = threading.Event()
+    stop, came = threading.Event(), threading.Event()
 
     def trickle() -> None:
         whole = packed(b'{"a":1}', (1000,)) + b"x" * 1000
@@ -140,15 +138,15 @@ def test_the_deadline_holds_for_the_whole_message(ends: Ends) -> None:
             if stop.wait(0.02):
                 return
             theirs.sendall(bytes([byte]))
+        came.set()
 
     sender = threading.Thread(target=trickle)
     sender.start()
-    start = time.monotonic()
     with pytest.raises(TimedOut):
         ours.receive(soon())
     stop.set()
     sender.join()
-    assert time.monotonic() - start < 1.0
+    assert not came.is_set(), "it did not wait for all of it"
 
 
 def test_nobody_reading_is_a_time_out(ends: Ends) -> None:

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -27,19 +26,6 @@ from dynamic.worker_cases import (
 from mcu_deploy.dynamic.process import LoadError, WorkerPool
 
 pytestmark = pytest.mark.needs_host_gcc
-
-
-def test_twenty_backends_cost_a_quarter_of_a_second() -> None:
-    path = mock_objects.compiled()
-
-    def seconds() -> float:
-        start = time.perf_counter()
-        with WorkerPool() as pool:
-            for _ in range(20):
-                pool.open(path).create()
-            return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(4)) < 0.25
 
 
 def descriptors() -> set[Path]:

@@ -11,16 +11,17 @@ from typing import Any
 from mcu_deploy.dynamic.process import Worker, WorkerPool
 
 # The time-out of a call: long enough for a machine with other work, unless it is waited for.
-SECONDS = 5.0
+SECONDS = 60.0
 SHORT = 0.3
 
 
 @contextmanager
 def created(path: Path, timeout: float = SECONDS) -> Iterator[Worker]:
-    """A worker whose backend was made, in a pool of its own."""
-    with WorkerPool(timeout) as pool:
+    """A worker whose backend was made, in a pool of its own. timeout: of the calls from then on."""
+    with WorkerPool(SECONDS) as pool:
         worker = pool.open(path)
         worker.create()
+        pool.timeout = timeout
         yield worker
 
 
@@ -70,7 +71,7 @@ def nursery_pid(pool: WorkerPool) -> int:
         return pool.nursery().pid
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+def wait_for(condition: Callable[[], bool], seconds: float = SECONDS) -> bool:
     """Whether a condition comes true in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
