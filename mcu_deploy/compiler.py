@@ -31,6 +31,7 @@ from mcu_deploy.errors import BackendFault, HygieneError, ToolError
 from mcu_deploy.formats.imported import AssumedShape
 from mcu_deploy.ir import EdgeId, Graph, naming
 from mcu_deploy.options import Options
+from mcu_deploy.report import floats
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import compile_network, gcc_command_line
 
@@ -150,6 +151,8 @@ def _generate(
     compiled: CompiledModel, path: Path, board: Board, options: Options, network_id: NetworkId
 ) -> Network:
     """From the plan to C source."""
+    if options.no_float:
+        floats.require_integers(compiled)
     sources = codegen.generate(
         compiled.graph, compiled.plan, compiled.name, gcc_command_line(board, compiled.name),
         options.weights, compiled.selection,

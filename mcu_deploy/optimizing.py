@@ -12,6 +12,7 @@ from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import ToolError, UsageError
 from mcu_deploy.formats.imported import AssumedShape, tell_assumed
 from mcu_deploy.options import Options
+from mcu_deploy.report import floats
 from mcu_deploy.session import Session
 
 
@@ -35,6 +36,9 @@ class Optimized:
             "arena_bytes": self.model.plan.arena_bytes,
             "arena_lower_bound_bytes": self.model.plan.lower_bound,
             "macs": self.model.macs,
+            "float_layers": [layer.as_json() for layer in floats.float_layers(self.model)]
+            if floats.is_quantized(self.model)
+            else [],
             "assumed_shapes": [item.as_json() for item in self.assumed],
             "layers": [
                 {

@@ -216,13 +216,14 @@ class Options(Checked):
     backends: ids in order of preference, empty for the core's default. layer_backends: who must
     compute a layer, by its name. strategy: how the others are given to backends, "greedy" or
     "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask
-    for, no memory shared, so that every tensor can be read after a run. debug: with debug
-    information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
-    inputs and outputs lie in the "arena" or at the "caller". arena: networks of one firmware have
-    "separate" workspaces, or take turns in a "shared" one, beside which what outlives a run lies
-    in a pool of its own. half: only the head or the tail of the model. memory: "offline",
-    "compact", or a module of plan/managers. schedule: a module of plan/schedules. pools: in which
-    memories of the board tensors and constants lie.
+    for, no memory shared, so that every tensor can be read after a run. no_float: layers that
+    compute real numbers are an error. debug: with debug information. shapes: of inputs, by
+    name. requests: kept tensors, partitions and states. io: inputs and outputs lie in the
+    "arena" or at the "caller". arena: networks of one firmware have "separate" workspaces, or
+    take turns in a "shared" one, beside which what outlives a run lies in a pool of its own.
+    half: only the head or the tail of the model. memory: "offline", "compact", or a module of
+    plan/managers. schedule: a module of plan/schedules. pools: in which memories of the board
+    tensors and constants lie.
     """
 
     backends: tuple[str, ...] = _option(
@@ -245,6 +246,9 @@ class Options(Checked):
         False, "--layers", "all: no fusion and no memory reuse, for `validate --layers`.",
         words=lambda: ("built", "all"),
     )  # fmt: skip
+    no_float: bool = _option(
+        False, "--no-float", "Fail where a layer computes real numbers, and name these.", anew=True
+    )
     debug: bool = _option(False, "--debug", "With debug information.", anew=True)
     shapes: Mapping[str, tuple[int, ...]] = _option(
         {}, "--shape", "INPUT=1,3,96,96 binds symbolic shapes (repeatable).", read=_shape

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.cli.compiling import with_options
-from mcu_deploy.cli.console import err, layer_lines, out, print_json
+from mcu_deploy.cli.console import err, float_lines, layer_lines, out, print_json
 from mcu_deploy.cli.options import (
     BackendOption,
     BoardOption,
@@ -91,6 +91,9 @@ def _print(report: dict[str, Any], folder: Path) -> None:
     out.print(table)
     for n in report["networks"]:
         for line in _pools(n, report["options"]["pools"]["hot_weights"]):
+            out.print(escape(line))
+    for n in report["networks"]:
+        for line in float_lines(n["float_layers"], len(n["layers"]), n["name"]):
             out.print(escape(line))
     out.print(
         f"firmware for {report['board']}: {report['firmware_flash_bytes']:,} bytes of flash, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -12,14 +12,21 @@ import typer
 from mcu_deploy.options import Flag, flagged, from_typed
 
 
-def with_options(command: Callable[..., None], *, anew: bool = True) -> Callable[..., None]:
+def with_options(
+    command: Callable[..., None], *, anew: bool = True, also: Collection[str] = ()
+) -> Callable[..., None]:
     """Gives a command the parameters that mcu_deploy.options defines; it gets them as `options`.
 
-    anew: also those that a build of a .pmx file chooses anew.
+    anew: also those that a build of a .pmx file chooses anew. also: and of these the ones that are
+    named here.
     """
     signature = inspect.signature(command, eval_str=True)
     own = [p for p in signature.parameters.values() if p.name != "options"]
-    made = [_parameter(flag, default) for flag, default, *_ in flagged() if anew or not flag.anew]
+    made = [
+        _parameter(flag, default)
+        for flag, default, *_ in flagged()
+        if anew or not flag.anew or flag.name in also
+    ]
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> None:

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -18,6 +18,8 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 _LEAST_NAME = 12
+# So many layers in float are listed.
+_MOST_FLOATS = 12
 
 
 def fail(error: McuDeployError) -> int:
@@ -89,3 +91,23 @@ def _ending(name: str, longest: int) -> str:
 def print_json(value: Any) -> None:
     """Prints a value as JSON on standard output, keys in the order given."""
     print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def float_lines(layers: Sequence[Mapping[str, Any]], count: int, network: str) -> list[str]:
+    """What `float_layers` of a report says of one network: a headline, and a line for each."""
+    if not layers:
+        return []
+    constants = sum(layer["constant_bytes"] for layer in layers)
+    verb = "runs" if len(layers) == 1 else "run"
+    lines = [
+        f"{len(layers)} of {count} layers of this quantized model ({network}) {verb} in float, "
+        f"with {constants:,} bytes of float constants:"
+    ]
+    for layer in layers[:_MOST_FLOATS]:
+        lines.append(
+            f"  {layer['short']} ({layer['op']}): {layer['reason']}; it writes "
+            f"{layer['tensor_bytes']:,} bytes of float tensors"
+        )
+    if len(layers) > _MOST_FLOATS:
+        lines.append(f"  and {len(layers) - _MOST_FLOATS} more; --json lists them all")
+    return lines

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.compiling import with_options
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import err, float_lines, out, print_json
 from mcu_deploy.cli.options import (
     BackendOption,
     BoardOption,
@@ -23,7 +23,7 @@ from mcu_deploy.options import Options
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("optimize")(with_options(optimize, anew=False))
+    app.command("optimize")(with_options(optimize, anew=False, also=("--no-float",)))
 
 
 def optimize(
@@ -55,6 +55,9 @@ def optimize(
     if as_json:
         print_json(made.report())
         return
+    report = made.report()
+    for line in float_lines(report["float_layers"], len(report["layers"]), report["model"]):
+        out.print(escape(line))
     out.print(
         f"{escape(str(made.path))}: {made.bytes:,} bytes, {len(made.model.plan.steps)} layers "
         f"and {made.model.plan.arena_bytes:,} bytes of arena for a {made.model.target.core}"

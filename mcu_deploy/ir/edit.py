@@ -73,6 +73,10 @@ class GraphEditor:
         """A node's attributes, by ONNX's names."""
         return self._attributes[node]
 
+    def set_attributes(self, node: NodeId, attributes: Mapping[str, Any]) -> None:
+        """Gives a node other attributes."""
+        self._attributes[node] = dict(attributes)
+
     def edge_name(self, edge: EdgeId) -> str:
         return self.edges[edge]
 

@@ -56,16 +56,16 @@ def lower(graph: Graph) -> Graph:
 def why_in_float(graph: GraphEditor, node: Node) -> str:
     """Why a node of real numbers is no integer node, as a clause."""
     operator = operators.find(node.domain, node.op)
+    readers = [reader for edge in node.writes for reader in graph.consumers(edge)]
+    if not any(converts(reader) for reader in readers):
+        return "the model has it in float: there is no QuantizeLinear behind it"
+    if operator is None or operator.quantized is None:
+        return f"there is no integer form of {operators.label(node.domain, node.op)}"
     try:
-        if operator is not None and operator.quantized is not None:
-            _lower_one(graph, node)
-        else:
-            _quantizer(graph, node)
-            for edge in node.reads:
-                _integers(graph, edge)
+        _lower_one(graph, node)
     except InFloat as reason:
         return str(reason)
-    return f"there is no integer form of {operators.label(node.domain, node.op)}"
+    return "it is between quantized tensors"
 
 
 def _with_real_parameters(graph: GraphEditor, node: Node) -> None:
@@ -102,7 +102,7 @@ def _quantizer(graph: GraphEditor, node: Node) -> Node:
     result = node.writes[0]
     reader = graph.sole_consumer(result)
     if reader is None or reader.op != "QuantizeLinear" or reader.domain:
-        raise InFloat(_unquantized(graph, result))
+        raise InFloat("its output is read in float too, beside the QuantizeLinear behind it")
     found = quantizer(graph, result)
     if found is None:
         type_, says = graph.type(reader.writes[0]), stated(graph, reader)
@@ -111,15 +111,6 @@ def _quantizer(graph: GraphEditor, node: Node) -> Node:
         kind = "computed at run time, or of blocks" if says is None else "one for each slice"
         raise InFloat(f"the scale of its output is {kind}")
     return found
-
-
-def _unquantized(graph: GraphEditor, edge: EdgeId) -> str:
-    readers = graph.consumers(edge)
-    if edge in graph.outputs and not readers:
-        return "the model has it in float: its output is the model's"
-    if any(converts(reader) for reader in readers):
-        return "its output is read in float too, beside the QuantizeLinear behind it"
-    return "the model has it in float: there is no QuantizeLinear behind it"
 
 
 def _lower_one(graph: GraphEditor, node: Node) -> None:

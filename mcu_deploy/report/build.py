@@ -12,7 +12,7 @@ from mcu_deploy.boards import Board
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options
 from mcu_deploy.plan import Plan, Step
-from mcu_deploy.report import memory
+from mcu_deploy.report import floats, memory
 from mcu_deploy.toolchain import FirmwareSizes, SecondCoreStacks, StackBound, Toolchain
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def build_report(
         "macs": sum(m["macs"] for m in models),
         "instructions": None,
         "layers": [layer for m in models for layer in m["layers"]],
+        "float_layers": [layer for m in models for layer in m["float_layers"]],
         "assumed_shapes": [shape for m in models for shape in m["assumed_shapes"]],
         "networks": models,
         "memories": [
@@ -138,8 +139,17 @@ def _network(board: Board, built: BuiltNetwork) -> dict[str, Any]:
             }
             for part in plan.parts
         ],
+        "quantized": floats.is_quantized(network),
+        "float_layers": _float_layers(network),
         "layers": _layers(built),
     }
+
+
+def _float_layers(network: Network) -> list[dict[str, Any]]:
+    """Of a quantized network, the layers that compute real numbers all the same."""
+    if not floats.is_quantized(network):
+        return []
+    return [{"network": network.name, **layer.as_json()} for layer in floats.float_layers(network)]
 
 
 def _tensor(graph: Graph, edge: int) -> dict[str, Any]:
