@@ -28,7 +28,7 @@ from mcu_deploy.boards.model import (
     Serial,
 )
 from mcu_deploy.boards.reader import Table, did_you_mean
-from mcu_deploy.errors import BoardError
+from mcu_deploy.errors import BoardError, one_line
 
 BOARD_FILE = "board.toml"
 
@@ -40,6 +40,7 @@ _MAX_CLOCK = 10**10
 _VECTOR_ALIGNMENT = 1024
 _PART_ALIGNMENT = 32  # of the start of a memory
 _POOL_NAMES = ("workspace", "state", "hot")  # those that lie in some memory, and are not called so
+_LARGEST_FILE = 1 << 20
 _STACK_ALIGNMENT = 32  # of stack ends: an MPU region, PSPLIM and the AAPCS are content with it
 
 
@@ -74,6 +75,10 @@ def load_board(name_or_path: str | Path) -> Board:
 
 def _load_file(path: Path) -> Board:
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device may have no end
+            raise BoardError(f"the board file {path} is no file; give the path of a board.toml")
+        if path.stat().st_size > _LARGEST_FILE:
+            raise BoardError(f"{path} is no board file: it has more than {_LARGEST_FILE:,} bytes")
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BoardError(
@@ -83,8 +88,12 @@ def _load_file(path: Path) -> Board:
         raise BoardError(
             f"the board file {path} cannot be read ({error.strerror}); check its rights"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BoardError(f"{path} is not valid TOML ({error}); correct that line") from None
+    except RecursionError:
+        raise BoardError(f"{path} is nested too deeply; correct its brackets") from None
+    except ValueError as error:  # of TOML, of UTF-8, and of numbers with thousands of digits
+        raise BoardError(
+            f"{path} is not valid TOML ({one_line(str(error), 200)}); correct that line"
+        ) from None
     require_keys(values, path)
     return _board(Table(values, "", path), path)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mcu_deploy.errors import BoardError
+from mcu_deploy.errors import BoardError, one_line
 
 _SIZE = re.compile(r"(\d+)\s*([KMG]?)", re.ASCII)
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
@@ -35,7 +35,7 @@ class Table:
     def fail(self, sentence: str) -> NoReturn:
         """Raises a BoardError that names the file and the table."""
         place = f" [{self._where}]" if self._where else ""
-        raise BoardError(f"{self._path}{place}: {sentence}")
+        raise BoardError(f"{self._path}{place}: {one_line(sentence)}")
 
     def has(self, key: str) -> bool:
         """Whether the key is there."""

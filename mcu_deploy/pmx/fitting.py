@@ -8,7 +8,7 @@ from pathlib import Path
 from mcu_deploy.backends.interface import Target
 from mcu_deploy.boards import Board
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import UsageError, one_line
 from mcu_deploy.options import Options, flagged
 
 
@@ -52,4 +52,5 @@ def require_fit(
 def _shown(target: Target) -> str:
     has = {"an FPU": target.fpu, "DSP instructions": target.dsp, "MVE": target.mve}
     parts = [name for name, there in has.items() if there]
-    return f"a {target.core} with {' and '.join(parts)}" if parts else f"a {target.core}"
+    core = one_line(target.core, 40)
+    return f"a {core} with {' and '.join(parts)}" if parts else f"a {core}"
