@@ -16,9 +16,11 @@ from pathlib import Path
 from types import ModuleType
 
 from mcu_deploy.configuration import formats_off
-from mcu_deploy.errors import ModelError
+from mcu_deploy.errors import ModelError, one_line
 from mcu_deploy.formats.imported import Imported
 from mcu_deploy.ir import Graph, naming
+
+_LONGEST_REFUSAL = 1000
 
 
 def _modules(first: str = "") -> Iterator[ModuleType]:
@@ -63,8 +65,9 @@ def read(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
     try:
         found: Imported = module.read(file, dict(shapes or {}))
     except ModelError as error:
-        if str(file) not in str(error):
-            error.args = (f"{file}: {error}",)
+        # Names in a file may be of any length and hold anything.
+        text = one_line(str(error), _LONGEST_REFUSAL)
+        error.args = (text if str(file) in text else f"{file}: {text}",)
         raise
     return replace(found, graph=naming.number(found.graph))
 

@@ -24,8 +24,13 @@ class _Wrong(Exception):
     """What does not fit, as a clause."""
 
 
+# Kernels are compiled by looking at each element, at 8 bytes of our memory for each.
+_MOST_ELEMENTS = 1 << 24
+
+
 def check_sizes(graph: Graph) -> None:
     """Raises ModelError, which names the node, where sizes do not fit together."""
+    _check_elements(graph)
     for node in graph.nodes:
         for inner in graph.subgraphs(node.id).values():
             check_sizes(inner)
@@ -41,6 +46,18 @@ def check_sizes(graph: Graph) -> None:
                 f"{node.op} {name!r} of the model cannot be computed: {wrong}. "
                 "The model is damaged; export it again."
             ) from None
+
+
+def _check_elements(graph: Graph) -> None:
+    """A model of a few bytes may ask for tensors that fill the machine that compiles it."""
+    for edge in (*graph.inputs, *(o for n in graph.nodes for o in n.outputs if o is not None)):
+        type_ = graph.type(edge)
+        if type_.elements > _MOST_ELEMENTS:
+            raise ModelError(
+                f"The tensor {graph.edge_name(edge)[:80]!r} has the shape {list(type_.shape)}, "
+                f"which is more than {_MOST_ELEMENTS:,} elements and more than any "
+                "microcontroller holds. Use a smaller shape."
+            )
 
 
 def _want(condition: bool, clause: str) -> None:

@@ -111,7 +111,7 @@ class Operation:
         tensor = self.input(index)
         if tensor.value is None:
             raise self.unsupported(
-                f"reads the tensor {tensor.name!r}, which is computed at run time",
+                f"reads the tensor {short(tensor.name)!r}, which is computed at run time",
                 "Make it a constant in the model.",
             )
         return tensor.value

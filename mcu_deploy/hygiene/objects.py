@@ -18,7 +18,7 @@ from typing import Any
 from elftools.common.utils import struct_parse
 from elftools.elf.elffile import ELFFile
 
-from mcu_deploy.errors import HygieneError
+from mcu_deploy.errors import HygieneError, one_line
 
 SHF_WRITE = 0x1
 SHF_ALLOC = 0x2
@@ -225,7 +225,7 @@ def _member_name(raw: bytes, body: bytes, long_names: bytes) -> tuple[str, bytes
     elif raw.startswith(b"#1/") and raw[3:].isdigit():
         length = int(raw[3:])
         name, body = body[:length].rstrip(b"\0"), body[length:]
-    return name.decode("utf-8", "backslashreplace"), body
+    return one_line(name.decode("utf-8", "backslashreplace"), 1024), body
 
 
 def read_elf(data: bytes) -> Elf:

@@ -65,7 +65,8 @@ def complaint(target: ModuleType, path: Path) -> str:
         target.read(path)
     except McuDeployError as error:
         text = str(error)
-        if not text.isprintable():
+        lines = text.splitlines() if text.startswith("No backend can compute") else [text]
+        if not all(line.isprintable() for line in lines):
             return f"a message of several lines: {text!r}"
         if len(text) > LONGEST_MESSAGE:
             return f"a message of {len(text)} characters: {text[:200]!r}"

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from fuzz.harness import change_bytes
+
 from mcu_deploy import resources
 from mcu_deploy.boards import load_board
 
@@ -43,7 +44,9 @@ def mutate(choose: random.Random, seed: bytes, seeds: list[bytes]) -> bytes:
         else:
             words = re.findall(r"\w+", lines[place]) or ["x"]
             word = choose.choice(words)
-            lines[place] = lines[place].replace(word, choose.choice((word + "x", word[:-1], "é", "a.b")))
+            lines[place] = lines[place].replace(
+                word, choose.choice((word + "x", word[:-1], "é", "a.b"))
+            )
         if not lines:
             break
     return "\n".join(lines).encode()

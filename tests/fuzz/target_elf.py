@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from fuzz.harness import change_bytes
+
 from mcu_deploy.hygiene import check_files
 
 SUFFIX = ".o"
@@ -78,7 +79,7 @@ def _field(choose: random.Random, data: bytearray) -> tuple[int, int]:
     if way < 0.6 or header + 40 > len(data):
         return min(header + 4 * choose.randrange(10), len(data) - 4), 4
     start, size = struct.unpack_from("<II", data, header + 16)
-    if 0 < size and start + size <= len(data):
+    if size > 0 and start + size <= len(data):
         width = choose.choice((1, 2, 4))
         return min(start + choose.randrange(size), len(data) - width), width
     return header, 4

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import onnx
 from control_cases import graph_of, node
+from fuzz.harness import change_bytes
 from google.protobuf.descriptor import FieldDescriptor as Kind
 from onnx import TensorProto, helper, numpy_helper
 from pmx_cases import session
 
-from fuzz.harness import change_bytes
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 
@@ -103,7 +103,7 @@ def _shapes() -> bytes:
             node("Slice", "large zero most", "same"),
             node("ConstantOfShape", "wanted", "zeros",
                  value=numpy_helper.from_array(np.ones(1, np.float32))),
-            node("Slice", "same two most one", "cut"),
+            node("Slice", "same one most two", "cut"),
             node("Expand", "x shape", "expanded"),
             node("ReduceMean", "cut", "mean", axes=[2, 3]),
             node("Split", "zeros", "upper lower", axis=2),

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import tflite
+from fuzz.harness import change_bytes
 from pmx_cases import session
 from tflite_models import Operator, Tensor, constant, int8, write
 
-from fuzz.harness import change_bytes
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 

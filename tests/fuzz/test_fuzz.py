@@ -15,7 +15,11 @@ from fuzz import harness
 # format: (cases in the sample, cases in the whole matrix)
 COUNTS = {
     "npz": (60, 20_000),
+    "board": (60, 20_000),
+    "onnx": (40, 10_000),
+    "tflite": (60, 20_000),
     "pmx": (40, 10_000),
+    "elf": (40, 5_000),
 }
 
 
