@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from mcu_deploy.errors import UsageError, one_line
+from mcu_deploy.errors import RequestError, one_line
 
 Array = npt.NDArray[Any]
 
@@ -105,7 +105,7 @@ class ArrayFile:
             clause = one_line(f"{type(error).__name__}: {error}", 200).rstrip(". ")
         else:
             return
-        raise UsageError(
+        raise RequestError(
             f"{self._file} is no readable .npz or .npy file ({clause}). Write it with np.savez or "
             "np.save."
         )

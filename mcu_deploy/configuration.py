@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 
 VARIABLE = "MCU_DEPLOY_CONFIGURATION"
 _INSTALLED = Path(__file__).resolve().parent / "_data" / "configuration.json"
@@ -74,4 +74,4 @@ def _refuse(file: Path, reason: str) -> NoReturn:
     remedy = f"Let CMake write it anew, or unset {VARIABLE}."
     if file == _INSTALLED:
         remedy = "Install mcu-deploy again."
-    raise UsageError(f"The configuration file {file} {reason}. {remedy}")
+    raise RequestError(f"The configuration file {file} {reason}. {remedy}")

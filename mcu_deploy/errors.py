@@ -11,51 +11,105 @@ _LONGEST = 500
 
 
 class McuDeployError(Exception):
-    """The base of all errors that are the input's, the machine's or the device's fault."""
+    """The base of all errors that are the input's, the machine's or the device's fault.
 
+    kind: what `--json` calls it. exit_code: 1, what was asked cannot be done; 2, wrong usage.
+    """
+
+    kind = "error"
+    exit_code = 1
+
+
+class UsageError(McuDeployError):
+    """The command was called in a way that makes no sense, whatever its files hold."""
+
+    kind = "usage"
+    exit_code = 2
+
+
+class RequestError(UsageError):
+    """What was asked makes sense by itself, but not with this model, board, file or device."""
+
+    kind = "request"
     exit_code = 1
 
 
 class ModelError(McuDeployError):
     """The model file is damaged, or says something that cannot be compiled."""
 
+    kind = "model"
+
 
 class UnsupportedError(ModelError):
     """The model uses operators, types or shapes that no backend can compile."""
+
+    kind = "unsupported"
 
 
 class BoardError(McuDeployError):
     """A board file is missing or wrong."""
 
+    kind = "board"
+
+
+class UnknownBoardError(BoardError, UsageError):
+    """There is no board of the name that was typed."""
+
 
 class FitError(McuDeployError):
     """The network does not fit the board: flash, RAM or stack."""
+
+    kind = "fit"
 
 
 class ToolError(McuDeployError):
     """A program that is needed (compiler, emulator, flasher) is missing or failed."""
 
+    kind = "tool"
+
 
 class HygieneError(McuDeployError):
     """An object breaks the rules of the object file."""
+
+    kind = "hygiene"
 
 
 class DeviceError(McuDeployError):
     """The device did not answer, answered nonsense, or faulted."""
 
+    kind = "device"
+
 
 class BackendFault(McuDeployError):
     """A backend broke its word: it crashed, hung, or answered nonsense. One line, naming it."""
+
+    kind = "backend"
 
     def __init__(self, backend: str, message: str) -> None:
         super().__init__(message)
         self.backend = backend
 
 
-class UsageError(McuDeployError):
-    """The command was called in a way that makes no sense."""
+class Interrupted(McuDeployError):
+    """Ctrl-C, on the command line; in Python it stays a KeyboardInterrupt."""
 
-    exit_code = 2
+    kind = "interrupted"
+    exit_code = 130
+
+
+class InternalError(McuDeployError):
+    """What should have been one of the errors above: a fault of mcu-deploy itself."""
+
+    kind = "internal"
+
+    @classmethod
+    def of(cls, error: BaseException) -> InternalError:
+        """The sentence for an exception that nobody expected."""
+        said = one_line(f"{type(error).__name__}: {error}").rstrip(".: ")
+        return cls(
+            f"mcu-deploy itself failed ({said}). With MCU_DEPLOY_DEBUG=1 in the environment it "
+            "shows where; report that, with the model."
+        )
 
 
 def one_line(text: str, longest: int = _LONGEST) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from mcu_deploy import flow
 from mcu_deploy.codegen.names import shorten
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.ir import EdgeId, Graph, GraphEditor
 from mcu_deploy.ir.nested import graphs_within
 from mcu_deploy.options import PartitionRequest, Requests, StateRequest
@@ -53,7 +53,7 @@ def mark(graph: Graph, requests: Requests) -> tuple[Graph, Marks]:
     def expose(name: str, what: str, is_cut: bool) -> None:
         edge = (find_cut if is_cut else find_stored)(graph, name, what)
         if graph.constant(edge) is not None:
-            raise UsageError(
+            raise RequestError(
                 f"{what} names {shorten(name)!r}, which is a constant of the model. Name a tensor "
                 "that a run computes."
             )
@@ -166,7 +166,7 @@ def settle(graph: Graph, marks: Marks, assignment: Assignment) -> tuple[Graph, E
             return edges[name]
         found = next((e for e in graph.inputs if graph.edge_name(e) == name), None)
         if found is None:  # the quantized input behind a name of the tensor that it stands for
-            raise UsageError(
+            raise RequestError(
                 f"--partition names {shorten(name)!r}, which is the model's input under another "
                 "name. Name the input itself."
             )
@@ -214,12 +214,12 @@ def _state(graph: Graph, marks: Marks, request: StateRequest) -> State:
     inputs = {graph.edge_name(edge): edge for edge in graph.inputs}
     outputs = {graph.edge_name(edge): edge for edge in graph.outputs[: marks.outputs]}
     if request.input not in inputs:
-        raise UsageError(
+        raise RequestError(
             f"{what}: the model has no input {shorten(request.input)!r}; it has "
             f"{', '.join(shorten(n, 40) for n in inputs)}."
         )
     if request.output not in outputs:
-        raise UsageError(
+        raise RequestError(
             f"{what}: the model has no output {shorten(request.output)!r}; it has "
             f"{', '.join(shorten(n, 40) for n in outputs)}."
         )
@@ -228,7 +228,7 @@ def _state(graph: Graph, marks: Marks, request: StateRequest) -> State:
     if (before.dtype, before.shape, before.quantization) != (
         after.dtype, after.shape, after.quantization,
     ):  # fmt: skip
-        raise UsageError(
+        raise RequestError(
             f"{what}: the input is {before} and the output {after}; what is carried from run to "
             "run must be alike, quantization included. Change the model so that they are."
         )
@@ -243,7 +243,7 @@ def _find(graph: Graph, name: str, what: str) -> EdgeId:
     if edge is None:
         for node in graph.nodes:
             if any(_has(inner, name) for inner in graph.subgraphs(node.id).values()):
-                raise UsageError(
+                raise RequestError(
                     f"{what} names {shorten(name)!r}, which is inside of the {node.op} "
                     f"{shorten(node.name)!r}: it may be computed several times in a run, or never. "
                     "Name a tensor around it, such as what it puts out."
@@ -251,7 +251,7 @@ def _find(graph: Graph, name: str, what: str) -> EdgeId:
         names = [n for n in graph.topology.edges.values() if n]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f" Did you mean {' or '.join(shorten(n, 60) for n in near)}?" if near else ""
-        raise UsageError(
+        raise RequestError(
             f"{what} names {shorten(name)!r}, but the model has no tensor of this name.{hint}"
         )
     return edge

@@ -14,7 +14,7 @@ from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiler import Network, compile_model, sha256_of
 from mcu_deploy.device import ExpectedModel
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
@@ -51,7 +51,7 @@ class BuildFolder:
                 return entry
         names = ", ".join(e["name"] for e in entries)
         asked = "Say which with --model" if name is None else f"There is no {name!r}"
-        raise UsageError(f"The firmware in {self.directory} holds the networks {names}. {asked}.")
+        raise RequestError(f"The firmware in {self.directory} holds the networks {names}. {asked}.")
 
     def expected(self) -> tuple[ExpectedModel, ...]:
         """What the firmware on the device must say of itself."""
@@ -85,7 +85,7 @@ class BuildFolder:
         computed = [step.choice.workload.backend for step in network.plan.steps]
         if computed != [layer["backend"] for layer in entry["layers"]]:
             before = ", ".join(dict.fromkeys(layer["backend"] for layer in entry["layers"]))
-            raise UsageError(
+            raise RequestError(
                 f"{self.directory} was built with the backends {before}, and now {name!r} would be "
                 f"computed by {', '.join(dict.fromkeys(computed))}. Give the same backends "
                 "(--dynamic-backends), or build again."
@@ -102,7 +102,7 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
     path = Path(directory).absolute()  # emulators run in folders of their own
     file = path / "report.json"
     if not file.is_file():
-        raise UsageError(
+        raise RequestError(
             f"{path} is no build folder: it has no report.json. Run `mcu-deploy build MODEL "
             f"--board BOARD -o {path}` first, or give the model file."
         )
@@ -113,11 +113,11 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
         options = Options(**report["options"])
         _ = report["networks"], CreationOptions(**report["session"])
     except (ValueError, KeyError, TypeError, UsageError) as error:
-        raise UsageError(
+        raise RequestError(
             f"{file} is not a report of this version of mcu-deploy ({error}). Build again."
         ) from error
     if board is not None and load_board(board).name != built_for.name:
-        raise UsageError(
+        raise RequestError(
             f"{path} was built for board {built_for.name}, not {board}. Build it for that board, "
             "or leave --board out."
         )
@@ -145,6 +145,10 @@ def folder_for(
     if path.is_dir():
         yield open_folder(path, board)
         return
+    if not path.exists():
+        raise RequestError(
+            f"There is no {path}, neither a build folder nor a model file. Check the path."
+        )
     if board is None:
         raise UsageError(f"Say with --board for which board {path} is to be built.")
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 from mcu_deploy.ir import EdgeId, Graph, Node
 from mcu_deploy.operators import Call, find, lookup
 from mcu_deploy.operators.base import Subgraph, evaluate
@@ -63,12 +63,14 @@ def run_all(graph: Graph, inputs: Sequence[Array]) -> dict[EdgeId, Array]:
     or shape is not the graph's.
     """
     if len(inputs) != len(graph.inputs):
-        raise UsageError(f"The model has {len(graph.inputs)} inputs, but {len(inputs)} were given.")
+        raise RequestError(
+            f"The model has {len(graph.inputs)} inputs, but {len(inputs)} were given."
+        )
     values: dict[EdgeId, Array] = dict(graph.data.constants)
     for edge, value in zip(graph.inputs, inputs, strict=True):
         type_ = graph.type(edge)
         if tuple(value.shape) != type_.shape or value.dtype != type_.dtype.numpy:
-            raise UsageError(
+            raise RequestError(
                 f"Input {graph.edge_name(edge)!r} must be {type_.dtype.value}{list(type_.shape)}, "
                 f"but {value.dtype}{list(value.shape)} was given."
             )

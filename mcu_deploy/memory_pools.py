@@ -8,7 +8,7 @@ from dataclasses import replace
 from mcu_deploy import exposing
 from mcu_deploy.boards import Board
 from mcu_deploy.codegen.names import shorten
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.options import Options, PoolRequests
 from mcu_deploy.plan import OFFLINE, Exposure, Memories, Plan
@@ -29,7 +29,7 @@ def require_possible(board: Board, options: Options) -> None:
         return
     option = "--pools auto" if asked.spread else "--pool"
     if board.is_host:
-        raise UsageError(
+        raise RequestError(
             f"{option} needs a board with memories, and {board.name} is the machine itself. Leave "
             "it out, or choose a microcontroller board."
         )
@@ -47,7 +47,7 @@ def require_possible(board: Board, options: Options) -> None:
 def _require_memory(board: Board, tensor: str, memory: str) -> None:
     names = [m.name for m in board.divided().memories if m.kind == "ram"]
     if memory not in names and not board.is_host:
-        raise UsageError(
+        raise RequestError(
             f"--pool {shorten(tensor)}={shorten(memory)}: the board {board.name} has no RAM of "
             f"this name; it has {', '.join(names)}."
         )
@@ -108,7 +108,7 @@ def find(graph: Graph, asked: PoolRequests) -> dict[str, EdgeId]:
         what = f"--pool {shorten(name)}={asked.pinned[name]}"
         edge = exposing.find_stored(graph, name, what)
         if graph.constant(edge) is not None:
-            raise UsageError(
+            raise RequestError(
                 f"{what} names a constant of the model, which lies in flash. Name a tensor that a "
                 "run computes, or let --hot-weights copy constants to fast RAM."
             )
@@ -129,13 +129,13 @@ def settle(
         if name in kept:
             edge = kept[name]
         if edge not in graph.topology.edges:
-            raise UsageError(
+            raise RequestError(
                 f"--pool {shorten(name)}={asked.pinned[name]}: this tensor is not there any more "
                 "after optimisation, as a layer computes past it. Keep it with --keep "
                 f"{shorten(name)}, or name another one."
             )
         if pinned.setdefault(edge, asked.pinned[name]) != asked.pinned[name]:
-            raise UsageError(
+            raise RequestError(
                 f"--pool names {shorten(name)!r} and another name of the same tensor, with two "
                 "memories; name it once."
             )

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.device.counting import count_instructions
-from mcu_deploy.errors import BackendFault, UsageError
+from mcu_deploy.errors import BackendFault, RequestError
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.running import Connection, open_device
 from mcu_deploy.samples import random_samples
@@ -104,11 +104,12 @@ def profile(
 
 def _emulated(folder: BuildFolder, entry: dict[str, Any], chosen: Connection) -> Profile:
     if folder.board.is_host:
-        raise UsageError(
-            "On the host nothing counts instructions. Profile on a board: --board mps2-an386."
+        raise RequestError(
+            f"Nothing counts instructions on the host, for which {entry['name']!r} was built. "
+            "Build it for a microcontroller board, such as --board mps2-an386, and profile that."
         )
     if entry["name"] != folder.networks[0]["name"]:
-        raise UsageError(
+        raise RequestError(
             f"bench.elf runs the first network of the firmware, {folder.networks[0]['name']!r}. "
             f"Build {entry['name']!r} alone to profile it."
         )

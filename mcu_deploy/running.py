@@ -11,7 +11,7 @@ from mcu_deploy.arrays import Array
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.device import Device, DeviceFault, connect, describe_fault
 from mcu_deploy.device.emulator import choose_emulator, open_emulator
-from mcu_deploy.errors import DeviceError, UsageError
+from mcu_deploy.errors import DeviceError, RequestError
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.samples import Samples, load_samples
 from mcu_deploy.session import Session
@@ -162,7 +162,7 @@ def load_for(
         if part.name == partition:
             return load_samples(path, network.graph, part.inputs)
     names = ", ".join(part.name for part in network.plan.parts) or "none"
-    raise UsageError(
+    raise RequestError(
         f"The network {name!r} has no partition {partition!r}; it has {names}. Build it with "
         "--partition NAME=IN,..:OUT,.."
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mcu_deploy.arrays import Array, ArrayFile, Header
-from mcu_deploy.errors import UsageError, one_line
+from mcu_deploy.errors import RequestError, one_line
 from mcu_deploy.ir import EdgeId, Graph
 
 _MOST_SAMPLES = 1 << 20
@@ -40,19 +40,19 @@ def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None 
     file = Path(path)
     if not file.is_file():
         reason = "is no file" if file.exists() else "does not exist"
-        raise UsageError(f"The samples' file {file} {reason}. Check the path.")
+        raise RequestError(f"The samples' file {file} {reason}. Check the path.")
     wanted = graph.inputs if edges is None else edges
     arrays = ArrayFile(file)
     names = _names(file, arrays, [graph.edge_name(edge) for edge in wanted])
     # All headers before any array: a file that does not fit is refused before it is read.
     counts = {_count(file, arrays.header(n), graph, e) for n, e in zip(names, wanted, strict=True)}
     if len(counts) > 1:
-        raise UsageError(f"The inputs in {file} have different numbers of samples: {counts}.")
+        raise RequestError(f"The inputs in {file} have different numbers of samples: {counts}.")
     count = counts.pop() if counts else 1
     if count > _MOST_SAMPLES:
-        raise UsageError(f"{file} holds {count:,} samples; at most {_MOST_SAMPLES:,} can be run.")
+        raise RequestError(f"{file} holds {count:,} samples; at most {_MOST_SAMPLES:,} can be run.")
     if count == 0:
-        raise UsageError(f"{file} holds no sample: its arrays have a first axis of size 0.")
+        raise RequestError(f"{file} holds no sample: its arrays have a first axis of size 0.")
     stacked = [
         arrays.read(name).reshape(count, *graph.type(edge).shape)
         for name, edge in zip(names, wanted, strict=True)
@@ -64,7 +64,7 @@ def _names(file: Path, arrays: ArrayFile, inputs: Sequence[str]) -> Sequence[str
     """The names in a file of the arrays for these inputs."""
     if arrays.names is None:
         if len(inputs) != 1:
-            raise UsageError(
+            raise RequestError(
                 f"{file} holds one array, but the model has {len(inputs)} inputs. "
                 "Give an .npz with in0, in1, ..."
             )
@@ -74,7 +74,7 @@ def _names(file: Path, arrays: ArrayFile, inputs: Sequence[str]) -> Sequence[str
         key = next((k for k in (f"in{index}", name) if k in arrays.names), None)
         if key is None:
             holds = one_line(", ".join(arrays.names[:30]), 300) or "nothing"
-            raise UsageError(
+            raise RequestError(
                 f"{file} has no array for input {index} ({name!r}); name it in{index}. "
                 f"It holds {holds}."
             )
@@ -86,13 +86,13 @@ def _count(file: Path, header: Header, graph: Graph, edge: EdgeId) -> int:
     """The number of samples in the array for an input. Raises UsageError where it does not fit."""
     type_ = graph.type(edge)
     if header.shape not in (type_.shape, header.shape[:1] + type_.shape):
-        raise UsageError(
+        raise RequestError(
             f"{file} has an array of shape {list(header.shape)} for input "
             f"{graph.edge_name(edge)!r}; it must be [samples, "
             f"{', '.join(map(str, type_.shape))}]."
         )
     if header.dtype != type_.dtype.numpy:
-        raise UsageError(
+        raise RequestError(
             f"{file} has {header.dtype} for input {graph.edge_name(edge)!r}, which is "
             f"{type_.dtype.value}. Convert the array; quantized inputs are given as integers."
         )

@@ -20,7 +20,7 @@ from mcu_deploy.backends.interface import (
     NetworkId,
 )
 from mcu_deploy.backends.registry import Registry
-from mcu_deploy.errors import BackendFault, UsageError
+from mcu_deploy.errors import BackendFault, RequestError, UsageError
 
 if TYPE_CHECKING:
     from mcu_deploy.dynamic.loading import Loaded, Skipped
@@ -105,7 +105,7 @@ class Session:
         """
         alive = [n for n in named if n not in self._dropped]
         if named and not alive:
-            raise UsageError(
+            raise RequestError(
                 f"Of the backends {', '.join(named)} that were named none is left: "
                 f"{' '.join(self._dropped[n] for n in named)} Name another with --backend."
             )
@@ -115,7 +115,7 @@ class Session:
             else self.registry.preference(core)
         )
         if not found:
-            raise UsageError(
+            raise RequestError(
                 f"There is no backend for the core {core!r}, so nothing can be compiled. Install "
                 "mcu-deploy again, or load a dynamic backend; `mcu-deploy backends` lists what was "
                 "found."
@@ -127,7 +127,7 @@ class Session:
         reasons = [s.reason for s in self.skipped if s.id == backend_id]
         reasons += [self._dropped[backend_id]] if backend_id in self._dropped else []
         if reasons and not self.registry.is_registered(backend_id):
-            raise UsageError(
+            raise RequestError(
                 f"{asked_by}: the backend {backend_id} cannot be used: {reasons[0].rstrip('.')}."
             )
         return self.registry.named(backend_id, core)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.codegen.names import shorten
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 from mcu_deploy.exposing import find_cut
 from mcu_deploy.ir import Graph, GraphEditor
 from mcu_deploy.options import HEAD, Half
@@ -20,7 +20,7 @@ def take(graph: Graph, half: Half) -> Graph:
     edges = [find_cut(graph, name, f"--split {shorten(name)}") for name in half.tensors]
     for name, edge in zip(half.tensors, edges, strict=True):
         if edge in graph.inputs or graph.producer(edge) is None:
-            raise UsageError(
+            raise RequestError(
                 f"--split {shorten(name)} names a tensor that no layer computes, so that the head "
                 "would be empty. Name one behind a layer."
             )
@@ -35,7 +35,7 @@ def take(graph: Graph, half: Half) -> Graph:
         if producer.id in editor.nodes:
             others = [e for e in producer.writes if e not in edges]
             if any(graph.consumers(e) or e in graph.outputs for e in others):
-                raise UsageError(
+                raise RequestError(
                     f"{producer.op} {shorten(producer.name)!r} computes other tensors beside "
                     f"{shorten(graph.edge_name(edge))!r}. Split behind all of them: name each."
                 )

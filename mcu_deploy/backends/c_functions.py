@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from mcu_deploy.backends import file_lists
 from mcu_deploy.backends.workload import CFunction, Parameter
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 
 _ABOVE = re.compile(r"\s+|/\*.*?\*/|//[^\n]*|#include [^\n]*\n", re.DOTALL)
 _FUNCTION = re.compile(
@@ -32,7 +32,7 @@ def helper(folder: Path, source: str) -> CFunction:
     """
     lists = file_lists.read(folder)
     if source not in lists.sources:
-        raise UsageError(
+        raise RequestError(
             f"{source} is not among the SOURCES of {lists.file}. Add it, so that CMake compiles "
             "what networks are made of."
         )
@@ -44,18 +44,18 @@ def parse(file: Path) -> CFunction:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read as UTF-8. Write it anew.") from error
+        raise RequestError(f"{file} cannot be read as UTF-8. Write it anew.") from error
     start = 0
     while above := _ABOVE.match(text, start):
         start = above.end()
     match = _FUNCTION.fullmatch(text, start)
     if match is None:
-        raise UsageError(
+        raise RequestError(
             f"{file} is not comments, includes and one function with indented lines. Move "
             "everything else to other files."
         )
     if match["name"] != PurePosixPath(file.name).stem:
-        raise UsageError(
+        raise RequestError(
             f"{file} holds the function {match['name']}. Give file and function one name."
         )
     return CFunction(
@@ -74,7 +74,7 @@ def _parameters(file: Path, text: str) -> tuple[Parameter, ...]:
     for piece in text.split(","):
         match = _PARAMETER.fullmatch(" ".join(piece.split()))
         if match is None:
-            raise UsageError(
+            raise RequestError(
                 f"{file} has the parameter {piece.strip()!r}. Write a type and a name, as in "
                 "'const int8_t *x', and `void` where there is none."
             )

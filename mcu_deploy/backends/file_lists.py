@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 
 # file: (the call that it holds, the keywords that the call takes)
 _CALLS = {
@@ -54,7 +54,7 @@ def read(folder: Path) -> FileLists:
     words = _words(file, command)
     if not words or words[0] != folder.name:
         given = f"has the id {words[0]!r}" if words else "has no id"
-        raise UsageError(
+        raise RequestError(
             f"{command} in {file} {given}. Make it {folder.name!r}, the name of its folder."
         )
     lists = _by_keyword(file, words[1:], keywords)
@@ -63,12 +63,12 @@ def read(folder: Path) -> FileLists:
     for source in (*sources, *test_sources):
         path = PurePosixPath(source)
         if path.is_absolute() or ".." in path.parts or not (folder / source).is_file():
-            raise UsageError(
+            raise RequestError(
                 f"{file} names {source}, which is no file inside of its folder. Add the file, or "
                 "take it out of the list."
             )
         if source in seen:
-            raise UsageError(f"{file} names {source} twice. Take one of them out.")
+            raise RequestError(f"{file} names {source} twice. Take one of them out.")
         seen.add(source)
     return FileLists(file, words[0], sources, test_sources, lists.get("COMMON", ()))
 
@@ -77,7 +77,7 @@ def _list_file(folder: Path) -> Path:
     found = [folder / name for name in _CALLS if (folder / name).is_file()]
     if len(found) != 1:
         how_many = "more than one" if found else "none"
-        raise UsageError(
+        raise RequestError(
             f"{folder} has {how_many} of {', '.join(_CALLS)}. Give it the one that says what the "
             "folder is: a backend, code that backends share, or the runtime."
         )
@@ -90,17 +90,17 @@ def _words(file: Path, command: str) -> list[str]:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
-        raise UsageError(f"{file} cannot be read ({reason}). Write it anew.") from error
+        raise RequestError(f"{file} cannot be read ({reason}). Write it anew.") from error
     match = _CALL.fullmatch(re.sub(r"#[^\n]*", "", text))
     if match is None or match["command"] != command:
-        raise UsageError(
+        raise RequestError(
             f"{file} is not one call of {command}(...). Keep the call and comments, and take "
             "everything else out: Python reads the list as well as CMake."
         )
     words = match["words"].split()
     for word in words:
         if not _WORD.fullmatch(word):
-            raise UsageError(
+            raise RequestError(
                 f"{file} holds {word!r}, which is neither a plain name nor a plain path. Write it "
                 "out, without quotes and variables."
             )
@@ -115,10 +115,10 @@ def _by_keyword(
     for word in words:
         if word in keywords:
             if word in given:
-                raise UsageError(f"{file} has {word} twice. Put both lists behind one of them.")
+                raise RequestError(f"{file} has {word} twice. Put both lists behind one of them.")
             current = given.setdefault(word, [])
         elif current is None:
-            raise UsageError(
+            raise RequestError(
                 f"{file} has {word!r} before any of {', '.join(keywords)}. Put it behind one."
             )
         else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcu_deploy import backends
 from mcu_deploy.backends.interface import Backend, Factory
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError, UsageError
 
 BUILTIN = "mcu-deploy"
 
@@ -89,7 +89,7 @@ class Registry:
         """
         backend = self.create(backend_id)
         if not is_for(backend, core):
-            raise UsageError(
+            raise RequestError(
                 f"The backend {backend.id!r} is for {', '.join(backend.cores)}, but the board "
                 f"has the core {core!r}. Leave it out, or choose another board."
             )

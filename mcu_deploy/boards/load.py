@@ -28,7 +28,7 @@ from mcu_deploy.boards.model import (
     Serial,
 )
 from mcu_deploy.boards.reader import Table, did_you_mean
-from mcu_deploy.errors import BoardError, one_line
+from mcu_deploy.errors import BoardError, UnknownBoardError, one_line
 
 BOARD_FILE = "board.toml"
 
@@ -70,7 +70,9 @@ def load_board(name_or_path: str | Path) -> Board:
     names = sorted(known)
     hint = did_you_mean(text, names)
     hint = f"{hint} Known boards: {', '.join(names)}" if hint.startswith("did") else hint
-    raise BoardError(f"there is no board called {text!r}; {hint}; or give the path of a board.toml")
+    raise UnknownBoardError(
+        f"there is no board called {text!r}; {hint}; or give the path of a board.toml"
+    )
 
 
 def _load_file(path: Path) -> Board:

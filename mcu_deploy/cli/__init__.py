@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from mcu_deploy import __version__
 from mcu_deploy.cli.console import fail, show_warnings
 from mcu_deploy.cli.options import OPTIONAL_VALUES
 from mcu_deploy.discovery import modules
-from mcu_deploy.errors import McuDeployError
+from mcu_deploy.errors import InternalError, Interrupted, McuDeployError, UsageError
 
 
 def _version(value: bool) -> None:
@@ -24,10 +26,21 @@ def _version(value: bool) -> None:
         raise typer.Exit()
 
 
+class _Commands(TyperGroup):
+    """typer ends at Ctrl-C without a word; how things are left has to be said."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted(*(error.args or ("interrupted",))) from error
+
+
 def create_app() -> typer.Typer:
     """The application with every command of this package registered."""
     app = typer.Typer(
         name="mcu-deploy",
+        cls=_Commands,
         help="Compile neural networks into one object file for Arm Cortex-M, check it, run it.",
         no_args_is_help=True,
         add_completion=False,
@@ -64,12 +77,35 @@ def with_optional_values(arguments: Sequence[str]) -> list[str]:
     return found
 
 
+# typer's own errors, of which it exports this one alone; older versions take them from click.
+_TYPER_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+
+
 def main() -> None:
-    """Entry point of the `mcu-deploy` command."""
+    """Entry point of the `mcu-deploy` command.
+
+    Every error ends here as one sentence, and with --json as `{"error": {"kind", "message"}}` on
+    standard output too.
+    """
     show_warnings()
+    arguments = with_optional_values(sys.argv[1:])
+    as_json = "--json" in arguments
     try:
-        create_app()(args=with_optional_values(sys.argv[1:]))
+        # Without arguments that is wrong usage, which the help mends.
+        done = create_app()(args=arguments or ["--help"], standalone_mode=False)
     except McuDeployError as error:
-        sys.exit(fail(error))
-    except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(fail(error, as_json))
+    except _TYPER_ERROR as error:
+        sys.exit(fail(_usage_error(error), as_json))
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(fail(Interrupted("interrupted"), as_json))
+    except Exception as error:
+        sys.exit(fail(InternalError.of(error), as_json))
+    sys.exit((done or 0) if arguments else UsageError.exit_code)
+
+
+def _usage_error(error: Any) -> UsageError:
+    """What typer says of a command line, with where to look."""
+    message = error.format_message().strip().rstrip(".")
+    command = "mcu-deploy" if error.ctx is None else error.ctx.command_path
+    return UsageError(f"{message}. `{command} --help` shows what there is.")

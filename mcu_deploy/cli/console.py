@@ -22,14 +22,16 @@ _LEAST_NAME = 12
 _MOST_FLOATS = 12
 
 
-def fail(error: McuDeployError) -> int:
-    """Prints an error as one sentence and returns the exit code.
+def fail(error: McuDeployError, as_json: bool = False) -> int:
+    """Prints an error as one sentence, as JSON too where that is asked for; returns the exit code.
 
     With MCU_DEPLOY_DEBUG set in the environment the traceback is shown, for developers.
     """
     if os.environ.get("MCU_DEPLOY_DEBUG"):
         err.print_exception()
     err.print(f"[bold red]error:[/] {escape(str(error))}")
+    if as_json:
+        print_json({"error": {"kind": error.kind, "message": str(error)}})
     return error.exit_code
 
 

@@ -64,7 +64,7 @@ def validate(
 ) -> None:
     """Compare a board's outputs with the interpreter (bit for bit) and with onnxruntime."""
     from mcu_deploy import validating
-    from mcu_deploy.errors import UsageError
+    from mcu_deploy.errors import RequestError, UsageError
     from mcu_deploy.folder import folder_for
     from mcu_deploy.options import Options
     from mcu_deploy.running import Connection
@@ -75,7 +75,7 @@ def validate(
     connection = Connection(port, baud, emulator, tuple(emulator_arg or ()), latency, retries)
     with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:
         if layers == "all" and not folder.report["options"]["layers_all"]:
-            raise UsageError(
+            raise RequestError(
                 f"{source} was built with fusion and reuse. Build it with --layers all, or give "
                 "the model file."
             )

@@ -44,7 +44,7 @@ from mcu_deploy.device.protocol import (
 from mcu_deploy.device.transfers import read_tensor, write_state, write_tensor
 from mcu_deploy.device.transport import DEFAULT_BAUD, LineClosed, Transport
 from mcu_deploy.device.watching import LayerCrcs, LayerTimes, Watch
-from mcu_deploy.errors import DeviceError, UsageError
+from mcu_deploy.errors import DeviceError, RequestError
 
 Array = NDArray[np.generic]
 
@@ -102,7 +102,7 @@ class Device:
             if model in (info.index, info.name):
                 return info
         names = ", ".join(info.name for info in self.models) or "none at all"
-        raise UsageError(f"The device has no model {model!r}; it has {names}.")
+        raise RequestError(f"The device has no model {model!r}; it has {names}.")
 
     def write_input(
         self, model: int | str, index: int, data: bytes, *, partition: int | str | None = None
@@ -114,7 +114,7 @@ class Device:
         run = self.signature(model, partition)
         tensor = _tensor(run.inputs, index, f"{run.called} has no input {index}")
         if len(data) != tensor.bytes:
-            raise UsageError(
+            raise RequestError(
                 f"Input {tensor.name!r} of {run.called} has {tensor.bytes} bytes, {len(data)} "
                 f"were given; give {tensor.dtype} of shape {tensor.shape}."
             )
@@ -295,7 +295,7 @@ class Device:
     ) -> None:
         run = self.signature(model, partition)
         if len(inputs) != len(run.inputs):
-            raise UsageError(
+            raise RequestError(
                 f"{run.called[0].upper()}{run.called[1:]} takes {len(run.inputs)} inputs, "
                 f"{len(inputs)} were given."
             )
@@ -315,7 +315,7 @@ class Device:
         crcs = [written[i] for i in range(len(run.inputs)) if i in written]
         if len(crcs) != len(run.inputs):
             missing = [t.name for i, t in enumerate(run.inputs) if i not in written]
-            raise UsageError(
+            raise RequestError(
                 f"Write input {missing[0]!r} of {run.called} before running it: a run uses its "
                 "inputs up."
             )
@@ -369,7 +369,7 @@ def connect(
     wait = 3.0 if latency is None else latency
     tries = 100 if retries is None else retries
     if not (0 < wait <= 600 and tries >= 1):
-        raise UsageError(
+        raise RequestError(
             f"A latency of {wait:g} s with {tries} retries makes no sense: give 0.001 ... 600 "
             "seconds and one attempt at least."
         )
@@ -386,5 +386,5 @@ def connect(
 
 def _tensor(tensors: Sequence[TensorInfo], index: int, message: str) -> TensorInfo:
     if not 0 <= index < len(tensors):
-        raise UsageError(f"{message}; it has {len(tensors)}.")
+        raise RequestError(f"{message}; it has {len(tensors)}.")
     return tensors[index]

@@ -19,7 +19,7 @@ from elftools.elf.sections import SymbolTableSection
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulator import choose_emulator, launcher_named
 from mcu_deploy.device.tracing import Event, Marks, Trace
-from mcu_deploy.errors import DeviceError, UsageError
+from mcu_deploy.errors import DeviceError, RequestError
 
 
 class _Mark(StrEnum):
@@ -219,15 +219,17 @@ def _places(elf: Path) -> dict[_Mark, int]:
                         if symbol.name in names and symbol["st_shndx"] != "SHN_UNDEF":
                             places[names[symbol.name]] = symbol["st_value"] & ~1
     except OSError as error:
-        raise UsageError(f"{elf} cannot be read: {error.strerror or error}") from error
+        raise RequestError(f"{elf} cannot be read: {error.strerror or error}") from error
     except ELFError as error:
-        raise UsageError(f"{elf} is no ELF file: {error}") from error
+        raise RequestError(f"{elf} is no ELF file: {error}") from error
     missing = [mark for mark in _Mark if mark not in places and mark is not _Mark.FAULT]
     if missing:
-        raise UsageError(
+        raise RequestError(
             f"{elf} is no bench.elf: it has no function {missing[0]}; "
             "name the bench.elf that `mcu-deploy build` wrote"
         )
     if len(set(places.values())) != len(places):
-        raise UsageError(f"{elf} has two marks at one address; build it with its own bench_main.c")
+        raise RequestError(
+            f"{elf} has two marks at one address; build it with its own bench_main.c"
+        )
     return places

@@ -22,7 +22,7 @@ from typing import Protocol
 from mcu_deploy.boards import Board
 from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.tracing import Marks, Trace
-from mcu_deploy.errors import DeviceError, ToolError, UsageError
+from mcu_deploy.errors import DeviceError, RequestError, ToolError, UsageError
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,10 @@ def choose_emulator(board: Board, requested: str | None = None) -> Choice:
         if launcher.machine(board) is None:
             others = ", ".join(other.name for other in able)
             remedy = f"use --emulator {others}" if able else "connect a board and use --port"
-            raise UsageError(f"{launcher.title} has no machine for board {board.name}; {remedy}")
+            raise RequestError(f"{launcher.title} has no machine for board {board.name}; {remedy}")
         return Choice(launcher.name, f"{launcher.title}, as asked for")
     if not able:
-        raise UsageError(
+        raise RequestError(
             f"no emulator has a machine for board {board.name}; connect a board and use --port"
         )
     best = able[0]
@@ -189,7 +189,7 @@ def open_emulator(
     launcher = launcher_named(choice.name)
     elf = elf.resolve()
     if not elf.is_file():
-        raise UsageError(f"{elf} is no file; build the firmware with `mcu-deploy build` first")
+        raise RequestError(f"{elf} is no file; build the firmware with `mcu-deploy build` first")
     program = launcher.find()
     with (
         tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder,

@@ -12,7 +12,7 @@ from mcu_deploy.boards import Board
 from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.emulator import Launcher, Program, Started
 from mcu_deploy.device.tracing import Marks, Trace
-from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.errors import RequestError, ToolError
 
 _START_SECONDS = 10.0
 _PORT_LINE = re.compile(r"^port (\d+)$", re.MULTILINE)
@@ -63,7 +63,7 @@ class HostProcess:
         seconds: float,
     ) -> Trace:
         """The machine's own instructions say nothing of a microcontroller: UsageError."""
-        raise UsageError(
+        raise RequestError(
             "instructions are counted for microcontrollers only; "
             "choose an emulated board, such as --board mps2-an386, instead of host"
         )

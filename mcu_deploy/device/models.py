@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mcu_deploy.device import protocol
 from mcu_deploy.device.protocol import TensorInfo, TensorKind, Type
-from mcu_deploy.errors import DeviceError, UsageError
+from mcu_deploy.errors import DeviceError, RequestError
 
 Array = NDArray[np.generic]
 
@@ -75,7 +75,7 @@ class Signature:
                 called = f"partition {part.name!r} of model {model.name}"
                 return cls((model.index, part.index), called, part.inputs, part.outputs)
         names = ", ".join(part.name for part in model.partitions) or "none at all"
-        raise UsageError(f"Model {model.name} has no partition {partition!r}; it has {names}.")
+        raise RequestError(f"Model {model.name} has no partition {partition!r}; it has {names}.")
 
     def input(self, index: int) -> bytes:
         """The reference of an input."""
@@ -100,7 +100,7 @@ def unpack_array(tensor: TensorInfo, data: bytes) -> Array:
 def pack_array(tensor: TensorInfo, array: Array, what: str) -> bytes:
     """An array's bytes; UsageError where it has not the tensor's very type and shape."""
     if array.dtype.newbyteorder("<") != tensor.dtype or array.shape != tensor.shape:
-        raise UsageError(
+        raise RequestError(
             f"{what} is {tensor.dtype} of shape {tensor.shape}; {array.dtype} of shape "
             f"{array.shape} was given."
         )
@@ -117,12 +117,12 @@ def find_tensor(tensors: Sequence[TensorInfo], name: str, message: str) -> int:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(
+        raise RequestError(
             f"{len(found)} tensors of the model have names that begin like {name!r}, of which the "
             "device knows 63 bytes. Give them shorter names in the model."
         )
     names = ", ".join(repr(tensor.name) for tensor in tensors) or "none"
-    raise UsageError(f"{message}; it has {names}.")
+    raise RequestError(f"{message}; it has {names}.")
 
 
 def describe(model: int, ask: Callable[[Type, bytes], bytes]) -> ModelInfo:

@@ -24,7 +24,7 @@ from mcu_deploy.boards import Board
 from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.emulator import Launcher, Program, Started
 from mcu_deploy.device.tracing import Event, Marks, Trace, ends, read_pairs
-from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.errors import RequestError, ToolError
 
 _VARIABLE = "MCU_DEPLOY_RENODE"
 _START_SECONDS = 90.0  # 3 s on an idle machine, 7 s on a busy one
@@ -89,7 +89,7 @@ class Renode:
         """Counts with hooks at the marked addresses that note the processor's own counter of
         executed instructions (exact: it does not hold the instruction that is about to run)."""
         if marks.histogram is not None:
-            raise UsageError("Renode counts no single addresses; use QEMU for a histogram")
+            raise RequestError("Renode counts no single addresses; use QEMU for a histogram")
         log = folder / "events.txt"
         note = (
             f"f = open({str(log)!r}, 'a'); "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 from mcu_deploy.formats.imported import Imported
 
 SUFFIXES = (".pmx",)
@@ -21,7 +21,7 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
     bound = {graph.edge_name(edge): graph.type(edge).shape for edge in graph.inputs}
     for name, shape in wanted.items():
         if bound.get(name) != shape:
-            raise UsageError(
+            raise RequestError(
                 f"{path} was optimised with other shapes than {name}={','.join(map(str, shape))}. "
                 "Run `mcu-deploy optimize` again, with --shape."
             )

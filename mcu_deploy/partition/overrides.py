@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 
 from mcu_deploy.backends.interface import Backend
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 from mcu_deploy.ir import Graph, Node, NodeId
 
 
@@ -22,7 +22,7 @@ def resolve(
         wanted = {n: layers[n] for n in _names(graph, node) if n in layers}
         if len({b.id for b in wanted.values()}) > 1:
             asked = ", ".join(f"{name}={b.id}" for name, b in wanted.items())
-            raise UsageError(
+            raise RequestError(
                 f"--layer-backend {asked}: these became one layer, {node.name!r}, which one "
                 "backend must compute. Name one of them, or build with --layers all."
             )
@@ -38,7 +38,7 @@ def require_known(graph: Graph, layers: Mapping[str, Backend]) -> None:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=3)
             hint = f"Close are {', '.join(map(repr, close))}." if close else "See build --explain."
-            raise UsageError(
+            raise RequestError(
                 f"--layer-backend {name}={backend.id}: the model has no layer {name!r}. {hint}"
             )
 

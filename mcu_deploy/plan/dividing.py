@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mcu_deploy.errors import FitError, UsageError
+from mcu_deploy.errors import FitError, RequestError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import traffic
 from mcu_deploy.plan.lifetimes import Lifetimes
@@ -106,18 +106,18 @@ def _pinned_buffers(graph: Graph, lives: Lifetimes, memories: Memories) -> dict[
     for edge, memory in memories.pinned.items():
         name, tensor = graph.edge_name(edge), lives.tensors.get(edge)
         if tensor is None:
-            raise UsageError(
+            raise RequestError(
                 f"--pool {name}={memory}: {name!r} is no tensor that a run computes. Name one that "
                 "is."
             )
         if tensor.buffer in lives.slots:
-            raise UsageError(
+            raise RequestError(
                 f"--pool {name}={memory}: {name!r} lies in a buffer of the caller (--io caller), "
                 "who chooses the memory. Leave one of the two options out."
             )
         if found.setdefault(tensor.buffer, memory) != memory:
             other = by[tensor.buffer]
-            raise UsageError(
+            raise RequestError(
                 f"--pool puts {other!r} into {found[tensor.buffer]} and {name!r} into {memory}, "
                 "but one is computed in the place of the other. Name one memory for both, or "
                 "one of them only."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.exposure import Exposure, Partition
 from mcu_deploy.plan.groups import Run, reads_of
@@ -45,7 +45,7 @@ def _part(
             continue
         writer = writers.get(edge)
         if writer is None:
-            raise UsageError(
+            raise RequestError(
                 f"The partition {partition.name!r} needs {graph.edge_name(edge)!r}, which is not "
                 "among its inputs. Add it to them, or cut the model elsewhere."
             )

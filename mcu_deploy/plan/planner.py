@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mcu_deploy.backends.interface import RegionCall
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import memory_strategies, require_word
 from mcu_deploy.plan import hot, lifetimes, managed, moving, schedules
@@ -170,7 +170,7 @@ def _places(
         made.pools.append(fast)
         made.hot = tuple(replace(h, place=InPool(number, h.place.offset)) for h in constants)
     if len(made.pools) > MOST_POOLS:
-        raise UsageError(
+        raise RequestError(
             f"The network would lie in {len(made.pools)} pools; the runtime takes {MOST_POOLS}. "
             "Leave --hot-weights out, or let --pool put tensors into fewer memories."
         )

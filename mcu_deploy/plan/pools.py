@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcu_deploy.errors import FitError, UsageError
+from mcu_deploy.errors import FitError, RequestError
 from mcu_deploy.plan.placement import EFFORT, Placement, Problem, solve
 from mcu_deploy.plan.placement.bound import greedy_bound
 from mcu_deploy.plan.placement.model import Instance, Work
@@ -59,7 +59,7 @@ def assign(
     names = [pool.name for pool in pools]
     for buffer, name in pinned.items():
         if name not in names:
-            raise UsageError(
+            raise RequestError(
                 f"{_label(labels, buffer)} cannot lie in {name!r}: there is no such memory here; "
                 f"choose one of: {', '.join(names)}."
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 from mcu_deploy.backends.interface import Target
 from mcu_deploy.boards import Board
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.errors import UsageError, one_line
+from mcu_deploy.errors import RequestError, one_line
 from mcu_deploy.options import Options, flagged
 
 
@@ -20,7 +20,7 @@ def require_fit(
     Options that are left at their defaults are what the file says.
     """
     if model.target != target:
-        raise UsageError(
+        raise RequestError(
             f"{path} was optimised for {_shown(model.target)}, and {board.name} has "
             f"{_shown(target)}: kernels and plan would be others. Run `mcu-deploy optimize MODEL "
             f"--board {board.name} -o FILE.pmx` on the model that it was made of."
@@ -28,7 +28,7 @@ def require_fit(
     memories = {memory.name for memory in board.divided().memories}
     for pool in model.plan.pools:
         if pool.memory and pool.memory not in memories:
-            raise UsageError(
+            raise RequestError(
                 f"{path} places tensors in the memory {pool.memory!r}, which {board.name} does not "
                 f"have. Run `mcu-deploy optimize MODEL --board {board.name} -o FILE.pmx`."
             )
@@ -43,7 +43,7 @@ def require_fit(
             continue
         names = [flag.name for flag in flags] or ["--split"]
         named = " or ".join(n for n in (", ".join(names[:-1]), names[-1]) if n)
-        raise UsageError(
+        raise RequestError(
             f"{path} was not optimised with what {named} asks for now. Leave the option "
             "out, or give it to `mcu-deploy optimize`, from the model that the file was made of."
         )

@@ -106,7 +106,7 @@ def test_validate_all_layers_builds_without_fusion_and_reuse(kws_dir: Path) -> N
 
 def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
     done = call("profile", kws_build)
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "mps2-an386" in done.stderr
 
 
@@ -117,7 +117,7 @@ def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
         (["build", ".", "--board", "host"], 1, "no model format"),
         (["build", "text.onnx", "--board", "host"], 1, "not a readable ONNX file"),
         (["build", "empty.onnx", "--board", "host"], 1, "holds no network"),
-        (["build", "MODEL", "--board", "stm32f747"], 1, "stm32f746"),
+        (["build", "MODEL", "--board", "stm32f747"], 2, "stm32f746"),
         (["build", "MODEL", "--board", "host", "--name", "a b"], 2, "C symbol"),
         (["build", "MODEL", "--board", "host", "--backend", "Cpu"], 2, "CpuRef"),
         (["build", "MODEL", "--board", "host", "--weights", "x"], 2, "incbin or array"),
@@ -126,11 +126,19 @@ def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
         (["build", "MODEL", "--board", "host", "-o", "text.onnx"], 1, "cannot be written"),
         (["build", "MODEL"], 2, "--board"),
         (["build", "MODEL", "MODEL", "--board", "host", "-o", "b"], 2, "its own --name"),
-        (["run", "empty", "--input", "x.npz"], 2, "no build folder"),
-        (["run", "MODEL", "--board", "host", "--input", "x.npz"], 2, "does not exist"),
-        (["run", "MODEL", "--board", "host", "--input", "text.onnx"], 2, "no readable .npz"),
+        (["run", "empty", "--input", "x.npz"], 1, "no build folder"),
+        (["run", "MODEL", "--board", "host", "--input", "x.npz"], 1, "does not exist"),
+        (["run", "MODEL", "--board", "host", "--input", "text.onnx"], 1, "no readable .npz"),
         (["run", "MODEL", "--input", "x.npz"], 2, "--board"),
-        (["validate", "empty"], 2, "no build folder"),
+        (["validate", "empty"], 1, "no build folder"),
+        (["run", "nowhere", "--input", "x.npz"], 1, "There is no nowhere, neither"),
+        (["profile", "nowhere", "--board", "host"], 1, "There is no nowhere, neither"),
+        (["build", "MODEL", "--board", "./none.toml"], 1, "does not exist"),
+        (["build", "MODEL", "--board", "host", "--keep", "x"], 1, "has no tensor of this name"),
+        (["build", "MODEL", "--board", "host", "--io", "callr"], 2, "arena or caller"),
+        (["build", "MODEL", "--boad", "host"], 2, "No such option"),
+        (["run", "MODEL", "--input", "x.npz", "--samples", "0"], 2, "'--samples'"),
+        ([], 2, ""),
         (["validate", "MODEL", "--board", "host", "--layers=x"], 2, "built or all"),
         (["nonsense"], 2, "nonsense"),
     ],
@@ -148,6 +156,51 @@ def test_mistakes_end_in_a_sentence(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind"),
+    [
+        (["build", "MODEL", "--board", "host", "--io", "callr"], 2, "usage"),
+        (["build", "MODEL", "--boad", "host"], 2, "usage"),
+        (["build", "MODEL", "--board", "stm32f747"], 2, "board"),
+        (["nonsense"], 2, "usage"),
+        (["build", "nowhere.onnx", "--board", "host"], 1, "model"),
+        (["validate", "empty"], 1, "request"),
+        (["build", "MODEL", "--board", "host", "--keep", "x"], 1, "request"),
+        (["boards", "more"], 2, "usage"),
+    ],
+)
+def test_errors_are_json_where_results_would_be(
+    arguments: list[str], code: int, kind: str, kws_dir: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    model = str(kws_dir / "model.onnx")
+    words = [model if a == "MODEL" else a for a in arguments]
+    done = call(*words, "--json", cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    error = json.loads(done.stdout)["error"]
+    assert error["kind"] == kind
+    assert error["message"] in done.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "kind"),
+    [(KeyboardInterrupt(), 130, "interrupted"), (RuntimeError("odd\nthing"), 1, "internal")],
+)
+def test_what_is_no_error_of_ours_ends_in_a_sentence_too(
+    raised: BaseException, code: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("mcu_deploy.boards.list_boards", fails)
+    monkeypatch.setattr("mcu_deploy.cli.boards.list_boards", fails, raising=False)
+    done = call("boards", "--json")
+    assert done.returncode == code
+    assert json.loads(done.stdout)["error"]["kind"] == kind
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_samples_that_do_not_fit_are_explained(kws_build: Path, tmp_path: Path) -> None:
     cases = {
         "wrong shape": ({"in0": np.zeros((2, 7), np.int8)}, "must be [samples, 1, 49, 10, 1]"),
@@ -159,13 +212,13 @@ def test_samples_that_do_not_fit_are_explained(kws_build: Path, tmp_path: Path) 
         file = tmp_path / f"{label}.npz"
         np.savez(file, **arrays)
         done = call("run", kws_build, "--input", file)
-        assert done.returncode == 2, label
+        assert done.returncode == 1, label
         assert words in done.stderr.replace("\n", " "), (label, done.stderr)
 
 
 def test_a_folder_for_another_board_is_refused(kws_build: Path, kws_dir: Path) -> None:
     done = call("run", kws_build, "--board", "mps2-an386", "--input", kws_dir / "samples.npz")
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "built for board host" in done.stderr.replace("\n", " ")
 
 

@@ -52,10 +52,10 @@ def test_explain_for_people_names_backend_and_cost(kws_dir: Path, tmp_path: Path
     [
         (["--layer-backend", "nonsense"], 2, "is not of the form LAYER=ID"),
         (["--layer-backend", "x=Nobody"], 2, "There is no backend 'Nobody'"),
-        (["--layer-backend", "x=CpuRef"], 2, "the model has no layer 'x'"),
+        (["--layer-backend", "x=CpuRef"], 1, "the model has no layer 'x'"),
         (["--layer-backend", "x=CpuRef", "--layer-backend", "x=B"], 2, "'x' twice"),
         (["--backend-option", "Only=1"], 2, "is not of the form ID.NAME=VALUE"),
-        (["--strategy", "best"], 2, "'best'; choose one of: cost, greedy"),
+        (["--strategy", "best"], 2, "best is not known; it is cost or greedy"),
         (["--backend", "Nobody"], 2, "`mcu-deploy backends` lists what was found"),
         (["--dynamic-backends", "/x", "--no-dynamic-backends"], 2, "contradict each other"),
     ],
