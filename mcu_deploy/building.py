@@ -15,6 +15,7 @@ from mcu_deploy import codegen, compiler, formats, memory_pools, report, resourc
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen import FirmwareModel
+from mcu_deploy.codegen.names import network_name
 from mcu_deploy.compiler import Network
 from mcu_deploy.errors import (
     BackendFault,
@@ -25,6 +26,7 @@ from mcu_deploy.errors import (
 from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
+from mcu_deploy.several import one_of, options_of
 from mcu_deploy.toolchain import NetworkSizes, StackBound
 
 _PRODUCTS = ("firmware.elf", "bench.elf", "report.json", "firmware_models.c", "libmcu_crt.a", "obj")
@@ -89,6 +91,7 @@ def build(
     if not paths:
         raise UsageError("There is no model to build; give at least one model file.")
     names = _names(name, len(paths))
+    called = [network_name(n, Path(path)) for path, n in zip(paths, names, strict=True)]
     directory = Path(output).absolute()  # the tools run in folders of their own
     if session is None:
         with Session() as own:
@@ -96,12 +99,13 @@ def build(
     told: set[Path] = set()
     while True:
         networks: list[Network] = []
-        for path, n in zip(paths, names, strict=True):
+        for path, n, known_as in zip(paths, names, called, strict=True):
             pools = memory_pools.with_taken(chosen.pools, target, [made.plan for made in networks])
-            each = replace(chosen, pools=pools)
-            networks.append(
-                compiler.compile_model(path, target, name=n, session=session, options=each)
-            )
+            each = options_of(replace(chosen, pools=pools), known_as, called)
+            with one_of(known_as, called):
+                networks.append(
+                    compiler.compile_model(path, target, name=n, session=session, options=each)
+                )
         _require_distinct(networks)
         for network in networks:
             if network.model not in told:

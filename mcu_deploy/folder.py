@@ -17,6 +17,7 @@ from mcu_deploy.device import ExpectedModel
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
+from mcu_deploy.several import options_of
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,9 @@ class BuildFolder:
             self.board,
             name=name,
             session=session,
-            options=replace(self.options, pools=pools),
+            options=options_of(
+                replace(self.options, pools=pools), name, [e["name"] for e in self.networks]
+            ),
         )
         computed = [step.choice.workload.backend for step in network.plan.steps]
         if computed != [layer["backend"] for layer in entry["layers"]]:
