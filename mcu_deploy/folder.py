@@ -14,8 +14,11 @@ from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiler import Network, compile_model, sha256_of
 from mcu_deploy.device import ExpectedModel
-from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.errors import BoardError, RequestError, UsageError, one_line
+from mcu_deploy.given import is_file, is_folder
+from mcu_deploy.hygiene.images import require_whole
 from mcu_deploy.options import Options
+from mcu_deploy.report.saved import require_sound
 from mcu_deploy.session import Session
 from mcu_deploy.several import options_of
 
@@ -31,11 +34,13 @@ class BuildFolder:
 
     @property
     def firmware(self) -> Path:
-        return self.directory / "firmware.elf"
+        """The image with the protocol. Raises UsageError where it is missing or cut off."""
+        return require_whole(self.directory / "firmware.elf")
 
     @property
     def bench(self) -> Path:
-        return self.directory / "bench.elf"
+        """The image for counting. Raises UsageError where it is missing or cut off."""
+        return require_whole(self.directory / "bench.elf")
 
     @property
     def networks(self) -> list[dict[str, Any]]:
@@ -60,7 +65,7 @@ class BuildFolder:
             ExpectedModel(
                 e["name"],
                 e["source_sha256"],
-                sha256_of(self.directory / f"network_{e['name']}.o"),
+                sha256_of(_there(self.directory / f"network_{e['name']}.o")),
             )
             for e in self.networks
         )
@@ -104,20 +109,22 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
     """Reads a build folder. Raises UsageError where it is none, or was made for another board."""
     path = Path(directory).absolute()  # emulators run in folders of their own
     file = path / "report.json"
-    if not file.is_file():
+    if not is_file(file):
         raise RequestError(
             f"{path} is no build folder: it has no report.json. Run `mcu-deploy build MODEL "
             f"--board BOARD -o {path}` first, or give the model file."
         )
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
+        require_sound(report)
         kept = report["board_file"]
         built_for = load_board(path / kept if kept else report["board"])
         options = Options(**report["options"])
-        _ = report["networks"], CreationOptions(**report["session"])
-    except (ValueError, KeyError, TypeError, UsageError) as error:
+        CreationOptions(**report["session"])
+    except (ValueError, LookupError, TypeError, RecursionError, UsageError, BoardError) as error:
+        clause = one_line(str(error), 300).rstrip(".")
         raise RequestError(
-            f"{file} is not a report of this version of mcu-deploy ({error}). Build again."
+            f"{file} is not a report of this version of mcu-deploy ({clause}). Build again."
         ) from error
     if board is not None and load_board(board).name != built_for.name:
         raise RequestError(
@@ -125,6 +132,12 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
             "or leave --board out."
         )
     return BuildFolder(path, built_for, report, options)
+
+
+def _there(file: Path) -> Path:
+    if not is_file(file):
+        raise RequestError(f"{file} is not there; build again.")
+    return file
 
 
 def as_folder(folder: BuildFolder | str | Path) -> BuildFolder:
@@ -145,7 +158,7 @@ def folder_for(
     from mcu_deploy.building import build
 
     path = Path(source)
-    if path.is_dir():
+    if is_folder(path):
         yield open_folder(path, board)
         return
     if not path.exists():

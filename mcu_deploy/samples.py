@@ -10,6 +10,7 @@ import numpy as np
 
 from mcu_deploy.arrays import Array, ArrayFile, Header
 from mcu_deploy.errors import RequestError, one_line
+from mcu_deploy.given import is_file, is_folder
 from mcu_deploy.ir import EdgeId, Graph
 
 _MOST_SAMPLES = 1 << 20
@@ -38,8 +39,8 @@ def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None 
     UsageError with a sentence where the file does not fit the graph.
     """
     file = Path(path)
-    if not file.is_file():
-        reason = "is no file" if file.exists() else "does not exist"
+    if not is_file(file):
+        reason = "is a folder" if is_folder(file) else "does not exist"
         raise RequestError(f"The samples' file {file} {reason}. Check the path.")
     wanted = graph.inputs if edges is None else edges
     arrays = ArrayFile(file)

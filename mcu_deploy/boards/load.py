@@ -29,6 +29,7 @@ from mcu_deploy.boards.model import (
 )
 from mcu_deploy.boards.reader import Table, did_you_mean
 from mcu_deploy.errors import BoardError, UnknownBoardError, one_line
+from mcu_deploy.given import is_file, is_folder
 
 BOARD_FILE = "board.toml"
 
@@ -61,7 +62,7 @@ def load_board(name_or_path: str | Path) -> Board:
     path = Path(name_or_path)
     is_path = isinstance(name_or_path, Path) or "/" in text or "\\" in text or path.suffix
     if is_path:
-        if path.is_dir():
+        if is_folder(path):
             path = path / BOARD_FILE
         return _load_file(path)
     known = {file.parent.name: file for file in resources.boards().glob(f"*/{BOARD_FILE}")}
@@ -77,7 +78,7 @@ def load_board(name_or_path: str | Path) -> Board:
 
 def _load_file(path: Path) -> Board:
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device may have no end
+        if path.exists() and not is_file(path):  # a pipe or a device may have no end
             raise BoardError(f"the board file {path} is no file; give the path of a board.toml")
         if path.stat().st_size > _LARGEST_FILE:
             raise BoardError(f"{path} is no board file: it has more than {_LARGEST_FILE:,} bytes")

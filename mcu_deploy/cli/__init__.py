@@ -17,7 +17,14 @@ from mcu_deploy import __version__
 from mcu_deploy.cli.console import fail, show_warnings
 from mcu_deploy.cli.options import OPTIONAL_VALUES
 from mcu_deploy.discovery import modules
-from mcu_deploy.errors import InternalError, Interrupted, McuDeployError, UsageError
+from mcu_deploy.errors import (
+    InternalError,
+    Interrupted,
+    McuDeployError,
+    RequestError,
+    UsageError,
+    one_line,
+)
 
 
 def _version(value: bool) -> None:
@@ -99,6 +106,9 @@ def main() -> None:
         sys.exit(fail(_usage_error(error), as_json))
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(fail(Interrupted("interrupted"), as_json))
+    except OSError as error:  # of a path that the user gave, or of a full disk
+        name = "" if error.filename is None else f"{error.filename}: "
+        sys.exit(fail(RequestError(one_line(f"{name}{error.strerror or error}.")), as_json))
     except Exception as error:
         sys.exit(fail(InternalError.of(error), as_json))
     sys.exit((done or 0) if arguments else UsageError.exit_code)

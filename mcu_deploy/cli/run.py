@@ -20,6 +20,7 @@ from mcu_deploy.cli.options import (
     PortOption,
     RetriesOption,
 )
+from mcu_deploy.given import is_folder
 
 if TYPE_CHECKING:
     from mcu_deploy.arrays import Array
@@ -71,7 +72,7 @@ def run(
         port, baud, emulator, tuple(emulator_arg or ()), latency, retries
     )
     if split:
-        if board is None or source.is_dir() or partition is not None:
+        if board is None or is_folder(source) or partition is not None:
             raise UsageError(
                 "--split needs the model file and --board, and no --partition: both halves are "
                 "built anew."

@@ -18,6 +18,7 @@ from types import ModuleType
 from mcu_deploy.configuration import formats_off
 from mcu_deploy.errors import ModelError, one_line
 from mcu_deploy.formats.imported import Imported
+from mcu_deploy.given import is_file, is_folder
 from mcu_deploy.ir import Graph, naming
 
 _LONGEST_REFUSAL = 1000
@@ -59,8 +60,8 @@ def read(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
             f"reads ({', '.join(known) or 'every format is switched off'}). Convert the "
             "model to ONNX."
         )
-    if not file.is_file():
-        reason = "is a folder" if file.is_dir() else "does not exist"
+    if not is_file(file):
+        reason = "is a folder" if is_folder(file) else "does not exist"
         raise ModelError(f"The model file {file} {reason}. Check the path.")
     try:
         found: Imported = module.read(file, dict(shapes or {}))

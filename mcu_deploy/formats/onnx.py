@@ -28,6 +28,7 @@ from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
+from mcu_deploy.given import is_file
 
 SUFFIXES = (".onnx",)
 
@@ -173,7 +174,7 @@ def _load_external_data(model: onnx.ModelProto, path: Path) -> None:
                 f"{path} keeps the tensor {tensor.name!r} in {location!r}, outside of the model's "
                 "own folder; such files are refused. Put the data beside the model."
             )
-        if not target.is_file():
+        if not is_file(target):
             raise ModelError(
                 f"{path} keeps the tensor {tensor.name!r} in {location!r}, which does not exist. "
                 "Copy the data file beside the model."
