@@ -104,6 +104,21 @@ def test_the_folder(reader: Reader, tmp_path: Path) -> None:
     assert "_mcu_tiny_negated(x[i])" in (root / "build" / "tiny" / "network_tiny.c").read_text()
 
 
+def test_every_listing_is_of_a_kind_that_the_tests_here_use() -> None:
+    """A file by its name, the commands of a section that is followed above, or what is shown."""
+    used = {"tiny.py", "abs_backend.c", "in_process.py", "pyproject.toml", "add_backend.py"}
+    used |= {"counting_backend.py", "backend.cmake", "c/negated.h", "c/negated.c"}
+    used |= {"test/test_negated.c", "__init__.py"}
+    assert set(LISTINGS) == used
+    followed = {"A model to try", "A shared object in C", "A Python package", "Optional parts"}
+    followed.add("A folder in mcu_deploy/backends")
+    for title, section in SECTIONS.items():
+        for language, text in re.findall(r"^```(\w*)\n(.*?)^```$", section, re.M | re.S):
+            is_entry = language == "toml" and title == "Optional parts"
+            is_command = language == "sh" and title in followed
+            assert language == "text" or is_entry or is_command or text in LISTINGS.values()
+
+
 def test_its_rules_of_names_and_versions() -> None:
     for names, tried in rows("A shared object in C", "file"):
         for name in re.findall(r"`(.*?)`", names):

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
 import numpy as np
 import onnx
-import pytest
 from graph_cases import planned
 from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import compiler, formats, interpreter, optimize, plan
 from mcu_deploy.boards import load_board
-
-
-def test_the_session_of_the_documentation(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(repository)
-    result = doctest.testfile(
-        str(repository / "docs" / "pipeline.md"), module_relative=False, encoding="utf-8"
-    )
-    assert result.attempted > 20
-    assert result.failed == 0
 
 
 def test_the_compiler_calls_the_stages(kws_dir: Path) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+import textwrap
 from pathlib import Path
 
-import branchy
-import onnx
 import pytest
 from plan_lanes import fork, run_on_two_cores
 
@@ -23,7 +22,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "schedules.md").read_text()
 
 @pytest.fixture
 def neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (example,) = re.findall(r"```python\n(\"\"\".*?)```", PAGE, re.DOTALL)
     (tmp_path / "neighbours.py").write_text(example)
     monkeypatch.setattr(schedules, "__path__", [*schedules.__path__, str(tmp_path)])
     yield schedules.find("neighbours")
@@ -51,11 +50,12 @@ def test_it_keeps_every_rule_of_the_page(neighbours: object) -> None:
             assert alone not in (first, other)
 
 
-def test_the_c_of_the_page_is_generated(tmp_path: Path) -> None:
-    onnx.save(branchy.model((3, 3)), tmp_path / "model.onnx")
+def test_the_c_of_the_page_is_generated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(re.findall(r"```python\n(import .*?)```", PAGE, re.DOTALL)[0], {})
     network = compile_model(
-        tmp_path / "model.onnx", load_board("mps2-an521"), name="net",
+        tmp_path / "forked.onnx", load_board("mps2-an521"), name="net",
         options=Options(schedule="parallel"),
     )  # fmt: skip
-    (shown,) = re.findall(r"    /\* On two cores at once.*?\n    }\n", PAGE, re.DOTALL)
-    assert shown in network.sources.files["network_net.c"].decode()
+    (shown,) = re.findall(r"^/\* On two cores at once.*?\n}\n", PAGE, re.DOTALL | re.MULTILINE)
+    assert textwrap.indent(shown, "    ") in network.sources.files["network_net.c"].decode()
