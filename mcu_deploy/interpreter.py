@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.errors import RequestError
+from mcu_deploy.errors import ModelError, RequestError
 from mcu_deploy.ir import EdgeId, Graph, Node
 from mcu_deploy.operators import Call, find, lookup
 from mcu_deploy.operators.base import Subgraph, evaluate
+from mcu_deploy.operators.shapes import misfit
 
 
 def node_call(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Call:
@@ -53,7 +54,14 @@ def run_node(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> tuple[
     operator, body = find(node.domain, node.op), graph.body(node.id)
     if operator is None and body is not None:
         return tuple(run(body, [values[e] for e in body.inputs]))
-    return evaluate(operator or lookup(node.domain, node.op), node_call(graph, node, values))
+    call = node_call(graph, node, values)
+    clause = None if node.domain else misfit(call)
+    if clause is not None:
+        raise ModelError(
+            f"{node.op} {node.name!r} was given values that the model was not compiled for: "
+            f"{clause}. Give the model inputs for which its shapes hold."
+        )
+    return evaluate(operator or lookup(node.domain, node.op), call)
 
 
 def run_all(graph: Graph, inputs: Sequence[Array]) -> dict[EdgeId, Array]:

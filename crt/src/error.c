@@ -48,6 +48,9 @@ const char *mcu_error_string(int32_t status) {
         return "The model needs another number of pools: use mcu_instance_init_pools.";
     case MCU_ERROR_TRIP_COUNT:
         return "A loop ran more or fewer rounds than its outputs have elements: check its inputs.";
+    case MCU_ERROR_OPERAND:
+        return "A layer was given values that contradict the shapes it was compiled for: check "
+               "inputs.";
     default:
         return "Unknown error: the code is not one of mcu_status_t.";
     }

@@ -21,6 +21,7 @@ from mcu_deploy.backends.layer import (
     layer_of,
 )
 from mcu_deploy.backends.workload import (
+    STATUS,
     Argument,
     CFunction,
     Constant,
@@ -37,7 +38,7 @@ from mcu_deploy.ir import Graph, NodeId, SubgraphView
 from mcu_deploy.options import Checked
 
 __all__ = [
-    "API_VERSION", "HOST", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
+    "API_VERSION", "HOST", "STATUS", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
     "BackendProfiling", "CFunction", "Constant", "Costs", "CreationOptions", "Descriptor",
     "InPlace", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "MemoryManager", "NetworkId",
     "Operand", "OptimizationViews", "Parameter", "ProfilingContext", "Region", "RegionCall",

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy.typing as npt
 
+# What the function of a workload returns that may refuse the values it is given.
+STATUS = "int32_t"
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -25,7 +28,8 @@ class CFunction:
     """A static C function. In its body `$word` stands for the network's own symbol `word`.
 
     Functions of equal stem, parameters and body are emitted once. An `inline` one is a helper: it
-    is `static inline`, and others call it by `$stem`.
+    is `static inline`, and others call it by `$stem`. The function of a workload gives nothing, or
+    a `STATUS`: MCU_OK, or the code with which the run ends (MCU_ERROR_OPERAND).
     """
 
     stem: str
@@ -168,3 +172,8 @@ class Workload:
     @property
     def is_view(self) -> bool:
         return self.function is None
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether its function returns a status: MCU_OK, or an error that ends the run."""
+        return self.function is not None and self.function.result == STATUS

@@ -12,7 +12,7 @@ from mcu_deploy.codegen.statements import Addresses, Statement
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import COLUMNS, wrap
 from mcu_deploy.ir import EdgeId, Graph, NodeId
-from mcu_deploy.plan import Plan
+from mcu_deploy.plan import Plan, Step
 from mcu_deploy.plan.control import Branch, ControlItem, Count, Element, End, Otherwise, Repeat
 
 _ERROR = "MCU_ERROR_TRIP_COUNT"
@@ -20,8 +20,15 @@ _INT32 = 2**31
 
 
 def can_fail(plan: Plan) -> bool:
-    """Whether a run may end because a loop runs another number of rounds than its shapes say."""
-    return any(isinstance(item, Repeat) and item.is_checked for item in plan.program)
+    """Whether a run may end early: a loop runs another number of rounds than its shapes say, or a
+    layer is given values that contradict its shapes.
+    """
+    return any(
+        item.choice.workload.can_fail
+        if isinstance(item, Step)
+        else isinstance(item, Repeat) and item.is_checked
+        for item in plan.program
+    )
 
 
 @dataclass

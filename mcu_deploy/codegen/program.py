@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -12,7 +12,7 @@ from mcu_deploy.codegen.control import Flow
 from mcu_deploy.codegen.statements import Addresses, Function, Statement
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import wrap
-from mcu_deploy.errors import BackendFault
+from mcu_deploy.errors import BackendFault, ModelError
 from mcu_deploy.ir import Graph
 from mcu_deploy.plan import Copy, Parallel, Place, Plan, Step
 
@@ -44,7 +44,7 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
             Function(
                 "layers" if alone else f"piece{number}",
                 "" if alone else f"Part of: {owners}." if owners else "Part of no partition.",
-                tuple(addresses.declarations),
+                (*_status(plan, positions), *addresses.declarations),
                 tuple(s for s in statements if s is not None),
                 parts,
                 has_status,
@@ -73,12 +73,26 @@ def _with_lanes(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
         statements.append(_both(stretch, found[first:], symbols.prefix))
         position += len(stretch.positions)
     shown = tuple(s for s in statements if s is not None)
-    return [*found, Function("layers", "", tuple(addresses.declarations), shown)]
+    declarations = (*_status(plan, range(len(plan.program))), *addresses.declarations)
+    has_status = control.can_fail(plan)
+    return [*found, Function("layers", "", declarations, shown, has_status=has_status)]
+
+
+def _status(plan: Plan, positions: Iterable[int]) -> list[str]:
+    """The variable for what layers return that may end the run."""
+    items = [plan.program[position] for position in positions]
+    fails = any(isinstance(item, Step) and item.choice.workload.can_fail for item in items)
+    return ["int32_t status;"] if fails else []
 
 
 def _lane(
     graph: Graph, plan: Plan, positions: Sequence[int], symbols: Symbols, number: int
 ) -> Function:
+    if _status(plan, positions):
+        raise ModelError(
+            "The schedule runs a layer beside others that may end the run, since it checks values "
+            "that are computed then. Let such a layer run alone."
+        )
     addresses = Addresses()
     flow = Flow(graph, plan, symbols, addresses)
     made = [_statement(flow, p) for p in positions]
@@ -167,7 +181,10 @@ def _call(flow: Flow, step: Step) -> Statement:
         argument(item, parameter.ctype.strip())
         for item, parameter in zip(workload.arguments, function.parameters, strict=True)
     ]
-    text = wrap(f"{flow.pad}{symbol}(", arguments, ");")
+    pad = flow.pad
+    text = wrap(f"{pad}{'status = ' if workload.can_fail else ''}{symbol}(", arguments, ");")
+    if workload.can_fail:
+        text += f"\n{pad}if (status != MCU_OK) {{\n{pad}    return status;\n{pad}}}"
     return Statement(describe.layer(flow.graph, step), text, step.index, pad=flow.pad)
 
 

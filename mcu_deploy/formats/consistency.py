@@ -15,9 +15,10 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_control import misfit
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import Graph, Node, TensorType
-from mcu_deploy.operators.movement import pad_amounts, viewed_shape
+from mcu_deploy.operators import shapes
+from mcu_deploy.operators.movement import pad_amounts
 from mcu_deploy.operators.reduction import reduced_axes
-from mcu_deploy.operators.selection import gather_axis, gather_indices, slice_ranges
+from mcu_deploy.operators.selection import gather_axis, gather_indices
 
 
 class _Wrong(Exception):
@@ -221,16 +222,15 @@ def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def _binary(graph: Graph, node: Node) -> None:
     y = _result(graph, node)
-    shapes = [_type(graph, node, i).shape for i in range(len(node.inputs))]
-    _gives(_broadcast(shapes), y)
+    _gives(_broadcast([_type(graph, node, i).shape for i in range(len(node.inputs))]), y)
 
 
-def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+def _broadcast(given: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The shape along which tensors of these shapes are read together."""
     try:
-        return np.broadcast_shapes(*shapes)
+        return np.broadcast_shapes(*given)
     except ValueError:
-        raise _Wrong(f"the shapes {[list(s) for s in shapes]} do not fit together") from None
+        raise _Wrong(f"the shapes {[list(s) for s in given]} do not fit together") from None
 
 
 def _control(graph: Graph, node: Node) -> None:
@@ -242,17 +242,16 @@ def _same_shape(graph: Graph, node: Node) -> None:
     _gives(_type(graph, node, 0).shape, _result(graph, node))
 
 
+def _shaped(graph: Graph, node: Node) -> None:
+    """The shape that constants give; what is computed at run time is checked there."""
+    clause = shapes.misfit(node_call(graph, node, graph.data.constants))
+    _want(clause is None, clause or "")
+
+
 def _view(graph: Graph, node: Node) -> None:
-    """Reshape, Flatten, Squeeze, Unsqueeze: the same elements in the shape that the rule gives."""
     x, y = _type(graph, node, 0), _result(graph, node)
     _want(x.elements == y.elements, f"{x.elements} elements cannot become {y.elements}")
-    call = node_call(graph, node, graph.data.constants)
-    if len(node.inputs) > 1 and node.inputs[1] is not None and call.optional(1) is None:
-        return  # a shape or axes computed at run time: checked there
-    try:
-        _gives(viewed_shape(call), y)
-    except ValueError as error:
-        raise _Wrong(str(error)) from None
+    _shaped(graph, node)
 
 
 def _transpose(graph: Graph, node: Node) -> None:
@@ -304,7 +303,8 @@ def _pad(graph: Graph, node: Node) -> None:
     x, y = _type(graph, node, 0), _result(graph, node)
     _want(x.rank == y.rank, "its output has other axes than its input")
     call = node_call(graph, node, graph.data.constants)
-    _want(len(node.inputs) < 2 or call.optional(1) is not None, "its pads are no constant")
+    if any(e is not None and graph.constant(e) is None for e in node.inputs[1:]):
+        return  # computed at run time; refused by the backends
     axes, amounts = call.optional(3), call.optional(1)
     count = x.rank if axes is None else axes.size
     _want(amounts is None or amounts.size == 2 * count, f"its pads are not two for {count} axes")
@@ -313,7 +313,7 @@ def _pad(graph: Graph, node: Node) -> None:
 
 
 def _picked(graph: Graph, node: Node) -> None:
-    """Slice, Split, Gather, Resize: what is picked is inside, and as much as the output holds."""
+    """Split, Gather, Resize: what is picked is inside, and as much as the output holds."""
     call = node_call(graph, node, graph.data.constants)
     if any(e is not None and graph.constant(e) is None for e in node.inputs[1:]):
         return  # picked at run time; refused by the backends
@@ -331,13 +331,6 @@ def _picked(graph: Graph, node: Node) -> None:
         _want(bool(inside), f"an index is outside of the {size} that its input has")
         wanted = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
         _gives(wanted, y)
-        return
-    if node.op == "Slice":
-        try:
-            sizes = tuple(len(r) for r in slice_ranges(call))
-        except (ValueError, AssertionError, IndexError):
-            raise _Wrong("its starts, ends, axes and steps do not fit together") from None
-        _gives(sizes, y)
         return
     _want(x.rank == y.rank and x.elements > 0, "its output has other axes than its input")
 
@@ -378,7 +371,8 @@ _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Concat": _concat,
     "Pad": _pad,
     **dict.fromkeys(("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin"), _reduction),
-    **dict.fromkeys(("Slice", "Split", "Gather", "Resize"), _picked),
+    **dict.fromkeys(("Split", "Gather", "Resize"), _picked),
+    **dict.fromkeys(("ConstantOfShape", "Expand", "OneHot", "Range", "Slice", "Tile"), _shaped),
     **dict.fromkeys(("If", "Loop", "Scan"), _control),
     **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _quantization),
 }

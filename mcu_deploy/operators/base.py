@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import UNBOUNDED, Array, dequantize, quantize
+from mcu_deploy.errors import ModelError, UnsupportedError
 from mcu_deploy.ir import DType, TensorType
 
 Subgraph = Callable[[Sequence[Array]], Sequence[Array]]
@@ -117,13 +118,25 @@ def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
     with np.errstate(all="ignore"):
         if call.is_quantized and operator.quantized == "real":
             reals = operator.evaluate(call.dequantized())
-            results = [
-                quantize(np.asarray(real), type_)
-                for real, type_ in zip(reals, call.results, strict=True)
-            ]
+            pairs = zip(reals, call.results, strict=False)
+            results = [quantize(np.asarray(real), type_) for real, type_ in pairs]
         else:
             results = list(operator.evaluate(call))
-        return tuple(
-            np.asarray(r, dtype=t.dtype.numpy).reshape(t.shape)
-            for r, t in zip(results, call.results, strict=True)
+        return tuple(_declared(call, results))
+
+
+def _declared(call: Call, results: Sequence[Array]) -> Iterator[Array]:
+    """The results in the types and shapes that the graph gives them."""
+    if len(results) != len(call.results):
+        raise UnsupportedError(
+            f"A {call.op} of the model has {len(call.results)} outputs, of which the first "
+            f"{len(results)} can be computed. Leave the others out of the model."
         )
+    for result, type_ in zip(results, call.results, strict=True):
+        value = np.asarray(result, dtype=type_.dtype.numpy)
+        if value.size != type_.elements:
+            raise ModelError(
+                f"A {call.op} of the model gives the shape {list(value.shape)}, and the model "
+                f"declares {list(type_.shape)}. Export it again."
+            )
+        yield value.reshape(type_.shape)

@@ -25,18 +25,30 @@ def _list(call: Call, index: int, name: str) -> list[int] | None:
 
 
 def slice_ranges(call: Call) -> tuple[range, ...]:
-    """Slice-1 (attributes), Slice-10 and -13 (inputs): the positions read along each axis."""
+    """Slice-1 (attributes), Slice-10 and -13 (inputs): the positions read along each axis.
+
+    Raises ValueError, a clause, where its lists do not fit together.
+    """
     shape = call.type(0).shape
     starts, ends = _list(call, 1, "starts"), _list(call, 2, "ends")
     assert starts is not None
     assert ends is not None
     axes = _list(call, 3, "axes") or list(range(len(starts)))
     steps = _list(call, 4, "steps") or [1] * len(starts)
+    counts = {len(starts), len(ends), len(axes), len(steps)}
+    if len(counts) > 1 or 0 in steps or not all(-len(shape) <= a < len(shape) for a in axes):
+        raise ValueError("its starts, ends, axes and steps do not fit together")
     ranges = [range(size) for size in shape]
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        # Python's own rule, out-of-range ends and negative steps included, is ONNX's.
-        ranges[axis % len(shape)] = range(*slice(start, end, step).indices(shape[axis]))
+        ranges[axis % len(shape)] = _sliced(start, end, step, shape[axis])
     return tuple(ranges)
+
+
+def _sliced(start: int, end: int, step: int, size: int) -> range:
+    """Python's own rule, but that a start before the first element is moved onto it."""
+    if step < 0 and start < -size:
+        start = 0
+    return range(*slice(start, end, step).indices(size))
 
 
 def slice_axes(call: Call) -> list[int]:
@@ -53,27 +65,7 @@ def slice_steps(call: Call) -> list[int]:
 
 
 def _slice(call: Call) -> list[Array]:
-    ranges = slice_ranges(call)
-    if tuple(len(r) for r in ranges) != call.results[0].shape:
-        ranges = _fitted(call)
-    return [call.value(0)[np.ix_(*ranges)]]
-
-
-def _fitted(call: Call) -> tuple[range, ...]:
-    """The positions of a Slice whose bounds do not give the static shape of its output.
-
-    The shape says how many there are, and the starts are moved so that all of them are inside.
-    """
-    shape = call.type(0).shape
-    ranges = [range(size) for size in shape]
-    starts = _list(call, 1, "starts") or []
-    for start, axis, step in zip(starts, slice_axes(call), slice_steps(call), strict=True):
-        size, count = shape[axis], call.results[0].shape[axis]
-        reach = abs(step) * (count - 1)
-        first, last = (0, size - 1 - reach) if step > 0 else (reach, size - 1)
-        begin = min(max(start + size if start < 0 else start, first), last)
-        ranges[axis] = range(begin, begin + count * step, step)
-    return tuple(ranges)
+    return [call.value(0)[np.ix_(*slice_ranges(call))]]
 
 
 def split_ranges(call: Call) -> tuple[tuple[range, ...], ...]:

@@ -18,7 +18,8 @@ def _is_identity(graph: Graph, node: Node) -> bool:
     ):
         return False
     if node.op in ("Identity", "Cast", "Dropout", "Reshape", "Flatten", "Squeeze", "Unsqueeze"):
-        return True
+        # A shape that is computed at run time is checked there.
+        return all(e is None or graph.constant(e) is not None for e in node.inputs[1:])
     if node.op == "Transpose":
         perm = graph.attributes(node.id).get("perm", tuple(reversed(range(x.rank))))
         return tuple(perm) == tuple(range(x.rank))

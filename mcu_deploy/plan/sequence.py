@@ -88,14 +88,15 @@ def schedule(
     """The choices in the order of a schedule, and the stretches that run on several cores.
 
     What a layer costs is its backend's own estimate. A layer with private memory of its backend
-    runs alone: another one may use the same.
+    runs alone: another one may use the same. So does one that may end the run.
     """
     called = [choice for choice in choices if not choice.workload.is_view]
     jobs = [
         schedules.Job(
             needs,
             choice.workload.costs.time or choice.layer.macs,
-            any(r.kind is RegionKind.PRIVATE for r in choice.workload.regions),
+            choice.workload.can_fail
+            or any(r.kind is RegionKind.PRIVATE for r in choice.workload.regions),
         )
         for choice, needs in zip(called, _needs(called, choices), strict=True)
     ]

@@ -288,11 +288,11 @@ static void instances_run_interleaved(void) {
 
 static void every_error_has_a_text(void) {
     const char *unknown = mcu_error_string(1);
-    static const int32_t others[] = {2, -21, -1000, INT32_MIN, INT32_MAX};
+    static const int32_t others[] = {2, -22, -1000, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
         CHECK(mcu_error_string(others[i]) == unknown);
     }
-    for (int32_t code = 0; code >= MCU_ERROR_TRIP_COUNT; --code) {
+    for (int32_t code = 0; code >= MCU_ERROR_OPERAND; --code) {
         const char *text = mcu_error_string(code);
         size_t length = strlen(text);
         CHECK(length > 5 && length <= 100 && text[length - 1] == '.' && text != unknown);

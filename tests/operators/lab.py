@@ -120,10 +120,9 @@ int main(void) {
         for (uint32_t i = 0; i < model->num_output_tensors; i++) {
             mcu_instance_output(&instance, i, &outputs[i]);
         }
-        if (mcu_instance_run(&instance, inputs, model->num_input_tensors, outputs,
-                             model->num_output_tensors) != MCU_OK) {
-            return 4;
-        }
+        const int32_t status = mcu_instance_run(&instance, inputs, model->num_input_tensors,
+                                                outputs, model->num_output_tensors);
+        fwrite(&status, sizeof status, 1, stdout);
         for (uint32_t i = 0; i < model->num_output_tensors; i++) {
             fwrite(outputs[i].data, 1, model->outputs[i].place.bytes, stdout);
         }
@@ -138,6 +137,18 @@ def run_on_host(
     compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ("-O1",)
 ) -> list[list[Array]]:
     """The outputs of all networks, from one executable; warnings are errors."""
+    found = run_built(
+        build_on_host(compiled, folder, flags), compiled, [c.case.inputs for c in compiled]
+    )
+    for item, (status, _) in zip(compiled, found, strict=True):
+        assert status == 0, f"{item.case.name}: the run ended with {status}"
+    return [outputs for _, outputs in found]
+
+
+def build_on_host(
+    compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ("-O1",)
+) -> Path:
+    """One executable that runs all networks, each once; warnings are errors."""
     root = resources.root()
     text = ["#define _POSIX_C_SOURCE 200112L"]
     for item in compiled:
@@ -154,22 +165,29 @@ def run_on_host(
     ]  # fmt: skip
     built = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert built.returncode == 0, built.stderr[:4000]
-    given = b"".join(
-        np.ascontiguousarray(value).tobytes() for c in compiled for value in c.case.inputs
-    )
+    return folder / "all"
+
+
+def run_built(
+    executable: Path, compiled: Sequence[Compiled], inputs: Sequence[Sequence[Array]]
+) -> list[tuple[int, list[Array]]]:
+    """For each network the status of a run with these inputs, and the outputs."""
+    given = b"".join(np.ascontiguousarray(value).tobytes() for v in inputs for value in v)
     result = subprocess.run(
-        [str(folder / "all")], input=given, capture_output=True, check=False, timeout=300
+        [str(executable)], input=given, capture_output=True, check=False, timeout=300
     )
     assert result.returncode == 0, result.stderr.decode(errors="replace")[:4000]
     found, at = [], 0
     for item in compiled:
         outputs = []
+        status = int.from_bytes(result.stdout[at : at + 4], "little", signed=True)
+        at += 4
         for edge in item.graph.outputs:
             type_ = item.graph.type(edge)
             raw = result.stdout[at : at + type_.bytes]
             outputs.append(np.frombuffer(raw, dtype=type_.dtype.numpy).reshape(type_.shape))
             at += type_.bytes
-        found.append(outputs)
+        found.append((status, outputs))
     assert at == len(result.stdout)
     return found
 

@@ -83,11 +83,13 @@ def expansions(draw: st.DrawFn) -> Case:
 
 @st.composite
 def ranges(draw: st.DrawFn) -> Case:
-    """The output's shape is stated; start and delta come from outside."""
+    """The output's shape is stated; start, limit and delta come from outside, and give it."""
     dtype = draw(st.sampled_from(["int16", "int32", "int64", "float32"]))
-    start, delta = (draw(hnp.arrays(dtype, (), elements=elements(dtype))) for _ in range(2))
-    count = draw(st.integers(1, 5))
-    return one_node("Range", [start, start, delta], dtype, shape=[count])
+    start, count = draw(st.integers(-100, 100)), draw(st.integers(1, 5))
+    delta = draw(st.integers(1, 9)) * draw(st.sampled_from([1, -1]))
+    behind = draw(st.integers(1, abs(delta))) * (1 if delta > 0 else -1)
+    given = (start, start + (count - 1) * delta + behind, delta)
+    return one_node("Range", [np.array(v, dtype) for v in given], dtype, shape=[count])
 
 
 FAMILIES = (reductions, running, positions, expansions, ranges)

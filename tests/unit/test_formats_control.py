@@ -84,7 +84,7 @@ def test_the_loop_of_onnx_with_the_shape_that_it_leaves_open(tmp_path: Path) -> 
     model.CopyFrom(node_tests()["test_loop11"].model)
     path = tmp_path / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    with pytest.raises(ModelError, match="'slice_out', has no static shape"):
+    with pytest.raises(ModelError, match=r"Slice_4.*shape of its output depends"):
         formats.load(path)
     body = model.graph.node[0].attribute[0].g
     body.value_info.append(helper.make_tensor_value_info("slice_out", FLOAT, [1]))

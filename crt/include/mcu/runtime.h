@@ -71,7 +71,8 @@ typedef enum mcu_status {
     MCU_ERROR_OVERLAP = -17,          /* a caller's buffer overlaps the workspace, off its place */
     MCU_ERROR_CONFIGURATION = -18,    /* the arena or manager was configured with bad sizes */
     MCU_ERROR_POOL_COUNT = -19,       /* not as many pools as the model needs */
-    MCU_ERROR_TRIP_COUNT = -20        /* a loop ran another number of rounds than its shapes say */
+    MCU_ERROR_TRIP_COUNT = -20,       /* a loop ran another number of rounds than its shapes say */
+    MCU_ERROR_OPERAND = -21           /* a layer was given values that contradict its shapes */
 } mcu_status_t;
 
 /* A sentence for a code of mcu_status_t; a constant text, also for unknown codes. */

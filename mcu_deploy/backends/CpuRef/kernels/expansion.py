@@ -20,6 +20,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
 from mcu_deploy.backends.CpuRef.kernels.casting import from_real
 from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, narrow, pointwise
+from mcu_deploy.backends.CpuRef.kernels.shape_checks import checking
 from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
 from mcu_deploy.backends.interface import (
     YES,
@@ -179,11 +180,11 @@ def _trilu(layer: Layer) -> Workload:
 _NATURAL = rule(LayoutRule.NATURAL)
 
 KERNELS = (
-    Kernel("Expand", _supports_expand, _NATURAL, _expand),
-    Kernel("Tile", _supports_tile, _NATURAL, _tile),
-    Kernel("ConstantOfShape", lambda layer: YES, _NATURAL, _constant_of_shape),
-    Kernel("Range", _supports_range, _NATURAL, _range),
-    Kernel("OneHot", _supports_one_hot, _NATURAL, _one_hot),
+    checking(Kernel("Expand", _supports_expand, _NATURAL, _expand)),
+    checking(Kernel("Tile", _supports_tile, _NATURAL, _tile)),
+    checking(Kernel("ConstantOfShape", lambda layer: YES, _NATURAL, _constant_of_shape)),
+    checking(Kernel("Range", _supports_range, _NATURAL, _range)),
+    checking(Kernel("OneHot", _supports_one_hot, _NATURAL, _one_hot)),
     Kernel("EyeLike", _supports_eye, _NATURAL, _eye),
     Kernel("Trilu", _supports_trilu, _NATURAL, _trilu),
 )

@@ -22,8 +22,10 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
 )
 from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
+from mcu_deploy.backends.CpuRef.kernels.shape_checks import refusing
 from mcu_deploy.backends.CpuRef.kernels.strides import memory_strides
 from mcu_deploy.backends.interface import (
+    STATUS,
     YES,
     CFunction,
     Layer,
@@ -191,56 +193,73 @@ def _scatter_nd(layer: Layer) -> Workload:
 
 
 def supports_slice(layer: Layer) -> Support:
-    """Whether Slice can be computed with starts that are known at run time only.
+    """Whether Slice can be computed with starts and ends that are known at run time only.
 
-    The output's shape is static, so it says how many elements are copied.
+    The output's shape is static; a run whose bounds give another one ends with an error.
     """
     x, y = layer.input(0).type, layer.output.type
-    starts = layer.optional(1)
+    bounds = [layer.optional(k) for k in (1, 2)]
     if any((o := layer.optional(k)) is not None and o.constant is None for k in (3, 4)):
         return no("its axes or steps are computed at run time")
-    if starts is None or starts.type.dtype not in _INDEX_TYPES:
-        return no("its starts are no integers")
+    if any(o is None or o.type.dtype not in _INDEX_TYPES for o in bounds):
+        return no("its starts and ends are no integers")
+    moved = check_moves(layer, layer.input(0))
+    if not moved.supported:
+        return moved
     axes, steps = slice_axes(layer.call), slice_steps(layer.call)
-    if len(axes) != starts.type.elements or x.rank != y.rank or len(set(axes)) != len(axes):
-        return no("its starts, axes and steps do not fit together")
+    counts = {o.type.elements for o in bounds if o is not None}
+    if counts != {len(axes)} or x.rank != y.rank or len(set(axes)) != len(axes):
+        return no("its starts, ends, axes and steps do not fit together")
     reach = {a: abs(s) * (y.shape[a] - 1) for a, s in zip(axes, steps, strict=True)}
     for axis, (size, count) in enumerate(zip(x.shape, y.shape, strict=True)):
         if reach.get(axis, size) >= size if axis in reach else size != count:
             return no("its output does not fit into its input")
-    return check_moves(layer, layer.input(0))
+    return YES
 
 
 def slice_(layer: Layer) -> Workload:
-    """Evenly spaced elements, from starts that are moved so that all of them are inside."""
+    """Evenly spaced elements, as many as the bounds say: another number ends the run."""
     x, y = layer.input(0), layer.output
-    if not y.type.elements:
-        return nothing(layer)
     strides = memory_strides(x.type)
     steps = dict(zip(slice_axes(layer.call), slice_steps(layer.call), strict=True))
-    lines = []
-    terms = []
+    lines, terms, clauses = [], [], []
     for k, axis in enumerate(steps):
-        step, size = steps[axis], x.type.shape[axis]
-        reach = abs(step) * (y.type.shape[axis] - 1)
-        first, last = (0, size - 1 - reach) if step > 0 else (reach, size - 1)
-        at = f"$nearest(starts[{k}], {size}, {first}, {last})"
-        lines.append(f"const int32_t s{axis} = {at};")
-        terms.append(times(f"s{axis}", strides[axis]))
+        step, size, count = steps[axis], x.type.shape[axis], y.type.shape[axis]
+        first, last = (0, size) if step > 0 else (0, size - 1)
+        low, high = (0, size) if step > 0 else (-1, size - 1)
+        start, end = f"s{axis}", f"e{axis}"
+        lines.append(f"const int32_t {start} = $nearest(starts[{k}], {size}, {first}, {last});")
+        lines.append(f"const int32_t {end} = $nearest(ends[{k}], {size}, {low}, {high});")
+        span = f"{end} - {start}" if step > 0 else f"{start} - {end}"
+        if not count:
+            clauses.append(f"{span} > 0")
+        elif abs(step) == 1:
+            clauses.append(f"{span} != {count}")
+        else:
+            # Between these bounds there are as many steps.
+            most, least = count * abs(step), (count - 1) * abs(step)
+            clauses += [f"{span} <= {least}", f"{span} > {most}"]
+        terms.append(times(start, strides[axis]))
     extents: list[int] = []
     for axis in y.type.order:
         stride = steps.get(axis, 1) * strides[axis]
         name = f"i{len(extents)}"
         terms.append(times(name, stride) if stride > 0 else f"{name} * ({stride})")
         extents.append(y.type.shape[axis])
-    body = render("slice.c.j2", lines=lines, extents=extents, source=f"x[{' + '.join(terms)}]")
-    starts = layer.input(1)
+    copied = render("copy.c.j2", extents=extents, source=f"x[{' + '.join(terms)}]")
+    body = refusing(clauses, copied, lines)
+    bounds = [(layer.input(k), name) for k, name in ((1, "starts"), (2, "ends"))]
     function = CFunction(
-        f"slice_{x.type.dtype.value}_{starts.type.dtype.value}",
-        (pointer(x, "x"), pointer(starts, "starts"), pointer(y, "y", const=False)),
+        f"slice_{x.type.dtype.value}_{bounds[0][0].type.dtype.value}",
+        (
+            pointer(x, "x"),
+            *(pointer(operand, name) for operand, name in bounds),
+            pointer(y, "y", const=False),
+        ),
         body,
+        STATUS,
     )
-    arguments, constants = passed(layer, (0, 1))
+    arguments, constants = passed(layer, (0, 1, 2))
     return workload(layer, function, (*arguments, OUTPUT), constants, (_NEAREST,))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import overlap
+from mcu_deploy.backends.CpuRef.kernels import overlap, shape_checks
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,
     OUTPUT,
@@ -47,7 +47,20 @@ def _supports_view(layer: Layer) -> Support:
 
 
 def _view(layer: Layer) -> Workload:
-    return view() if layer.output.type.elements else nothing(layer)
+    """The input's memory; a copy of it where a run must check what the shape is computed from."""
+    x, y = layer.input(0), layer.output
+    if not y.type.elements:
+        return nothing(layer)
+    if not shape_checks.is_at_run_time(layer):
+        return view()
+    function = CFunction(
+        f"{layer.op.lower()}_{x.type.dtype.value}",
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        f"{{\n    memmove(y, x, {y.type.bytes});\n}}",
+    )
+    # memmove reads all before it writes, wherever the output lies.
+    anywhere = overlap.fact(layer, 0, -x.type.bytes)
+    return workload(layer, function, (INPUT, OUTPUT), headers=("string.h",), in_place=anywhere)
 
 
 def _reorder(layer: Layer) -> Workload:
@@ -185,7 +198,7 @@ def _inside(extent: int, before: int, size: int) -> Array:
 
 KERNELS = (
     *(
-        Kernel(op, _supports_view, rule(LayoutRule.NATURAL), _view)
+        shape_checks.checking(Kernel(op, _supports_view, rule(LayoutRule.NATURAL), _view))
         for op in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
     ),
     Kernel("Transpose", _supports_view, rule(LayoutRule.VIEW), _view),
