@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from emulated_firmware import ECHO, is_alive, link
+from sampling import by_core
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.device.emulator import Emulator, open_emulator
@@ -59,7 +60,7 @@ def _greets_and_echoes(emulator: Emulator) -> None:
 
 
 @qemu
-@pytest.mark.parametrize("board", QEMU_BOARDS)
+@pytest.mark.parametrize("board", by_core(QEMU_BOARDS))
 def test_qemu_runs_a_firmware(board: str, tmp_path: Path) -> None:
     with open_emulator(load_board(board), link(board, tmp_path, ECHO), emulator="qemu") as emulator:
         assert emulator.name == "qemu"
@@ -71,7 +72,9 @@ def test_qemu_runs_a_firmware(board: str, tmp_path: Path) -> None:
 
 
 @renode
-@pytest.mark.parametrize("board", ["stm32f746", "netduinoplus2"])
+@pytest.mark.parametrize(
+    "board", ["stm32f746", pytest.param("netduinoplus2", marks=pytest.mark.matrix)]
+)
 def test_renode_runs_a_firmware(board: str, tmp_path: Path) -> None:
     elf = link(board, tmp_path, ECHO)
     with open_emulator(load_board(board), elf, emulator="renode") as emulator:
@@ -105,6 +108,7 @@ def test_two_emulators_of_one_board_side_by_side(tmp_path: Path) -> None:
         assert (one.echo(b"one"), other.echo(b"other")) == (b"one", b"other")
 
 
+@pytest.mark.matrix
 @renode
 def test_renode_takes_another_port_when_one_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -183,6 +187,7 @@ def test_extra_arguments_reach_qemu(tmp_path: Path) -> None:
     assert "mcu_firmware_main" in log.read_text()
 
 
+@pytest.mark.matrix
 @renode
 def test_extra_arguments_reach_renode(tmp_path: Path) -> None:
     board = load_board("stm32f746")

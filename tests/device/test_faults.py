@@ -21,6 +21,7 @@ from device.faults.firmware import (
     running,
     symbol_values,
 )
+from sampling import by_core, first
 
 from mcu_deploy.boards import list_boards, load_board
 
@@ -111,7 +112,7 @@ def _check_platform(line: Line, stack_bytes: int) -> None:
 
 
 @pytest.mark.needs_qemu
-@pytest.mark.parametrize("name", QEMU_BOARDS)
+@pytest.mark.parametrize("name", by_core(QEMU_BOARDS))
 def test_every_fault_in_qemu_is_told_apart_and_followed_by_a_restart(
     name: str, tmp_path: Path
 ) -> None:
@@ -126,7 +127,7 @@ def test_every_fault_in_qemu_is_told_apart_and_followed_by_a_restart(
 
 
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", RENODE_BOARDS)
+@pytest.mark.parametrize("name", first(RENODE_BOARDS))
 def test_undefined_instruction_and_overflow_in_renode(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     elf = build(board, fault_sources(board), tmp_path)
@@ -172,7 +173,7 @@ def _check_echo(line: Line) -> None:
 
 
 @pytest.mark.needs_qemu
-@pytest.mark.parametrize("name", QEMU_BOARDS)
+@pytest.mark.parametrize("name", by_core(QEMU_BOARDS))
 def test_the_serial_line_in_qemu_loses_no_byte(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     with running(board, build(board, ECHO, tmp_path), "qemu") as line:
@@ -180,7 +181,7 @@ def test_the_serial_line_in_qemu_loses_no_byte(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", RENODE_BOARDS)
+@pytest.mark.parametrize("name", first(RENODE_BOARDS))
 def test_the_serial_line_in_renode_loses_no_byte(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     with running(board, build(board, ECHO, tmp_path), "renode") as line:

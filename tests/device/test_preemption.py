@@ -45,7 +45,7 @@ on_both = pytest.mark.parametrize(
     "board_name",
     [
         pytest.param("mps2-an386", marks=pytest.mark.needs_qemu),
-        pytest.param("netduinoplus2", marks=pytest.mark.needs_renode),
+        pytest.param("netduinoplus2", marks=[pytest.mark.needs_renode, pytest.mark.matrix]),
     ],
 )
 

@@ -40,6 +40,7 @@ def test_layers_and_total_are_counted_exactly(board: str, kws_dir: Path, tmp_pat
     assert first.stack_bytes <= folder.report["stack_bytes"] + 128
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_qemu
 @pytest.mark.needs_renode
 def test_both_emulators_count_the_same(kws_dir: Path, tmp_path: Path) -> None:

@@ -1,0 +1,28 @@
+"""What of a list is in the sample that `make test` runs; the rest is for the whole matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from mcu_deploy.boards import load_board
+
+
+def first(names: Sequence[Any], count: int = 1) -> list[Any]:
+    """The first of these are in the sample."""
+    rest = (name if isinstance(name, tuple) else (name,) for name in names[count:])
+    return [*names[:count], *(pytest.param(*name, marks=pytest.mark.matrix) for name in rest)]
+
+
+def by_core(boards: Sequence[str]) -> list[Any]:
+    """One board of each core is in the sample: cores stand for boards."""
+    seen: dict[str, str] = {}
+    for name in boards:
+        seen.setdefault(load_board(name).core, name)
+    stand_in = set(seen.values())
+    return [
+        name if name in stand_in else pytest.param(name, marks=pytest.mark.matrix)
+        for name in boards
+    ]
