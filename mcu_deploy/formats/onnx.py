@@ -43,6 +43,8 @@ _SIGNS_OF_DAMAGE = (
     TypeError,
     ValueError,
     DecodeError,
+    onnx.checker.ValidationError,
+    onnx.shape_inference.InferenceError,
 )
 # Memory for reading a model: a file's content is there several times while onnx works on it.
 _ROOM = 1 << 30
@@ -206,7 +208,7 @@ def _inline_functions(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
         return model
     try:
         inlined: onnx.ModelProto = onnx.inliner.inline_local_functions(model)
-    except (RuntimeError, ValueError) as error:
+    except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         raise ModelError(
             f"The local functions of {path} cannot be inlined: {reason(error)}."
         ) from error

@@ -28,6 +28,8 @@ from types import FrameType, ModuleType
 
 from mcu_deploy.errors import McuDeployError
 
+# What says more than a sentence: a list of layers, and a diagnosis of a line.
+_LIST, _LISTS = "No backend can compute", "protocol"
 REGRESSIONS = Path(__file__).parent / "regressions"
 MEMORY_BYTES = 1 << 30
 CPU_SECONDS = 30.0
@@ -65,7 +67,7 @@ def complaint(target: ModuleType, path: Path) -> str:
         target.read(path)
     except McuDeployError as error:
         text = str(error)
-        lines = text.splitlines() if text.startswith("No backend can compute") else [text]
+        lines = text.splitlines() if target.__name__.endswith(_LISTS) or _LIST in text else [text]
         if not all(line.isprintable() for line in lines):
             return f"a message of several lines: {text!r}"
         if len(text) > LONGEST_MESSAGE:

@@ -31,9 +31,14 @@ def _build() -> tempfile.TemporaryDirectory[str]:
     return folder
 
 
+def built() -> Path:
+    """A build for the host of a small model."""
+    return Path(_build().name) / "build"
+
+
 @functools.cache
 def SEEDS() -> list[bytes]:
-    return [(Path(_build().name) / "build" / "report.json").read_bytes()]
+    return [(built() / "report.json").read_bytes()]
 
 
 def mutate(choose: random.Random, seed: bytes, seeds: list[bytes]) -> bytes:
@@ -68,7 +73,7 @@ def _change(choose: random.Random, value: Any) -> None:
 def read(path: Path) -> None:
     folder = path.parent / "build"
     if not folder.exists():
-        shutil.copytree(Path(_build().name) / "build", folder)
+        shutil.copytree(built(), folder)
     (folder / "report.json").write_bytes(path.read_bytes())
     opened = open_folder(folder)
     opened.expected()
