@@ -1,6 +1,6 @@
 # The commands that people type. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all bench renode lint format clean
+.PHONY: help setup demo test test-all bench renode litert lint format clean
 
 PYTHON_TESTS := .venv/bin/python -m pytest -n 2 --dist worksteal
 
@@ -25,6 +25,9 @@ bench: setup ## measure the models of MODELS and write benchmarks/results.md
 
 renode: setup ## download the Renode emulator through renode-run
 	@scripts/renode.sh
+
+litert: setup ## install LiteRT, which validate compares TFLite models with (22 MB)
+	@.venv/bin/python -m pip install -q --disable-pip-version-check -e '.[litert]'
 
 lint: setup ## formatting and types
 	@scripts/lint.sh

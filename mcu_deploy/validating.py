@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,62 +10,36 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy import interpreter
+from mcu_deploy.agreement.layers import LayerReport, compare_layers
+from mcu_deploy.agreement.rules import BITS, ONE_STEP, Rule, rules
+from mcu_deploy.agreement.second_opinion import Opinion, compare_with
 from mcu_deploy.arrays import Array
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiler import Network
 from mcu_deploy.device import Device
+from mcu_deploy.errors import ModelError
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.metrics import Metrics, compare
-from mcu_deploy.reference import Carried, NoReference, Reference, run_reference
+from mcu_deploy.reference import (
+    Carried,
+    NoReference,
+    Reference,
+    reference_tensors,
+    run_reference,
+)
 from mcu_deploy.running import Connection, open_device, where
 from mcu_deploy.samples import Samples, load_samples, random_samples
 from mcu_deploy.session import Session
 
-# Float tensors: relative to the largest magnitude of the reference (DESIGN section 9).
-_TOLERANCE = 1e-4
-
-
-@dataclass(frozen=True)
-class LayerDifference:
-    """The first place where a layer's output on the device is not the oracle's."""
-
-    sample: int
-    layer: int
-    short: str
-    name: str
-    op: str
-    tensor: str
-    index: tuple[int, ...]
-    device: float
-    oracle: float
-    differing: int
-    elements: int
-
-    def __str__(self) -> str:
-        return (
-            f"layer {self.layer}, {self.short}, {self.op} {shorten(self.name)!r}: "
-            f"{self.differing:,} of "
-            f"{self.elements:,} values differ in sample {self.sample}, the first at "
-            f"{list(self.index)}: device {self.device:g}, oracle {self.oracle:g}"
-        )
-
-
-@dataclass(frozen=True)
-class LayerReport:
-    """compared: how many tensors were compared in all samples; absent: (tensor, reason)."""
-
-    compared: int
-    tensors: tuple[str, ...]
-    absent: tuple[tuple[str, str], ...]
-    differences: tuple[LayerDifference, ...]
-
 
 @dataclass(frozen=True)
 class Validation:
-    """What `validate` found. Bit-exactness is asked of integer outputs, 1e-4 of float ones.
+    """What `validate` found.
 
-    onnxruntime: against the second opinion that `reference` names, for a TFLite model LiteRT.
+    rules: what was asked of each output beside the oracle's. onnxruntime: against the second
+    opinion that `reference` names, for a TFLite model LiteRT; opinion: that layer by layer, where
+    it was asked for or the outputs are too far apart. notes: what explains outputs that are.
     """
 
     where: str
@@ -74,17 +47,26 @@ class Validation:
     origin: str
     outputs: tuple[str, ...]
     oracle: tuple[Metrics, ...]
-    integer: tuple[bool, ...]
+    rules: tuple[Rule, ...]
     onnxruntime: tuple[Metrics, ...] = ()
     reference: str = ""
     stack_used: int = 0
     stack_bound: int | None = None
     layers: LayerReport | None = None
+    opinion: Opinion | None = None
+    notes: tuple[str, ...] = field(default=())
     problems: tuple[str, ...] = field(default=())
 
     @property
     def passed(self) -> bool:
         return not self.problems
+
+    @property
+    def verdict(self) -> str:
+        """What the command prints last."""
+        if self.problems:
+            return "failed"
+        return "passed" if self.onnxruntime else "passed against the oracle alone"
 
 
 def validate(
@@ -116,11 +98,32 @@ def validate(
         if entry["states"]:
             device.reset_states(network.name)
         results, used = _infer(device, network, given)
-        layer_report = _layers(device, network, given, oracle) if layers else None
+        verdict = _Verdict(network, results)
+        asked = verdict.ask_oracle(oracle)
+        layer_report = None
+        if layers or asked:
+            layer_report = compare_layers(device, network, given, oracle)
+            verdict.ask_layers(layer_report)
     reference: Reference | NoReference | None = None
     if onnxruntime:
         reference = _run_reference(folder, entry, network, given)
-    return _judge(folder, network, given, results, oracle, reference, layer_report, used, chosen)
+    if isinstance(reference, Reference):
+        far = verdict.ask_reference(reference)
+        if layers or far is not None:
+            opinion = _opinion(folder, entry, network, given, far or 0)
+            verdict.ask_opinion(reference, opinion, far is not None)
+    bound = folder.report.get("firmware_stack_bytes")
+    if bound is not None and used > bound:
+        verdict.problems.append(f"the stack was {used} bytes deep, its bound is {bound}")
+    graph = network.graph
+    return Validation(
+        where(folder, chosen), len(given), given.origin,
+        tuple(graph.edge_name(edge) for edge in network.outputs), tuple(verdict.oracle),
+        tuple(verdict.rules), tuple(verdict.reference),
+        "" if reference is None else str(reference), used, bound,
+        layer_report if layers else None, verdict.opinion, tuple(verdict.notes),
+        tuple(verdict.problems),
+    )  # fmt: skip
 
 
 def _run_reference(
@@ -129,12 +132,25 @@ def _run_reference(
     """What another program computes of the model that the build kept."""
     if folder.report["options"]["half"] is not None:
         return NoReference("the network is half of the model")
-    graph = network.graph
-    states = [
-        Carried(s.name, graph.edge_name(s.output), s.first(graph))
-        for s in network.plan.exposure.states
-    ]
-    return run_reference(folder.directory / entry["kept_model"], samples.inputs, states)
+    model = folder.directory / entry["kept_model"]
+    return run_reference(model, samples.inputs, _carried(network))
+
+
+def _carried(network: Network) -> list[Carried]:
+    graph, states = network.graph, network.plan.exposure.states
+    return [Carried(s.name, graph.edge_name(s.output), s.first(graph)) for s in states]
+
+
+def _opinion(
+    folder: BuildFolder, entry: dict[str, Any], network: Network, samples: Samples, number: int
+) -> Opinion:
+    """The other program's layers in one sample."""
+    model = folder.directory / entry["kept_model"]
+    try:
+        tensors = reference_tensors(model, samples.inputs[: number + 1], _carried(network))
+    except ModelError as error:
+        return Opinion(0, (f"none ({error})",), ())
+    return compare_with(network.graph, tensors, model.suffix.lower() == ".tflite")
 
 
 def _run_oracle(network: Network, samples: Samples) -> list[dict[EdgeId, Array]]:
@@ -159,160 +175,81 @@ def _infer(device: Device, network: Network, samples: Samples) -> tuple[list[lis
     return results, used
 
 
-def _judge(
-    folder: BuildFolder,
-    network: Network,
-    samples: Samples,
-    results: Sequence[Sequence[Array]],
-    oracle: Sequence[dict[EdgeId, Array]],
-    reference: Reference | NoReference | None,
-    layers: LayerReport | None,
-    stack_used: int,
-    connection: Connection,
-) -> Validation:
-    graph = network.graph
-    names, against_oracle, against_onnxruntime, integer = [], [], [], []
-    problems = []
-    for number, edge in enumerate(network.outputs):
-        name = graph.edge_name(edge)
-        names.append(name)
-        ours = [r[number] for r in results]
-        metrics = compare(ours, [values[edge] for values in oracle])
-        against_oracle.append(metrics)
-        integer.append(not graph.type(edge).dtype.is_float)
-        if integer[-1] and metrics.equal < 1:
-            problems.append(
-                f"output {shorten(name)!r} differs from the oracle in "
-                f"{1 - metrics.equal:.2%} of its values"
-            )
-        elif not integer[-1] and not metrics.relative <= _TOLERANCE:
-            problems.append(
-                f"output {shorten(name)!r} is {metrics.relative:.2g} off the oracle, relative to "
-                f"its largest value; {_TOLERANCE:g} is allowed"
-            )
-        if isinstance(reference, Reference):
-            against_onnxruntime.append(compare(ours, [r[number] for r in reference.outputs]))
-    if layers is not None and layers.differences:
-        problems.append(str(layers.differences[0]))
-    bound = folder.report.get("firmware_stack_bytes")
-    if bound is not None and stack_used > bound:
-        problems.append(f"the stack was {stack_used} bytes deep, its bound is {bound}")
-    return Validation(
-        where(folder, connection), len(samples), samples.origin, tuple(names),
-        tuple(against_oracle), tuple(integer), tuple(against_onnxruntime),
-        "" if reference is None else str(reference),
-        stack_used, bound, layers, tuple(problems),
-    )  # fmt: skip
+@dataclass
+class _Verdict:
+    """What was asked, one question after the other, and what came of it. results: the device's."""
 
+    network: Network
+    results: Sequence[Sequence[Array]]
+    rules: list[Rule] = field(default_factory=list)
+    oracle: list[Metrics] = field(default_factory=list)
+    reference: list[Metrics] = field(default_factory=list)
+    opinion: Opinion | None = None
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    _open: list[str] = field(default_factory=list)
 
-def _layers(
-    device: Device, network: Network, samples: Samples, oracle: Sequence[dict[EdgeId, Array]]
-) -> LayerReport:
-    differences: list[LayerDifference] = []
-    compared = 0
-    graph = network.whole_graph
-    once = [
-        s
-        for s, holder in zip(network.plan.steps, network.plan.holders, strict=True)
-        if holder is None
-    ]
-    steps = {step.index: step for step in once}
-    for number, inputs in enumerate(samples.inputs):
-        for crc in device.layer_crcs(network.name, list(inputs)):
-            if crc.layer not in steps:
+    def ask_oracle(self, oracle: Sequence[Mapping[EdgeId, Array]]) -> bool:
+        """Compares the outputs; whether only the layers can tell if they are right."""
+        known = rules(self.network.graph)
+        for number, edge in enumerate(self.network.outputs):
+            rule = known.get(edge, Rule(BITS))
+            ours = [result[number] for result in self.results]
+            theirs = [values[edge] for values in oracle]
+            metrics = compare(ours, theirs)
+            self.rules.append(rule)
+            self.oracle.append(metrics)
+            if not any(rule.broken(a, b).any() for a, b in zip(ours, theirs, strict=True)):
                 continue
-            layer = steps[crc.layer].choice.layer
-            operand = layer.outputs[crc.output]
-            expected = operand.type.to_memory(oracle[number][operand.edge])
-            compared += 1
-            if zlib.crc32(expected.tobytes()) == crc.crc:
-                continue
-            raw = device.read_layer_output(network.name, list(inputs), crc.layer, crc.output)
-            memory = np.frombuffer(raw, operand.type.dtype.numpy)
-            found = _first_difference(
-                operand.type.from_memory(memory), oracle[number][operand.edge]
+            said = (
+                f"output {shorten(self.network.graph.edge_name(edge))!r} differs from the oracle "
+                f"in {1 - metrics.equal:.2%} of its values, by up to {metrics.worst:.3g}; "
+                f"allowed: {rule}"
             )
-            if found is None:
-                continue
-            index, count = found
-            value = operand.type.from_memory(memory)
-            differences.append(
-                LayerDifference(
-                    number,
-                    crc.layer,
-                    steps[crc.layer].short,
-                    layer.name,
-                    layer.op,
-                    graph.edge_name(operand.edge),
-                    index,
-                    float(value[index]),
-                    float(oracle[number][operand.edge][index]),
-                    count,
-                    value.size,
-                )
-            )
-    ordered = sorted(differences, key=lambda d: (d.sample, d.layer))
-    tensors = tuple(graph.edge_name(o.edge) for step in once for o in step.choice.layer.outputs)
-    inside = [
-        (
-            graph.edge_name(o.edge),
-            f"inside of {graph.node(holder).short}: any number of times a run",
-        )
-        for step, holder in zip(network.plan.steps, network.plan.holders, strict=True)
-        if holder is not None
-        for o in step.choice.layer.outputs
-    ]
-    return LayerReport(compared, tensors, (*absent_tensors(network), *inside), tuple(ordered))
+            # Behind a value that may be rounded otherwise, differences may grow.
+            (self.problems if rule.kind == BITS else self._open).append(said)
+        return bool(self._open)
 
-
-def _first_difference(ours: Array, theirs: Array) -> tuple[tuple[int, ...], int] | None:
-    """Where two tensors differ first (index order) and in how many values; None: they agree."""
-    if theirs.dtype.kind == "f":
-        scale = float(np.abs(theirs).max()) if theirs.size else 0.0
-        limit = _TOLERANCE * (scale or 1.0)
-        wrong = ~((np.abs(ours - theirs) <= limit) | (ours == theirs))
-        wrong &= ~(np.isnan(ours) & np.isnan(theirs))
-    else:
-        wrong = ours != theirs
-    if not wrong.any():
-        return None
-    first = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-    return tuple(int(i) for i in first), int(wrong.sum())
-
-
-def absent_tensors(network: Network) -> list[tuple[str, str]]:
-    """The source model's tensors that never lie in memory, each with the reason."""
-    graph = network.graph
-    materialised = {o.edge for s in network.plan.steps for o in s.choice.layer.outputs}
-    fused: dict[EdgeId, str] = {}
-
-    def inside(body: Any, owner: str) -> None:
-        for node in body.nodes:
-            for edge in node.outputs:
-                if edge is not None:
-                    fused.setdefault(edge, owner)
-            inner = body.body(node.id)
-            if inner is not None:
-                inside(inner, owner)
-
-    controls = {e: n for n in graph.nodes if graph.subgraphs(n.id) for e in n.writes}
-    for node in graph.nodes:
-        body = graph.body(node.id)
-        if body is not None:
-            inside(body, f"{node.short} ({shorten(node.name)})")
-    absent = []
-    for edge, name in network.source_tensors.items():
-        if edge in materialised:
-            continue
-        if edge in controls:
-            holder = controls[edge]
-            absent.append((name, f"layers of {holder.short} make it: --keep it"))
-        elif edge in graph.topology.edges and graph.constant(edge) is None:
-            absent.append((name, "the same memory as its source, seen under another shape"))
-        elif edge in graph.topology.edges:
-            absent.append((name, "a constant"))
-        elif edge in fused:
-            absent.append((name, f"fused into {fused[edge]}"))
+    def ask_layers(self, layers: LayerReport) -> None:
+        """Takes what the layers say, each computed from the device's own inputs."""
+        if layers.differences:
+            self.problems += [*self._open, str(layers.differences[0])]
         else:
-            absent.append((name, "eliminated: it is a constant, or nothing reads it"))
-    return absent
+            why = "each layer is right, computed from the device's own inputs"
+            self.notes += [f"{said}; {why}" for said in self._open]
+
+    def ask_reference(self, reference: Reference) -> int | None:
+        """Compares the outputs with another program's; the sample in which they are farthest apart
+        if that is too far, else None."""
+        far: dict[int, float] = {}
+        known = rules(self.network.graph)
+        for number, edge in enumerate(self.network.outputs):
+            ours = [result[number] for result in self.results]
+            theirs = [result[number] for result in reference.outputs]
+            self.reference.append(compare(ours, theirs))
+            is_float = self.network.graph.type(edge).dtype.is_float
+            rule = known.get(edge, Rule(BITS)) if is_float else ONE_STEP
+            for sample, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+                if rule.broken(a, b).any():
+                    apart = np.abs(a.astype(np.float64) - b.astype(np.float64))
+                    far[sample] = max(far.get(sample, 0.0), float(np.nanmax(apart)))
+        return max(far, key=far.__getitem__) if far else None
+
+    def ask_opinion(self, reference: Reference, opinion: Opinion, is_far: bool) -> None:
+        """Takes what the other program's layers say."""
+        self.opinion = opinion
+        program = reference.program
+        apart = max((m.worst for m in self.reference), default=0.0)
+        if opinion.disagreements:
+            self.problems.append(f"differs from {program}: {opinion.disagreements[0]}")
+        elif is_far and opinion.left:
+            left = ", ".join(opinion.left[:5])
+            self.problems.append(
+                f"differs from {program} by up to {apart:.3g}, and not all of its layers can be "
+                f"compared: {left}"
+            )
+        elif any(m.equal < 1 for m in self.reference):
+            self.notes.append(
+                f"{opinion.compared} layers agree with {program}, each computed from its own "
+                f"inputs; end to end the outputs are up to {apart:.3g} apart"
+            )

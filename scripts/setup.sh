@@ -233,4 +233,6 @@ find_missing
 install_package
 compile_plugin
 key >"$stamp"
+.venv/bin/python -c 'import ai_edge_litert' 2>/dev/null ||
+    say "'make litert' installs LiteRT (22 MB), which validate compares TFLite models with"
 say "ready"

@@ -62,7 +62,10 @@ def validate(
     emulator_arg: EmulatorArgs = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare a board's outputs with the interpreter (bit for bit) and with onnxruntime."""
+    """Compare a board's outputs with the interpreter, and with onnxruntime or LiteRT.
+
+    Ends in 1 where they differ by more than docs/arithmetic.md allows.
+    """
     from mcu_deploy import validating
     from mcu_deploy.errors import RequestError, UsageError
     from mcu_deploy.folder import folder_for
@@ -104,7 +107,9 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
         **report,
         "validation": {
             "passed": result.passed,
+            "verdict": result.verdict,
             "problems": list(result.problems),
+            "notes": list(result.notes),
             "where": result.where,
             "samples": result.samples,
             "data": result.origin,
@@ -113,6 +118,7 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
             "outputs": [
                 {
                     "name": name,
+                    "rule": str(result.rules[i]),
                     "oracle": result.oracle[i].as_json(),
                     _program(result): result.onnxruntime[i].as_json()
                     if result.onnxruntime
@@ -120,6 +126,13 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
                 }
                 for i, name in enumerate(result.outputs)
             ],
+            "reference_layers": None
+            if result.opinion is None
+            else {
+                "compared": result.opinion.compared,
+                "left": list(result.opinion.left),
+                "differences": [str(d) for d in result.opinion.disagreements],
+            },
             "layers": None
             if layers is None
             else {
@@ -138,6 +151,8 @@ def _program(result: Any) -> str:
 
 
 def _print(name: str, board: str, result: Any) -> None:
+    from mcu_deploy.codegen.names import shorten
+
     out.print(escape(f"{name} on {board}: {result.where}"))
     out.print(escape(f"{result.samples} samples from {result.origin}"))
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -164,11 +179,24 @@ def _print(name: str, board: str, result: Any) -> None:
         )
     if result.layers is not None:
         _print_layers(result.layers)
-    if result.passed:
-        out.print("[bold green]passed[/]")
-        return
+    for name, rule in zip(result.outputs, result.rules, strict=True):
+        out.print(escape(f"{shorten(name)}: allowed beside the oracle: {rule}"))
+    if result.opinion is not None:
+        out.print(_opinion(_program(result), result.opinion))
+    for note in result.notes:
+        out.print(escape(note))
     for problem in result.problems:
         out.print(f"[bold red]failed:[/] {escape(problem)}")
+    if result.passed:
+        out.print(f"[bold green]passed[/]{escape(result.verdict.removeprefix('passed'))}")
+
+
+def _opinion(program: str, opinion: Any) -> str:
+    left = f", {len(opinion.left)} cannot be compared" if opinion.left else ""
+    return escape(
+        f"layers beside {program}, each computed from its tensors: {opinion.compared} compared, "
+        f"{len(opinion.disagreements)} differ{left}"
+    )
 
 
 def _print_layers(layers: Any) -> None:

@@ -1,0 +1,113 @@
+"""What is asked of a tensor before two values of it agree. docs/arithmetic.md, "Agreement".
+
+Integers: every bit, as long as only integers lie before them. A sum of float32 depends on the order
+of its terms, and a function of the C library on the library: behind one of these a quantized value
+may lie one step away. float32: a share of the tensor's largest magnitude.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcu_deploy import operators
+from mcu_deploy.arrays import Array
+from mcu_deploy.backends.layer import layer_of
+from mcu_deploy.ir import EdgeId, Graph, Node
+
+BITS, STEP, SHARE = "bits", "step", "share"
+# Of the largest magnitude; the second one where a sum is longer than so many terms.
+_FLOAT, _FLOAT_LONG, _LONG = 1e-5, 1e-4, 1000
+
+# Operators that round every element by itself, as IEEE 754 says: float32 gives the same bits
+# everywhere.
+_EXACT = {
+    "Abs", "Add", "Cast", "CastLike", "Ceil", "Clip", "DequantizeLinear", "Div", "Floor",
+    "LeakyRelu", "Max", "Min", "Mul", "Neg", "QuantizeLinear", "Reciprocal", "Relu", "Round",
+    "Sign", "Sqrt", "Sub",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rule:
+    """kind: BITS, STEP or SHARE. limit: steps, or a share of the largest magnitude."""
+
+    kind: str
+    limit: float = 0.0
+
+    def __str__(self) -> str:
+        if self.kind == BITS:
+            return "no difference"
+        if self.kind == STEP:
+            return "one step, as a float sum lies before"
+        return f"{self.limit:g} of the largest value"
+
+    def broken(self, ours: Array, theirs: Array) -> Array:
+        """Where two values of a tensor do not agree."""
+        if self.kind == BITS:
+            return np.asarray(ours != theirs)
+        with np.errstate(invalid="ignore", over="ignore"):
+            a, b = ours.astype(np.float64), theirs.astype(np.float64)
+            limit = self.limit
+            if self.kind == SHARE:
+                finite = np.abs(b[np.isfinite(b)])
+                limit *= float(finite.max(initial=0.0)) or 1.0
+            fits = (np.abs(a - b) <= limit) | (a == b) | (np.isnan(a) & np.isnan(b))
+        return np.asarray(~fits)
+
+
+EQUAL = Rule(BITS)
+ONE_STEP = Rule(STEP, 1.0)
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What lies before an edge: whether float results are rounded otherwise elsewhere; the terms of
+    the longest sum."""
+
+    loose: bool = False
+    terms: int = 0
+
+
+def rules(graph: Graph) -> dict[EdgeId, Rule]:
+    """What is asked of every edge that a node writes, where a whole network is computed twice."""
+    return {edge: _rule(graph, edge, before) for edge, before in _walk(graph).items()}
+
+
+def layer_rules(graph: Graph, node: Node) -> dict[EdgeId, Rule]:
+    """What is asked of what a node writes, where it is computed twice of the same inputs."""
+    own = _own(graph, node)
+    return {edge: _rule(graph, edge, own) for edge in node.writes}
+
+
+def _rule(graph: Graph, edge: EdgeId, before: _Before) -> Rule:
+    if graph.type(edge).dtype.is_float:
+        return Rule(SHARE, _FLOAT_LONG if before.terms > _LONG else _FLOAT)
+    return ONE_STEP if before.loose else EQUAL
+
+
+def _walk(graph: Graph) -> dict[EdgeId, _Before]:
+    known: dict[EdgeId, _Before] = {}
+    for node in graph.nodes:
+        found = [_own(graph, node), *(known[e] for e in node.reads if e in known)]
+        merged = _Before(any(b.loose for b in found), max(b.terms for b in found))
+        known.update(dict.fromkeys(node.writes, merged))
+    return known
+
+
+def _own(graph: Graph, node: Node) -> _Before:
+    """What a node itself adds."""
+    inner = list(graph.subgraphs(node.id).values())
+    operator, body = operators.find(node.domain, node.op), graph.body(node.id)
+    if operator is None and body is not None:
+        inner.append(body)
+    if inner:
+        found = [b for g in inner for b in _walk(g).values()] or [_Before()]
+        return _Before(any(b.loose for b in found), max(b.terms for b in found))
+    real = any(graph.type(e).dtype.is_float for e in (*node.reads, *node.writes))
+    if not real or node.op in _EXACT or (operator is not None and operator.moves is not None):
+        return _Before()
+    written = max(1, sum(graph.type(e).elements for e in node.writes))
+    read = max((graph.type(e).elements for e in node.reads if graph.constant(e) is None), default=0)
+    return _Before(True, max(layer_of(graph, node).macs, read) // written)

@@ -1,0 +1,125 @@
+"""The oracle's layers against another program's, each computed from that program's own tensors.
+
+End to end, roundings add up in any two programs; layer by layer, each from the same inputs, they
+must not be more than a step apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcu_deploy import interpreter
+from mcu_deploy.agreement.rules import ONE_STEP, Rule, layer_rules
+from mcu_deploy.arithmetic import dequantize, quantize
+from mcu_deploy.arrays import Array
+from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
+from mcu_deploy.ir.types import channels_last
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A layer of which another program has values that the oracle has not, from its own inputs."""
+
+    short: str
+    op: str
+    tensor: str
+    differing: int
+    elements: int
+    worst: float
+    rule: Rule
+
+    def __str__(self) -> str:
+        unit = " steps" if self.rule == ONE_STEP else ""
+        return (
+            f"{self.short} ({self.op}), computed from the other program's own inputs: "
+            f"{self.differing:,} of {self.elements:,} values differ, by up to "
+            f"{self.worst:.3g}{unit}; allowed: {self.rule}"
+        )
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What came of a comparison with another program.
+
+    compared: how many layers, some of them together with the one behind. left: the names of those
+    that it has no tensors for.
+    """
+
+    compared: int
+    left: tuple[str, ...]
+    disagreements: tuple[Disagreement, ...]
+
+
+def compare_with(graph: Graph, tensors: Mapping[str, Array], is_tflite: bool = False) -> Opinion:
+    """Each node of which the other program has the inputs and the outputs.
+
+    tensors: its values of one sample, by the names in the model file. is_tflite: these end in
+    their channels, and the graph's need not.
+    """
+    known: dict[EdgeId, Array] = dict(graph.data.constants)
+    for edge, name in graph.topology.edges.items():
+        if edge not in known and name in tensors:
+            value = _as(tensors[name], graph.type(edge), is_tflite)
+            if value is not None:
+                known[edge] = value
+    found: list[Disagreement] = []
+    compared, unseen = 0, dict[EdgeId, list[str]]()
+    for node in graph.nodes:
+        behind = [unseen.pop(edge, []) for edge in node.reads]
+        names = [node.short, *(name for names in behind for name in names)]
+        if not all(edge in known for edge in node.reads):
+            unseen.update(dict.fromkeys(node.writes, names))
+            continue
+        theirs = {edge: known[edge] for edge in node.writes if edge in known}
+        known.update(zip(node.writes, interpreter.run_node(graph, node, known), strict=True))
+        for edge, value in theirs.items():
+            found += _judge(graph, node, edge, known[edge], value)
+        known.update(theirs)
+        if theirs:
+            compared += len(names)
+        else:  # what reads it tells of both
+            unseen.update(dict.fromkeys(node.writes, names))
+    left = dict.fromkeys(name for names in unseen.values() for name in names)
+    return Opinion(compared, tuple(left), tuple(found))
+
+
+def _judge(
+    graph: Graph, node: Node, edge: EdgeId, ours: Array, theirs: Array
+) -> list[Disagreement]:
+    rule = layer_rules(graph, node)[edge]
+    if not graph.type(edge).dtype.is_float and graph.type(edge).is_quantized:
+        # The other program may compute in float what is integers here.
+        rule = ONE_STEP
+    wrong = rule.broken(ours, theirs)
+    if not wrong.any():
+        return []
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(ours.astype(np.float64) - theirs.astype(np.float64))
+    count, worst = int(wrong.sum()), float(np.nanmax(apart))
+    name = graph.edge_name(edge)
+    return [Disagreement(node.short, node.op, name, count, ours.size, worst, rule)]
+
+
+def _as(value: Array, type_: TensorType, is_tflite: bool) -> Array | None:
+    """Another program's tensor as an edge holds it; None where it is none that the edge can hold.
+
+    TFLite's tensors end in their channels; behind a DequantizeLinear that was moved the numbers of
+    a file are integers here.
+    """
+    order = channels_last(type_.rank) if is_tflite and type_.rank > 2 else range(type_.rank)
+    turned = tuple(type_.shape[axis] for axis in order)
+    if value.shape not in (type_.shape, turned):
+        return None
+    if is_tflite and type_.rank > 2 and turned == type_.shape and max(turned) > 1:
+        return None  # in which order it lies the shape does not tell
+    if value.shape != type_.shape:
+        value = np.transpose(value, np.argsort(order))
+    if value.dtype == type_.dtype.numpy:
+        return value
+    if not type_.is_quantized or value.dtype != np.float32:
+        return None
+    integers = quantize(value, type_)
+    return integers if np.array_equal(dequantize(integers, type_), value) else None

@@ -1,0 +1,195 @@
+"""What `validate` asks for: bits, one step, or a share; of whole networks and of single layers."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import NodeProto, helper
+from operators.lab import Array, Case, make_model
+from operators.test_lowering import lowered
+
+from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy.agreement.rules import BITS, EQUAL, ONE_STEP, SHARE, STEP, Rule, rules
+from mcu_deploy.agreement.second_opinion import compare_with
+from mcu_deploy.boards import load_board
+from mcu_deploy.building import build
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.folder import open_folder
+from mcu_deploy.ir import Graph
+from mcu_deploy.reference import Reference, reference_tensors, run_reference
+from mcu_deploy.samples import load_samples, random_samples
+from mcu_deploy.validating import _Verdict, validate
+
+_NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("rule", "ours", "theirs", "broken"),
+    [
+        (EQUAL, [1, 2, 3], [1, 2, 4], [2]),
+        (ONE_STEP, [1, 2, -128], [2, 4, 127], [1, 2]),
+        (Rule(SHARE, 1e-5), [100.0005, 1.0], [100.0, 1.002], [1]),
+        (Rule(SHARE, 1e-5), [_NAN, np.inf, 1.0], [_NAN, np.inf, _NAN], [2]),
+    ],
+)
+def test_where_a_rule_is_broken(
+    rule: Rule, ours: list[float], theirs: list[float], broken: list[int]
+) -> None:
+    dtype = np.float32 if rule.kind == SHARE else np.int8
+    found = rule.broken(np.array(ours, dtype), np.array(theirs, dtype))
+    assert list(np.flatnonzero(found)) == broken
+
+
+def _graph(nodes: list[NodeProto], constants: Mapping[str, Array], folder: Path) -> Graph:
+    model = make_model(
+        nodes, {"x": ("float32", (1, 4, 8, 8))}, {"y": ("int16", None)}, constants, 21
+    )
+    return lowered(Case("case", model, (np.zeros((1, 4, 8, 8), np.float32),)), folder)
+
+
+_SCALE = {"s": np.float32(1e-4), "z": np.int16(0)}
+
+
+def _q(x: str, y: str) -> NodeProto:
+    return helper.make_node("QuantizeLinear", [x, "s", "z"], [y], f"q_{y}")
+
+
+def test_one_step_is_allowed_behind_a_float_sum_alone(tmp_path: Path) -> None:
+    weights = {"w": np.ones((4, 4, 3, 3), np.float32), **_SCALE}
+    behind = _graph([helper.make_node("Conv", ["x", "w"], ["c"]), _q("c", "y")], weights, tmp_path)
+    assert [rules(behind)[e].kind for e in behind.outputs] == [STEP]
+    sums = _graph([helper.make_node("Add", ["x", "x"], ["c"]), _q("c", "y")], _SCALE, tmp_path)
+    assert [rules(sums)[e].kind for e in sums.outputs] == [BITS]
+
+
+def test_integers_give_bits_and_long_sums_have_more_room(kws_dir: Path, tmp_path: Path) -> None:
+    graph = optimize.run(formats.load(kws_dir / "model.onnx"))
+    assert {rule.kind for rule in rules(graph).values()} == {BITS}
+    for depth, limit in ((900, 1e-5), (1100, 1e-4)):
+        node = helper.make_node("MatMul", ["x", "w"], ["y"], "m")
+        model = make_model(
+            [node], {"x": ("float32", (1, depth))}, {"y": ("float32", None)},
+            {"w": np.ones((depth, 2), np.float32)},
+        )  # fmt: skip
+        made = lowered(Case("m", model, (np.zeros((1, depth), np.float32),)), tmp_path)
+        assert rules(made)[made.outputs[0]] == Rule(SHARE, limit)
+
+
+@pytest.mark.needs_host_gcc
+def test_int16_behind_float_sums_is_right(tmp_path: Path) -> None:
+    """Two convolutions in float between int16 tensors: the second one multiplies what the first one
+    rounded otherwise, and is right all the same."""
+    rng = np.random.default_rng(0)
+    constants = {
+        "w": rng.standard_normal((16, 4, 3, 3)).astype(np.float32),
+        "v": rng.standard_normal((8, 16, 3, 3)).astype(np.float32),
+        "t": np.float32(1e-3), **_SCALE,
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "first"),
+        helper.make_node("QuantizeLinear", ["c", "t", "z"], ["q"], "q"),
+        helper.make_node("DequantizeLinear", ["q", "t", "z"], ["d"], "d"),
+        helper.make_node("Conv", ["d", "v"], ["e"], "second"),
+        helper.make_node("QuantizeLinear", ["e", "t", "z"], ["y"], "q2"),
+    ]
+    model = make_model(
+        nodes, {"x": ("float32", (1, 4, 12, 12))}, {"y": ("int16", None)}, constants, 21
+    )
+    path = tmp_path / "int16.onnx"
+    path.write_bytes(model.SerializeToString())
+    built = build(path, "host", tmp_path / "b", name="int16")
+    result = validate(built.directory, layers=True)
+    assert result.passed, result.problems
+    assert [rule.kind for rule in result.rules] == [STEP]
+    assert result.oracle[0].equal < 1, "the sums are the oracle's, so that nothing is tested"
+
+
+def _opinion(model: Path, samples: Path) -> tuple[Graph, Mapping[str, Array]]:
+    network = compile_model(model, load_board("host"), name="n")
+    given = load_samples(samples, network.graph, network.inputs).first(1)
+    return network.graph, dict(reference_tensors(model, given.inputs))
+
+
+def test_every_layer_agrees_with_onnxruntime(kws_dir: Path) -> None:
+    graph, tensors = _opinion(kws_dir / "model.onnx", kws_dir / "samples.npz")
+    opinion = compare_with(graph, tensors)
+    assert (opinion.compared, opinion.left) == (len(list(graph.nodes)), ())
+    assert opinion.disagreements == ()
+
+
+def test_the_layer_that_disagrees_is_named(kws_dir: Path) -> None:
+    """And it alone: the layers behind it are computed from what the other program has."""
+    graph, tensors = _opinion(kws_dir / "model.onnx", kws_dir / "samples.npz")
+    node = next(n for n in graph.nodes if n.short == "conv_3")
+    name = graph.edge_name(node.writes[0])
+    wrong = tensors[name].copy()
+    wrong.reshape(-1)[:5] ^= 8
+    later = dict(tensors) | {name: wrong}
+    values = {e: tensors[graph.edge_name(e)] for e in graph.inputs}
+    known = dict(graph.data.constants) | values
+    for other in graph.nodes:
+        results = interpreter.run_node(graph, other, known)
+        known.update(zip(other.writes, results, strict=True))
+        if other is node:
+            known[node.writes[0]] = wrong
+        later |= {graph.edge_name(e): known[e] for e in other.writes}
+    (found,) = compare_with(graph, later).disagreements
+    assert (found.short, found.differing, found.worst) == ("conv_3", 5, 8)
+    assert "by up to 8 steps" in str(found)
+
+
+def test_what_differs_from_onnxruntime_is_no_pass(kws_dir: Path) -> None:
+    """Outputs far apart fail, unless every layer agrees; then the roundings are told."""
+    model = kws_dir / "model.onnx"
+    network = compile_model(model, load_board("host"), name="n")
+    given = load_samples(kws_dir / "samples.npz", network.graph, network.inputs).first(2)
+    reference = run_reference(model, given.inputs)
+    assert isinstance(reference, Reference)
+    ours = [list(outputs) for outputs in reference.outputs]
+    ours[1][0] = ours[1][0] ^ 32
+    tensors = dict(reference_tensors(model, given.inputs[:1]))
+    right = _Verdict(network, ours)
+    assert right.ask_reference(reference) == 1
+    right.ask_opinion(reference, compare_with(network.graph, tensors), True)
+    assert not right.problems
+    assert "end to end the outputs are up to 32" in right.notes[0]
+    (name,) = [network.graph.edge_name(e) for e in network.outputs]
+    tensors[name] = tensors[name] ^ 32
+    wrong = _Verdict(network, ours)
+    wrong.ask_reference(reference)
+    wrong.ask_opinion(reference, compare_with(network.graph, tensors), True)
+    assert wrong.problems[0].startswith("differs from onnxruntime: softmax_1 (Softmax)")
+    left = compare_with(network.graph, {})
+    assert left.compared == 0 and left.left
+    blind = _Verdict(network, ours)
+    blind.ask_reference(reference)
+    blind.ask_opinion(reference, left, True)
+    assert "not all of its layers can be compared" in blind.problems[0]
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("ai_edge_litert") is None,
+    reason="LiteRT is not installed: `make litert` does that",
+)
+@pytest.mark.parametrize("model", ["mlperf_kws_int8", "tflm_mnist_lstm_int8"])
+def test_every_layer_agrees_with_litert(model: str, models_dir: Path) -> None:
+    folder = models_dir / model
+    graph, tensors = _opinion(folder / "model.tflite", folder / "io.npz")
+    opinion = compare_with(graph, tensors, is_tflite=True)
+    assert (opinion.left, opinion.disagreements) == ((), ())
+
+
+@pytest.mark.needs_host_gcc
+def test_a_build_without_a_second_opinion_says_so(kws_dir: Path, tmp_path: Path) -> None:
+    build(kws_dir / "model.onnx", "host", tmp_path / "b", name="kws")
+    folder = open_folder(tmp_path / "b")
+    given = random_samples(folder.compile_again("kws").graph, 1)
+    alone = validate(folder, given, onnxruntime=False)
+    assert (alone.passed, alone.verdict) == (True, "passed against the oracle alone")
+    both = validate(folder, given, layers=True)
+    assert (both.verdict, both.problems) == ("passed", ())
+    assert both.opinion is not None and not both.opinion.left
