@@ -266,7 +266,8 @@ def _names(name: str | Sequence[str] | None, models: int) -> list[str | None]:
     given = [name] if isinstance(name, str) else list(name)
     if len(given) != models:
         raise UsageError(
-            f"{len(given)} names were given for {models} models; give --name once for each model."
+            f"--name was given {len(given)} times for {models} "
+            f"{'model' if models == 1 else 'models'}; give it once for each model, or not at all."
         )
     return list(given)
 

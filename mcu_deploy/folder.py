@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mcu_deploy import formats
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiler import Network, compile_model, sha256_of
@@ -82,7 +83,7 @@ class BuildFolder:
         entry = self.network(name)
         pools = replace(self.options.pools, taken=entry["pools_taken"])
         network = compile_model(
-            self.directory / entry["kept_model"],
+            _there(self.directory / entry["kept_model"]),
             self.board,
             name=name,
             session=session,
@@ -165,6 +166,7 @@ def folder_for(
         raise RequestError(
             f"There is no {path}, neither a build folder nor a model file. Check the path."
         )
+    formats.require_format(path)
     if board is None:
         raise UsageError(f"Say with --board for which board {path} is to be built.")
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:

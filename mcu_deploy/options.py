@@ -68,7 +68,7 @@ def _shape(text: str) -> tuple[str, tuple[int, ...]]:
         shape = tuple(int(size) for size in sizes.split(","))
     except ValueError:
         shape = ()
-    if not separator or not shape or any(size < 1 for size in shape):
+    if not name or not separator or not shape or any(size < 1 for size in shape):
         raise UsageError(f"--shape {text} is not of the form INPUT=1,3,96,96.")
     return name, shape
 
@@ -310,9 +310,14 @@ def _read(flag: Flag, default: Any, typed: Any) -> Any:
         require_word(flag.name, typed, flag.words())
         return typed == flag.words()[True]
     if flag.commas:
-        return tuple(part for part in typed.split(",") if part)
+        parts = tuple(part.strip() for part in typed.split(","))
+        if typed and "" in parts:
+            raise UsageError(f"{flag.name} {typed} has nothing before or behind a comma.")
+        return parts if typed else ()
     if not isinstance(default, (tuple, Mapping)):
         return typed
+    if "" in (typed or ()):
+        raise UsageError(f"{flag.name} has an empty value; give {flag.metavar or 'one'}.")
     read = flag.read or str
     items: tuple[Any, ...] = tuple(read(text) for text in typed or ())
     return items if isinstance(default, tuple) else _distinct(flag.name, items)

@@ -132,6 +132,12 @@ class Session:
             )
         return self.registry.named(backend_id, core)
 
+    def require_options(self) -> None:
+        """Raises UsageError where options were given for a backend that there is not."""
+        for backend_id in self.options.backend_options:
+            if backend_id not in {skipped.id for skipped in self.skipped}:
+                self.registry.create(backend_id)
+
     def drop(self, fault: BackendFault) -> None:
         """Takes a backend that broke its word out of the session, and reports it in one line.
 

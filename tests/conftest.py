@@ -86,9 +86,13 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker, (_, sentence) in _TOOLS.items():
         config.addinivalue_line("markers", f"{marker}: skipped where {sentence.split(';')[0]}")
     # The sample is the same in every run; the whole matrix looks for what no run has seen.
-    hypothesis.settings.register_profile("sample", derandomize=True)
-    if not config.getoption("--all"):
-        hypothesis.settings.load_profile("sample")
+    # How long something takes is nothing that a test may depend on.
+    patient = hypothesis.settings(
+        deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+    every = config.getoption("--all")
+    hypothesis.settings.register_profile("ours", patient, derandomize=not every)
+    hypothesis.settings.load_profile("ours")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

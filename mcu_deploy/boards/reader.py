@@ -18,9 +18,10 @@ _ADDRESS_LIMIT = 1 << 32
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of an error sentence: the nearest known word, or all of them."""
     words = list(known)
-    near = difflib.get_close_matches(word, words, n=1)
+    plain = {known.lower(): known for known in words}
+    near = difflib.get_close_matches(word.lower(), plain, n=1)
     if near:
-        return f"did you mean {near[0]!r}?"
+        return f"did you mean {plain[near[0]]!r}?"
     return f"known here: {', '.join(words) or 'nothing'}"
 
 

@@ -99,7 +99,7 @@ def main() -> None:
     as_json = "--json" in arguments
     try:
         # Without arguments that is wrong usage, which the help mends.
-        done = create_app()(args=arguments or ["--help"], standalone_mode=False)
+        done = create_app()(arguments or ["--help"], "mcu-deploy", standalone_mode=False)
     except McuDeployError as error:
         sys.exit(fail(error, as_json))
     except _TYPER_ERROR as error:
@@ -116,6 +116,7 @@ def main() -> None:
 
 def _usage_error(error: Any) -> UsageError:
     """What typer says of a command line, with where to look."""
-    message = error.format_message().strip().rstrip(".")
+    message = error.format_message().strip()
     command = "mcu-deploy" if error.ctx is None else error.ctx.command_path
-    return UsageError(f"{message}. `{command} --help` shows what there is.")
+    stop = "" if message.endswith((".", "?", "!")) else "."
+    return UsageError(f"{message}{stop} `{command} --help` shows what there is.")

@@ -60,6 +60,7 @@ def build(
     folder = output if output != Path() else Path("build") / first
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"building for {board} ..."):
+        session.require_options()
         built = building.build(
             models, board, folder, name=names or None, session=session, options=options
         )

@@ -49,6 +49,7 @@ def optimize(
 
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"optimizing for {board} ..."):
+        session.require_options()
         made = optimizing.optimize_model(
             model, board, output, name=name, session=session, options=options, compress=compress
         )

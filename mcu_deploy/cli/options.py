@@ -99,7 +99,8 @@ def creation_options(
         backend, dot, name = key.partition(".")
         if not (separator and dot and backend and name):
             raise UsageError(f"--backend-option {text} is not of the form ID.NAME=VALUE.")
-        options.setdefault(backend, {})[name] = value
+        if options.setdefault(backend, {}).setdefault(name, value) != value:
+            raise UsageError(f"--backend-option says {key} twice; say it once.")
     return CreationOptions(not off, path, backend_options=options)
 
 

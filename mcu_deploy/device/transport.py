@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import re
 import select
 import socket
 import time
@@ -106,7 +108,7 @@ class Transport:
                 write_timeout=_WRITE_SECONDS,
                 exclusive=True,
             )
-        except (serial.SerialException, OSError, ValueError) as error:
+        except (serial.SerialException, OSError, LookupError, TypeError, ValueError) as error:
             raise DeviceError(self._why_not(error)) from None
         try:
             self._selectable = port.fileno() >= 0
@@ -131,4 +133,7 @@ class Transport:
             remedy = "nothing listens there: start the emulator first"
         else:
             remedy = "give a port (/dev/ttyACM0) or an address (socket://127.0.0.1:5000)"
-        return f"Cannot open {self.url} ({error}); {remedy}."
+        # pyserial's own texts repeat the port and the number, or are Python's.
+        said = re.search(r"(?:\[Errno -?\d+\] |\(\d+, ')([^'\]]+)", str(error))
+        reason = os.strerror(number) if number else said[1] if said else "it is no address"
+        return f"Cannot open {self.url or 'a port without a name'} ({reason}); {remedy}."

@@ -52,17 +52,7 @@ def read(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
     ModelError with a sentence for a file that is missing, damaged or of no known format.
     """
     file = Path(path)
-    module = _format(file)
-    if module is None:
-        known = sorted(suffix for m in _modules() for suffix in getattr(m, "SUFFIXES", ()))
-        raise ModelError(
-            f"{file} has the ending {file.suffix!r}, which is no model format that mcu-deploy "
-            f"reads ({', '.join(known) or 'every format is switched off'}). Convert the "
-            "model to ONNX."
-        )
-    if not is_file(file):
-        reason = "is a folder" if is_folder(file) else "does not exist"
-        raise ModelError(f"The model file {file} {reason}. Check the path.")
+    module = require_format(file)
     try:
         found: Imported = module.read(file, dict(shapes or {}))
     except ModelError as error:
@@ -71,6 +61,30 @@ def read(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
         error.args = (text if str(file) in text else f"{file}: {text}",)
         raise
     return replace(found, graph=naming.number(found.graph))
+
+
+def require_format(path: Path) -> ModuleType:
+    """The format of a file. Raises ModelError with a sentence for what is no model file."""
+    if is_folder(path):
+        what = "a folder and no model file. Give the path of the model itself."
+        if is_file(path / "report.json"):
+            what = (
+                "a build folder, which `run`, `validate` and `profile` take. Give the model file."
+            )
+        raise ModelError(f"{path} is {what}")
+    if not is_file(path):
+        raise ModelError(f"The model file {path} does not exist. Check the path.")
+    module = _format(path)
+    if module is None:
+        known = sorted(suffix for m in _modules() for suffix in getattr(m, "SUFFIXES", ()))
+        listed = ", ".join(known) or "every format is switched off"
+        wrong = f"the ending {path.suffix!r}, which is no model format that mcu-deploy reads"
+        if not path.suffix:
+            wrong = "no ending, by which mcu-deploy knows the format of a model"
+        raise ModelError(
+            f"{path} has {wrong} ({listed}). Give the model file, or convert the model to ONNX."
+        )
+    return module
 
 
 def is_compiled(path: Path) -> bool:

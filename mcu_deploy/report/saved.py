@@ -35,7 +35,10 @@ def require_sound(report: Any) -> None:
     _fields(report, {"board": str, "board_file": str | None}, "the report")
     _fields(report, {"firmware_stack_bytes": int | None}, "the report")
     _inside(report["board_file"] or ".")
-    for network in _tables(report, "networks"):
+    networks = _tables(report, "networks")
+    if not networks:
+        raise UsageError("it has no networks")
+    for network in networks:
         _fields(network, _NETWORK, "a network")
         if not re.fullmatch(r"[A-Za-z0-9_]+", network["name"]):
             raise UsageError(f"a network is called {network['name'][:80]!r}")

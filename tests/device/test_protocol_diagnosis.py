@@ -242,6 +242,7 @@ def test_lines_that_cannot_be_opened(url: str, said: str) -> None:
     with pytest.raises(DeviceError, match="Cannot open") as error:
         connect(url)
     assert said in str(error.value)
+    assert "Errno" not in str(error.value), "what pyserial says, without its wrapping"
 
 
 @pytest.mark.parametrize("option", [{"latency": 0.0}, {"latency": float("nan")}, {"retries": 0}])

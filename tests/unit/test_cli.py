@@ -114,7 +114,10 @@ def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
     ("arguments", "code", "words"),
     [
         (["build", "nowhere.onnx", "--board", "host"], 1, "does not exist"),
-        (["build", ".", "--board", "host"], 1, "no model format"),
+        (["build", ".", "--board", "host"], 1, "is a folder and no model file"),
+        (["build", "built", "--board", "host"], 1, "is a build folder, which `run`, `validate`"),
+        (["build", "model", "--board", "host"], 1, "has no ending, by which"),
+        (["run", "built/network.o", "--input", "x.npz"], 1, "the ending '.o', which is no model"),
         (["build", "text.onnx", "--board", "host"], 1, "not a readable ONNX file"),
         (["build", "empty.onnx", "--board", "host"], 1, "holds no network"),
         (["build", "MODEL", "--board", "stm32f747"], 2, "stm32f746"),
@@ -125,6 +128,14 @@ def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
         (["build", "MODEL", "--board", "host", "--shape", "no=1"], 1, "does not have"),
         (["build", "MODEL", "--board", "host", "-o", "text.onnx"], 1, "cannot be written"),
         (["build", "MODEL"], 2, "--board"),
+        (["build", "MODEL", "--board", "HOST"], 2, "did you mean 'host'?"),
+        (["build", "MODEL", "--board", "host", "--name", "a", "--name", "b"], 2, "for 1 model;"),
+        (["build", "MODEL", "--board", "host", "--backend", ","], 2, "behind a comma"),
+        (["build", "MODEL", "--board", "host", "--backend-option", "No.x=1"], 2, "backend 'No'"),
+        (["build", "MODEL", "--board", "host", "--keep", ""], 2, "--keep has an empty value"),
+        (["build", "MODEL", "--board", "host", "--keep", "conv_1"], 1, "is a layer, which writes"),
+        (["build", "MODEL", "--board", "host", "--shape", "=1"], 2, "INPUT=1,3,96,96"),
+        (["buld", "MODEL"], 2, "Did you mean 'build'? `mcu-deploy --help`"),
         (["build", "MODEL", "MODEL", "--board", "host", "-o", "b"], 2, "its own --name"),
         (["run", "empty", "--input", "x.npz"], 1, "no build folder"),
         (["run", "MODEL", "--board", "host", "--input", "x.npz"], 1, "does not exist"),
@@ -149,6 +160,9 @@ def test_mistakes_end_in_a_sentence(
     (tmp_path / "text.onnx").write_text("this is not a model\n" * 50)
     (tmp_path / "empty.onnx").write_bytes(b"")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "built").mkdir()
+    for name in ("model", "built/report.json", "built/network.o"):
+        (tmp_path / name).write_text("{}")
     model = str(kws_dir / "model.onnx")
     done = call(*[model if a == "MODEL" else a for a in arguments], cwd=tmp_path)
     assert done.returncode == code, done.stderr
