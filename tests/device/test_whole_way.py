@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import call
+from device.protocol_lab import server
 
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import (
@@ -45,7 +47,7 @@ def test_a_fault_inside_a_layer_names_cause_function_and_layer(kws: BuildFolder)
     sentence = str(caught.value)
     assert "undefined instruction" in sentence
     assert "provoke+0x" in sentence
-    assert "layer 4 of kws is Conv" in sentence
+    assert "layer 4 of kws is conv_3, the Conv " in sentence
     assert "Traceback" not in sentence
 
 
@@ -103,7 +105,9 @@ def test_validate_names_the_first_layer_that_differs(kws_dir: Path, tmp_path: Pa
     assert (first.layer, first.op) == (9, "AveragePool")
     assert first.index == (0, 0, 0, 0)
     assert first.device != first.oracle
-    assert any("layer 9, AveragePool" in problem for problem in result.problems)
+    assert any("AveragePool" in problem and "layer 9" in problem for problem in result.problems), (
+        result.problems
+    )
     # what comes before it is right, so only what comes after it may differ as well
     assert {d.layer for d in result.layers.differences} <= {9, 10, 11}
 
@@ -114,6 +118,24 @@ def test_an_argument_reaches_the_emulator(kws: BuildFolder, kws_dir: Path, tmp_p
     arguments = ("-d", "guest_errors", "-D", str(log))
     run(kws, samples, connection=Connection(arguments=arguments))
     assert log.exists()
+
+
+def test_latency_and_retries_reach_the_line(kws: BuildFolder, kws_dir: Path) -> None:
+    """To a line on which nothing ever comes; the defaults would take ten attempts and 18 s."""
+    with server(lambda client, stop: stop.wait() and None) as url:
+        source: list[str | Path] = [
+            "run",
+            kws.directory,
+            "--input",
+            kws_dir / "samples.npz",
+            "--port",
+            url,
+        ]
+        done = call(*source, "--latency", "0.05", "--retries", "1")
+    assert done.returncode == 1
+    assert f"No byte came from {url} (115200 baud) after 1 attempt:" in done.stderr
+    assert call(*source, "--latency", "0").returncode == 2
+    assert call(*source, "--retries", "0").returncode == 2
 
 
 def test_two_models_in_one_firmware(kws_dir: Path, models_dir: Path, tmp_path: Path) -> None:
