@@ -35,6 +35,6 @@ lint: setup ## formatting and types
 format: setup ## format the sources
 	@scripts/lint.sh --fix
 
-clean: ## remove what builds and tests leave behind, but not .venv
-	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove the caches of tests and tools; build/ is yours
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -171,7 +171,15 @@ make_venv() {
         .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
         return
     fi
-    rm -rf .venv
+    if [[ -e $stamp || -e $unfinished ]]; then
+        rm -rf .venv
+    elif [[ -e .venv || -L .venv ]]; then # somebody else's
+        aside=.venv.before-mcu-deploy
+        [[ ! -e $aside && ! -L $aside ]] ||
+            stop "$root/.venv was not made by make setup: move it away, and run make setup again."
+        mv .venv "$aside"
+        say "the .venv that was here is now $root/$aside"
+    fi
     mkdir .venv
     : >"$unfinished"
     logged "$python" -m venv .venv ||

@@ -49,7 +49,7 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
 
 build_wheel = build_editable
 """
-_NEEDED = "awk bash cat chmod dirname env flock grep id mkdir rm sha256sum true"
+_NEEDED = "awk bash cat chmod dirname env flock grep id mkdir mv rm sha256sum true"
 _BOOKWORM = 'ID=debian\nVERSION_ID="12"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n'
 
 
@@ -182,6 +182,24 @@ def test_an_old_system_is_told_so(machine: Machine, system: str, name: str) -> N
     machine.system(system)
     sentence = machine.sentence()
     assert name in sentence and "Debian 12 or Ubuntu 24.04" in sentence
+
+
+def test_a_venv_of_somebody_else_is_moved_aside(machine: Machine) -> None:
+    mine = machine.root / ".venv" / "mine"
+    mine.parent.mkdir()
+    mine.write_text("")
+    done = machine.setup()
+    assert done.returncode == 0, done
+    aside = machine.root / ".venv.before-mcu-deploy"
+    assert f"is now {aside}" in done.stdout
+    assert (aside / "mine").is_file()
+    shutil.rmtree(machine.root / ".venv")
+    mine.parent.mkdir()
+    mine.write_text("")
+    refused = machine.setup()
+    assert refused.returncode == 1
+    assert "move it away" in refused.stderr
+    assert mine.is_file()
 
 
 def test_an_unknown_system_is_told_what_it_needs(machine: Machine) -> None:
