@@ -1,7 +1,7 @@
 """mcu-deploy: neural networks, compiled ahead of time into one object file for Arm Cortex-M.
 
     import mcu_deploy
-    built = mcu_deploy.build("model.onnx", "mps2-an386", "build/kws", name="kws")
+    built = mcu_deploy.build("model.onnx", "mps2-an386", "build/mps2-an386/kws", name="kws")
     result = mcu_deploy.validate(built.directory)
 
 Everything that the command line does is a function here.

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,12 +22,10 @@ from mcu_deploy.errors import (
 )
 from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
+from mcu_deploy.output import locked
 from mcu_deploy.session import Session
 from mcu_deploy.several import one_of, options_of
 from mcu_deploy.toolchain import NetworkSizes, StackBound
-
-_PRODUCTS = ("firmware.elf", "bench.elf", "report.json", "firmware_models.c", "libmcu_crt.a", "obj")
-_NETWORK_FILES = ("c", "h", "o", "weights.bin")
 
 
 @dataclass(frozen=True)
@@ -68,6 +63,11 @@ class Build:
     def bench(self) -> Path:
         return self.directory / "bench.elf"
 
+    def moved_to(self, directory: Path) -> Build:
+        """The same build in another folder."""
+        networks = (replace(n, object=directory / n.object.name) for n in self.networks)
+        return replace(self, directory=directory, networks=tuple(networks))
+
 
 def build(
     models: str | Path | Sequence[str | Path],
@@ -80,61 +80,78 @@ def build(
 ) -> Build:
     """Compiles one model or several into one firmware for a board.
 
-    name: of the network, or one name for each model; by default made of the file names. Raises an
-    McuDeployError with a sentence for everything that can go wrong. An earlier build in the folder
-    is replaced, as soon as the models are read and compiled to C; what fails after that leaves
-    nothing of either build. report.json is written last.
+    output: the build folder (docs/build-folders.md). An earlier build in it is replaced when the
+    new one is whole, and stays as it is where anything fails; a folder with anything of the user's
+    in it is refused. name: of the network, or one name for each model; by default made of the file
+    names. Raises an McuDeployError with a sentence for everything that can go wrong.
     """
     chosen = options or Options()
     target = board if isinstance(board, Board) else load_board(board)
     paths = [models] if isinstance(models, (str, Path)) else list(models)
     if not paths:
         raise UsageError("There is no model to build; give at least one model file.")
+    if output == "":
+        raise UsageError("The name of the output folder is empty; give one with -o.")
     names = _names(name, len(paths))
     called = [network_name(n, Path(path)) for path, n in zip(paths, names, strict=True)]
-    directory = Path(output).absolute()  # the tools run in folders of their own
     if session is None:
         with Session() as own:
-            return build(paths, target, directory, name=name, session=own, options=chosen)
+            return build(paths, target, output, name=name, session=own, options=chosen)
     told: set[Path] = set()
-    while True:
-        networks: list[Network] = []
-        for path, n, known_as in zip(paths, names, called, strict=True):
-            pools = memory_pools.with_taken(chosen.pools, target, [made.plan for made in networks])
-            each = options_of(replace(chosen, pools=pools), known_as, called)
-            with one_of(known_as, called):
-                networks.append(
-                    compiler.compile_model(path, target, name=n, session=session, options=each)
-                )
-        _require_distinct(networks)
-        for network in networks:
-            if network.model not in told:
-                tell_assumed(network.model.name, network.assumed)
-                told.add(network.model)
-        try:
-            return _write(target, directory, networks, chosen, session)
-        except (ToolError, HygieneError):
-            fault = _fault_behind(networks, target, session)
-            if fault is None:
-                raise
-            session.drop(fault)
+    with locked(Path(output)) as folder:
+        folder.require_pristine()
+        while True:
+            networks = _compile(paths, names, called, target, session, chosen)
             for network in networks:
-                session.unload_network(network.id)
+                if network.model not in told:
+                    tell_assumed(network.model.name, network.assumed)
+                    told.add(network.model)
+            try:
+                with folder.replaced() as aside:
+                    built = _write(target, aside, networks, chosen, session)
+                return built.moved_to(folder.path)
+            except (ToolError, HygieneError):
+                fault = _fault_behind(networks, target, session)
+                if fault is None:
+                    raise
+                session.drop(fault)
+                for network in networks:
+                    session.unload_network(network.id)
+
+
+def _compile(
+    paths: Sequence[str | Path],
+    names: Sequence[str | None],
+    called: Sequence[str],
+    board: Board,
+    session: Session,
+    options: Options,
+) -> list[Network]:
+    """Compiles the models one after the other. called: the names that the networks will have."""
+    networks: list[Network] = []
+    for path, name, known_as in zip(paths, names, called, strict=True):
+        pools = memory_pools.with_taken(options.pools, board, [made.plan for made in networks])
+        each = options_of(replace(options, pools=pools), known_as, called)
+        with one_of(known_as, called):
+            networks.append(
+                compiler.compile_model(path, board, name=name, session=session, options=each)
+            )
+    _require_distinct(networks)
+    return networks
 
 
 def _write(
     board: Board, directory: Path, networks: Sequence[Network], options: Options, session: Session
 ) -> Build:
-    # Read before anything is cleared: the model may be the copy that the earlier build kept.
+    """Makes the build in an empty folder."""
     kept, board_file = _sources(board, networks)
-    with _replacing(directory, [n.name for n in networks]):
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            crt = pool.submit(toolchain.build_crt, board, directory)
-            objects = [compiler.write_network(n, board, directory, options.debug) for n in networks]
-            crt.result()
-        for file, content in kept.items():
-            compiler.write_file(directory / file, content)
-        return _link(board, directory, networks, objects, options, session.options, board_file)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        crt = pool.submit(toolchain.build_crt, board, directory)
+        objects = [compiler.write_network(n, board, directory, options.debug) for n in networks]
+        crt.result()
+    for file, content in kept.items():
+        (directory / file).write_bytes(content)
+    return _link(board, directory, networks, objects, options, session.options, board_file)
 
 
 def _fault_behind(
@@ -148,41 +165,6 @@ def _fault_behind(
     origins = session.registry.origins
     suspects = [b for b in used if origins.get(b, BUILTIN) != BUILTIN]
     return blame.find(networks, board, suspects) if suspects else None
-
-
-@contextmanager
-def _replacing(directory: Path, names: Sequence[str]) -> Iterator[None]:
-    """Clears the folder of an earlier build; where this one fails, nothing of it stays."""
-    is_new = not os.path.lexists(directory)
-    files = [f"network_{name}.{ending}" for name in names for ending in _NETWORK_FILES]
-    products = [*_PRODUCTS, *files, *(f".{file}.tmp" for file in (*_PRODUCTS, *files))]
-    compiler.clear(directory, [*products, *_left_by_earlier_build(directory)])
-    try:
-        yield
-    except BaseException as error:
-        with suppress(ToolError):
-            compiler.clear(directory, products)
-        if is_new:
-            with suppress(OSError):  # it may hold something else by now
-                directory.rmdir()
-        if isinstance(error, OSError):
-            raise ToolError(
-                f"{error.filename or directory} cannot be written ({error.strerror}); choose "
-                "another output folder with -o."
-            ) from error
-        raise
-
-
-def _left_by_earlier_build(directory: Path) -> list[str]:
-    """The files of the networks in its report, and scratch folders of a build that was killed."""
-    names: list[str] = []
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        content = json.loads((directory / "report.json").read_text(encoding="utf-8"))
-        names = [str(network["name"]) for network in content["networks"]]
-    safe = [name for name in names if re.fullmatch(r"[A-Za-z0-9_]+", name)]
-    with suppress(OSError):
-        names = [path.name for path in directory.glob(".compile-*")]
-    return [*names, *(f"network_{name}.{ending}" for name in safe for ending in _NETWORK_FILES)]
 
 
 def _link(
@@ -204,7 +186,7 @@ def _link(
             for n, o, s in zip(networks, objects, stacks, strict=True)
         ]
         text = codegen.firmware_models(rows, shared=shared)
-        compiler.write_file(directory / "firmware_models.c", text.encode())
+        (directory / "firmware_models.c").write_bytes(text.encode())
 
     table([0] * len(networks))
     platform = toolchain.build_platform(board, directory)
@@ -223,7 +205,7 @@ def _link(
             structs=structs, tensors=len(network.inputs) + len(network.outputs),
         )  # fmt: skip
         header = network.sources.with_stack(stack.bytes, None if second is None else second.bytes)
-        compiler.write_file(directory / f"network_{network.name}.h", header.encode())
+        (directory / f"network_{network.name}.h").write_bytes(header.encode())
         built.append(BuiltNetwork(network, made, sizes, stack, second))
     table([b.stack.bytes for b in built])
     firmware = toolchain.link_firmware(
@@ -245,7 +227,7 @@ def _link(
         board, built, used, whole_stack, options, creation, board_file, second_stacks
     )
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    compiler.write_file(directory / "report.json", text.encode())
+    (directory / "report.json").write_bytes(text.encode())
     return Build(directory, board, tuple(built), json.loads(text))
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from mcu_deploy.boards import Board
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.errors import BackendFault, HygieneError, ToolError
+from mcu_deploy.errors import BackendFault, HygieneError
 from mcu_deploy.formats.imported import AssumedShape
 from mcu_deploy.ir import EdgeId, Graph, naming
 from mcu_deploy.options import Options
@@ -191,22 +190,14 @@ def target_of(board: Board) -> Target:
 def write_network(network: Network, board: Board, directory: Path, debug: bool = False) -> Path:
     """Writes a network's sources, compiles them, and checks the object, which it returns.
 
-    Each file is written beside its place and renamed. Raises HygieneError where the object breaks
-    the rules of DESIGN section 3.
+    Raises HygieneError where the object breaks the rules of DESIGN section 3.
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, content in network.sources.files.items():
-            write_file(directory / name, content)
-    except OSError as error:
-        raise ToolError(
-            f"{error.filename or directory} cannot be written ({error.strerror}); choose another "
-            "output folder with -o."
-        ) from error
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in network.sources.files.items():
+        (directory / name).write_bytes(content)
     built = compile_network(board, directory, network.name, debug)
     findings = hygiene.check_object(built, board=board, expected_name=network.name)
     if findings:
-        built.unlink()
         text = "; ".join(f"{f.message}" for f in findings[:5])
         raise HygieneError(
             f"The object of network {network.name!r} breaks the rules of an object file: {text}. "
@@ -215,33 +206,6 @@ def write_network(network: Network, board: Board, directory: Path, debug: bool =
     return built
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_bytes(content)
-    temporary.replace(path)
-
-
 def sha256_of(path: Path) -> str:
     """The hexadecimal SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def clear(directory: Path, stale: Sequence[str]) -> None:
-    """Removes what an earlier build left under these names, so that a failed build leaves none.
-
-    Raises ToolError where the folder cannot be written.
-    """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name in stale:
-            target = directory / name
-            if target.is_dir() and not target.is_symlink():
-                shutil.rmtree(target)
-            else:
-                target.unlink(missing_ok=True)
-    except OSError as error:
-        raise ToolError(
-            f"The output folder {directory} cannot be written ({error.strerror}); choose another "
-            "with -o."
-        ) from error

@@ -19,6 +19,7 @@ from mcu_deploy.errors import BoardError, RequestError, UsageError, one_line
 from mcu_deploy.given import is_file, is_folder
 from mcu_deploy.hygiene.images import require_whole
 from mcu_deploy.options import Options
+from mcu_deploy.output import settle
 from mcu_deploy.report.saved import require_sound
 from mcu_deploy.session import Session
 from mcu_deploy.several import options_of
@@ -109,6 +110,7 @@ class BuildFolder:
 def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
     """Reads a build folder. Raises UsageError where it is none, or was made for another board."""
     path = Path(directory).absolute()  # emulators run in folders of their own
+    settle(path)
     file = path / "report.json"
     if not is_file(file):
         raise RequestError(

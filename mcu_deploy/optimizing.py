@@ -9,9 +9,10 @@ from typing import Any
 from mcu_deploy import compiler, pmx
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.errors import UsageError
 from mcu_deploy.formats.imported import AssumedShape, tell_assumed
 from mcu_deploy.options import Options
+from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.report import floats
 from mcu_deploy.session import Session
 
@@ -78,15 +79,10 @@ def optimize_model(
     path = Path(output)
     if path.suffix.lower() != ".pmx":
         raise UsageError(f"{path} does not end in .pmx, so that `build` would not know its format.")
+    require_writable(path, [Path(model)])
     target = board if isinstance(board, Board) else load_board(board)
     made = compiler.compile_model(model, target, name=name, session=session, options=options)
     tell_assumed(made.model.name, made.assumed)
     content = pmx.pack(made, session, compress=compress)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        compiler.write_file(path, content)
-    except OSError as error:
-        raise ToolError(
-            f"{path} cannot be written ({error.strerror}); choose another place with -o."
-        ) from error
+    write_file(path, content)
     return Optimized(path, len(content), made, made.assumed)

@@ -6,6 +6,7 @@ file is all that adding a command takes. Commands parse, call the Python API, an
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -88,6 +89,11 @@ def with_optional_values(arguments: Sequence[str]) -> list[str]:
 _TYPER_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
 
+def _end(number: int, _: object) -> None:
+    """Ends the program as an error does, so that what it began is taken back."""
+    sys.exit(128 + number)
+
+
 def main() -> None:
     """Entry point of the `mcu-deploy` command.
 
@@ -95,6 +101,9 @@ def main() -> None:
     standard output too.
     """
     show_warnings()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP
+            signal.signal(number, _end)
     arguments = with_optional_values(sys.argv[1:])
     as_json = "--json" in arguments
     try:
@@ -111,6 +120,8 @@ def main() -> None:
         sys.exit(fail(RequestError(one_line(f"{name}{error.strerror or error}.")), as_json))
     except Exception as error:
         sys.exit(fail(InternalError.of(error), as_json))
+    if done == Interrupted.exit_code:  # before the command began, when typer says nothing
+        sys.exit(fail(Interrupted("interrupted"), as_json))
     sys.exit((done or 0) if arguments else UsageError.exit_code)
 
 

@@ -32,8 +32,9 @@ def build(
     models: Annotated[list[Path], typer.Argument(help="Model files (.onnx, .tflite, .pmx).")],
     board: BoardOption,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The build folder.", show_default="build/NAME")
-    ] = Path(),
+        str | None,
+        typer.Option("--output", "-o", help="The build folder.", show_default="build/BOARD/NAME"),
+    ] = None,
     name: Annotated[
         list[str] | None, typer.Option("--name", help="The network's name, one for each model.")
     ] = None,
@@ -51,18 +52,20 @@ def build(
 ) -> None:
     """Compile models for a board: C source, a checked object, firmware, and a report."""
     from mcu_deploy import building
+    from mcu_deploy.boards import load_board
     from mcu_deploy.codegen.names import network_name
     from mcu_deploy.report import explain as explain_network
     from mcu_deploy.session import Session
 
     names = name or []
     first = network_name(names[0] if names else None, models[0])
-    folder = output if output != Path() else Path("build") / first
+    target = load_board(board)
+    folder = output if output is not None else str(Path("build", target.name, first))
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"building for {board} ..."):
         session.require_options()
         built = building.build(
-            models, board, folder, name=names or None, session=session, options=options
+            models, target, folder, name=names or None, session=session, options=options
         )
     rows = [row for n in built.networks for row in explain_network(n.network)] if explain else []
     if as_json:
@@ -73,7 +76,7 @@ def build(
         _explain(rows, wide)
 
 
-def _print(report: dict[str, Any], folder: Path) -> None:
+def _print(report: dict[str, Any], folder: str) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
         ("network", "left"), ("layers", "right"), ("MACs", "right"), ("flash", "right"),
@@ -104,7 +107,7 @@ def _print(report: dict[str, Any], folder: Path) -> None:
         use = f"{m['used']:>11,} of {m['size']:>11,}"
         if m["used"]:
             out.print(f"  {m['name']:<10} {use} bytes of {m['kind']}")
-    out.print(f"in {escape(str(folder))}: " + ", ".join(_products(report)))
+    out.print(f"in {escape(folder)}: " + ", ".join(_products(report)))
 
 
 def _pools(network: dict[str, Any], hot_weights: int) -> list[str]:

@@ -67,7 +67,10 @@ def run(
     from mcu_deploy import running, split_running
     from mcu_deploy.errors import UsageError
     from mcu_deploy.folder import folder_for
+    from mcu_deploy.output import require_writable
 
+    if output is not None:
+        require_writable(output, [inputs, source])
     connection = running.Connection(
         port, baud, emulator, tuple(emulator_arg or ()), latency, retries
     )
@@ -131,14 +134,8 @@ def _save(arrays: dict[str, Array], path: Path) -> None:
 
     import numpy as np
 
-    from mcu_deploy.compiler import write_file
-    from mcu_deploy.errors import UsageError
+    from mcu_deploy.output import write_file
 
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    try:
-        write_file(path, buffer.getvalue())
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written ({error.strerror}); give another --output."
-        ) from error
+    write_file(path, buffer.getvalue())

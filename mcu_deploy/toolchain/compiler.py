@@ -41,6 +41,10 @@ _GCC_ENVIRONMENT = (
     "SUNPRO_DEPENDENCIES",
 )
 
+# What gcc, as and ld say where there is no room for their output, or for what is on the way to it.
+_NO_ROOM = ("No space left on device", "Disk quota exceeded")
+_LITTLE = 1 << 20  # bytes; an archive of the runtime is smaller
+
 # What tells an error from the notes around it, in the messages of gcc and ld.
 _ERRORS = ("error:", "undefined reference", "multiple definition", "cannot find -l")
 
@@ -111,7 +115,8 @@ class Toolchain:
             with tempfile.TemporaryDirectory(prefix=".compile-", dir=target.parent) as scratch:
                 made = Path(scratch) / target.name
                 failing = f"{source} does not compile for board {self.board.name}"
-                result = run_tool([*command, "-c", source, "-o", str(made)], cwd, failing)
+                command += ["-c", source, "-o", str(made)]
+                result = run_tool(command, cwd, failing, target.parent)
                 if result.returncode != 0:
                     raise ToolError(_compile_message(failing, result.stderr, self.board))
                 made.with_suffix(".ci").replace(graph)
@@ -228,13 +233,10 @@ def build_crt(board: Board, directory: Path) -> Path:
         sources, directory / "obj" / "crt", cwd=root, flags=runtime_flags(board)
     )
     archive = directory / "libmcu_crt.a"
-    made = directory / "obj" / f".{archive.name}"
-    with writing(archive):
-        made.unlink(missing_ok=True)  # ar would add to what is there
-        result = run_tool([toolchain.ar, "rcsD", str(made), *map(str, objects)], directory)
-        if result.returncode != 0:
-            raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
-        made.replace(archive)
+    command = [toolchain.ar, "rcsD", str(archive), *map(str, objects)]
+    result = run_tool(command, directory, output=directory)
+    if result.returncode != 0:
+        raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
     return archive
 
 
@@ -262,15 +264,31 @@ def environment(cwd: Path) -> Mapping[str, str]:
     return kept | {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0", "PWD": str(cwd)}
 
 
-def run_tool(command: Sequence[str], cwd: Path, failing: str = "") -> child.Ended:
+def run_tool(
+    command: Sequence[str], cwd: Path, failing: str = "", output: Path | None = None
+) -> child.Ended:
     """Runs a tool of the compiler; its exit code is the caller's to check.
 
-    Raises ToolError where it ran out of time or memory; failing: what to say before the reason."""
-    ended = child.run(command, cwd=cwd, environment=environment(cwd))
+    output: the folder that it writes to, where its temporary files go, too. Raises ToolError where
+    it ran out of time, memory or room there; failing: what to say before the reason."""
+    variables = {} if output is None else {"TMPDIR": str(output)}
+    ended = child.run(command, cwd=cwd, environment={**environment(cwd), **variables})
+    tool = Path(command[0]).name
     if ended.exhausted:
-        tool = Path(command[0]).name
         raise ToolError(f"{failing or 'A tool failed'}: {tool} {ended.exhausted}.")
+    if ended.returncode != 0 and output is not None and _lacks_room(output, ended.stderr):
+        raise ToolError(
+            f"{output} has no room for what {tool} writes (No space left on device); make room "
+            "there, or choose another output folder."
+        )
     return ended
+
+
+def _lacks_room(folder: Path, messages: str) -> bool:
+    """Whether a tool failed since the file system is full. ar does not say why it failed."""
+    disk = os.statvfs(folder)
+    is_full = disk.f_bavail * disk.f_frsize < _LITTLE
+    return any(sign in messages for sign in _NO_ROOM) or (is_full and "unable to copy" in messages)
 
 
 def relative_to(path: Path, directory: Path) -> str:

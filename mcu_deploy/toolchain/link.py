@@ -88,10 +88,9 @@ def link_firmware(
     elf = directory / f"{main}.elf"
     made = directory / "obj" / f"{main}.elf"
     with writing(elf):
-        made.unlink(missing_ok=True)
         command = _link_command(toolchain, directory, inputs, made)
         failing = f"{elf.name} does not link for board {board.name}"
-        result = run_tool(command, directory, failing)
+        result = run_tool(command, directory, failing, directory)
     if overflows := {
         found["name"]: int(found["bytes"]) for found in _OVERFLOW.finditer(result.stderr)
     }:

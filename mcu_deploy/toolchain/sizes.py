@@ -184,7 +184,8 @@ def measure_network(
     command += [relative_to(network, directory), "libmcu_crt.a"]
     command += [] if board.is_host else ["-lm"]
     failing = f"{network.name} does not link with the runtime"
-    result = run_tool([*command, "-o", relative_to(elf, directory)], directory, failing)
+    command += ["-o", relative_to(elf, directory)]
+    result = run_tool(command, directory, failing, directory)
     if result.returncode != 0:
         raise ToolError(f"{failing}: {first_lines(result.stderr)}")
     total = object_sizes(elf)

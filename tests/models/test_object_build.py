@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -22,12 +23,13 @@ from operators.lab import make_model
 from mcu_deploy.building import Build, build
 from mcu_deploy.errors import FitError, McuDeployError, ToolError, UsageError
 from mcu_deploy.options import Options
+from mcu_deploy.output import MARKER
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 
 PRODUCTS = {
     "network_{}.c", "network_{}.h", "network_{}.weights.bin", "network_{}.o", "libmcu_crt.a",
-    "firmware.elf", "bench.elf", "report.json", "firmware_models.c", "obj",
+    "firmware.elf", "bench.elf", "report.json", "firmware_models.c", "obj", MARKER,
 }  # fmt: skip
 
 
@@ -66,14 +68,20 @@ def assert_whole(built: Build, *names: str) -> None:
 def test_a_second_build_replaces_the_first(model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     folder.mkdir()
-    (folder / "network_notes.h").write_text("the user's own")
     build(model, "mps2-an386", folder, name="first")
-    again = build(model, "mps2-an386", folder, name="second")
-    (folder / "network_notes.h").unlink()
+    with contextlib.chdir(folder):
+        again = build(model, "mps2-an386", ".", name="second")
     assert_whole(again, "second")
+    assert again.networks[0].object == folder / "network_second.o"
     # and is the build that a fresh folder has
     fresh = build(model, "mps2-an386", tmp_path / "fresh", name="second")
     assert contents(folder) == contents(fresh.directory)
+    scratch = [path.name for path in folder.rglob("*") if b".mcu-deploy-" in _bytes(path)]
+    assert scratch == []  # nor does any file name the folder that it was made in
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
 
 
 def test_the_copy_of_the_model_in_the_folder_can_be_built_again(
@@ -87,23 +95,23 @@ def test_the_copy_of_the_model_in_the_folder_can_be_built_again(
     kept = folder / networks[0]["kept_model"]
     build(kept, "host", folder, name="n")
     after = contents(folder)
-    assert {f for f in before if before[f] != after[f]} == {"report.json"}  # the model's file name
+    # the model's file name
+    assert {f for f in before if before[f] != after[f]} == {"report.json", MARKER}
 
 
-def test_what_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
+def test_what_does_not_fit_leaves_everything_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "large.onnx"
     onnx.save(small_model(1_000_000), path)
-    folder = tmp_path / "out"
+    folder = tmp_path / "new" / "out"
     with pytest.raises(FitError, match="bytes are missing"):
         build(path, "netduinoplus2", folder, name="n")
-    assert not folder.exists()
-    folder.mkdir()
-    (folder / "notes.txt").write_text("the user's own")
+    assert not folder.parent.exists()
     onnx.save(small_model(), tmp_path / "small.onnx")
     build(tmp_path / "small.onnx", "netduinoplus2", folder, name="old")
+    before = contents(folder)
     with pytest.raises(FitError):
         build(path, "netduinoplus2", folder, name="n")
-    assert [p.name for p in folder.iterdir()] == ["notes.txt"]
+    assert contents(folder.parent) == {f"out/{name}": value for name, value in before.items()}
 
 
 def test_a_model_that_cannot_be_read_leaves_the_earlier_build_whole(
@@ -123,48 +131,47 @@ def test_a_model_that_cannot_be_read_leaves_the_earlier_build_whole(
 def test_folders_that_cannot_be_written_are_a_sentence(model: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("no folder")
-    dangling = tmp_path / "dangling"
-    dangling.symlink_to(tmp_path / "nowhere" / "deeper")
     # for root, too; a container may lack them
     denied = [Path(top) / "mcu-deploy" for top in ("/proc", "/sys") if Path(top).is_mount()]
-    for output in (file, file / "below", *denied, dangling / "below", tmp_path / ("x" * 300)):
+    for output in (file, *denied):
         with pytest.raises(ToolError, match="cannot be written"):
             build(model, "host", output, name="n")
+    with pytest.raises(UsageError, match="empty"):
+        build(model, "host", "", name="n")
     assert file.read_text() == "no folder"
 
 
-def test_a_product_that_is_a_folder_is_replaced_or_refused(model: Path, tmp_path: Path) -> None:
-    """A folder where a file belongs, as a mistaken `mkdir -p` leaves it."""
+def test_files_of_the_user_where_a_product_belongs_are_refused(model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    (folder / "network_n.c" / "deeper").mkdir(parents=True)
-    (folder / "firmware.elf").mkdir()
-    assert_whole(build(model, "host", folder, name="n"), "n")
+    (folder / "obj").mkdir(parents=True)
+    (folder / "obj" / "mylib.o").write_text("mine")
+    (folder / "report.json").write_text("mine")
+    with pytest.raises(UsageError, match=r"out holds .*: obj/, report\.json\. .*another folder"):
+        build(model, "host", folder, name="n")
+    assert (folder / "obj" / "mylib.o").read_text() == (folder / "report.json").read_text()
+    with contextlib.chdir(tmp_path), pytest.raises(UsageError, match=r"out/, small\.onnx"):
+        build(model, "host", ".", name="n")
 
 
-@pytest.mark.parametrize("wait", [0.0, 0.3])
-def test_a_killed_build_is_no_build_and_the_next_one_clears_up(
-    wait: float, model: Path, tmp_path: Path
-) -> None:
-    """SIGKILL at some moment after the first file is there: report.json comes last."""
+def test_a_killed_build_leaves_the_earlier_one(model: Path, tmp_path: Path) -> None:
+    """SIGKILL while the compilers run."""
     folder = tmp_path / "out"
-    old = build(model, "mps2-an386", folder, name="n")
-    (folder / "network_n.o").write_bytes(b"")  # a mark: the old build
+    build(model, "mps2-an386", folder, name="n")
+    before = contents(folder)
     script = "import sys; from mcu_deploy.building import build; build(*sys.argv[1:4], name='n')"
     child = subprocess.Popen(
         [sys.executable, "-c", script, str(model), "mps2-an386", str(folder)],
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while (folder / "report.json").exists() and time.monotonic() < deadline:
+    while not list(tmp_path.glob(".out.mcu-deploy-*/new/obj/*")):
+        assert child.poll() is None
         time.sleep(0.001)
-    time.sleep(wait)
     os.killpg(child.pid, signal.SIGKILL)  # with its compilers
     child.wait()
-    left = {path.name for path in folder.iterdir()}
-    if child.returncode == -signal.SIGKILL:
-        assert "report.json" not in left
-    assert_whole(build(model, "mps2-an386", folder, name="n"), "n")
-    assert old.directory == folder
+    assert contents(folder) == before
+    build(model, "mps2-an386", folder, name="n")
+    assert contents(folder) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.onnx"]
 
 
 def test_an_interrupted_build_leaves_nothing(
@@ -177,9 +184,21 @@ def test_an_interrupted_build_leaves_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(toolchain, "measure_firmware", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted; .*out is as it was"):
         build(model, "host", tmp_path / "out", name="n")
-    assert not (tmp_path / "out").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["small.onnx"]
+
+
+def test_builds_into_one_folder_wait_for_each_other(tmp_path: Path) -> None:
+    for seed in range(2):
+        onnx.save(small_model(8, seed), tmp_path / f"{seed}.onnx")
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        made = pool.map(
+            lambda seed: build(tmp_path / f"{seed}.onnx", "host", tmp_path / "out", name="n"),
+            range(2),
+        )
+    for built in made:
+        assert_whole(built, "n")
 
 
 def test_several_models_are_one_firmware(tmp_path: Path) -> None:

@@ -128,7 +128,8 @@ class Reader:
 
 def compile_all(found: list[Listing], folder: Path) -> None:
     """Checks all C of a page in one call each of gcc and g++, against the headers of its builds."""
-    headers = [f"-I{path.parent}" for path in sorted((folder / "build").glob("*/network_*.h"))]
+    made = [*folder.glob("build/*/network_*.h"), *folder.glob("build/*/*/network_*.h")]
+    headers = [f"-I{path.parent}" for path in sorted(made)]
     includes = [f"-I{resources.crt() / 'include'}", f"-I{STUBS}", *headers]
     for language, command in (("c", ["gcc", "-std=c99"]), ("cpp", ["g++", "-std=c++11"])):
         files = []
@@ -162,7 +163,7 @@ def kws_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     example = str(resources.examples() / "kws")
     done = call(*shlex.split(build.replace("$EXAMPLE", example)), cwd=folder)
     assert done.returncode == 0, done.stderr
-    return folder / "build" / "kws"
+    return folder / "build" / "mps2-an386" / "kws"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -205,9 +206,10 @@ def test_the_page_can_be_followed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)
-    (tmp_path / "build").mkdir()
+    builds = tmp_path / "build" / "mps2-an386"
+    builds.mkdir(parents=True)
     if page != "README.md":
-        (tmp_path / "build" / "kws").symlink_to(kws_build)
+        (builds / "kws").symlink_to(kws_build)
     found = [listing for listing in listings(page) if listing.is_run]
     for listing in found:
         reader.follow(listing)
