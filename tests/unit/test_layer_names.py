@@ -22,8 +22,11 @@ from mcu_deploy.cli.console import layer_lines
 from mcu_deploy.codegen import describe
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.device import DeviceFault, FaultCause, FaultReport
+from mcu_deploy.folder import open_folder
 from mcu_deploy.ir import Graph, naming
 from mcu_deploy.ir.nested import graphs_within
+from mcu_deploy.running import explain_fault
 
 FLOAT = TensorProto.FLOAT
 KWS = [
@@ -163,3 +166,6 @@ def test_report_and_tables_have_both_names(kws_dir: Path, tmp_path: Path) -> Non
     report = json.loads((tmp_path / "b" / "report.json").read_text())
     assert [row["short"] for row in report["layers"]] == KWS
     assert all(row["name"].startswith(("functional", "Identity")) for row in report["layers"])
+    fault = DeviceFault(FaultReport(FaultCause.BAD_READ, 3, 0x20000000, model=0, layer=3))
+    said = explain_fault(open_folder(tmp_path / "b"), fault)
+    assert "layer 3 of kws is depthwise_2, the Conv 'functional_1/activation_3/Relu;" in said
