@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -93,7 +94,13 @@ class Signature:
 
 
 def unpack_array(tensor: TensorInfo, data: bytes) -> Array:
-    """The array whose bytes these are."""
+    """The array whose bytes these are. Raises DeviceError where they are too many or too few."""
+    if len(data) != math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize:
+        raise DeviceError(
+            f"The device sent {len(data)} bytes of the tensor {tensor.name!r}, which has the shape "
+            f"{list(tensor.shape)} of {tensor.dtype}. The firmware is damaged: build and load it "
+            "again."
+        )
     return np.frombuffer(data, tensor.dtype).reshape(tensor.shape)
 
 

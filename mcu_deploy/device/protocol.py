@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.errors import DeviceError
+from mcu_deploy.errors import DeviceError, one_line
 
 
 class Type(enum.IntEnum):
@@ -264,7 +264,8 @@ def unpack_error(payload: bytes) -> ProtocolError:
     """The error in an ERROR reply."""
     data = _Payload(payload, "ERROR reply")
     code, request, detail = data.fields("HHi")
-    return ProtocolError(request, code, detail, data.rest().decode("utf-8", errors="replace"))
+    text = one_line(data.rest().decode("utf-8", errors="replace"))
+    return ProtocolError(request, code, detail, text)
 
 
 def unpack_hello(payload: bytes) -> Hello:

@@ -15,10 +15,13 @@ from google.protobuf.descriptor import FieldDescriptor as Kind
 from onnx import TensorProto, helper, numpy_helper
 from pmx_cases import session
 
+from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 
 SUFFIX = ".onnx"
+# Of models that are run as well.
+_MOST_ELEMENTS = 1 << 16
 _DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 _LARGEST_SEED = 4096
 _INTEGERS = (0, 1, 2, 3, 4, 5, 7, 8, 16, 100, 255, 65536, 1 << 20, (1 << 31) - 1, 1 << 31,
@@ -266,4 +269,8 @@ def _host() -> Any:
 
 def read(path: Path) -> None:
     with session() as own:
-        compile_model(path, _host(), session=own)
+        graph = compile_model(path, _host(), session=own).graph
+    sizes = sum(graph.type(o).elements for n in graph.nodes for o in n.outputs if o is not None)
+    if sizes < _MOST_ELEMENTS and not any(n.op == "Loop" for n in graph.nodes):
+        types = [graph.type(edge) for edge in graph.inputs]
+        interpreter.run(graph, [np.zeros(t.shape, t.dtype.numpy) for t in types])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import random
@@ -66,7 +67,7 @@ def _change(choose: random.Random, value: Any) -> None:
             del value[key]
             return
         else:
-            value[key] = choose.choice(_VALUES)
+            value[key] = copy.deepcopy(choose.choice(_VALUES))
             return
 
 

@@ -14,10 +14,13 @@ from fuzz.harness import change_bytes
 from pmx_cases import session
 from tflite_models import Operator, Tensor, constant, int8, write
 
+from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 
 SUFFIX = ".tflite"
+# Of models that are run as well.
+_MOST_ELEMENTS = 1 << 16
 _EDGES = (0, 1, 2, 3, 4, 8, 255, 65536, 1 << 20, (1 << 31) - 1, -1, -2, -(1 << 31))
 
 
@@ -113,4 +116,8 @@ def _host() -> Any:
 
 def read(path: Path) -> None:
     with session() as own:
-        compile_model(path, _host(), session=own)
+        graph = compile_model(path, _host(), session=own).graph
+    sizes = sum(graph.type(o).elements for n in graph.nodes for o in n.outputs if o is not None)
+    if sizes < _MOST_ELEMENTS and not any(n.op == "Loop" for n in graph.nodes):
+        types = [graph.type(edge) for edge in graph.inputs]
+        interpreter.run(graph, [np.zeros(t.shape, t.dtype.numpy) for t in types])
