@@ -16,12 +16,17 @@ def first(names: Sequence[Any], count: int = 1) -> list[Any]:
     return [*names[:count], *(pytest.param(*name, marks=pytest.mark.matrix) for name in rest)]
 
 
-def by_core(boards: Sequence[str]) -> list[Any]:
-    """One board of each core is in the sample: cores stand for boards."""
+def one_of_each_core(boards: Sequence[str]) -> set[str]:
+    """The first board of each core."""
     seen: dict[str, str] = {}
     for name in boards:
         seen.setdefault(load_board(name).core, name)
-    stand_in = set(seen.values())
+    return set(seen.values())
+
+
+def by_core(boards: Sequence[str]) -> list[Any]:
+    """One board of each core is in the sample: cores stand for boards."""
+    stand_in = one_of_each_core(boards)
     return [
         name if name in stand_in else pytest.param(name, marks=pytest.mark.matrix)
         for name in boards

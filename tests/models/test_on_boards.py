@@ -1,7 +1,8 @@
 """Real models on every board: the device against the oracle, and against onnxruntime.
 
-The fixed sample: int8 models with two samples and every layer, float models with one sample. The
-whole matrix: all ten samples.
+The fixed sample: int8 models with two samples and every layer on one board of each core, and one
+of them on each board; float models with one sample, with an FPU and without one. The whole matrix:
+all ten samples on all boards.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from models.mlperf import BOARDS, DOES_NOT_FIT, FLOAT32, INT8
+from sampling import one_of_each_core
 
 from mcu_deploy.building import build
 from mcu_deploy.folder import open_folder
@@ -24,13 +26,24 @@ _TOOLS = {
 _IN_QEMU = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
 
+_INT8_SAMPLE = {(b, m) for b in one_of_each_core(BOARDS) for m in INT8} | {
+    (b, INT8[0]) for b in BOARDS
+}
+_FLOAT_SAMPLE = {(b, m) for b in ("mps2-an385", "mps2-an386") for m in FLOAT32}
+
+
 def _pairs(models: tuple[str, ...]) -> list[object]:
     return [
-        pytest.param(board, model, id=f"{board}-{model}", marks=_TOOLS.get(board, _IN_QEMU))
+        pytest.param(board, model, id=f"{board}-{model}", marks=_marks(board, model))
         for board in BOARDS
         for model in models
         if (board, model) not in DOES_NOT_FIT
     ]
+
+
+def _marks(board: str, model: str) -> list[pytest.MarkDecorator]:
+    is_sample = (board, model) in _INT8_SAMPLE | _FLOAT_SAMPLE
+    return [*_TOOLS.get(board, _IN_QEMU), *([] if is_sample else [pytest.mark.matrix])]
 
 
 def _validate(
