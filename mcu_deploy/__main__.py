@@ -1,3 +1,22 @@
-from mcu_deploy.cli import main
+"""The start of the program: `mcu-deploy`, and `python -m mcu_deploy`."""
 
-main()
+import signal
+
+
+def main() -> None:
+    """Loads the command line, which takes a moment, and calls it.
+
+    Before it is there nothing is begun, so that Ctrl-C may end the process without a word.
+    """
+    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_usual:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from mcu_deploy import cli
+
+    if is_usual:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,24 @@ def test_the_program_itself_and_what_it_does_not_load() -> None:
     heavy = {"numpy", "onnx", "jinja2", "elftools", "serial", "mcu_deploy.codegen",
              "mcu_deploy.plan", "mcu_deploy.boards", "mcu_deploy.device"}  # fmt: skip
     assert heavy.isdisjoint(loaded)
+
+
+# Ctrl-C at the moment when the command line is looked for.
+EARLY = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "mcu_deploy.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from mcu_deploy.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_before_anything_is_loaded_is_no_traceback() -> None:
+    done = _process("-c", EARLY)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_version_and_help() -> None:
