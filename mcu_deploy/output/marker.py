@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import RequestError
 from mcu_deploy.output.paths import resolved, shown
 
 MARKER = ".mcu-deploy-build.json"
@@ -50,7 +50,7 @@ def read(folder: Path) -> Mapping[str, str] | None:
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
     if version != _VERSION:
-        raise UsageError(
+        raise RequestError(
             f"{shown(folder)} was built by another version of mcu-deploy; choose another folder, "
             "or remove this one yourself."
         )
@@ -79,7 +79,7 @@ def require_pristine(folder: Path, ignored: Container[str]) -> None:
             if listed is None
             else "holds what was added to the build, or changed since"
         )
-        raise UsageError(
+        raise RequestError(
             f"{shown(folder)} {reason}: {names}. Nothing in it was touched; choose another folder "
             "with -o, or move these elsewhere."
         )
@@ -112,7 +112,7 @@ def require_outside(path: Path) -> None:
             continue
         name = target.relative_to(above).as_posix()
         if name == MARKER or name in listed:
-            raise UsageError(
+            raise RequestError(
                 f"{shown(path)} is a file of the build in {shown(above)}; choose another place."
             )
         _LOG.warning(
