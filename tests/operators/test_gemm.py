@@ -12,11 +12,17 @@ from operators.lab import Case, check_cases, make_model
 from operators.sandwich import Q, Sandwich, quantized_gemm, random_integers
 
 
-def _product_of_two(name: str, a: tuple[int, ...], b: tuple[int, ...], dtype: str) -> Case:
-    """MatMul of two computed tensors, as attention has it."""
+def _product_of_two(
+    name: str, a: tuple[int, ...], b: tuple[int, ...], dtype: str, constant: bool = False
+) -> Case:
+    """MatMul of two computed tensors, as attention has it, or of a constant and a computed one."""
     rng = np.random.default_rng(len(name))
     sandwich = Sandwich()
-    left = sandwich.input(Q(a, dtype, 0.03, 9), random_integers(rng, a, dtype))
+    values = random_integers(rng, a, dtype)
+    if constant:
+        left = sandwich.constant("left", values, np.float32(0.03), np.dtype(dtype).type(9))
+    else:
+        left = sandwich.input(Q(a, dtype, 0.03, 9), values)
     right = sandwich.input(Q(b, dtype, 0.02, 4), random_integers(rng, b, dtype))
     output = Q(None, dtype, 0.03 * 0.02 * 74 * 74 * a[-1] ** 0.5 / 50, 11)
     return sandwich.finish(name, "MatMul", [left, right], output, exact=True)
@@ -39,6 +45,8 @@ def _quantized() -> list[Case]:
         gemm("matmul per channel", 3, 40, 12, op="MatMul", per_channel=True),
         gemm("matmul of rank 3", 3, 40, 12, op="MatMul", x_shape=(2, 3, 40)),
         _product_of_two("two matrices", (4, 10), (10, 6), "int8"),
+        _product_of_two("constant first", (6, 8), (8, 10), "int8", constant=True),
+        _product_of_two("constant first of two", (6, 8), (2, 8, 3), "uint8", constant=True),
         _product_of_two("two batches", (2, 3, 4, 10), (2, 3, 10, 6), "int8"),
         _product_of_two("a batch and a matrix", (3, 4, 10), (10, 6), "int8"),
         _product_of_two("two uint8 matrices", (4, 10), (10, 6), "uint8"),
@@ -111,6 +119,14 @@ def _floats() -> list[Case]:
         _real("float matmul", "MatMul", {"a": (3, 20), "b": (20, 7)}, two),
         _real("float matmul rank 4", "MatMul", {"a": (2, 2, 3, 20), "b": (20, 7)}, two),
         _real("float two matrices", "MatMul", {"a": (2, 3, 20), "b": (2, 20, 7)}, ()),
+        _real("float constant first", "MatMul", {"a": (3, 20), "b": (20, 7)}, ("a",)),
+        _real("float constant first rank 3", "MatMul", {"a": (3, 20), "b": (2, 20, 7)}, ("a",)),
+        _real("float constant of rank 3", "MatMul", {"a": (2, 3, 20), "b": (2, 20, 7)}, two),
+        _real("float broadcast", "MatMul", {"a": (2, 1, 3, 5), "b": (4, 5, 7)}, ()),
+        _real("float broadcast both", "MatMul", {"a": (2, 1, 3, 5), "b": (1, 4, 5, 2)}, ("a",)),
+        _real("float vectors", "MatMul", {"a": (20,), "b": (20,)}, ()),
+        _real("float vector first", "MatMul", {"a": (20,), "b": (2, 20, 7)}, ("a",)),
+        _real("float vector last", "MatMul", {"a": (2, 3, 20), "b": (20,)}, two),
     ]  # fmt: skip
 
 

@@ -27,7 +27,9 @@ FITS: Mapping[str, Fit] = {
 def _gemm(layer: Layer) -> Work:
     """Coefficients: for each multiplication, each output."""
     y = layer.output.type
-    name = "matmul" if layer.input(1).constant is None else "gemm"
+    a, b = layer.input(0), layer.input(1)
+    packed = a.constant is None and b.constant is not None and b.type.rank == 2
+    name = "gemm" if packed else "matmul"
     depth = layer.input(0).type.shape[-1]
     return Work(f"{name} {quantized_kind(layer)}", (y.elements * depth, y.elements))
 

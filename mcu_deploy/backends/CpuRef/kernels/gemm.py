@@ -26,19 +26,20 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     real_weight,
     render,
     rule,
+    times,
     weight_scaling,
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.CpuRef.kernels.requantization import requantization
+from mcu_deploy.backends.CpuRef.kernels.strides import Loops, collapse
 from mcu_deploy.backends.interface import (
-    Argument,
     CFunction,
     Constant,
     Layer,
     LayoutRule,
     Parameter,
-    Role,
     Support,
     Workload,
     no,
@@ -66,16 +67,21 @@ def _supports_types(layer: Layer) -> Support:
     return check_types(layer, layer.input(0), layer.input(1), layer.output)
 
 
+def _packs(layer: Layer) -> bool:
+    """Whether a MatMul is a product with one constant matrix, which Gemm's kernel packs."""
+    a, b = layer.input(0), layer.input(1)
+    return a.constant is None and b.constant is not None and b.type.rank == 2 and a.type.rank > 1
+
+
 def _supports_matmul(layer: Layer) -> Support:
     a, b = layer.input(0), layer.input(1)
-    if a.constant is not None:
-        return no("the first matrix is a constant")
-    if a.type.rank < 2 or b.type.rank < 2:
-        return no("it multiplies matrices, not vectors")
-    if b.type.rank > 2 and a.type.shape[:-2] != b.type.shape[:-2]:
-        return no("it does not broadcast the leading axes of two matrices")
-    if b.type.rank > 2 and b.constant is not None:
-        return no("the second matrix is a constant with leading axes")
+    if not _packs(layer):
+        for operand in (a, b):
+            quantization = operand.type.quantization
+            if quantization is not None and not quantization.per_tensor:
+                return no("a matrix is quantized per axis")
+        if not a.type.rank or not b.type.rank:
+            return no("it multiplies matrices and vectors, not numbers")
     return _supports_types(layer)
 
 
@@ -156,19 +162,23 @@ def create(layer: Layer) -> Workload:
 
 
 def _matmul(layer: Layer) -> Workload:
-    a, b, y = layer.input(0), layer.input(1), layer.output
-    if b.constant is not None:
+    """y[i][r][n] = clamp(sum_k a[i][r][k] * b[i][k][n]), leading axes broadcast."""
+    if _packs(layer):
         return create(layer)
-    rows, depth = a.type.shape[-2:]
-    columns = b.type.shape[-1]
-    batch = math.prod(y.type.shape[:-2])
-    b_step = depth * columns if b.type.rank > 2 else 0
+    a, b, y = layer.input(0), layer.input(1), layer.output
+    rows = a.type.shape[-2] if a.type.rank > 1 else 1
+    columns = b.type.shape[-1] if b.type.rank > 1 else 1
+    depth = a.type.shape[-1]
+    loops = _leading(a.type.shape[:-2], b.type.shape[:-2], rows * depth, depth * columns)
+    left, right = (
+        [times(f"i{k}", step) for k, step in enumerate(steps) if step] for steps in loops.steps
+    )
+    a_element = f"a[{' + '.join([*left, times('r', depth), 'k'])}]"
+    b_element = f"b[{' + '.join([*right, times('k', columns), 'n'])}]"
     values: dict[str, object] = {
-        "batch": batch, "rows": rows, "columns": columns, "depth": depth, "b_step": b_step,
-        "a_ctype": a.type.dtype.c_type, "b_ctype": b.type.dtype.c_type,
+        "extents": loops.extents, "rows": rows, "columns": columns, "depth": depth,
         "quantized": y.type.is_quantized,
     }  # fmt: skip
-    left, right = "a[k]", f"b[k * {columns} + n]"
     if y.type.is_quantized:
         aq, bq, yq = a.type.quantization, b.type.quantization, y.type.quantization
         assert aq is not None
@@ -176,27 +186,41 @@ def _matmul(layer: Layer) -> Workload:
         assert yq is not None
         values |= {
             "acc": "int32_t",
-            "product": f"{without_zero(left, aq.zero_point[0])}"
-            f" * {without_zero(right, bq.zero_point[0])}",
+            "product": f"{without_zero(a_element, aq.zero_point[0])}"
+            f" * {without_zero(b_element, bq.zero_point[0])}",
             "factor": float_literal(float(multiplier(aq, bq, yq)[0])),
             "store": output_quantization(layer).store,
         }
     else:
-        clamp = clamp_lines(layer, "sum", " " * 16)
-        values |= {"acc": "float", "product": f"{left} * {right}", "clamp": clamp}
+        clamp = clamp_lines(layer, "sum", "    " * (3 + len(loops.extents)))
+        values |= {"acc": "float", "product": f"{a_element} * {b_element}", "clamp": clamp}
     function = CFunction(
         f"matmul_{y.type.dtype.value}",
         (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
         render("matmul.c.j2", **values),
     )
     helpers = (QUANTIZE,) if y.type.is_quantized else ()
+    extents = (*loops.extents, rows, columns)
     in_place = overlap.in_place(
         layer,
-        overlap.strided((batch * rows, columns), (depth, 0)),
-        overlap.strided((batch, rows, columns), (b_step, 0, 1)),
+        overlap.strided(extents, (*loops.steps[0], depth, 0)),
+        overlap.strided(extents, (*loops.steps[1], 0, 1)),
     )
-    arguments = (INPUT, Argument(Role.INPUT, 1), OUTPUT)
-    return workload(layer, function, arguments, (), helpers, in_place=in_place)
+    arguments, constants = passed(layer, (0, 1))
+    return workload(layer, function, (*arguments, OUTPUT), constants, helpers, in_place=in_place)
+
+
+def _leading(a: tuple[int, ...], b: tuple[int, ...], a_step: int, b_step: int) -> Loops:
+    """Loops over the leading axes of a product, whose matrices are so far apart."""
+    extents = np.broadcast_shapes(a, b)
+    steps = []
+    for shape, step in ((a, a_step), (b, b_step)):
+        row, stride = [0] * len(extents), step
+        for axis in range(1, len(shape) + 1):
+            row[-axis] = 0 if shape[-axis] == 1 else stride
+            stride *= shape[-axis]
+        steps.append(row)
+    return collapse(list(extents), steps)
 
 
 KERNELS = (
