@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 # Operators of which a backend may make a view although their layout rule does not say so.
 _VIEWS = (
-    "BitCast", "Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose",
+    "BitCast", "Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose",
     "Unsqueeze",
 )  # fmt: skip
 

@@ -349,7 +349,7 @@ def _reduction(graph: Graph, node: Node) -> None:
 
 
 _ELEMENTWISE = (
-    "Abs", "Cast", "Ceil", "Clip", "Dropout", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
+    "Abs", "Cast", "Ceil", "Clip", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
     "HardSwish", "Identity", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid", "Softmax",
     "Softplus", "Softsign", "Sqrt", "Tanh",
 )  # fmt: skip

@@ -22,6 +22,7 @@ from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.formats.consistency import check_sizes
 from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.formats.onnx_graph import declared_types, to_graph
+from mcu_deploy.formats.onnx_inference import refuse_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes
 from mcu_deploy.formats.onnx_operators import refuse_unknown, refuse_untyped, text_of
 from mcu_deploy.formats.onnx_reasons import reason
@@ -97,6 +98,7 @@ def _plain_form(
     refuse_unknown(model)
     _check(model, path)
     model = _inline_functions(model, path)
+    refuse_attributes(model)
     name_outputs(model.graph)
     forget_negative_sizes(model.graph)
     assumed = bind_shapes(model, shapes)

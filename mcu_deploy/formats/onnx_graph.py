@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 from mcu_deploy.errors import ModelError, UnsupportedError
+from mcu_deploy.formats.onnx_inference import refuse_training
 from mcu_deploy.formats.onnx_operators import domain_of, sized_at_run_time, text_of
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_subgraphs import free_names, subgraphs_of
@@ -108,10 +109,35 @@ class _Reader:
             type_ = self._written_type(node, name, output)
             self.edges[output] = self.editor.add_edge(text_of(output), type_)
             outputs.append(self.edges[output])
+        if text_of(node.op_type) == "Dropout" and not domain_of(text_of(node.domain)):
+            self._dropout(node, inputs, outputs, name, opset)
+            return
         self.editor.add_node(
             text_of(node.op_type), inputs, outputs, name, _attributes(node),
             domain_of(text_of(node.domain)), extra_inputs, subgraphs,
         )  # fmt: skip
+
+    def _dropout(
+        self,
+        node: onnx.NodeProto,
+        inputs: Sequence[EdgeId | None],
+        outputs: Sequence[EdgeId | None],
+        name: str,
+        opset: int,
+    ) -> None:
+        """At inference it is its input; its mask says that every element is kept."""
+        given = (*inputs, None, None)
+        known = self.editor.constants
+        refuse_training(node, *(None if e is None else known.get(e) for e in given[1:3]))
+        y, mask = (*outputs, None)[:2]
+        if y is not None:
+            self.editor.add_node("Identity", inputs[:1], [y], name)
+        if mask is not None:
+            type_ = self.editor.types[mask]
+            # Before opset 12 onnxruntime fills it with zeros.
+            value = np.full(type_.shape, opset >= 12, type_.dtype.numpy)
+            kept = self.editor.add_constant(f"{name} mask", value, type_)
+            self.editor.add_node("Identity", [kept], [mask], f"{name} mask")
 
     def _written_type(self, node: onnx.NodeProto, name: str, output: str) -> TensorType:
         """The type of a node's output. Raises ModelError with the reason where it has no size."""

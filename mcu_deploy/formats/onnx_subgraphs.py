@@ -45,13 +45,17 @@ def rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
 
 
 def name_outputs(graph: onnx.GraphProto) -> None:
-    """Names the absent outputs of nodes that hold graphs, whose outputs go by their place."""
+    """Names the absent outputs before a present one, so that outputs go by their place; of nodes
+    that hold graphs all. The sequence of an LSTM, GRU or RNN, which costs most, may stay absent.
+    """
     for scope in (graph, *subgraphs_below(graph)):
         for index, node in enumerate(scope.node):
-            if subgraphs_of(node):
-                for place, name in enumerate(node.output):
-                    if not name:
-                        node.output[place] = f"{scope.name}/{node.op_type}_{index}/unused_{place}"
+            present = [place for place, name in enumerate(node.output) if name]
+            end = len(node.output) if subgraphs_of(node) else max(present, default=0)
+            first = 1 if node.op_type in ("GRU", "LSTM", "RNN") else 0
+            for place in range(first, end):
+                if not node.output[place]:
+                    node.output[place] = f"{scope.name}/{node.op_type}_{index}/unused_{place}"
 
 
 def static_shapes(graph: onnx.GraphProto) -> dict[str, list[int]]:

@@ -192,5 +192,4 @@ OPERATORS = (
     *(unary(name) for name in UNARY),
     Operator("Clip", _clip, quantized="native"),
     Operator("Identity", _identity, quantized="native", moves=FIRST),
-    Operator("Dropout", lambda call: [call.value(0)], moves=FIRST),
 )

@@ -1,4 +1,4 @@
-"""Removes nodes that compute nothing: Identity, Dropout, Cast to the same type, empty Pad."""
+"""Removes nodes that compute nothing: Identity, Cast to the same type, empty Pad."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _is_identity(graph: Graph, node: Node) -> bool:
         e is not None and (graph.consumers(e) or e in graph.outputs) for e in node.outputs[1:]
     ):
         return False
-    if node.op in ("Identity", "Cast", "Dropout", "Reshape", "Flatten", "Squeeze", "Unsqueeze"):
+    if node.op in ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze"):
         # A shape that is computed at run time is checked there.
         return all(e is None or graph.constant(e) is not None for e in node.inputs[1:])
     if node.op == "Transpose":

@@ -13,8 +13,12 @@ from operators.lab import run_on_host
 from operators.node_tests import NodeTest, check_outputs, compile_node_test, node_tests
 
 PASSED = Path(__file__).with_name("node_tests_passed.txt")
-# The wanted outputs of this test are written with four digits.
-TOLERANCE = {"test_averagepool_2d_ceil_last_window_starts_on_pad": 1e-3}
+TOLERANCE = {
+    # Its wanted outputs are written with four digits.
+    "test_averagepool_2d_ceil_last_window_starts_on_pad": 1e-3,
+    # A sum of 6,480 terms, one after another.
+    "test_nllloss_NCd1d2d3d4d5_mean_weight_expanded": 1e-4,
+}
 
 
 def listed() -> list[str]:
@@ -55,6 +59,7 @@ def test_listed_node_tests_pass(tmp_path: Path) -> None:
 def test_all_other_node_tests_are_refused_with_a_sentence(tmp_path: Path) -> None:
     names = set(listed())
     newly = []
+    assert len({t.name for t in node_tests()}) == len(node_tests())
     for index, test in enumerate(t for t in node_tests() if t.name not in names):
         result = compile_node_test(test, tmp_path, index)
         if not isinstance(result, str):

@@ -1,0 +1,141 @@
+"""What differs between training and inference, absent outputs, and attributes of which one value is
+computed: nothing is passed over.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+from operators.lab import Array, Case, check_cases, compile_case, make_model, run_onnxruntime
+
+from mcu_deploy import formats, interpreter
+from mcu_deploy.errors import McuDeployError, UnsupportedError
+
+X = np.random.default_rng(1).standard_normal((2, 4)).astype(np.float32)
+TRUE, FALSE = np.array(True), np.array(False)
+HALF, ZERO = np.array(0.5, np.float32), np.array(0, np.float32)
+
+
+def _model(
+    nodes: list[onnx.NodeProto],
+    outputs: dict[str, str],
+    constants: dict[str, Array] | None = None,
+    opset: int = 13,
+    inputs: dict[str, tuple[str, tuple[int, ...]]] | None = None,
+) -> onnx.ModelProto:
+    given = inputs or {"x": ("float32", X.shape)}
+    types = {name: (kind, None) for name, kind in outputs.items()}
+    return make_model(nodes, given, types, constants, opset)
+
+
+def _dropout(opset: int, *rest: str, outputs: tuple[str, ...] = ("y",)) -> onnx.NodeProto:
+    return helper.make_node("Dropout", ["x", *rest], list(outputs), f"dropout_{opset}")
+
+
+def _refusal(model: onnx.ModelProto, folder: Path) -> str:
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(UnsupportedError) as caught:
+        formats.load(path)
+    return str(caught.value)
+
+
+@pytest.mark.needs_host_gcc
+def test_a_dropout_is_its_input_wherever_it_stands(tmp_path: Path) -> None:
+    """Between input and output, behind a tensor that is an output too, with its mask."""
+    plain = {"y": "float32"}
+    relu = helper.make_node("Relu", ["x"], ["r"])
+    behind = helper.make_node("Dropout", ["r"], ["y"])
+    modes = {"ratio": HALF, "mode": FALSE}
+    idle = {"ratio": ZERO, "mode": TRUE}
+    models = [
+        *(_model([_dropout(opset)], plain, opset=opset) for opset in (7, 10, 12, 13, 22)),
+        _model([_dropout(13, "ratio", "mode")], plain, modes),
+        _model([_dropout(13, "ratio", "mode")], plain, idle),
+        _model([relu, behind], {"r": "float32", "y": "float32"}),
+        _model([behind, relu][::-1], plain),
+        _model([_dropout(13, outputs=("y", "m"))], {"y": "float32", "m": "bool"}),
+        _model([_dropout(10, outputs=("y", "m"))], {"y": "float32", "m": "bool"}, opset=10),
+    ]
+    check_cases([Case(f"dropout {i}", m, (X,)) for i, m in enumerate(models)], tmp_path)
+
+
+def test_a_dropout_that_trains_is_refused(tmp_path: Path) -> None:
+    node = _dropout(13, "ratio", "mode")
+    plain = {"y": "float32"}
+    assert "training mode" in _refusal(
+        _model([node], plain, {"ratio": HALF, "mode": TRUE}), tmp_path
+    )
+    without = _dropout(13, "", "mode")
+    assert "training mode" in _refusal(_model([without], plain, {"mode": TRUE}), tmp_path)
+    inputs: dict[str, tuple[str, tuple[int, ...]]] = {
+        "x": ("float32", X.shape),
+        "mode": ("bool", ()),
+    }
+    late = _model([node], plain, {"ratio": HALF}, inputs=inputs)
+    assert "run time" in _refusal(late, tmp_path)
+
+
+_STATISTICS = {n: np.ones(4, np.float32) for n in ("scale", "bias", "mean", "var")}
+
+
+@pytest.mark.parametrize(
+    ("op", "opset", "constants", "attributes"),
+    [
+        ("BatchNormalization", 15, _STATISTICS, {"training_mode": 1}),
+        ("BatchNormalization", 8, _STATISTICS, {"spatial": 0}),
+        ("LayerNormalization", 17, {"scale": np.ones(4, np.float32)}, {"stash_type": 11}),
+        ("QuantizeLinear", 23, {"scale": np.array(0.1, np.float32)}, {"precision": 10}),
+    ],
+)
+def test_another_value_of_an_attribute_is_refused(
+    tmp_path: Path, op: str, opset: int, constants: dict[str, Array], attributes: dict[str, Any]
+) -> None:
+    node = helper.make_node(op, ["x", *constants], ["y"], "node", **attributes)
+    kind = "uint8" if op == "QuantizeLinear" else "float32"
+    refusal = _refusal(_model([node], {"y": kind}, constants, opset), tmp_path)
+    assert f"{op} 'node' has {next(iter(attributes))}=" in refusal
+
+
+def test_a_batch_normalization_in_training_is_not_folded_into_a_convolution(tmp_path: Path) -> None:
+    image = {"x": ("float32", (1, 4, 3, 3))}
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"]),
+        helper.make_node("BatchNormalization", ["c", *_STATISTICS], ["y"], training_mode=1),
+    ]
+    constants = {"w": np.ones((4, 4, 1, 1), np.float32), **_STATISTICS}
+    model = _model(nodes, {"y": "float32"}, constants, 15, image)
+    assert "training_mode=1" in _refusal(model, tmp_path)
+
+
+def test_outputs_go_by_their_place_where_one_before_them_is_absent(tmp_path: Path) -> None:
+    """The last one of a LayerNormalization; a Split whose middle part nobody reads."""
+    gain = {"scale": np.ones(4, np.float32)}
+    norm = helper.make_node("LayerNormalization", ["x", "scale"], ["y", "", "inverse"])
+    model = _model([norm], {"y": "float32", "inverse": "float32"}, gain, 17)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    found = interpreter.run(formats.load(path), [X])
+    wanted = run_onnxruntime(model, [X], optimise=False)
+    for actual, right in zip(found, wanted, strict=True):
+        assert np.allclose(actual, right, rtol=1e-4)
+    split = helper.make_node("Split", ["x", "s"], ["a", "", "b"], axis=1)
+    parts = _model([split], {"a": "float32", "b": "float32"}, {"s": np.array([1, 2, 1])})
+    a, b = compile_case(Case("split", parts, (X,)), tmp_path, 0).expected()
+    assert np.array_equal(a, X[:, :1])
+    assert np.array_equal(b, X[:, 3:])
+
+
+def test_an_output_that_is_not_computed_is_a_sentence_not_a_traceback(tmp_path: Path) -> None:
+    image = X.reshape(1, 1, 2, 4)
+    node = helper.make_node("MaxPool", ["x"], ["y", "at"], kernel_shape=[2, 2])
+    outputs, inputs = {"y": "float32", "at": "int64"}, {"x": ("float32", image.shape)}
+    path = tmp_path / "model.onnx"
+    path.write_bytes(_model([node], outputs, inputs=inputs).SerializeToString())
+    with pytest.raises(McuDeployError, match="MaxPool of the model has 2 outputs"):
+        interpreter.run(formats.load(path), [image])
