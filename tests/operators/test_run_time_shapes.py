@@ -51,6 +51,9 @@ def _rows() -> Iterator[_Row]:
     ones = X.reshape(1, 2, 1, 3)
     yield "Squeeze", [ones], "float32", (2, 3), _all(2, (-5, -4, -2, 0, 1, 2, 4)), none, {}
     yield "Unsqueeze", [X], "float32", (1, 2, 3, 1), _all(2, (-5, -4, -1, 0, 1, 3, 4)), none, {}
+    # Of these axes one or the other gives the shape.
+    column = X.reshape(6, 1)
+    yield "Unsqueeze", [column], "float32", (6, 1, 1), _all(1, (-4, -3, -1, 0, 1, 2, 3)), none, {}
     depths = [np.array(v, np.int64) for v in small]
     on_off = [np.array([0, 1], np.float32)]
     yield "OneHot", [_ints(0, 2)], "float32", (2, 3), depths, on_off, {}

@@ -160,12 +160,13 @@ def _sets(layer: Layer, rank: int, gives: Callable[[tuple[int, ...]], Shape]) ->
             fits = False
         if fits:
             fitting.append(sum(1 << axis for axis in axes))
-    if not fitting:
-        return None
+    if not fitting or not count:
+        return [] if fitting else None
     found = [f"axes[{k}] < -{rank} || axes[{k}] >= {rank}" for k in range(count)]
-    bits = [f"1U << (axes[{k}] < 0 ? axes[{k}] + {rank} : axes[{k}])" for k in range(count)]
-    given = " | ".join(f"({bit})" for bit in bits)
-    return [*found, *([" && ".join(f"({given}) != {bits}" for bits in fitting)])]
+    each = [f"1U << (axes[{k}] < 0 ? axes[{k}] + {rank} : axes[{k}])" for k in range(count)]
+    given = f"({each[0]})" if count == 1 else "(" + " | ".join(f"({bit})" for bit in each) + ")"
+    others = " && ".join(f"{given} != {bits}" for bits in fitting)
+    return [*found, others if len(fitting) == 1 else f"({others})"]
 
 
 def _range(layer: Layer) -> Clauses:
