@@ -40,6 +40,8 @@ _OPERATORS: dict[str, tuple[int, Mapping[str, Array], dict[str, Any]]] = {
     "GatherND": (1, {"i": np.array([[0, 1], [0, 3]], INTS)}, {}),
     "ScatterND": (1, {"i": np.array([[0, 1, 2, 3]], INTS), "u": np.array([7])}, {}),
     "Clip": (1, {"l": np.array(20), "h": np.array(90)}, {}),
+    "Abs": (1, {}, {}),
+    "Add": (2, {}, {}),
     "Max": (2, {}, {}),
     "Min": (2, {}, {}),
     "ReduceMax": (1, {"a": np.array([1], INTS)}, {}),
