@@ -1,8 +1,8 @@
 """Every listing of every page is run or compiled as it stands there, from top to bottom.
 
 A listing is a fence with a language: `sh`, `python`, `pycon`, `c` and `cpp` are run or compiled, in
-a folder of the page where the README's first build is; `text` is only shown. What cannot be run has
-a comment before it that says why:
+a folder of the page where the README's first build is; `json` is read, `text` only shown. What
+cannot be run has a comment before it that says why:
 
     <!-- not run: the reason -->
     <!-- run where there is PROGRAM -->      a program that setup does not install
@@ -12,6 +12,7 @@ a comment before it that says why:
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -37,7 +38,7 @@ PAGES = sorted(
     )
 )
 STUBS = Path(__file__).parent / "docs_stubs"
-RUN = {"sh", "python", "pycon", "c", "cpp"}
+RUN = {"sh", "python", "pycon", "c", "cpp", "json"}
 HEAVY = {
     "docs/check.md",
     "docs/partial.md",
@@ -110,6 +111,9 @@ class Reader:
             runner.run(test, out=said.append, clear_globs=False)
             self._names.update(test.globs)
             assert not said, "".join(said)
+
+        elif listing.language == "json":
+            json.loads(listing.text)
 
     def _type(self, line: str, place: str) -> None:
         assignment = re.fullmatch(r"([A-Z_]+)=(\S+)", line)
