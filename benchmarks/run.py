@@ -18,6 +18,7 @@ from pathlib import Path
 from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
 from mcu_deploy.folder import open_folder
+from mcu_deploy.output import write_file
 from mcu_deploy.profiling import profile
 from mcu_deploy.toolchain import Toolchain
 
@@ -78,10 +79,7 @@ def main() -> None:
     gcc = Toolchain.for_board(load_board(_BOARDS[0])).version
     tools = f"{gcc}; {measured[0].counter}"
     text = _HEAD.format(tools=tools) + "\n".join(m.row for m in measured) + "\n"
-    target = _HERE / "results.md"
-    temporary = target.with_suffix(".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(target)
+    write_file(_HERE / "results.md", text.encode())
 
 
 if __name__ == "__main__":

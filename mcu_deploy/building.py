@@ -22,7 +22,7 @@ from mcu_deploy.errors import (
 )
 from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
-from mcu_deploy.output import locked
+from mcu_deploy.output import locked, require_writable
 from mcu_deploy.session import Session
 from mcu_deploy.several import one_of, options_of
 from mcu_deploy.toolchain import NetworkSizes, StackBound
@@ -98,6 +98,7 @@ def build(
         with Session() as own:
             return build(paths, target, output, name=name, session=own, options=chosen)
     told: set[Path] = set()
+    require_writable(Path(output))
     with locked(Path(output)) as folder:
         folder.require_pristine()
         while True:

@@ -10,14 +10,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import jinja2
 
+from mcu_deploy.errors import ToolError
+from mcu_deploy.output import write_file
+
 VARIABLE = "MCU_DEPLOY_CACHE"
 _MOST_ENTRIES = 2000
+_ENTRY = re.compile(r"[0-9a-f]{64}")  # what key() gives
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -61,15 +65,15 @@ def kept(name: str, make: Callable[[], bytes]) -> bytes:
         if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:
             return content[_DIGEST:]
     made = make()
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ToolError):
         _keep(home, name, hashlib.sha256(made).digest() + made)
     return made
 
 
 def _keep(home: Path, name: str, content: bytes) -> None:
-    entries = sorted(home.iterdir(), key=lambda path: path.stat().st_mtime)
+    # A folder that the user named may hold more than what was kept here.
+    entries = [path for path in home.iterdir() if _ENTRY.fullmatch(path.name)]
+    entries.sort(key=lambda path: path.stat().st_mtime)
     for old in entries[: max(0, len(entries) + 1 - _MOST_ENTRIES)]:
         old.unlink(missing_ok=True)
-    with tempfile.NamedTemporaryFile(dir=home, delete=False) as stream:
-        stream.write(content)
-    Path(stream.name).replace(home / name)
+    write_file(home / name, content, durable=False)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from mcu_deploy.output import MARKER, locked
 
@@ -33,3 +37,16 @@ def contents(folder: Path) -> dict[str, str]:
 def names(folder: Path) -> list[str]:
     """What lies in a folder."""
     return sorted(path.name for path in folder.iterdir())
+
+
+@contextmanager
+def mounted(place: Path, *options: str) -> Iterator[None]:
+    """Mounts a file system; skips the test where that is not allowed."""
+    place.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", *options, place], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"only root may mount a file system: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", place], check=True)

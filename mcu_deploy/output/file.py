@@ -14,12 +14,12 @@ from mcu_deploy.output import marker
 from mcu_deploy.output.paths import make_folders, remove_empty, resolved, shown
 
 
-def write_file(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes, *, durable: bool = True) -> None:
     """Writes a file: whoever looks finds the earlier content or all of this one.
 
-    Missing folders are made. A symbolic link stays, and what it points to is written; the file
-    keeps its permissions. Devices and pipes are written to. Raises ToolError where that cannot be;
-    then, and after Ctrl-C, everything is as it was.
+    durable: even where the power fails. Missing folders are made. A symbolic link stays, and what
+    it points to is written; the file keeps its permissions. Devices and pipes are written to.
+    Raises ToolError where that cannot be; then, and after Ctrl-C, everything is as it was.
     """
     made: list[Path] = []
     try:
@@ -28,7 +28,7 @@ def write_file(path: Path, content: bytes) -> None:
             return
         target = resolved(path)
         make_folders(target.parent, made)
-        _write(target, content)
+        _write(target, content, durable)
     except BaseException as error:
         remove_empty(made)
         if isinstance(error, OSError):
@@ -38,7 +38,7 @@ def write_file(path: Path, content: bytes) -> None:
         raise
 
 
-def _write(target: Path, content: bytes) -> None:
+def _write(target: Path, content: bytes, durable: bool) -> None:
     mode = None
     with suppress(FileNotFoundError), target.open("r+b") as earlier:
         # what is protected refuses to be opened; a mere rename would replace it
@@ -50,7 +50,8 @@ def _write(target: Path, content: bytes) -> None:
                 os.fchmod(stream.fileno(), mode)
             stream.write(content)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         temporary.replace(target)
     except BaseException:
         with suppress(OSError):

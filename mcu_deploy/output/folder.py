@@ -106,9 +106,10 @@ class OutputFolder:
             name = str(error.filename or self.path)
             if aside is not None:
                 name = name.replace(str(aside), str(self.path))
+            room = "make room there, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
             raise ToolError(
-                f"{shown(name)} cannot be written ({error.strerror}); choose another output folder "
-                "with -o."
+                f"{shown(name)} cannot be written ({error.strerror}); {room}choose another output "
+                "folder with -o."
             ) from error
 
     def _scratch(self) -> Path:

@@ -43,6 +43,7 @@ _GCC_ENVIRONMENT = (
 
 # What gcc, as and ld say where there is no room for their output, or for what is on the way to it.
 _NO_ROOM = ("No space left on device", "Disk quota exceeded")
+_NO_REASON = "it gave no reason"
 _LITTLE = 1 << 20  # bytes; an archive of the runtime is smaller
 
 # What tells an error from the notes around it, in the messages of gcc and ld.
@@ -276,19 +277,27 @@ def run_tool(
     tool = Path(command[0]).name
     if ended.exhausted:
         raise ToolError(f"{failing or 'A tool failed'}: {tool} {ended.exhausted}.")
-    if ended.returncode != 0 and output is not None and _lacks_room(output, ended.stderr):
+    if ended.returncode != 0 and output is not None and (full := _full(output, ended.stderr)):
         raise ToolError(
-            f"{output} has no room for what {tool} writes (No space left on device); make room "
+            f"{full} has no room for what {tool} writes (No space left on device); make room "
             "there, or choose another output folder."
         )
     return ended
 
 
-def _lacks_room(folder: Path, messages: str) -> bool:
-    """Whether a tool failed since the file system is full. ar does not say why it failed."""
-    disk = os.statvfs(folder)
-    is_full = disk.f_bavail * disk.f_frsize < _LITTLE
-    return any(sign in messages for sign in _NO_ROOM) or (is_full and "unable to copy" in messages)
+def _full(output: Path, messages: str) -> Path | None:
+    """The folder without room, where that is why a tool failed.
+
+    ar does not say so, and what others say is lost where the folder of temporary files is full."""
+    if any(sign in messages for sign in _NO_ROOM):
+        return output
+    if first_lines(messages) != _NO_REASON and "unable to copy" not in messages:
+        return None
+    for folder in (output, Path(tempfile.gettempdir())):
+        disk = os.statvfs(folder)
+        if disk.f_bavail * disk.f_frsize < _LITTLE:
+            return folder
+    return None
 
 
 def relative_to(path: Path, directory: Path) -> str:
@@ -304,7 +313,7 @@ def first_lines(messages: str, count: int = 3) -> str:
     lines = [line for line in lines if not line.startswith("collect2:")]
     errors = [line for line in lines if any(sign in line for sign in _ERRORS)]
     plain = [line for line in lines if "warning:" not in line]
-    return "; ".join((errors or plain or lines)[:count]) or "it gave no reason"
+    return "; ".join((errors or plain or lines)[:count]) or _NO_REASON
 
 
 def _find(tool: str, board: Board) -> str:

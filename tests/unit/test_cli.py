@@ -75,6 +75,22 @@ def test_build_json_has_the_report(kws_dir: Path, tmp_path: Path) -> None:
     assert report["model"] == "kws"
 
 
+def test_the_default_folder_is_the_boards_and_the_first_networks(
+    kws_dir: Path, repository: Path, tmp_path: Path
+) -> None:
+    model = kws_dir / "model.onnx"
+    board = tmp_path / "mine.toml"
+    text = (repository / "boards" / "host" / "board.toml").read_text()
+    board.write_text(text.replace('name = "host"', 'name = "my-host"'))
+    named = ("--name", "first", "--name", "second")
+    done = call("build", model, model, "--board", board, *named, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1].startswith("in build/my-host/first: "), done.stderr
+    assert (tmp_path / "build" / "my-host" / "first" / "network_second.o").is_file()
+    refused = call("build", model, "--board", "host", "-o", "", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "empty" in refused.stderr
+
+
 def test_build_explain_names_the_backend_of_each_layer(kws_dir: Path, tmp_path: Path) -> None:
     done = call("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path, "--explain")
     assert done.returncode == 0

@@ -6,16 +6,13 @@ import hashlib
 import json
 import os
 import stat
-import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from output_folders import NEW, OLD, contents, make, names
+from output_folders import NEW, OLD, contents, make, mounted, names
 
 from mcu_deploy.errors import ToolError, UsageError
 from mcu_deploy.output import MARKER, folder, locked
@@ -193,18 +190,6 @@ def test_the_working_directory_stays_the_folder_that_it_is(
     with pytest.raises(UsageError, match=r"model\.onnx"):
         make(Path(), NEW)
     assert contents(tmp_path) == OLD | {"model.onnx": ""}
-
-
-@contextmanager
-def mounted(place: Path, *options: str) -> Iterator[None]:
-    place.mkdir(exist_ok=True)
-    done = subprocess.run(["mount", *options, place], capture_output=True, text=True)
-    if done.returncode != 0:
-        pytest.skip(f"only root may mount a file system: {done.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", place], check=True)
 
 
 def test_a_mount_point_is_filled(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from output_folders import mounted
 from toolchain_programs import write_network
 
 from mcu_deploy import resources
@@ -20,6 +21,7 @@ from mcu_deploy.toolchain.compiler import (
     compile_network,
     gcc_command_line,
     network_flags,
+    run_tool,
     runtime_flags,
 )
 
@@ -158,3 +160,24 @@ def test_a_missing_source_and_a_folder_that_is_a_file_are_errors(tmp_path: Path)
     (tmp_path / "good.c").write_text("int x;\n")
     with pytest.raises(ToolError, match="cannot be written"):
         toolchain.compile_object("good.c", "good.c/x.o", cwd=tmp_path, flags=board.cflags)
+
+
+@pytest.mark.needs_host_gcc
+def test_a_full_disk_is_told_as_such_whichever_tool_meets_it(tmp_path: Path) -> None:
+    board = load_board("host")
+    toolchain = Toolchain.for_board(board)
+    (tmp_path / "big.c").write_text("char big[200000] = {1}; int main(void) { return big[1]; }\n")
+    flags = runtime_flags(board)
+    made = toolchain.compile_object("big.c", "big.o", cwd=tmp_path, flags=flags)
+    full = tmp_path / "full"
+    with mounted(full, "-t", "tmpfs", "-o", "size=100k", "tmpfs"):
+        said = f"{full} has no room for what .* writes .No space left on device."
+        with pytest.raises(ToolError, match=said):
+            toolchain.compile_object("big.c", full / "big.o", cwd=tmp_path, flags=flags)
+        for command in (
+            [toolchain.ar, "rcsD", str(full / "lib.a"), str(made)],
+            [toolchain.gcc, *board.cflags, str(made), "-o", str(full / "program")],
+        ):
+            with pytest.raises(ToolError, match=said):
+                run_tool(command, tmp_path, "It failed", full)
+        assert [path.name for path in full.iterdir() if path.suffix != ".a"] == []

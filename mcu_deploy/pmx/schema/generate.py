@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from mcu_deploy.output import write_file
+
 _HERE = Path(__file__).resolve().parent
 SCHEMA = _HERE / "pmx.fbs"
 GENERATED = _HERE.parent / "pmx_generated.py"
@@ -40,4 +42,4 @@ if __name__ == "__main__":
     found = subprocess.run(["flatc", "--version"], check=True, capture_output=True, text=True)
     if found.stdout.strip() != FLATC:
         sys.exit(f"the repository holds what {FLATC!r} makes, not {found.stdout.strip()!r}")
-    GENERATED.write_text(generate())
+    write_file(GENERATED, generate().encode())
