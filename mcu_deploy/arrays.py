@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ class ArrayFile:
                     members = archive.infolist()
                 self._members = {m.filename.removesuffix(".npy"): m for m in members}
             elif mark != _NPY:
-                raise _Wrong("it begins like neither" if mark else "it is empty")
+                raise _Wrong("it begins like neither of them" if mark else "it is empty")
         self.names = None if mark == _NPY else tuple(self._members)
 
     def header(self, name: str = "") -> Header:
@@ -100,6 +101,8 @@ class ArrayFile:
             yield
         except _Wrong as wrong:
             clause = str(wrong)
+        except (zipfile.BadZipFile, zlib.error, EOFError):
+            clause = "it is damaged or cut off"
         except Exception as error:
             # zipfile, zlib, tokenize, ast and numpy have many kinds of exceptions for damage.
             clause = one_line(f"{type(error).__name__}: {error}", 200).rstrip(". ")
@@ -120,8 +123,8 @@ def _header(stream: IO[bytes], size: int) -> Header:
     parse = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
     try:
         shape, is_transposed, dtype = parse(stream)
-    except (MemoryError, RecursionError):  # of Python's parser, at thousands of brackets
-        raise _Wrong("its header is nested too deeply") from None
+    except Exception:  # tokenize's, ast's, numpy's; MemoryError too, at thousands of brackets
+        raise _Wrong("its header makes no sense") from None
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise _Wrong(f"it holds {one_line(str(dtype), 60)}, and no plain numbers")
     if len(shape) > _MOST_AXES or any(axis < 0 for axis in shape):

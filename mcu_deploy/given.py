@@ -17,3 +17,10 @@ def is_file(path: Path) -> bool:
 def is_folder(path: Path) -> bool:
     """Whether a folder is there."""
     return os.path.isdir(path)  # noqa: PTH112
+
+
+def why_no_file(path: Path) -> str:
+    """Why `is_file` says no: the end of a sentence that begins with the path."""
+    if is_folder(path):
+        return "is a folder"
+    return "is no regular file" if os.path.exists(path) else "does not exist"  # noqa: PTH110

@@ -10,7 +10,7 @@ import numpy as np
 
 from mcu_deploy.arrays import Array, ArrayFile, Header
 from mcu_deploy.errors import RequestError, one_line
-from mcu_deploy.given import is_file, is_folder
+from mcu_deploy.given import is_file, why_no_file
 from mcu_deploy.ir import EdgeId, Graph
 
 _MOST_SAMPLES = 1 << 20
@@ -40,8 +40,7 @@ def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None 
     """
     file = Path(path)
     if not is_file(file):
-        reason = "is a folder" if is_folder(file) else "does not exist"
-        raise RequestError(f"The samples' file {file} {reason}. Check the path.")
+        raise RequestError(f"The samples' file {file} {why_no_file(file)}. Check the path.")
     wanted = graph.inputs if edges is None else edges
     arrays = ArrayFile(file)
     names = _names(file, arrays, [graph.edge_name(edge) for edge in wanted])

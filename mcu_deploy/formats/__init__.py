@@ -18,7 +18,7 @@ from types import ModuleType
 from mcu_deploy.configuration import formats_off
 from mcu_deploy.errors import ModelError, one_line
 from mcu_deploy.formats.imported import Imported
-from mcu_deploy.given import is_file, is_folder
+from mcu_deploy.given import is_file, is_folder, why_no_file
 from mcu_deploy.ir import Graph, naming
 
 _LONGEST_REFUSAL = 1000
@@ -73,7 +73,7 @@ def require_format(path: Path) -> ModuleType:
             )
         raise ModelError(f"{path} is {what}")
     if not is_file(path):
-        raise ModelError(f"The model file {path} does not exist. Check the path.")
+        raise ModelError(f"The model file {path} {why_no_file(path)}. Check the path.")
     module = _format(path)
     if module is None:
         known = sorted(suffix for m in _modules() for suffix in getattr(m, "SUFFIXES", ()))
