@@ -21,6 +21,7 @@ from mcu_deploy.errors import (
     UsageError,
 )
 from mcu_deploy.formats.imported import tell_assumed
+from mcu_deploy.json_text import json_text
 from mcu_deploy.options import Options
 from mcu_deploy.output import locked, require_writable
 from mcu_deploy.session import Session
@@ -227,7 +228,7 @@ def _link(
     content = report.build_report(
         board, built, used, whole_stack, options, creation, board_file, second_stacks
     )
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = json_text(content) + "\n"
     (directory / "report.json").write_bytes(text.encode())
     return Build(directory, board, tuple(built), json.loads(text))
 

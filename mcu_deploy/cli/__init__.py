@@ -6,6 +6,7 @@ file is all that adding a command takes. Commands parse, call the Python API, an
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 import threading
@@ -102,6 +103,8 @@ def main() -> None:
     standard output too.
     """
     show_warnings()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names that it has no letters for
+        sys.stdout.reconfigure(errors="backslashreplace")
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP

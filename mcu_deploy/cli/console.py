@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
+import sys
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TextIO
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from mcu_deploy.errors import McuDeployError
+from mcu_deploy.json_text import json_text
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -29,17 +30,24 @@ def fail(error: McuDeployError, as_json: bool = False) -> int:
     """
     if os.environ.get("MCU_DEPLOY_DEBUG"):
         err.print_exception()
-    err.print(f"[bold red]error:[/] {escape(str(error))}")
+    err.print(f"[bold red]error:[/] {escape(_plain(str(error)))}")
     if as_json:
         print_json({"error": {"kind": error.kind, "message": str(error)}})
     return error.exit_code
+
+
+def _plain(text: str) -> str:
+    """A sentence without what a terminal would obey: a file may be called anything."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 class _Warnings(logging.Handler):
     """Shows what the library warns of, one line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        err.print(f"[yellow]warning:[/] {escape(record.getMessage())}")
+        err.print(f"[yellow]warning:[/] {escape(_plain(record.getMessage()))}")
 
 
 def show_warnings() -> None:
@@ -92,7 +100,7 @@ def _ending(name: str, longest: int) -> str:
 
 def print_json(value: Any) -> None:
     """Prints a value as JSON on standard output, keys in the order given."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json_text(value, getattr(sys.stdout, "encoding", None) or "utf-8"))
 
 
 def float_lines(layers: Sequence[Mapping[str, Any]], count: int, network: str) -> list[str]:

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from mcu_deploy.errors import RequestError
+from mcu_deploy.json_text import json_text
 from mcu_deploy.output.paths import resolved, shown
 
 MARKER = ".mcu-deploy-build.json"
@@ -31,7 +32,7 @@ def write(folder: Path) -> None:
             with path.open("rb") as stream:
                 files[name] = hashlib.file_digest(stream, "sha256").hexdigest()
                 os.fsync(stream.fileno())
-    text = json.dumps({"version": _VERSION, "files": files}, indent=1, ensure_ascii=False) + "\n"
+    text = json_text({"version": _VERSION, "files": files}) + "\n"
     with (folder / MARKER).open("xb") as stream:
         stream.write(text.encode())
         stream.flush()

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from command_line import call
 
+from mcu_deploy.json_text import json_text
+
 pytestmark = pytest.mark.needs_host_gcc
 
 
@@ -229,6 +231,27 @@ def test_errors_are_json_where_results_would_be(
     error = json.loads(done.stdout)["error"]
     assert error["kind"] == kind
     assert error["message"] in done.stderr.replace("\n", " ")
+
+
+def test_names_that_are_no_text_in_any_encoding(kws_dir: Path, tmp_path: Path) -> None:
+    """And what a terminal would obey is shown instead."""
+    done = call("build", "a\x1b[31m\udcff.onnx", "--board", "host", "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "The model file a\\x1b[31m\\udcff.onnx does not exist." in done.stderr
+    assert "\udcff" in json.loads(done.stdout)["error"]["message"]
+    odd = tmp_path / "odd\udcfe\u00fc.onnx"
+    odd.write_bytes((kws_dir / "model.onnx").read_bytes())
+    done = call("build", odd, "--board", "host", "-o", tmp_path / "b", "--json")
+    assert done.returncode == 0, done.stderr
+    report = (tmp_path / "b" / "report.json").read_text(encoding="ascii")
+    assert json.loads(done.stdout) == json.loads(report)
+    assert json.loads(report)["networks"][0]["model"] == odd.name
+
+
+def test_json_for_a_terminal_without_the_letters() -> None:
+    assert json.loads(json_text({"a": "\u00e8"}, "ascii")) == {"a": "\u00e8"}
+    assert json_text({"a": "\u00e8"}, "ascii").isascii()
+    assert "\u00e8" in json_text({"a": "\u00e8"}, "utf-8")
 
 
 @pytest.mark.parametrize(
