@@ -2,7 +2,8 @@
 
 A network is one translation unit with the functions of several backends. When it does not compile,
 or its object breaks a rule, the functions of each backend that could be left out are compiled by
-themselves, and the first that is refused is named.
+themselves, and the first that is refused is named. Where each is fine alone, two do not go
+together: they are added to the others one after the other, until the compiler refuses them.
 """
 
 from __future__ import annotations
@@ -28,10 +29,17 @@ _DESCRIPTOR = (
 def find(
     networks: Sequence[Network], board: Board, suspects: Collection[str]
 ) -> BackendFault | None:
-    """The first of the backends `suspects` whose functions alone are refused, with the reason."""
+    """The first of the backends `suspects` whose functions are refused, with the reason: alone, or
+    beside those of the backends that are above suspicion and of the suspects before it."""
+    used = {s.choice.workload.backend for n in networks for s in n.plan.steps}
+    trials = [(backend, {backend}) for backend in suspects]
+    beside = used.difference(suspects)
     for backend in suspects:
+        beside = beside | {backend}
+        trials.append((backend, beside))
+    for backend, together in trials:
         for network in networks:
-            text = _functions(network, backend)
+            text = _functions(network, together)
             reason = None if text is None else _refusal(text, board)
             if reason is not None:
                 return BackendFault(
@@ -42,20 +50,20 @@ def find(
     return None
 
 
-def _functions(network: Network, backend: str) -> str | None:
-    """A C file with the functions of one backend; None where it has none in the network."""
+def _functions(network: Network, backends: Collection[str]) -> str | None:
+    """A C file with the functions of some backends; None where they have none in the network."""
     symbols = Symbols("trial")
     headers: set[str] = set()
     for step in network.plan.steps:
         workload = step.choice.workload
-        if workload.backend != backend or workload.function is None:
+        if workload.backend not in backends or workload.function is None:
             continue
         headers.update(workload.headers)
-        symbols.kernel(workload.helpers, workload.function, backend)
+        symbols.kernel(workload.helpers, workload.function, workload.backend)
     for owner, call in network.calls:
-        if owner == backend:
+        if owner in backends:
             headers.update(call.headers)
-            symbols.kernel(call.helpers, call.function, backend)
+            symbols.kernel(call.helpers, call.function, owner)
     if not symbols.functions:
         return None
     lines = ['#include "mcu/model.h"', *(f"#include <{header}>" for header in sorted(headers))]

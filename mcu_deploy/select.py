@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from mcu_deploy.backends.c_rules import Nonsense, require
 from mcu_deploy.backends.interface import (
     HOST,
     Backend,
@@ -17,7 +19,8 @@ from mcu_deploy.backends.interface import (
     WorkloadFactory,
     layer_of,
 )
-from mcu_deploy.errors import BackendFault, UnsupportedError
+from mcu_deploy.backends.workload_check import check_call, check_workload
+from mcu_deploy.errors import BackendFault, UnsupportedError, one_line
 from mcu_deploy.ir import Graph, Node
 from mcu_deploy.partition import Assignment
 from mcu_deploy.partition.offers import ask
@@ -76,11 +79,15 @@ def select(
     workshop = _Workshop(preference, target)
     choices = workshop.choose(graph, assignment)
     used = [(name, m) for name, m in workshop.managers.items() if m is not None]
-    return Selection(
+    selection = Selection(
         choices,
         tuple((name, m.acquire) for name, m in used if m.acquire is not None),
         tuple((name, m.release) for name, m in used if m.release is not None),
     )
+    for backend, call in (*selection.acquire, *selection.release):
+        with _understanding(backend, "memory"):
+            check_call(call)
+    return selection
 
 
 class _Workshop:
@@ -105,13 +112,13 @@ class _Workshop:
             )
         backend = assignment.backends.get(node.id) or _first_with(layer, self._preference)
         workloads = self.factory(backend).create_workloads(layer.info, layer.descriptor)
-        if not workloads:
-            raise BackendFault(
-                backend.id,
-                f"The backend {backend.id} says that it computes the {layer.op} {layer.name!r}, "
-                "but makes no workload for it. Leave the backend out, and report this to its "
-                "vendor.",
-            )
+        title = f"the {one_line(layer.op)} {one_line(layer.name)!r}"
+        with _understanding(backend.id, f"create_workload for {title}"):
+            require(len(workloads) > 0, "there is no workload")
+            for workload in workloads:
+                owner = workload.backend
+                require(owner == backend.id, f"a workload says that it is of the backend {owner!r}")
+                check_workload(workload, layer)
         return Choice(layer, min(workloads, key=_cost))
 
     def factory(self, backend: Backend) -> WorkloadFactory:
@@ -120,6 +127,19 @@ class _Workshop:
             self.managers[backend.id] = manager
             self._factories[backend.id] = backend.create_workload_factory(manager)
         return self._factories[backend.id]
+
+
+@contextmanager
+def _understanding(backend: str, what: str) -> Iterator[None]:
+    """Makes a fault of what a backend answered and cannot be used."""
+    try:
+        yield
+    except Nonsense as nonsense:
+        raise BackendFault(
+            backend,
+            f"The backend {backend} answered nonsense to {what}: {nonsense}. Leave it out, or "
+            "report this to its author.",
+        ) from None
 
 
 def _first_with(layer: Layer, preference: Sequence[Backend]) -> Backend:

@@ -6,13 +6,13 @@ its memory. Each function returns the value in its Python type, or raises Nonsen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mcu_deploy.backends.c_rules import Nonsense, require
 from mcu_deploy.errors import one_line
 from mcu_deploy.ir import DType
 
@@ -28,23 +28,6 @@ Blobs = Sequence[bytes | bytearray | memoryview]
 _UINT32 = 2**32 - 1
 _LONGEST_TEXT = 4 << 20
 _LONGEST_NAME = 64
-# A word of C that is no name.
-_KEYWORDS = frozenset((
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
-    "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-    "unsigned", "void", "volatile", "while", "_Bool", "_Complex", "_Imaginary",
-))  # fmt: skip
-
-
-class Nonsense(Exception):
-    """An answer that cannot be used: a clause that completes "answered nonsense: ..."."""
-
-
-def require(condition: bool, reason: str) -> None:
-    """Raises Nonsense unless the condition holds."""
-    if not condition:
-        raise Nonsense(reason)
 
 
 def member(message: Any, key: str) -> Any:
@@ -85,23 +68,6 @@ def name(value: Any, what: str) -> str:
     found = text(value, what)
     if not 0 < len(found) <= _LONGEST_NAME or not found.isprintable():
         raise Nonsense(f"{what} is {_shown(found)}, not 1 to {_LONGEST_NAME} printable characters")
-    return found
-
-
-def identifier(value: Any, what: str) -> str:
-    """A C identifier that is no keyword."""
-    found = text(value, what)
-    if not re.fullmatch(rf"[A-Za-z_][A-Za-z0-9_]{{0,{_LONGEST_NAME - 1}}}", found):
-        raise Nonsense(f"{what} is {_shown(found)}, not a C identifier")
-    require(found not in _KEYWORDS, f"{what} is {found!r}, a keyword of C")
-    return found
-
-
-def ctype(value: Any, what: str) -> str:
-    """A C type that is made of words and stars."""
-    found = text(value, what)
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_ *]{0,99}", found):
-        raise Nonsense(f"{what} is {_shown(found)}, not a C type")
     return found
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mcu_deploy.backends.c_rules import Nonsense, require
 from mcu_deploy.backends.interface import (
     Backend,
     LayerCount,
@@ -19,14 +20,12 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.dynamic.checks import (
     Blobs,
     Json,
-    Nonsense,
     integer,
     items,
     line,
     member,
     name,
     parts,
-    require,
     text,
 )
 from mcu_deploy.dynamic.graph_codec import (

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mcu_deploy.backends.c_rules import Nonsense, require
 from mcu_deploy.backends.layer import HOST, Layer, Operand, Target
 from mcu_deploy.dynamic.checks import (
     DTYPES,
     Blobs,
     Json,
-    Nonsense,
     array,
     blob,
     dtype,
@@ -24,7 +24,6 @@ from mcu_deploy.dynamic.checks import (
     line,
     member,
     real,
-    require,
     text,
 )
 from mcu_deploy.ir import (

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcu_deploy.backends.c_rules import require
 from mcu_deploy.backends.interface import OptimizationViews, Substitution
-from mcu_deploy.dynamic.checks import Blobs, Json, integers, items, member, require
+from mcu_deploy.dynamic.checks import (
+    Blobs,
+    Json,
+    integers,
+    items,
+    member,
+)
 from mcu_deploy.dynamic.graph_codec import GraphWriter, Message, decode_graph
 from mcu_deploy.ir import EdgeId, Graph, NodeId, SubgraphView
 

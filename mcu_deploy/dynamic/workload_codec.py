@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
+from mcu_deploy.backends.c_rules import require
 from mcu_deploy.backends.interface import MemoryManager
 from mcu_deploy.backends.layer import Layer
 from mcu_deploy.backends.workload import (
@@ -27,16 +27,13 @@ from mcu_deploy.dynamic.checks import (
     Json,
     array,
     blob,
-    ctype,
     dtype,
-    identifier,
     integer,
     integers,
     items,
     member,
     name,
     parts,
-    require,
     text,
 )
 from mcu_deploy.ir import DType
@@ -46,7 +43,6 @@ _KINDS = tuple(RegionKind)
 _MOST_WORKLOADS = 1000
 _MOST_PARAMETERS = 1000
 _LARGEST_MEMORY = 1 << 30
-_LARGEST_ALIGNMENT = 4096
 _INT64 = 2**63 - 1
 
 Message = tuple[Json, list[memoryview]]
@@ -91,9 +87,9 @@ def decode_workloads(
 
 def _workload(item: Any, blobs: Blobs, layer: Layer, regions: NetworkRegions) -> Workload:
     function = member(item, "function")
-    made = Workload(
+    return Workload(
         backend=regions.backend,
-        function=None if function is None else _kernel(function),
+        function=None if function is None else _function(function),
         arguments=tuple(_argument(a) for a in items(member(item, "arguments"), "arguments")),
         constants=tuple(_constant(c, blobs) for c in items(member(item, "constants"), "constants")),
         helpers=_helpers(item),
@@ -102,87 +98,36 @@ def _workload(item: Any, blobs: Blobs, layer: Layer, regions: NetworkRegions) ->
             member(item, "scratch_bytes"), "the scratch memory", 0, _LARGEST_MEMORY
         ),
         in_place=tuple(
-            InPlace(*_triple(fact, layer)) for fact in items(member(item, "in_place"), "facts")
+            InPlace(*_triple(fact)) for fact in items(member(item, "in_place"), "facts")
         ),
         costs=decode_costs(member(item, "costs"), layer, is_view=function is None),
         regions=_regions(item, regions),
     )
-    check_workload(made, layer)
-    return made
-
-
-def check_workload(workload: Workload, layer: Layer) -> None:
-    """Raises Nonsense where a workload refers to something that its layer does not have."""
-    parameters = () if workload.function is None else workload.function.parameters
-    _require_as_many(parameters, workload.arguments, "arguments")
-    for argument in workload.arguments:
-        _check_argument(argument, workload, layer)
-    for constant in workload.constants:
-        _require_alignment(constant.alignment, constant.stem)
-    require(
-        0 <= workload.scratch_bytes <= _LARGEST_MEMORY,
-        f"its scratch memory has {workload.scratch_bytes} bytes",
-    )
-    for region in workload.regions:
-        size = region.bytes
-        require(1 <= size <= _LARGEST_MEMORY, f"the region {region.name!r} has {size} bytes")
-    if workload.is_view:
-        require(
-            bool(layer.inputs) and layer.inputs[0] is not None,
-            "a workload without a function needs a first input",
-        )
-
-
-def _kernel(item: Any) -> CFunction:
-    """A function that the network calls: every parameter is a pointer."""
-    function = _function(item)
-    require(not function.inline, f"the function {function.stem} is called as a helper")
-    for parameter in function.parameters:
-        require("*" in parameter.ctype, f"the parameter {parameter.name} is no pointer")
-    return function
 
 
 def _helpers(item: Any) -> tuple[CFunction, ...]:
-    helpers = tuple(_function(helper) for helper in items(member(item, "helpers"), "helpers"))
-    for helper in helpers:
-        require(helper.inline, f"the helper {helper.stem} does not say is_helper")
-    return helpers
+    return tuple(_function(helper) for helper in items(member(item, "helpers"), "helpers"))
 
 
 def _function(item: Any) -> CFunction:
-    stem = identifier(member(item, "stem"), "a function's stem")
+    stem = text(member(item, "stem"), "a function's stem")
     pairs = items(member(item, "parameters"), f"parameters of {stem}", _MOST_PARAMETERS)
-    parameters = []
-    for pair in pairs:
-        kind, parameter = parts(pair, "a parameter", 2)
-        what = f"a parameter of {stem}"
-        parameters.append(
-            Parameter(ctype(kind, f"the type of {what}"), identifier(parameter, what))
-        )
-    names = {parameter.name for parameter in parameters}
-    require(len(names) == len(parameters), f"two parameters of {stem} have one name")
-    body = text(member(item, "body"), f"the body of {stem}")
-    require(
-        body.strip().startswith("{") and body.strip().endswith("}"),
-        f"the body of {stem} does not begin with {{ and end with }}",
-    )
     return CFunction(
         stem,
-        tuple(parameters),
-        body,
-        ctype(member(item, "result"), f"the result of {stem}"),
+        tuple(_parameter(pair, f"a parameter of {stem}") for pair in pairs),
+        text(member(item, "body"), f"the body of {stem}"),
+        text(member(item, "result"), f"the result of {stem}"),
         integer(member(item, "is_helper"), f"is_helper of {stem}", 0, 1) == 1,
     )
 
 
+def _parameter(pair: Any, what: str) -> Parameter:
+    kind, name_ = parts(pair, "a parameter", 2)
+    return Parameter(text(kind, f"the type of {what}"), text(name_, what))
+
+
 def _headers(item: Any) -> tuple[str, ...]:
-    headers = tuple(text(h, "a header", 64) for h in items(member(item, "headers"), "headers"))
-    for header in headers:
-        require(
-            re.fullmatch(r"[a-z0-9_]+\.h", header) is not None,
-            f"the header {header!r} is no name like string.h",
-        )
-    return headers
+    return tuple(text(header, "a header") for header in items(member(item, "headers"), "headers"))
 
 
 def _argument(item: Any) -> Argument:
@@ -191,59 +136,20 @@ def _argument(item: Any) -> Argument:
     return Argument(_ROLES[role], index)
 
 
-def _check_argument(argument: Argument, workload: Workload, layer: Layer) -> None:
-    """An argument refers to something that is there, and lies in the instance's memory."""
-    role, index = argument.role, argument.index
-    if role is Role.SCRATCH:
-        require(workload.scratch_bytes > 0, "an argument is the scratch memory, of 0 bytes")
-        require(index == 0, f"an argument is scratch memory {index}, and there is but one")
-        return
-    things: dict[Role, Sequence[Any]] = {
-        Role.INPUT: layer.inputs,
-        Role.OUTPUT: layer.outputs,
-        Role.CONSTANT: workload.constants,
-        Role.REGION: workload.regions,
-    }
-    count = len(things[role])
-    require(index < count, f"an argument is {role.value} {index}, and there are {count}")
-    if role is Role.INPUT:
-        _require_computed(layer, index)
-
-
-def _require_computed(layer: Layer, index: int) -> None:
-    operand = layer.optional(index)
-    require(operand is not None, f"input {index} is referred to, which is absent")
-    assert operand is not None
-    require(
-        operand.constant is None,
-        f"input {index} is referred to, a constant; make it one of the workload's constants",
-    )
-
-
-def _triple(fact: Any, layer: Layer) -> tuple[int, int, int]:
+def _triple(fact: Any) -> tuple[int, int, int]:
     *pair, number = parts(fact, "an in-place fact", 3)
     source, target = integers(pair, "parts of an in-place fact")
     distance = integer(number, "the distance of an in-place fact", -(2**31), 2**31 - 1)
-    require(source < len(layer.inputs), f"an in-place fact names input {source}")
-    require(target < len(layer.outputs), f"an in-place fact names output {target}")
-    _require_computed(layer, source)
     return source, target, distance
 
 
 def _constant(item: Any, blobs: Blobs) -> Constant:
-    stem = identifier(member(item, "stem"), "a constant's stem")
+    stem = text(member(item, "stem"), "a constant's stem")
     kind = dtype(member(item, "dtype"), f"the constant {stem}")
     shape = integers(member(item, "shape"), f"axes of the constant {stem}", 1, _LARGEST_MEMORY)
     alignment = integer(member(item, "alignment"), f"the alignment of {stem}")
-    _require_alignment(alignment, stem)
     value = array(item, kind, shape, blobs, f"the constant {stem}")
     return Constant(stem, value, max(alignment, kind.bytes))
-
-
-def _require_alignment(alignment: int, stem: str) -> None:
-    fits = 1 <= alignment <= _LARGEST_ALIGNMENT and alignment & (alignment - 1) == 0
-    clause = f"not a power of two from 1 to {_LARGEST_ALIGNMENT}"
-    require(fits, f"the alignment of {stem} is {alignment}, {clause}")
 
 
 def _regions(item: Any, regions: NetworkRegions) -> tuple[Region, ...]:
@@ -283,19 +189,8 @@ def decode_memory(
 def _region_call(item: Any, regions: NetworkRegions) -> RegionCall | None:
     if item is None:
         return None
-    call = RegionCall(
-        _kernel(member(item, "function")), _regions(item, regions), _helpers(item), _headers(item)
-    )
-    _require_as_many(call.function.parameters, call.regions, "regions")
-    for region in call.regions:
-        require(region.kind is RegionKind.PRIVATE, f"the region {region.name!r} is not private")
-    return call
-
-
-def _require_as_many(parameters: Sequence[Any], given: Sequence[Any], what: str) -> None:
-    require(
-        len(parameters) == len(given),
-        f"the function has {len(parameters)} parameters, but the call {len(given)} {what}",
+    return RegionCall(
+        _function(member(item, "function")), _regions(item, regions), _helpers(item), _headers(item)
     )
 
 

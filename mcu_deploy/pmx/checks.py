@@ -7,9 +7,9 @@ wants to do harm. The C functions in it are believed, as a library's are: see do
 from __future__ import annotations
 
 from mcu_deploy import plan
+from mcu_deploy.backends.c_rules import Nonsense
+from mcu_deploy.backends.workload_check import check_call, check_workload
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.dynamic.checks import Nonsense
-from mcu_deploy.dynamic.workload_codec import check_workload
 from mcu_deploy.pmx.damage import Damage
 from mcu_deploy.select import choices_within
 
@@ -33,4 +33,9 @@ def check(model: CompiledModel) -> None:
             check_workload(choice.workload, choice.layer)
         except Nonsense as error:
             raise Damage(f"the workload of {choice.layer.name!r}: {error}") from None
+    for backend, call in model.calls:
+        try:
+            check_call(call)
+        except Nonsense as error:
+            raise Damage(f"what the backend {backend} calls: {error}") from None
     plan.check(model.graph, model.selection.choices, made, [call for _, call in model.calls])

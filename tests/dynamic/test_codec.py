@@ -20,6 +20,7 @@ from dynamic.codec_cases import (
     spoilt,
 )
 
+from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import (
     LayerCount,
@@ -34,7 +35,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.layer import HOST, Layer, Target, layer_of
 from mcu_deploy.backends.workload import Constant, Costs, RegionCall, RegionKind, Workload
 from mcu_deploy.dynamic import codec
-from mcu_deploy.dynamic.codec import NetworkRegions, Nonsense
+from mcu_deploy.dynamic.codec import NetworkRegions
 from mcu_deploy.ir import Graph, verify, view, view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

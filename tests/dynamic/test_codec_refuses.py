@@ -9,10 +9,12 @@ import graph_cases
 import pytest
 from dynamic.codec_cases import Json, quantized_conv, quantized_layer, rich_workload, sent
 
+from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.interface import OptimizationViews, Substitution
 from mcu_deploy.backends.workload import Costs
+from mcu_deploy.backends.workload_check import check_workload
 from mcu_deploy.dynamic import codec
-from mcu_deploy.dynamic.codec import NetworkRegions, Nonsense
+from mcu_deploy.dynamic.codec import NetworkRegions
 from mcu_deploy.ir import Graph, view_of_all
 
 Path = tuple[str | int, ...]
@@ -61,8 +63,8 @@ def changed(message: Json, path: Path, value: Any) -> Json:
         (("constants", 0, "shape"), [0], "axes of the constant table is 0"),
         (("constants", 0, "data"), 1, "the data of the constant table is 1"),
         (("helpers", 0, "is_helper"), 0, "the helper helper does not say is_helper"),
-        (("headers", 0), "../secret.h", "is no name like string.h"),
-        (("headers", 0), 'a.h"\n#include "b.h', "is no name like string.h"),
+        (("headers", 0), "../secret.h", "'../secret.h' is none of those that a workload may name"),
+        (("headers", 0), 'a.h"\n#include "b.h', "is none of those that a workload may name"),
         (("in_place", 0), [0, 1, 0], "an in-place fact names output 1"),
         (("in_place", 0), [3, 0, 0], "an in-place fact names input 3"),
         (("in_place", 0), [1, 0, 0], "input 1 is referred to, a constant"),
@@ -75,8 +77,10 @@ def changed(message: Json, path: Path, value: Any) -> Json:
 def test_a_workload(path: Path, value: Any, reason: str) -> None:
     message, blobs = sent(*codec.encode_workloads([rich_workload()]))
     changed(message, ("workloads", 0, *path), value)
+    layer = quantized_layer()
     with pytest.raises(Nonsense) as refused:
-        codec.decode_workloads(message, blobs, quantized_layer(), NetworkRegions("Rich"))
+        (made,) = codec.decode_workloads(message, blobs, layer, NetworkRegions("Rich"))
+        check_workload(made, layer)
     assert reason in str(refused.value)
 
 

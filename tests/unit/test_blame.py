@@ -22,7 +22,9 @@ from mcu_deploy.backends.interface import (
     WorkloadInfo,
 )
 from mcu_deploy.backends.registry import BUILTIN, Registry
+from mcu_deploy.boards import load_board
 from mcu_deploy.building import build
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import HygieneError, ToolError
 from mcu_deploy.session import Session
 
@@ -78,8 +80,7 @@ def with_backends(*backends: Spoilt, origin: str = "somewhere") -> Registry:
     ("text", "reason"),
     [
         ("int oops", "does not compile for board host"),
-        ("static int32_t kept; ++kept;", "writable"),
-        ('extern int puts(const char *); puts("x");', "puts"),
+        ('int puts(const char *); puts("x");', "puts"),
     ],
 )
 def test_the_guilty_one_is_left_out(model: Path, tmp_path: Path, text: str, reason: str) -> None:
@@ -97,6 +98,33 @@ def test_the_guilty_one_is_left_out(model: Path, tmp_path: Path, text: str, reas
     assert (tmp_path / "b" / "report.json").is_file()
 
 
+def test_two_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
+    """Each declares a function in its own way, which C allows once in a file."""
+    lines: list[str] = []
+    one = Spoilt("One", "Neg", "float other(float); ")
+    two = Spoilt("Two", "Abs", "int other(int); ")
+    with Session(with_backends(one, two), report=lines.append) as session:
+        build(model, "host", tmp_path / "b", session=session)
+    (line,) = lines
+    assert line.startswith("The backend Two made code for network 'm' that cannot be used: ")
+    assert "conflicting types for 'other'" in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n#define fabsf(v) (v)\n", "\n#define float double\n", "} int other(void) {", "#if 0\n"],
+)
+def test_what_would_reach_others_is_refused_by_name(model: Path, text: str) -> None:
+    lines: list[str] = []
+    with Session(with_backends(Spoilt("Bad", "Neg", text)), report=lines.append) as session:
+        made = compile_model(model, load_board("host"), session=session)
+    plain = compile_model(model, load_board("host"))
+    (line,) = lines
+    assert line.startswith("The backend Bad answered nonsense to create_workload for the Neg 'neg'")
+    assert line.endswith(" Its layers go to the next backend.")
+    assert made.sources.files == plain.sources.files
+
+
 def test_a_constant_passed_as_an_input_is_the_backends_fault(model: Path, tmp_path: Path) -> None:
     """Of Mul both inputs are read, of which one is a constant here."""
     proto = onnx.load(model)
@@ -112,7 +140,7 @@ def test_a_constant_passed_as_an_input_is_the_backends_fault(model: Path, tmp_pa
     with Session(with_backends(Passes("Passes", "Mul", "")), report=lines.append) as session:
         build(model, "host", tmp_path / "b", session=session)
     (line,) = lines
-    assert "passes input 1 of the Mul 'mul' to its function, which is a constant and has no" in line
+    assert "create_workload for the Mul 'mul': input 1 is referred to, a constant" in line
 
 
 class _PassesConstants:
@@ -133,7 +161,7 @@ def test_all_of_several_are_found(model: Path, tmp_path: Path) -> None:
 
 def test_what_ships_with_mcu_deploy_is_not_left_out(model: Path, tmp_path: Path) -> None:
     """It would hide a fault of our own."""
-    for text, kind in (("int oops", ToolError), ("static int32_t kept; ++kept;", HygieneError)):
+    for text, kind in (("int oops", ToolError), ('puts("x");', HygieneError)):
         registry = with_backends(Spoilt("Bad", "Abs", text), origin=BUILTIN)
         with Session(registry) as session, pytest.raises(kind):
             build(model, "host", tmp_path / "b", session=session)
