@@ -189,7 +189,6 @@ def test_what_it_lacks_is_left_out(pool: WorkerPool) -> None:
         ("is_layer_supported", "maybe", "supported is 2"),
         ("is_layer_supported", "false layout", "the layout is 9"),
         ("create_workload", "none", "there is no workload"),
-        ("create_workload", "few arguments", "has 4 parameters, but the call 2 arguments"),
         ("create_workload", "error", "failed in create_workload for the Relu 'relu0': no € left"),
         ("create_workload", "crash", "SIGSEGV"),
     ],

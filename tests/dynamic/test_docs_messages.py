@@ -120,7 +120,7 @@ def not_used(reader: Reader) -> str:
         '--dynamic-backends "$PWD/backends" --backend CpuRef,AbsC --explain': 0,
         '--dynamic-backends "$PWD/backends" --explain': 0,
         '--dynamic-backends "$PWD/m55" --explain': 0,
-        '--dynamic-backends "$PWD/m55" --backend AbsC,CpuRef': 2,
+        '--dynamic-backends "$PWD/m55" --backend AbsC,CpuRef': 1,
         '--dynamic-backends "$PWD/backends" --backend AbsC': 1,
         '--dynamic-backends "$PWD/backends" --layer-backend sum=AbsC': 1,
         "--no-dynamic-backends --backend AbsC": 2,
