@@ -1,6 +1,8 @@
-"""QuantizeLinear-13 and DequantizeLinear-13: the borders between real and quantized edges."""
+"""QuantizeLinear-13 and DequantizeLinear-13, -21: the borders between real and quantized edges."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from mcu_deploy.arithmetic import Array, dequantize, quantize
 from mcu_deploy.errors import UnsupportedError
@@ -25,7 +27,16 @@ def _quantize(call: Call) -> list[Array]:
 
 
 def _dequantize(call: Call) -> list[Array]:
-    x = call.type(0)
+    x, scale = call.type(0), call.optional(1)
+    block = int(call.attributes.get("block_size", 0))
+    if block and scale is not None:
+        axis, zero_point = int(call.attributes.get("axis", 1)), call.optional(2)
+        factors, points = (
+            np.repeat(v, block, axis).take(range(x.shape[axis]), axis)
+            for v in (scale, np.zeros_like(scale) if zero_point is None else zero_point)
+        )
+        real = (call.value(0).astype(np.int64) - points.astype(np.int64)).astype(np.float32)
+        return [real * factors.astype(np.float32)]
     quantization = call_quantization(call, x.rank)
     return [dequantize(call.value(0), TensorType(x.dtype, x.shape, quantization))]
 

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import helper
+from onnx.reference import ReferenceEvaluator
 from operators.lab import Case, check_cases, compile_case, make_model
 from operators.test_lowering import lowered
+
+from mcu_deploy import interpreter
 
 
 def _layer(
@@ -80,6 +83,24 @@ def test_weights_of_scales_along_the_depth_become_float32(tmp_path: Path) -> Non
     graph = lowered(_layer("rows", "MatMul", (2, 8), (8, 5), 0, bias=False), tmp_path)
     (node,) = graph.nodes
     assert (node.domain, node.op) == ("", "MatMul")
+
+
+def test_weights_of_scales_for_blocks_become_float32(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    constants = {
+        "w": rng.integers(-99, 99, (8, 6)).astype(np.int8),
+        "s": rng.uniform(0.01, 0.02, (2, 6)).astype(np.float32),
+        "z": rng.integers(-9, 9, (2, 6)).astype(np.int8),
+    }
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["real"], "dq", axis=0, block_size=4),
+        helper.make_node("MatMul", ["x", "real"], ["y"], "layer"),
+    ]
+    model = make_model(nodes, {"x": ("float32", (2, 8))}, {"y": ("float32", None)}, constants, 21)
+    x = rng.standard_normal((2, 8)).astype(np.float32)
+    (y,) = interpreter.run(lowered(Case("blocks", model, (x,)), tmp_path), [x])
+    (wanted,) = ReferenceEvaluator(model).run(None, {"x": x})
+    assert np.allclose(y, wanted, rtol=1e-5)
 
 
 def test_a_table_that_is_looked_up_stays_bytes(tmp_path: Path) -> None:
