@@ -73,7 +73,7 @@ def call(
         os.close(reader)
         if not in_time:  # or we are interrupted
             _kill(child)
-        _, status = os.waitpid(child, 0)
+        status = _reap(child, bool(answer))
     if status != 0:
         raise Ended(_obituary(status, in_time, limits))
     value, error = pickle.loads(answer)
@@ -176,6 +176,13 @@ def _read(reader: int, deadline: float) -> tuple[bytes, bool]:
             return b"".join(parts), True
         parts.append(part)
     return b"", False
+
+
+def _reap(child: int, has_answered: bool) -> int:
+    try:
+        return os.waitpid(child, 0)[1]
+    except ChildProcessError:  # a program around us ignores SIGCHLD, or waits for all children
+        return 0 if has_answered else signal.SIGKILL
 
 
 def _kill(child: int) -> None:

@@ -71,6 +71,16 @@ def test_a_child_prints_nothing_and_is_gone(capfd: pytest.CaptureFixture[str]) -
         os.kill(child, 0)
 
 
+def test_a_program_may_ignore_the_end_of_its_children() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert contained.call(divmod, 17, 5) == (3, 2)
+        with pytest.raises(Ended):
+            contained.call(os.abort)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
 def test_threads_may_call_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         results = pool.map(lambda n: contained.call(np.dot, np.eye(64) * n, np.eye(64)), range(64))
