@@ -22,6 +22,7 @@ from mcu_deploy.given import is_file, is_folder, why_no_file
 from mcu_deploy.ir import Graph, naming
 
 _LONGEST_REFUSAL = 1000
+_LARGEST_FILE = 1 << 30
 
 
 def _modules(first: str = "") -> Iterator[ModuleType]:
@@ -74,6 +75,11 @@ def require_format(path: Path) -> ModuleType:
         raise ModelError(f"{path} is {what}")
     if not is_file(path):
         raise ModelError(f"The model file {path} {why_no_file(path)}. Check the path.")
+    if path.stat().st_size > _LARGEST_FILE:
+        raise ModelError(
+            f"The model file {path} has {path.stat().st_size:,} bytes, more than any "
+            "microcontroller holds. Give a smaller model."
+        )
     module = _format(path)
     if module is None:
         known = sorted(suffix for m in _modules() for suffix in getattr(m, "SUFFIXES", ()))

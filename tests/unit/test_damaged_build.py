@@ -89,3 +89,12 @@ def test_names_that_no_file_can_have(tmp_path: Path) -> None:
         load_board(name.with_suffix(".toml"))
     with pytest.raises(UsageError, match="is no build folder"):
         open_folder(name)
+
+
+@pytest.mark.parametrize("ending", [".onnx", ".tflite", ".pmx"])
+def test_a_file_that_would_fill_the_memory(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"m{ending}"
+    with path.open("wb") as stream:
+        stream.truncate(1 << 40)  # takes no room on the disk
+    with pytest.raises(ModelError, match="more than any microcontroller holds"):
+        formats.load(path)
