@@ -216,12 +216,13 @@ def real_weight(weights: Operand, name: str) -> str:
 
 
 def weight_scaling(weights: Operand, index: str) -> tuple[str, tuple[Constant, ...]]:
-    """C that multiplies `sum` by the scale of its weights, and the scales if there are several."""
+    """C that multiplies `sum` by the scale of its weights, and the scales.
+
+    A single one is an array too, so that layers of one shape have one function.
+    """
     assert weights.type.quantization is not None
     scales = weights.type.quantization.scales
-    if scales.size == 1:
-        return f"sum *= {float_literal(scales[0])};", ()
-    return f"sum *= scale[{index}];", (Constant("scale", scales),)
+    return f"sum *= scale[{index if scales.size > 1 else 0}];", (Constant("scale", scales),)
 
 
 def check_types(layer: Layer, *operands: Operand | None) -> Support:
