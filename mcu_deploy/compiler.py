@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,9 +27,10 @@ from mcu_deploy.boards import Board
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.errors import BackendFault, HygieneError
-from mcu_deploy.formats.imported import AssumedShape
+from mcu_deploy.errors import BackendFault, HygieneError, McuDeployError, ModelError
+from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.ir import EdgeId, Graph, naming
+from mcu_deploy.obstacles import Obstacle
 from mcu_deploy.options import Options
 from mcu_deploy.report import floats
 from mcu_deploy.session import Session
@@ -64,9 +66,12 @@ def compile_model(
             return compile_model(path, board, name=name, session=own, options=chosen)
     if formats.is_compiled(path):
         return _open(path, board, name, session, chosen)
-    session.preference(board.core, chosen.backends)  # names that nobody has end here
+    preference = session.preference(board.core, chosen.backends)  # names that nobody has end here
     memory_pools.require_possible(board, chosen)
-    source = _read(path, names.network_name(name, path), chosen)
+    read = formats.attempt(path, chosen.shapes)
+    if not read.is_whole:
+        raise formats.of_file(path, _refusal(read, preference, target_of(board)))
+    source = _simplify(read, names.network_name(name, path), chosen)
     with session.loading() as network_id:
         while True:
             try:
@@ -105,8 +110,16 @@ class _Source:
     pinned: Mapping[str, EdgeId]
 
 
-def _read(path: Path, name: str, options: Options) -> _Source:
-    read = formats.read(path, options.shapes)
+def _refusal(read: Imported, preference: Sequence[Backend], target: Target) -> ModelError:
+    """All that stands against a model that could be read in part: the backends' reasons too."""
+    refused: list[Obstacle] = []
+    for part in (read.graph, *read.parts):
+        with suppress(McuDeployError):
+            refused += partition.unsupported(optimize.run(part), preference, target)
+    return read.refusal({op for backend in preference for op in backend.operators}, refused)
+
+
+def _simplify(read: Imported, name: str, options: Options) -> _Source:
     imported = read.graph
     if options.half is not None:
         imported = splitting.take(imported, options.half)

@@ -20,8 +20,9 @@ from mcu_deploy.errors import ModelError, one_line
 from mcu_deploy.formats.imported import Imported
 from mcu_deploy.given import is_file, is_folder, why_no_file
 from mcu_deploy.ir import Graph, naming
+from mcu_deploy.obstacles import Refusal
 
-_LONGEST_REFUSAL = 1000
+_LONGEST = 1000
 _LARGEST_FILE = 1 << 30
 
 
@@ -50,17 +51,26 @@ def read(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
 
     `shapes` binds the shape of inputs by name, for models with symbolic dimensions; an open first
     dimension that looks like a batch is taken as 1, and the answer says so. Raises
-    ModelError with a sentence for a file that is missing, damaged or of no known format.
+    ModelError with a sentence for a file that is missing, damaged or of no known format, and one
+    that lists all that stands against a model that cannot be read as a whole.
+    """
+    found = attempt(path, shapes)
+    if not found.is_whole:
+        raise of_file(path, found.refusal())
+    return found
+
+
+def attempt(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Imported:
+    """As `read`, but of a model that cannot be read as a whole the answer has what can be.
+
+    So that backends are asked about that too, and one error lists everything.
     """
     file = Path(path)
     module = require_format(file)
     try:
         found: Imported = module.read(file, dict(shapes or {}))
     except ModelError as error:
-        # Names in a file may be of any length and hold anything.
-        text = one_line(str(error), _LONGEST_REFUSAL)
-        error.args = (text if str(file) in text else f"{file}: {text}",)
-        raise
+        raise of_file(file, error) from error.__cause__
     return replace(found, graph=naming.number(found.graph))
 
 
@@ -91,6 +101,14 @@ def require_format(path: Path) -> ModuleType:
             f"{path} has {wrong} ({listed}). Give the model file, or convert the model to ONNX."
         )
     return module
+
+
+def of_file(path: str | Path, error: ModelError) -> ModelError:
+    """The error with the file's name before it, if it does not have it."""
+    # Names in a file may be of any length and hold anything.
+    text = str(error) if isinstance(error, Refusal) else one_line(str(error), _LONGEST)
+    error.args = (text if str(path) in text else f"{path}: {text}",)
+    return error
 
 
 def is_compiled(path: Path) -> bool:

@@ -11,54 +11,55 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_control import misfit
 from mcu_deploy.interpreter import node_call
-from mcu_deploy.ir import Graph, Node, TensorType
+from mcu_deploy.ir import Graph, Node, NodeId, TensorType
+from mcu_deploy.obstacles import short
 from mcu_deploy.operators import shapes
 from mcu_deploy.operators.movement import pad_amounts
 from mcu_deploy.operators.reduction import reduced_axes
 from mcu_deploy.operators.selection import gather_axis, gather_indices
+
+# Kernels are compiled by looking at each element, at 8 bytes of our memory for each.
+_MOST_ELEMENTS = 1 << 24
 
 
 class _Wrong(Exception):
     """What does not fit, as a clause."""
 
 
-# Kernels are compiled by looking at each element, at 8 bytes of our memory for each.
-_MOST_ELEMENTS = 1 << 24
-
-
-def check_sizes(graph: Graph) -> None:
-    """Raises ModelError, which names the node, where sizes do not fit together."""
-    _check_elements(graph)
+def misfits(graph: Graph) -> dict[NodeId, str]:
+    """By node, a sentence about sizes that do not fit together in it or in graphs that it holds."""
+    found = {}
     for node in graph.nodes:
-        for inner in graph.subgraphs(node.id).values():
-            check_sizes(inner)
+        sentences = [s for g in graph.subgraphs(node.id).values() for s in misfits(g).values()]
         # TFLite's operators have the sizes of ONNX's of the same name.
         rule = _RULES.get(node.op) if node.domain in ("", "tflite") else None
-        if rule is None:
-            continue
         try:
-            rule(graph, node)
+            if rule is not None:
+                rule(graph, node)
         except _Wrong as wrong:
-            name = node.name if len(node.name) <= 80 else node.name[:77] + "..."
-            raise ModelError(
-                f"{node.op} {name!r} of the model cannot be computed: {wrong}. "
+            sentences.append(
+                f"{node.op} {short(node.name)!r} of the model cannot be computed: {wrong}. "
                 "The model is damaged; export it again."
-            ) from None
-
-
-def _check_elements(graph: Graph) -> None:
-    """A model of a few bytes may ask for tensors that fill the machine that compiles it."""
-    for edge in (*graph.inputs, *(o for n in graph.nodes for o in n.outputs if o is not None)):
-        type_ = graph.type(edge)
-        if type_.elements > _MOST_ELEMENTS:
-            raise ModelError(
-                f"The tensor {graph.edge_name(edge)[:80]!r} has the shape {list(type_.shape)}, "
-                f"which is more than {_MOST_ELEMENTS:,} elements and more than any "
-                "microcontroller holds. Use a smaller shape."
             )
+        if sentences:
+            found[node.id] = sentences[0]
+    return found
+
+
+def too_large(type_: TensorType) -> str | None:
+    """A clause about a computed tensor that is too large to be compiled.
+
+    A model of a few bytes may ask for tensors that fill the machine that compiles it.
+    """
+    if type_.elements <= _MOST_ELEMENTS:
+        return None
+    much = "2 GiB" if type_.bytes >= 1 << 31 else f"{_MOST_ELEMENTS:,} elements"
+    return (
+        f"has the shape {list(type_.shape)}, which is more than {much} and more than any "
+        "microcontroller holds; use a smaller shape"
+    )
 
 
 def _want(condition: bool, clause: str) -> None:

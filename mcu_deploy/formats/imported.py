@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.ir import Graph
+from mcu_deploy.errors import ModelError
+from mcu_deploy.formats.consistency import misfits
+from mcu_deploy.ir import Graph, GraphEditor, NodeId
+from mcu_deploy.obstacles import Obstacle, refusal, settled
+from mcu_deploy.operators import label, registry
 
 _log = logging.getLogger("mcu_deploy")
 
@@ -48,10 +52,70 @@ class AssumedShape:
 
 @dataclass(frozen=True)
 class Imported:
-    """A model file, read."""
+    """A model file, read.
+
+    graph: where something stands against the model, only what of it can be read. parts: what can
+    be read of graphs inside of nodes that cannot. left_out: the nodes that cannot. problems:
+    sentences about shapes, types and sizes.
+    """
 
     graph: Graph
     assumed: tuple[AssumedShape, ...] = ()
+    parts: tuple[Graph, ...] = ()
+    left_out: tuple[Obstacle, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        return not (self.left_out or self.problems)
+
+    def refusal(
+        self, operators: Collection[str] = (), refused: Sequence[Obstacle] = ()
+    ) -> ModelError:
+        """The error that tells all of it.
+
+        operators: those of the backends. refused: what backends say of the graph and its parts.
+        """
+        known = {*operators, *known_operators()}
+        nodes = settled(self.left_out, known)
+        unknown = [n for n in nodes if n.operator not in known]
+        forms = [n for n in nodes if n.operator in known]
+        return refusal([*unknown, *refused, *forms], self.problems)
+
+
+def checked(
+    graph: Graph,
+    parts: Sequence[Graph],
+    left_out: Sequence[Obstacle],
+    problems: Sequence[str],
+    assumed: tuple[AssumedShape, ...],
+) -> Imported:
+    """What was read, without the nodes whose sizes do not fit together."""
+    found = list(problems)
+    fitting = []
+    for part in (graph, *parts):
+        wrong = misfits(part)
+        found += wrong.values()
+        fitting.append(_without(part, wrong))
+    return Imported(fitting[0], assumed, tuple(fitting[1:]), tuple(left_out), tuple(found))
+
+
+def _without(graph: Graph, nodes: Collection[NodeId]) -> Graph:
+    """A graph that is given what these nodes compute."""
+    if not nodes:
+        return graph
+    editor = GraphEditor(graph)
+    for node in nodes:
+        editor.inputs += [e for e in graph.node(node).writes if e not in graph.inputs]
+        editor.outputs += [e for e in graph.node(node).reads if graph.producer(e) is not None]
+        editor.remove_node(node)
+    editor.outputs = list(dict.fromkeys(editor.outputs))
+    return editor.finish()
+
+
+def known_operators() -> set[str]:
+    """The operators that an importer, a pass or the interpreter knows."""
+    return {label(domain, name) for domain, name in registry()}
 
 
 def tell_assumed(model: str, assumed: Sequence[AssumedShape]) -> None:

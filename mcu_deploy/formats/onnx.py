@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,17 +20,17 @@ from onnx import TensorProto
 
 from mcu_deploy import contained
 from mcu_deploy.errors import McuDeployError, ModelError
-from mcu_deploy.formats.consistency import check_sizes
-from mcu_deploy.formats.imported import AssumedShape, Imported
-from mcu_deploy.formats.onnx_graph import declared_types, to_graph
+from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
+from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refuse_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes
-from mcu_deploy.formats.onnx_operators import refuse_unknown, refuse_untyped, text_of
+from mcu_deploy.formats.onnx_operators import domain_of, set_aside_undefined, strangers, text_of
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.given import is_file
+from mcu_deploy.obstacles import refusal, settled, tensors
 
 SUFFIXES = (".onnx",)
 
@@ -77,34 +78,43 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
 
 def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Imported:
     room = _ROOM + _COPIES * len(raw)
-    plain, assumed = contained.call(_plain_form, path, raw, shapes, memory_bytes=room)
+    plain, assumed, problems = contained.call(_plain_form, path, raw, shapes, memory_bytes=room)
     model = onnx.load_model_from_string(plain)
-    refuse_untyped(model, declared_types(model.graph))
-    opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
-    graph = replace(
-        to_graph(model.graph, text_of(model.graph.name or path.stem), opset),
-        source_sha256=hashlib.sha256(raw).hexdigest(),
+    opset = max((o.version for o in model.opset_import if not domain_of(o.domain)), default=0)
+    read = to_graph(model.graph, text_of(model.graph.name or path.stem), opset)
+    return checked(
+        replace(read.graph, source_sha256=hashlib.sha256(raw).hexdigest()),
+        read.parts,
+        read.left_out,
+        (*problems, *tensors(read.clauses), *read.sentences),
+        assumed,
     )
-    check_sizes(graph)
-    return Imported(graph, assumed)
 
 
 def _plain_form(
     path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]
-) -> tuple[bytes, tuple[AssumedShape, ...]]:
-    """The model in the form that becomes a graph, as a file, and what was assumed."""
+) -> tuple[bytes, tuple[AssumedShape, ...], tuple[str, ...]]:
+    """The model in the form that becomes a graph, as a file; what was assumed; what is wrong."""
     model = _parse(path, raw)
     _load_external_data(model, path)
-    refuse_unknown(model)
+    set_aside_undefined(model)
     _check(model, path)
     model = _inline_functions(model, path)
-    refuse_attributes(model)
     name_outputs(model.graph)
     forget_negative_sizes(model.graph)
-    assumed = bind_shapes(model, shapes)
+    assumed, problems = bind_shapes(model, shapes)
     to_qdq(model)
-    infer_and_fold(model)
-    return model.SerializeToString(), assumed
+    try:
+        refuse_attributes(model)
+    except ModelError as error:
+        problems = (*problems, str(error))
+    try:
+        infer_and_fold(model, strict=not problems)
+    except ModelError as error:
+        problems = (*problems, str(error))
+        with suppress(ModelError):
+            infer_and_fold(model, strict=False)
+    return model.SerializeToString(), assumed, problems
 
 
 def self_contained(path: Path) -> bytes:
@@ -161,9 +171,8 @@ def _check(model: onnx.ModelProto, path: Path) -> None:
         for tensor_type in bare:
             tensor_type.ClearField("shape")
     except (onnx.checker.ValidationError, RuntimeError, ValueError, MemoryError) as error:
-        raise ModelError(
-            f"{path} is no valid ONNX model: {reason(error)}. Export the model again."
-        ) from error
+        sentence = f"{path} is no valid ONNX model: {reason(error)}. Export the model again."
+        raise refusal(settled(strangers(model), known_operators()), [sentence]) from error
 
 
 def _load_external_data(model: onnx.ModelProto, path: Path) -> None:

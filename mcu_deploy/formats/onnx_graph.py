@@ -1,243 +1,332 @@
-"""From an ONNX graph whose shapes are all known to a graph of ours, subgraphs included."""
+"""From an ONNX graph whose shapes are inferred to a graph of ours, subgraphs included.
+
+What has no type of ours is left out, with all that depends on it, and told: the rest is a graph
+that backends can be asked about, so that one answer names all that stands against a model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, numpy_helper
 
 from mcu_deploy.errors import ModelError, UnsupportedError
 from mcu_deploy.formats.onnx_inference import refuse_training
-from mcu_deploy.formats.onnx_operators import domain_of, sized_at_run_time, text_of
-from mcu_deploy.formats.onnx_reasons import reason
-from mcu_deploy.formats.onnx_subgraphs import free_names, subgraphs_of
+from mcu_deploy.formats.onnx_operators import (
+    COUNTING,
+    UNDEFINED,
+    counts_values,
+    domain_of,
+    draws_values,
+    gives_shapes,
+    sized_at_run_time,
+    text_of,
+)
+from mcu_deploy.formats.onnx_subgraphs import free_names, live_nodes, subgraphs_of
+from mcu_deploy.formats.onnx_types import (
+    NoTensor,
+    Open,
+    Untyped,
+    Value,
+    array_of,
+    declared_types,
+    type_of,
+)
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
+from mcu_deploy.obstacles import Obstacle
+from mcu_deploy.operators import label
 
-Value = np.ndarray[Any, Any]
 
-# Indices in the generated code are 32-bit integers.
-_LARGEST_TENSOR_BYTES = (1 << 31) - 1
+@dataclass
+class Outcome:
+    """What was read, collected over a graph and those inside of it.
 
-_DTYPES: Mapping[int, DType] = {
-    TensorProto.BOOL: DType.BOOL,
-    TensorProto.INT8: DType.INT8,
-    TensorProto.UINT8: DType.UINT8,
-    TensorProto.INT16: DType.INT16,
-    TensorProto.UINT16: DType.UINT16,
-    TensorProto.INT32: DType.INT32,
-    TensorProto.UINT32: DType.UINT32,
-    TensorProto.INT64: DType.INT64,
-    TensorProto.UINT64: DType.UINT64,
-    TensorProto.FLOAT: DType.FLOAT32,
-    TensorProto.DOUBLE: DType.FLOAT64,
-}
+    graph: what has types; it computes what it can. left_out: the nodes that are not in it.
+    parts: of the graphs inside of nodes that were left out, what has types. clauses: what is said
+    of tensors, with their names. open_inputs: inputs of the graph without a shape. whole: whether
+    nothing is missing.
+    """
+
+    graph: Graph
+    left_out: list[Obstacle] = field(default_factory=list)
+    parts: list[Graph] = field(default_factory=list)
+    clauses: dict[str, list[str]] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+    open_inputs: list[str] = field(default_factory=list)
+    whole: bool = True
+
+    def take(self, other: Outcome) -> None:
+        """Adds what another one tells."""
+        self.left_out += other.left_out
+        self.parts += other.parts
+        self.whole = self.whole and other.whole
+        self.sentences += other.sentences
+        for clause, names in other.clauses.items():
+            self.clauses.setdefault(clause, []).extend(names)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a subgraph reads from the graphs around it.
+
+    types: of computed tensors, which become its last inputs. constants: these become its own.
+    missing: tensors that were left out. changing: those that depend on the values of inputs.
+    """
+
+    types: Mapping[str, TensorType] = field(default_factory=dict)
+    constants: Mapping[str, Value] = field(default_factory=dict)
+    missing: Collection[str] = ()
+    changing: Collection[str] = ()
 
 
 def to_graph(
-    proto: onnx.GraphProto,
-    name: str,
-    opset: int,
-    outer: Mapping[str, TensorType] | None = None,
-    constants: Mapping[str, Value] | None = None,
-) -> Graph:
-    """The graph of an ONNX graph whose shapes are inferred.
+    proto: onnx.GraphProto, name: str, opset: int, around: Surroundings | None = None
+) -> Outcome:
+    """The graph of an ONNX graph whose shapes are inferred, and what could not be read of it.
 
-    For a subgraph, `outer` are the computed tensors that it reads from the graphs around it, which
-    become its last inputs; `constants` are the constants that it reads from them, which become its
-    own. Raises ModelError, which names the tensor or node, for what is not static or not sound.
+    Raises ModelError, which names the tensor or node, for what is not sound.
     """
-    return _Reader(proto, name, outer or {}, constants or {}).read(opset)
+    return _Reader(proto, name, opset, around or Surroundings()).read()
 
 
 class _Reader:
-    def __init__(
-        self,
-        proto: onnx.GraphProto,
-        name: str,
-        outer: Mapping[str, TensorType],
-        constants: Mapping[str, Value],
-    ) -> None:
+    """missing: names of tensors that have no edge. changing: names of tensors that depend on the
+    values of inputs, not on constants and shapes alone. border: those that nodes outside read."""
+
+    def __init__(self, proto: onnx.GraphProto, name: str, opset: int, around: Surroundings) -> None:
         self.proto = proto
+        self.opset = opset
         self.editor = GraphEditor.empty(name)
         self.types = declared_types(proto)
         self.edges: dict[str, EdgeId] = {}
-        for name, value in constants.items():
+        self.missing = set(around.missing)
+        self.changing = set(around.changing)
+        self.border: list[str] = []
+        self.told = Outcome(self.editor.finish())
+        for name, value in around.constants.items():
             self._constant(name, value)
         for tensor in proto.initializer:
-            self._constant(tensor.name, _array(tensor))
+            try:
+                self._constant(tensor.name, array_of(tensor))
+            except Untyped as untyped:
+                self._tell(str(untyped), tensor.name)
         for value_info in proto.input:
-            if value_info.name in self.edges:
-                continue  # an initializer that is listed as an input too (IR version 3)
-            self._input(value_info.name, _static(self.types, value_info.name, "input"))
-        for name, type_ in outer.items():
-            self._input(name, type_)
+            # IR version 3 lists initializers as inputs too.
+            if value_info.name not in self.edges and value_info.name not in self.missing:
+                self._input(value_info.name)
+        for name, type_ in around.types.items():
+            self._add_input(name, type_)
 
     def _constant(self, name: str, value: Value) -> None:
         type_ = TensorType(DType.of(value.dtype), value.shape)
         self.edges[name] = self.editor.add_constant(text_of(name), value, type_)
 
-    def _input(self, name: str, type_: TensorType) -> None:
-        edge = self.editor.add_edge(text_of(name), type_)
-        self.edges[name] = edge
-        self.editor.inputs.append(edge)
+    def _input(self, name: str) -> None:
+        self.changing.add(name)
+        try:
+            self._add_input(name, type_of(self.types.get(name)))
+            return
+        except Untyped as untyped:
+            self._tell(str(untyped), name)
+        except Open:
+            self.told.open_inputs.append(text_of(name))
+        except NoTensor:
+            self.told.sentences.append(
+                f"Input {text_of(name)!r} is a sequence, map or optional; only tensors are taken."
+            )
+        self.missing.add(name)
+        self.told.whole = False
 
-    def read(self, opset: int) -> Graph:
+    def _add_input(self, name: str, type_: TensorType) -> None:
+        self.edges[name] = self.editor.add_edge(text_of(name), type_)
+        self.editor.inputs.append(self.edges[name])
+
+    def _tell(self, clause: str, name: str) -> None:
+        self.told.clauses.setdefault(clause, []).append(text_of(name))
+        self.missing.add(name)
+        self.told.whole = False
+
+    def read(self) -> Outcome:
+        live = live_nodes(self.proto)
         for index, node in enumerate(self.proto.node):
-            self._node(node, text_of(node.name or f"{text_of(node.op_type)}_{index}"), opset)
+            if index in live:
+                self._node(node, text_of(node.name or f"{text_of(node.op_type)}_{index}"))
         if not self.proto.output:
             raise ModelError("The model has no output, so there is nothing to compute.")
-        for value_info in self.proto.output:
-            self.editor.outputs.append(self._lookup(value_info.name, "the list of outputs"))
-        return self.editor.finish(opset=opset)
+        outputs = [o.name for o in self.proto.output]
+        for name in outputs if self.told.whole else dict.fromkeys((*outputs, *self.border)):
+            if self._is_there(name, "the list of outputs"):
+                self.editor.outputs.append(self.edges[name])
+        self.told.graph = self.editor.finish(opset=self.opset)
+        return self.told
 
-    def _node(self, node: onnx.NodeProto, name: str, opset: int) -> None:
-        inputs = [self._lookup(i, name) if i else None for i in node.input]
-        extra_inputs, subgraphs = self._subgraphs(node, name, opset)
-        outputs: list[EdgeId | None] = []
-        for output in node.output:
-            if not output:
-                outputs.append(None)
-                continue
-            if output in self.edges:
+    def _is_there(self, name: str, reader: str) -> bool:
+        """Whether a tensor has an edge; otherwise it was left out."""
+        if name in self.edges:
+            return True
+        if name in self.missing:
+            return False
+        raise ModelError(
+            f"{reader!r} reads the tensor {name!r}, which nothing in the model writes before. "
+            "Export the model again."
+        )
+
+    def _node(self, node: onnx.NodeProto, name: str) -> None:
+        written = [o for o in node.output if o]
+        for output in written:
+            if output in self.edges or output in self.missing:
                 raise ModelError(
                     f"The tensor {output!r} is written twice, the second time by {name!r}; "
                     "ONNX allows one writer. Export the model again."
                 )
-            type_ = self._written_type(node, name, output)
+        free = dict.fromkeys(n for g in subgraphs_of(node).values() for n in free_names(g))
+        read = [*(i for i in node.input if i), *free]
+        there = all(self._is_there(n, name) for n in read)
+        changes = draws_values(node) or any(n in self.changing for n in read)
+        if changes and not gives_shapes(node):
+            self.changing.update(written)
+        held = self._subgraphs(node, name, list(free))
+        try:
+            if domain_of(node.domain) == UNDEFINED:
+                raise _LeftOut(f"ONNX's opset {self.opset} does not define it", weak=False)
+            if not there:
+                raise _LeftOut(COUNTING, weak=False) if counts_values(node) else _LeftOut
+            self._require_whole(held)
+            if self._is_dropout(node):
+                self._require_inference(node)
+            types = self._types(node, written)
+            attributes = _attributes(node)
+        except (_LeftOut, Untyped) as left_out:
+            self._leave_out(node, name, there, left_out)
+            self.told.parts += [inner.graph for inner in held.values()]
+            self.border += [n for n in read if n in self.changing]
+            return
+        for output, type_ in types.items():
             self.edges[output] = self.editor.add_edge(text_of(output), type_)
-            outputs.append(self.edges[output])
-        if text_of(node.op_type) == "Dropout" and not domain_of(text_of(node.domain)):
-            self._dropout(node, inputs, outputs, name, opset)
+        if self._is_dropout(node):
+            self._dropout(node, name)
             return
         self.editor.add_node(
-            text_of(node.op_type), inputs, outputs, name, _attributes(node),
-            domain_of(text_of(node.domain)), extra_inputs, subgraphs,
-        )  # fmt: skip
+            text_of(node.op_type),
+            [self.edges[i] if i else None for i in node.input],
+            [self.edges[o] if o else None for o in node.output],
+            name,
+            attributes,
+            domain_of(node.domain),
+            [self.edges[n] for n in free if self.edges[n] not in self.editor.constants],
+            {attribute: inner.graph for attribute, inner in held.items()},
+        )
 
-    def _dropout(
-        self,
-        node: onnx.NodeProto,
-        inputs: Sequence[EdgeId | None],
-        outputs: Sequence[EdgeId | None],
-        name: str,
-        opset: int,
-    ) -> None:
+    @staticmethod
+    def _is_dropout(node: onnx.NodeProto) -> bool:
+        return text_of(node.op_type) == "Dropout" and not domain_of(node.domain)
+
+    def _require_inference(self, node: onnx.NodeProto) -> None:
+        """Raises _LeftOut for a Dropout that trains."""
+        constants = [self.editor.constants.get(self.edges.get(i, -1)) for i in node.input[1:3]]
+        try:
+            refuse_training(node, *(*constants, None, None)[:2])
+        except UnsupportedError as error:
+            self.told.sentences.append(str(error))
+            raise _LeftOut from None
+
+    def _dropout(self, node: onnx.NodeProto, name: str) -> None:
         """At inference it is its input; its mask says that every element is kept."""
-        given = (*inputs, None, None)
-        known = self.editor.constants
-        refuse_training(node, *(None if e is None else known.get(e) for e in given[1:3]))
-        y, mask = (*outputs, None)[:2]
+        y, mask = (*(self.edges[o] if o else None for o in node.output), None)[:2]
         if y is not None:
-            self.editor.add_node("Identity", inputs[:1], [y], name)
+            self.editor.add_node("Identity", [self.edges[node.input[0]]], [y], name)
         if mask is not None:
             type_ = self.editor.types[mask]
             # Before opset 12 onnxruntime fills it with zeros.
-            value = np.full(type_.shape, opset >= 12, type_.dtype.numpy)
+            value = np.full(type_.shape, self.opset >= 12, type_.dtype.numpy)
             kept = self.editor.add_constant(f"{name} mask", value, type_)
             self.editor.add_node("Identity", [kept], [mask], f"{name} mask")
 
-    def _written_type(self, node: onnx.NodeProto, name: str, output: str) -> TensorType:
-        """The type of a node's output. Raises ModelError with the reason where it has no size."""
-        type_ = self.types.get(output)
-        if type_ is not None and type_.HasField("tensor_type") and not _is_static(type_):
-            constants = {n for n, edge in self.edges.items() if edge in self.editor.constants}
-            clause = sized_at_run_time(node, constants)
-            if clause is not None:
-                raise UnsupportedError(f"{text_of(node.op_type)} {name[:80]!r}: {clause}.")
-        return _static(self.types, output, f"output of {name!r}")
+    def _types(self, node: onnx.NodeProto, written: Sequence[str]) -> dict[str, TensorType]:
+        """The types of a node's outputs. Raises _LeftOut where one has none."""
+        found = {}
+        for output in written:
+            try:
+                found[output] = type_of(self.types.get(output))
+            except Untyped as untyped:
+                self._tell(str(untyped), output)
+            except NoTensor:
+                raise _LeftOut(
+                    f"its output {text_of(output)[:80]!r} is a sequence, map or optional"
+                ) from None
+            except Open as shown:
+                constants = {n for n, edge in self.edges.items() if edge in self.editor.constants}
+                clause = sized_at_run_time(node, constants)
+                if clause is not None:
+                    raise _LeftOut(clause, weak=False) from None
+                raise _LeftOut(
+                    f"the shape of its output {text_of(output)[:80]!r} cannot be inferred ({shown})"
+                ) from None
+        if len(found) < len(written):
+            raise _LeftOut
+        return found
 
     def _subgraphs(
-        self, node: onnx.NodeProto, name: str, opset: int
-    ) -> tuple[list[EdgeId], dict[str, Graph]]:
-        """The graphs that a node holds, and the edges that they read."""
-        protos = subgraphs_of(node)
-        free = dict.fromkeys(n for proto in protos.values() for n in free_names(proto))
-        found = {n: self._lookup(n, name) for n in free}
-        known = self.editor.constants
-        constants = {n: known[edge] for n, edge in found.items() if edge in known}
-        outer = {n: self.editor.types[e] for n, e in found.items() if e not in known}
-        subgraphs = {
-            attribute: to_graph(
-                proto, text_of(proto.name or f"{name} {attribute}"), opset, outer, constants
-            )
-            for attribute, proto in protos.items()
-        }
-        return [found[n] for n in outer], subgraphs
-
-    def _lookup(self, name: str, reader: str) -> EdgeId:
-        if name not in self.edges:
-            raise ModelError(
-                f"{reader!r} reads the tensor {name!r}, which nothing in the model writes before. "
-                "Export the model again."
-            )
-        return self.edges[name]
-
-
-def declared_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
-    """The types that a graph states for its tensors, by name."""
-    return {v.name: v.type for v in (*graph.value_info, *graph.output, *graph.input)}
-
-
-def _is_static(type_: onnx.TypeProto) -> bool:
-    shape = type_.tensor_type.shape
-    sized = all(d.HasField("dim_value") and d.dim_value >= 0 for d in shape.dim)
-    return type_.tensor_type.HasField("shape") and sized
-
-
-def _static(types: Mapping[str, onnx.TypeProto], name: str, what: str) -> TensorType:
-    type_ = types.get(name)
-    if type_ is None or not type_.HasField("tensor_type"):
-        raise ModelError(
-            f"The shape of the {what}, tensor {name!r}, cannot be inferred: the operator is "
-            "unknown to ONNX, or it is no tensor. Run onnx.shape_inference on the model, or "
-            "replace the operator."
+        self, node: onnx.NodeProto, name: str, free: Sequence[str]
+    ) -> dict[str, Outcome]:
+        """The graphs that a node holds, with what they read from here, by attribute."""
+        constants = self.editor.constants
+        here = {n: self.edges[n] for n in free if n in self.edges}
+        around = Surroundings(
+            {n: self.editor.types[e] for n, e in here.items() if e not in constants},
+            {n: constants[e] for n, e in here.items() if e in constants},
+            [n for n in free if n in self.missing],
+            [n for n in free if n in self.changing],
         )
-    tensor = type_.tensor_type
-    if tensor.elem_type not in _DTYPES:
-        label = _type_name(tensor.elem_type)
-        raise ModelError(
-            f"The {what}, tensor {name!r}, has elements of type {label}, which no backend "
-            "computes. Convert the model to float32 or an integer type."
-        )
-    dims = list(tensor.shape.dim)
-    if not _is_static(type_):
-        sizes = [d.dim_param or d.dim_value or "?" for d in dims]
-        shown = sizes if tensor.HasField("shape") else "unknown"
-        raise ModelError(
-            f"The {what}, tensor {name!r}, has no static shape ({shown}). "
-            "Bind the inputs with --shape INPUT=1,3,96,96."
-        )
-    result = TensorType(_DTYPES[tensor.elem_type], tuple(int(d.dim_value) for d in dims))
-    if result.bytes > _LARGEST_TENSOR_BYTES:
-        raise ModelError(
-            f"The {what}, tensor {name!r}, has the shape {list(result.shape)}, which is more than "
-            "2 GiB and more than any microcontroller holds. Use a smaller shape."
-        )
-    return result
+        held = {}
+        for attribute, proto in subgraphs_of(node).items():
+            title = text_of(proto.name or f"{name} {attribute}")
+            held[attribute] = inner = to_graph(proto, title, self.opset, around)
+            if node.op_type == "If" and node.input[0] not in self.changing:
+                inner.left_out.clear()  # with all shapes known, this branch may be gone
+            self.told.take(inner)
+        return held
+
+    def _require_whole(self, held: Mapping[str, Outcome]) -> None:
+        """Raises _LeftOut where a graph that a node holds could not be read."""
+        for inner in held.values():
+            if inner.open_inputs:
+                raise _LeftOut(f"the shape of {inner.open_inputs[0][:80]!r} inside of it is open")
+            if not inner.whole:
+                raise _LeftOut
+
+    def _leave_out(self, node: onnx.NodeProto, name: str, there: bool, why: Exception) -> None:
+        """Tells of a node, and takes what it writes as given where that has a type.
+
+        What depends on shapes alone and is only behind something else is not told: it is computed
+        when the model is compiled.
+        """
+        self.told.whole = False
+        if isinstance(why, Untyped):
+            self.told.clauses.setdefault(str(why), []).append(name)
+        weak = not isinstance(why, _LeftOut) or why.weak
+        if there or not weak or any(o in self.changing for o in node.output):
+            domain = domain_of(node.domain)
+            operator = label("" if domain == UNDEFINED else domain, text_of(node.op_type))
+            reason = why.reason if isinstance(why, _LeftOut) else ""
+            self.told.left_out.append(Obstacle(operator, name, reason, weak))
+        for output in node.output:
+            if output and output not in self.missing:
+                try:
+                    self._add_input(output, type_of(self.types.get(output)))
+                except (Untyped, Open, NoTensor):
+                    self.missing.add(output)
 
 
-def _type_name(code: int) -> str:
-    """ONNX's name of an element type; damaged files may hold any number."""
-    known = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
-    return str(known.get(code, f"number {code}"))
+class _LeftOut(Exception):
+    """Why a node is not in the graph, as in `Obstacle`."""
 
-
-def _array(tensor: onnx.TensorProto) -> Value:
-    if tensor.data_type not in _DTYPES:
-        label = _type_name(tensor.data_type)
-        raise ModelError(
-            f"The constant {tensor.name!r} has elements of type {label}, which no backend "
-            "computes. Convert the model to float32 or an integer type."
-        )
-    try:
-        return np.asarray(numpy_helper.to_array(tensor))
-    except (ValueError, TypeError) as error:
-        raise ModelError(
-            f"The constant {tensor.name!r} is damaged ({reason(error)}). Export the model again."
-        ) from error
+    def __init__(self, reason: str = "", weak: bool = True) -> None:
+        super().__init__(reason)
+        self.reason, self.weak = reason, weak
 
 
 def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
@@ -249,7 +338,7 @@ def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
         if isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
         elif isinstance(value, onnx.TensorProto):
-            value = _array(value)
+            value = array_of(value)
         elif isinstance(value, (list, tuple)) or hasattr(value, "__len__"):
             value = tuple(
                 v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in value

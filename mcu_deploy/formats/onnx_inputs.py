@@ -27,10 +27,11 @@ Shapes = dict[str, list[Dimension]]
 
 def bind_shapes(
     model: onnx.ModelProto, given: Mapping[str, Sequence[int]]
-) -> tuple[AssumedShape, ...]:
-    """Gives the inputs static shapes; returns where the first dimension was taken as a batch of 1.
+) -> tuple[tuple[AssumedShape, ...], tuple[str, ...]]:
+    """Gives the inputs static shapes.
 
-    Raises ModelError where what is given does not fit, and for all dimensions that stay open.
+    Returns what was taken as a batch of 1, and sentences about inputs that have no shape yet or no
+    elements. Raises ModelError where what is given does not fit.
     """
     graph = model.graph
     initializers = {i.name for i in graph.initializer}
@@ -43,15 +44,18 @@ def bind_shapes(
     _require_known(given, tensors)
     bound = _bind(declared, given)
     assumed = _take_batches(bound)
-    _require_static(declared, bound, tensors)
     if bound != declared:
         for name, sizes in bound.items():
             tensors[name].shape.Clear()
             tensors[name].shape.SetInParent()
             for size in sizes:
-                tensors[name].shape.dim.add().dim_value = int(size)
+                dim = tensors[name].shape.dim.add()
+                if isinstance(size, int):
+                    dim.dim_value = size
+                else:
+                    dim.dim_param = size
         forget_shapes(graph)
-    return assumed
+    return assumed, _problems(declared, bound, tensors)
 
 
 def _dimensions(tensor: onnx.TypeProto.Tensor) -> list[Dimension]:
@@ -137,16 +141,16 @@ def _is_batch(shapes: Shapes, name: str) -> bool:
     return looks_so and not elsewhere and len(rest) > 0
 
 
-def _require_static(
+def _problems(
     declared: Shapes, bound: Shapes, tensors: Mapping[str, onnx.TypeProto.Tensor]
-) -> None:
-    """Raises ModelError that names all dimensions that are open, with the option to type."""
-    empty = [name for name, dims in bound.items() if 0 in dims]
-    if empty:
-        raise ModelError(
-            f"Input {empty[0]!r} has the shape {shown(bound[empty[0]])}, so no elements; tensors "
-            "without elements are not supported."
-        )
+) -> tuple[str, ...]:
+    """Sentences: one names all dimensions that are open, with the option to type."""
+    found = [
+        f"Input {name!r} has the shape {shown(dims)}, so no elements; a network has nothing to "
+        "read there. Leave the input out of the model."
+        for name, dims in bound.items()
+        if 0 in dims
+    ]
     is_open = [n for n in tensors if n not in bound or any(isinstance(d, str) for d in bound[n])]
     if is_open:
         listed = ", ".join(
@@ -156,7 +160,8 @@ def _require_static(
         options = " ".join(
             shape_option(n, bound[n]) if n in bound else f"--shape {n}=<size>,..." for n in is_open
         )
-        raise ModelError(
+        found.append(
             f"The model leaves sizes of its inputs open: {listed}. A microcontroller needs static "
             f"shapes; give {options} with a number for each <...>."
         )
+    return tuple(found)

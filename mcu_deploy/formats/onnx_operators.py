@@ -1,14 +1,14 @@
-"""Names in an ONNX file, and operators that are refused before there is a graph."""
+"""Names in an ONNX file, and what is known of operators by their names."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, MutableSequence
 
 import onnx
 
-from mcu_deploy.errors import UnsupportedError
-from mcu_deploy.formats.onnx_subgraphs import subgraphs_below
-from mcu_deploy.operators import find, label
+from mcu_deploy.formats.onnx_subgraphs import all_nodes
+from mcu_deploy.obstacles import Obstacle
+from mcu_deploy.operators import label
 
 
 def text_of(name: str | bytes) -> str:
@@ -22,44 +22,75 @@ def domain_of(domain: str | bytes) -> str:
     return "" if text == "ai.onnx" else text
 
 
-def refuse_unknown(model: onnx.ModelProto) -> None:
-    """Raises UnsupportedError, which lists them all, for operators that ONNX does not define."""
-    version = max((o.version for o in model.opset_import if not domain_of(o.domain)), default=1)
-    local = {text_of(f.name) for f in model.functions if not domain_of(f.domain)}
-    scopes = (model.graph, *subgraphs_below(model.graph))
-    nodes = [n for scope in scopes for n in scope.node]
-    standard = [text_of(n.op_type) for n in nodes if not domain_of(n.domain)]
-    unknown = [n for n in standard if n not in local and not onnx.defs.has(n, version, "")]
-    if unknown:
-        raise UnsupportedError(
-            f"The model uses operators that ONNX's opset {version} does not define: "
-            f"{_listed(unknown)}. Replace them in the model, or export it to another opset."
-        )
+# The domain of nodes that claim to be ONNX's own and are not, once they are set aside.
+UNDEFINED = "mcu-deploy.undefined"
+_RANDOM = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli"}
+# What they give depends on the shape of their input alone.
+_SHAPES = {"Shape", "Size"}
 
 
-def refuse_untyped(model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]) -> None:
-    """Raises UnsupportedError, which lists all unsupported operators, where one blocks the way.
+def set_aside_undefined(model: onnx.ModelProto) -> None:
+    """Moves the nodes whose operator ONNX does not define to a domain of their own.
 
-    Behind an operator without shape inference no shape is known, so the backends cannot be asked.
+    So the checker and the inference of shapes pass them by, and they are told with all others.
     """
-    constants = {t.name for t in model.graph.initializer}
-    blocked, unknown = [], []
-    for node in model.graph.node:
+    _set_aside(model.graph.node, model.opset_import, model)
+    for function in model.functions:
+        _set_aside(function.node, function.opset_import, model)
+
+
+def _set_aside(
+    nodes: Iterable[onnx.NodeProto],
+    imports: MutableSequence[onnx.OperatorSetIdProto],
+    model: onnx.ModelProto,
+) -> None:
+    version = max((o.version for o in imports if not domain_of(o.domain)), default=1)
+    local = {text_of(f.name) for f in model.functions if not domain_of(f.domain)}
+    found = False
+    for node in all_nodes(nodes):
+        op = text_of(node.op_type)
+        if not domain_of(node.domain) and op not in local and not onnx.defs.has(op, version, ""):
+            node.domain = UNDEFINED
+            found = True
+    if found:
+        imports.append(onnx.helper.make_opsetid(UNDEFINED, 1))
+
+
+def strangers(model: onnx.ModelProto) -> list[Obstacle]:
+    """The nodes of a model, valid or not, whose operators are unknown by their names."""
+    local = {(domain_of(f.domain), text_of(f.name)) for f in model.functions}
+    found = []
+    for node in all_nodes(model.graph.node):
         domain, op = domain_of(node.domain), text_of(node.op_type)
-        known = all(not i or i in types or i in constants for i in node.input)
-        if known and any(o and o not in types for o in node.output):
-            blocked.append(label(domain, op))
-        elif find(domain, op) is None:
-            unknown.append(label(domain, op))
-    if blocked:
-        raise UnsupportedError(
-            f"The model uses operators that no backend has: {_listed([*blocked, *unknown])}. "
-            "Replace them in the model."
-        )
+        if domain == UNDEFINED:
+            found.append(Obstacle(op, text_of(node.name), "ONNX does not define it"))
+        elif domain and (domain, op) not in local:
+            found.append(Obstacle(label(domain, op), text_of(node.name), "", weak=True))
+    return found
+
+
+def counts_values(node: onnx.NodeProto) -> bool:
+    """Whether the size of a node's output always depends on the values of its inputs."""
+    return not domain_of(node.domain) and text_of(node.op_type) in _COUNTING
+
+
+def draws_values(node: onnx.NodeProto) -> bool:
+    """Whether a node may give other values in each run, whatever it reads."""
+    return text_of(node.op_type) in _RANDOM or bool(domain_of(node.domain) and not node.input)
+
+
+def gives_shapes(node: onnx.NodeProto) -> bool:
+    """Whether what a node gives depends on the shape of its input alone."""
+    return not domain_of(node.domain) and text_of(node.op_type) in _SHAPES
 
 
 # Operators that give as many elements as their input's values happen to ask for.
 _COUNTING = {"Compress", "NonMaxSuppression", "NonZero", "Unique"}
+COUNTING = (
+    "how many elements it gives depends on the data, and memory is planned when the model is "
+    "compiled; let the model end before it and do this step in your program, or replace it by "
+    "operators of fixed size (Where, TopK)"
+)
 # The inputs whose values are, or decide, the shape of the output; from the place on.
 _SIZING = {
     "CenterCropPad": 1, "ConstantOfShape": 0, "Expand": 1, "OneHot": 1, "Pad": 1, "Range": 0,
@@ -77,24 +108,13 @@ def sized_at_run_time(node: onnx.NodeProto, constants: Collection[str]) -> str |
     if domain_of(node.domain):
         return None
     if op in _COUNTING:
-        return (
-            "how many elements it gives depends on the data, and memory is planned when the model "
-            "is compiled. Let the model end before it and do this step in your program, or replace "
-            "it by operators of fixed size (Where, TopK)"
-        )
+        return COUNTING
     places = node.input[_SIZING.get(op, len(node.input)) :]
     computed = [text_of(name) for name in places if name and name not in constants]
     if computed:
         return (
             f"the shape of its output depends on the values of the tensor {computed[0][:80]!r}, "
             "which is computed when the model runs, and memory is planned when the model is "
-            "compiled. Make that tensor a constant of the model"
+            "compiled; make that tensor a constant of the model"
         )
     return None
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Each name once, in order; many are cut short."""
-    distinct = list(dict.fromkeys(n if len(n) <= 60 else n[:57] + "..." for n in names))
-    shown = ", ".join(distinct[:30])
-    return shown if len(distinct) <= 30 else f"{shown} and {len(distinct) - 30} more"

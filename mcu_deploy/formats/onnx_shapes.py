@@ -45,14 +45,17 @@ def forget_negative_sizes(graph: onnx.GraphProto) -> None:
                     dim.Clear()
 
 
-def infer_and_fold(model: onnx.ModelProto) -> None:
-    """Infers all shapes and evaluates what depends on constants and shapes alone, to a fixpoint."""
+def infer_and_fold(model: onnx.ModelProto, strict: bool = True) -> None:
+    """Infers all shapes and evaluates what depends on constants and shapes alone, to a fixpoint.
+
+    Raises ModelError for what contradicts itself; without `strict` the inference passes by it.
+    """
     _check_splits(model.graph)
     _rewrite_forms(model)
     if any(node.op_type == "If" for node in model.graph.node):
         # A branch that is never taken may well be wrong; those that are known to be go first.
         _to_fixpoint(model, strict=False)
-    _to_fixpoint(model, strict=True)
+    _to_fixpoint(model, strict)
 
 
 def _rewrite_forms(model: onnx.ModelProto) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import onnx
 
@@ -21,6 +21,15 @@ def subgraphs_below(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
                 yield from subgraphs_below(inner)
 
 
+def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """Nodes, each followed by those of the graphs that it holds."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+                yield from all_nodes(inner.node)
+
+
 def free_names(graph: onnx.GraphProto) -> list[str]:
     """The tensors that a graph reads from the graphs around it, in the order of reading."""
     own = {i.name for i in (*graph.input, *graph.initializer)}
@@ -32,6 +41,19 @@ def free_names(graph: onnx.GraphProto) -> list[str]:
             read.update(dict.fromkeys(free_names(inner)))
     read.update(dict.fromkeys(o.name for o in graph.output))
     return [name for name in read if name and name not in own]
+
+
+def live_nodes(graph: onnx.GraphProto) -> set[int]:
+    """The places of the nodes that an output of the graph depends on."""
+    needed = {o.name for o in graph.output}
+    live = set()
+    for index, node in reversed(list(enumerate(graph.node))):
+        if any(o in needed for o in node.output):
+            live.add(index)
+            needed.update(node.input)
+            for inner in subgraphs_of(node).values():
+                needed.update(free_names(inner))
+    return live
 
 
 def rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mcu_deploy.errors import McuDeployError, ModelError, UnsupportedError
-from mcu_deploy.formats.consistency import check_sizes
-from mcu_deploy.formats.imported import AssumedShape, Imported, shape_option, shown
-from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, parse, short
+from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_option, shown
+from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, Operation, Refused, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import converters
+from mcu_deploy.obstacles import NO_BACKEND, Obstacle, short
 
 SUFFIXES = (".tflite",)
 
@@ -51,16 +51,41 @@ def self_contained(path: Path) -> bytes:
 def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Imported:
     file = parse(raw, str(path))
     _check_shapes(file, shapes)
-    assumed = _assumed(file, shapes)
-    _refuse_unknown(file)
+    if not file.outputs:
+        raise ModelError("The model has no output, so there is nothing to compute.")
+    assumed, problems = _assumed(file, shapes)
     builder = GraphBuilder(file.name)
     for tensor in file.inputs:
-        builder.add_input(tensor)
+        if not tensor.unreadable:
+            builder.add_input(tensor)
+    left_out: list[Obstacle] = []
+    outputs = {t.index: t for t in file.outputs if not t.unreadable}
+    found = [*problems, *file.problems]
     for operation in file.operations:
-        converters()[operation.kind](operation, builder)
-    graph = replace(builder.finish(file.outputs), source_sha256=hashlib.sha256(raw).hexdigest())
-    check_sizes(graph)
-    return Imported(graph, assumed)
+        if not _convert(operation, builder, left_out, found):
+            outputs |= {t.index: t for t in builder.leave_out(operation)}
+    graph = builder.finish(file.outputs if not (left_out or found) else list(outputs.values()))
+    graph = replace(graph, source_sha256=hashlib.sha256(raw).hexdigest())
+    return checked(graph, (), left_out, found, assumed)
+
+
+def _convert(
+    operation: Operation, builder: GraphBuilder, left_out: list[Obstacle], problems: list[str]
+) -> bool:
+    """Whether an operator became nodes; otherwise it is told in `left_out` or `problems`."""
+    convert = converters().get(operation.kind)
+    tensors = (*operation.inputs, *operation.outputs, *operation.intermediates)
+    if convert is None:
+        left_out.append(Obstacle(operation.kind, operation.name, NO_BACKEND))
+    elif not any(t is not None and t.unreadable for t in tensors):
+        try:
+            convert(operation, builder)
+            return True
+        except Refused as refused:
+            left_out.append(Obstacle(operation.kind, operation.name, refused.clause))
+        except ModelError as error:
+            problems.append(str(error))
+    return False
 
 
 def _check_shapes(file: File, shapes: Mapping[str, Sequence[int]]) -> None:
@@ -83,37 +108,28 @@ def _check_shapes(file: File, shapes: Mapping[str, Sequence[int]]) -> None:
         )
 
 
-def _assumed(file: File, shapes: Mapping[str, Sequence[int]]) -> tuple[AssumedShape, ...]:
+def _assumed(
+    file: File, shapes: Mapping[str, Sequence[int]]
+) -> tuple[tuple[AssumedShape, ...], tuple[str, ...]]:
     """The inputs whose first dimension is open in the file, which has it as 1 all the same.
 
-    Raises ModelError where others are open: converters write 1 there too, and mean nothing by it.
+    And a sentence where others are open: converters write 1 there too, and mean nothing by it.
     """
-    unsaid = [t for t in file.inputs if -1 in t.signature and t.name not in shapes]
+    readable = [t for t in file.inputs if not t.unreadable]
+    unsaid = [t for t in readable if -1 in t.signature and t.name not in shapes]
     is_open = [t for t in unsaid if t.type.rank < 2 or -1 in t.signature[1:]]
     if is_open:
         listed = ", ".join(
             f"{t.name!r} is {shown([d if d >= 0 else '' for d in t.signature])}" for t in is_open
         )
         options = " ".join(shape_option(t.name, t.type.shape) for t in is_open)
-        raise ModelError(
+        sentence = (
             f"The model leaves sizes of its inputs open: {listed}. All tensors of the TFLite file "
             "are made for one shape; convert the model with the input shape that you want, or, if "
             f"it is the file's, say so with {options}."
         )
+        return (), (sentence,)
     remedy = "convert the model with another batch to change that"
-    return tuple(AssumedShape(t.name, "", t.type.shape[0], t.type.shape, remedy) for t in unsaid)
-
-
-def _refuse_unknown(file: File) -> None:
-    """Raises UnsupportedError, which lists them all with the tensor that the first one writes."""
-    first: dict[str, str] = {}
-    for operation in file.operations:
-        if operation.kind not in converters():
-            first.setdefault(operation.kind, f"{operation.kind} ({short(operation.name)!r})")
-    if first:
-        listed = list(first.values())
-        more = f" and {len(listed) - 30} more" if len(listed) > 30 else ""
-        raise UnsupportedError(
-            "The model uses TFLite operators that mcu-deploy does not compute: "
-            f"{', '.join(listed[:30])}{more}. Replace them in the model, or convert it to ONNX."
-        )
+    return tuple(
+        AssumedShape(t.name, "", t.type.shape[0], t.type.shape, remedy) for t in unsaid
+    ), ()

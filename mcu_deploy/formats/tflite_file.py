@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,7 +19,9 @@ import tflite
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError
+from mcu_deploy.formats.consistency import too_large
 from mcu_deploy.ir import DType, Quantization, TensorType
+from mcu_deploy.obstacles import short, tensors
 
 # What Python, numpy and flatbuffers raise where a file says something impossible.
 SIGNS_OF_DAMAGE = (
@@ -36,8 +38,6 @@ SIGNS_OF_DAMAGE = (
 
 _IDENTIFIER = b"TFL3"
 _LARGEST_RANK = 8
-# Indices in the generated code are 32-bit integers.
-_LARGEST_TENSOR_BYTES = (1 << 31) - 1
 
 _DTYPES: Mapping[int, DType] = {
     tflite.TensorType.FLOAT32: DType.FLOAT32,
@@ -64,7 +64,7 @@ class Tensor:
 
     value: that of a constant, of the type's shape; None for a computed tensor. signature: the
     shape with -1 for an axis that the file leaves open. variable: whether it keeps its value
-    between runs.
+    between runs. unreadable: no backend computes its type; the one here stands in for it.
     """
 
     index: int
@@ -73,6 +73,7 @@ class Tensor:
     signature: tuple[int, ...]
     value: Array | None = None
     variable: bool = False
+    unreadable: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,26 +147,33 @@ class Operation:
 
     def unsupported(self, clause: str, remedy: str) -> UnsupportedError:
         """An error for something that mcu-deploy does not compute: "KIND 'name' <clause>"."""
-        return UnsupportedError(f"{self.kind} {short(self.name)!r} {clause}. {remedy}")
+        return Refused(self, clause, remedy)
+
+
+class Refused(UnsupportedError):
+    """An operator that is not computed in the form that it has; clause: why not, and a remedy."""
+
+    def __init__(self, operation: Operation, clause: str, remedy: str) -> None:
+        super().__init__(f"{operation.kind} {short(operation.name)!r} {clause}. {remedy}")
+        self.clause = f"it {clause}; {remedy[:1].lower()}{remedy[1:].rstrip('.')}"
 
 
 @dataclass(frozen=True)
 class File:
-    """The first subgraph of a file, which is the network that TFLite runs."""
+    """The first subgraph of a file, which is the network that TFLite runs.
+
+    problems: sentences about tensors that are unreadable.
+    """
 
     name: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     operations: tuple[Operation, ...]
+    problems: tuple[str, ...] = ()
 
 
 # A table without fields: a vtable of its own size and the table's, then the offset back to it.
 _EMPTY_TABLE = struct.pack("<HHi", 4, 4, 4)
-
-
-def short(name: str) -> str:
-    """A name that fits into a sentence."""
-    return name if len(name) <= 80 else name[:77] + "..."
 
 
 def parse(raw: bytes, where: str) -> File:
@@ -182,6 +190,14 @@ def parse(raw: bytes, where: str) -> File:
     return _Reader(raw, where).read()
 
 
+def _unreadable(table: Any, shape: Sequence[int]) -> str | None:
+    if len(shape) > _LARGEST_RANK or any(d < 0 for d in shape):
+        return f"has no static shape ({list(shape)}); convert the model with fixed input shapes"
+    if table.Sparsity() is not None:
+        return "is stored sparsely, which mcu-deploy does not read; convert it without that"
+    return None
+
+
 class _Reader:
     """Reads one file. `budget` bounds what all vectors of tables and numbers together may hold.
 
@@ -195,6 +211,7 @@ class _Reader:
         self.budget = len(raw)
         self.model = tflite.Model.GetRootAsModel(raw, 0)
         self.tensors: dict[int, Tensor] = {}
+        self.clauses: dict[str, list[str]] = {}
 
     def read(self) -> File:
         if self.model.Version() != 3:
@@ -213,6 +230,7 @@ class _Reader:
             tuple(self._tensors(self._numbers(graph.InputsAsNumpy()))),
             tuple(self._tensors(self._numbers(graph.OutputsAsNumpy()))),
             operations,
+            tensors(self.clauses),
         )
 
     def _length(self, elements: int) -> int:
@@ -275,17 +293,10 @@ class _Reader:
         name = (table.Name() or b"").decode("utf-8", "replace") or f"tensor_{index}"
         shape = tuple(self._numbers(table.ShapeAsNumpy()))
         signature = tuple(self._numbers(table.ShapeSignatureAsNumpy())) or shape
-        if len(shape) > _LARGEST_RANK or any(d < 0 for d in shape):
-            raise ModelError(
-                f"The tensor {short(name)!r} of {self.where} has no static shape ({list(shape)}). "
-                "Convert the model with fixed input shapes."
-            )
-        if table.Sparsity() is not None:
-            raise UnsupportedError(
-                f"The tensor {short(name)!r} is stored sparsely, which mcu-deploy does not read. "
-                "Convert the model without sparse weights."
-            )
         code = table.Type()
+        clause = _unreadable(table, shape)
+        if clause is not None:
+            return self._stand_in(index, name, clause)
         value = self._value(table, code, shape, name)
         if code == tflite.TensorType.FLOAT16 and value is not None:
             dtype = DType.FLOAT32
@@ -294,19 +305,23 @@ class _Reader:
         elif code in _DTYPES:
             dtype = _DTYPES[code]
         else:
-            raise UnsupportedError(
-                f"The tensor {short(name)!r} has elements of type "
-                f"{_TYPE_NAMES.get(code, f'number {code}')}, which no backend computes. "
-                "Convert the model to float32 or int8."
-            )
-        if math.prod(shape) * dtype.bytes > _LARGEST_TENSOR_BYTES:
-            raise ModelError(
-                f"The tensor {short(name)!r} has the shape {list(shape)}, which is more than 2 GiB "
-                "and more than any microcontroller holds. Use a smaller shape."
-            )
+            kind = _TYPE_NAMES.get(code, f"number {code}")
+            return self._stand_in(
+                index, name,
+                f"has elements of type {kind}, which no backend computes; convert the model to "
+                "float32 or int8",
+            )  # fmt: skip
+        clause = too_large(TensorType(dtype, shape)) if value is None else None
+        if clause is not None:
+            return self._stand_in(index, name, clause)
         quantization = self._quantization(table.Quantization(), shape, name)
         type_ = TensorType(dtype, shape, quantization if dtype.is_integer else None)
         return Tensor(index, name, type_, signature, value, bool(table.IsVariable()))
+
+    def _stand_in(self, index: int, name: str, clause: str) -> Tensor:
+        """An unreadable tensor, told with the others of its kind."""
+        self.clauses.setdefault(clause, []).append(name)
+        return Tensor(index, name, TensorType(DType.FLOAT32, ()), (), unreadable=True)
 
     def _value(self, table: Any, code: int, shape: tuple[int, ...], name: str) -> Array | None:
         """A constant's elements; None for a tensor whose buffer is empty."""

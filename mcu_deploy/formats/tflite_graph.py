@@ -16,8 +16,9 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError
-from mcu_deploy.formats.tflite_file import Operation, Tensor, short
+from mcu_deploy.formats.tflite_file import Operation, Tensor
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Quantization, TensorType
+from mcu_deploy.obstacles import short
 
 # The operator set whose meaning the ONNX operators of the graph have.
 OPSET = 17
@@ -129,10 +130,16 @@ class GraphBuilder:
         """The type of a tensor whose axes stand in an order."""
         return _ordered(tensor.type, order or _natural(tensor))
 
+    def leave_out(self, operation: Operation) -> tuple[Tensor, ...]:
+        """Takes what an operator writes as given; returns what it reads of what others compute."""
+        for tensor in operation.outputs:
+            if not tensor.unreadable and tensor.value is None and tensor.index not in self._written:
+                self._editor.inputs.append(self._new_edge(tensor, _natural(tensor)))
+        read = [t for t in operation.inputs if t is not None and t.index in self._written]
+        return tuple(read)
+
     def finish(self, outputs: Sequence[Tensor]) -> Graph:
         """The graph with these outputs, in the file's order of axes."""
-        if not outputs:
-            raise ModelError("The model has no output, so there is nothing to compute.")
         self._editor.outputs = [self.read(tensor) for tensor in outputs]
         return self._editor.finish(opset=OPSET)
 

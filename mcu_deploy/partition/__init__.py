@@ -5,7 +5,7 @@ file each), groups what belongs together (convex.py), and lets each backend opti
 (optimizing.py).
 """
 
-from mcu_deploy.partition.assigning import Options, assign
+from mcu_deploy.partition.assigning import Options, assign, unsupported
 from mcu_deploy.partition.model import (
     Assignment,
     Candidate,
@@ -24,4 +24,5 @@ __all__ = [
     "Refusal",
     "Strategy",
     "assign",
+    "unsupported",
 ]

@@ -14,6 +14,7 @@ from mcu_deploy.backends.interface import HOST, Backend, Support, Target, layer_
 from mcu_deploy.errors import BackendFault, UnsupportedError
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
 from mcu_deploy.ir.substitute import SubstitutionError, expand, substitute
+from mcu_deploy.obstacles import NO_BACKEND, Obstacle, refusal, short
 from mcu_deploy.partition import convex, offers, overrides, strategies
 from mcu_deploy.partition.model import Assignment, Candidate, Partition, Problem, Refusal
 from mcu_deploy.partition.optimizing import optimize
@@ -46,7 +47,39 @@ def assign(
     """
     chosen = options or Options()
     overrides.require_known(graph, chosen.layer_backends)
-    return _Partitioner(graph, preference, target, chosen).run()
+    try:
+        return _Partitioner(graph, preference, target, chosen).run()
+    except _Orphans as orphans:
+        nodes = [*unsupported(graph, preference, target), *orphans.nodes]
+        raise refusal(list(dict.fromkeys(nodes)), ()) from None
+
+
+def unsupported(graph: Graph, preference: Sequence[Backend], target: Target) -> list[Obstacle]:
+    """The nodes that no backend takes, in the graph and in those that its nodes hold.
+
+    Of a fused node that nobody takes its body is looked at.
+    """
+    found = []
+    for node in graph.nodes:
+        layer = layer_of(graph, node, target)
+        candidates, refusals = offers.collect(layer, preference, {})
+        if candidates:
+            continue
+        body = graph.body(node.id) if _is_its_body(graph, node) else None
+        held = [body] if body is not None else list(graph.subgraphs(node.id).values())
+        if not held:
+            found.append(_obstacle(node, refusals, preference))
+        for inner in held:
+            found += unsupported(inner, preference, target)
+    return found
+
+
+class _Orphans(Exception):
+    """Nodes that nobody takes, found on the way."""
+
+    def __init__(self, nodes: Sequence[Obstacle]) -> None:
+        super().__init__(nodes)
+        self.nodes = nodes
 
 
 class _Partitioner:
@@ -119,7 +152,10 @@ class _Partitioner:
         """Gives the bodies of fused nodes back; raises where a node has none to give."""
         bare = [n for n in orphans if not _is_its_body(self.graph, n)]
         if bare:
-            raise UnsupportedError(_explain(bare, list(self.refusals.values())))
+            said: dict[NodeId, list[Refusal]] = {n.id: [] for n in bare}
+            for refused in self.refusals.values():
+                said.get(refused.node.id, []).append(refused)
+            raise _Orphans([_obstacle(n, said[n.id], self.preference) for n in bare])
         for node in orphans:
             self.graph = expand(self.graph, node.id)
 
@@ -207,28 +243,18 @@ def _is_its_body(graph: Graph, node: Node) -> bool:
     return not (is_known and any(graph.type(edge).is_quantized for edge in node.writes))
 
 
-def _cannot_honour(refusal: Refusal) -> str:
+def _cannot_honour(refused: Refusal) -> str:
     return (
-        f"The backend {refusal.backend} cannot compute the {refusal.node.op} "
-        f"{_short(refusal.node.name)!r}, as --layer-backend asks: {refusal.reason}. Name another "
+        f"The backend {refused.backend} cannot compute the {refused.node.op} "
+        f"{short(refused.node.name)!r}, as --layer-backend asks: {refused.reason}. Name another "
         "backend for this layer, or leave the choice to the strategy."
     )
 
 
-def _explain(orphans: Sequence[Node], refusals: Sequence[Refusal]) -> str:
-    lines = []
-    for node in orphans:
-        label = operators.label(node.domain, node.op)
-        reasons = "; ".join(f"{r.backend}: {r.reason}" for r in refusals if r.node.id == node.id)
-        lines.append(f"  {label} {_short(node.name)!r}: {reasons or 'no backend was given'}")
-    count = "1 node" if len(orphans) == 1 else f"{len(orphans)} nodes"
-    return (
-        f"No backend can compute {count} of the model:\n"
-        + "\n".join(lines)
-        + "\nReplace these operators in the model, or add a backend that has them "
-        "(`mcu-deploy operators` lists what there is)."
-    )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 80 else name[:77] + "..."
+def _obstacle(node: Node, refusals: Sequence[Refusal], asked: Sequence[Backend]) -> Obstacle:
+    """Why nobody takes a node. Of backends that lack its operator altogether nothing is told."""
+    label = operators.label(node.domain, node.op)
+    lacking = {b.id for b in asked if b.operators and label not in b.operators}
+    reasons = [f"{r.backend}: {r.reason}" for r in refusals if r.backend not in lacking]
+    nobody = NO_BACKEND if asked else "no backend was given"
+    return Obstacle(label, node.name, "; ".join(reasons) or nobody)

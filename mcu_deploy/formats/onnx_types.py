@@ -1,0 +1,90 @@
+"""Types of an ONNX file's tensors as ours, or the reason why they are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, numpy_helper
+
+from mcu_deploy.errors import ModelError
+from mcu_deploy.formats.consistency import too_large
+from mcu_deploy.formats.onnx_reasons import reason
+from mcu_deploy.ir import DType, TensorType
+
+Value = np.ndarray[Any, Any]
+
+_DTYPES: Mapping[int, DType] = {
+    TensorProto.BOOL: DType.BOOL,
+    TensorProto.INT8: DType.INT8,
+    TensorProto.UINT8: DType.UINT8,
+    TensorProto.INT16: DType.INT16,
+    TensorProto.UINT16: DType.UINT16,
+    TensorProto.INT32: DType.INT32,
+    TensorProto.UINT32: DType.UINT32,
+    TensorProto.INT64: DType.INT64,
+    TensorProto.UINT64: DType.UINT64,
+    TensorProto.FLOAT: DType.FLOAT32,
+    TensorProto.DOUBLE: DType.FLOAT64,
+}
+
+
+class Untyped(Exception):
+    """A clause about a tensor that has no type of ours: "has elements of type FLOAT16, ..."."""
+
+
+class Open(Exception):
+    """A tensor whose shape is unknown, in full or in part; how it is shown."""
+
+
+class NoTensor(Exception):
+    """A sequence, map or optional."""
+
+
+def declared_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
+    """The types that a graph states for its tensors, by name."""
+    return {v.name: v.type for v in (*graph.value_info, *graph.output, *graph.input)}
+
+
+def type_of(type_: onnx.TypeProto | None) -> TensorType:
+    """A declared type as ours. Raises Open, NoTensor or Untyped."""
+    if type_ is None or type_.WhichOneof("value") is None:
+        raise Open("unknown")
+    if not type_.HasField("tensor_type"):
+        raise NoTensor
+    tensor = type_.tensor_type
+    dtype = _dtype(tensor.elem_type)
+    dims = list(tensor.shape.dim)
+    if not tensor.HasField("shape"):
+        raise Open("unknown")
+    if any(not d.HasField("dim_value") or d.dim_value < 0 for d in dims):
+        raise Open(str([d.dim_param or d.dim_value or "?" for d in dims]))
+    result = TensorType(dtype, tuple(int(d.dim_value) for d in dims))
+    clause = too_large(result)
+    if clause is not None:
+        raise Untyped(clause)
+    return result
+
+
+def array_of(tensor: onnx.TensorProto) -> Value:
+    """A constant. Raises Untyped, or ModelError where it is damaged."""
+    _dtype(tensor.data_type)
+    try:
+        return np.asarray(numpy_helper.to_array(tensor))
+    except (ValueError, TypeError) as error:
+        raise ModelError(
+            f"The constant {tensor.name!r} is damaged ({reason(error)}). Export the model again."
+        ) from error
+
+
+def _dtype(code: int) -> DType:
+    if code not in _DTYPES:
+        # Damaged files may hold any number.
+        known = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
+        raise Untyped(
+            f"has elements of type {known.get(code, f'number {code}')}, which no backend computes; "
+            "convert the model to float32 or an integer type"
+        )
+    return _DTYPES[code]

@@ -1,0 +1,181 @@
+"""What stands against a model, in one answer: operators, then forms, then shapes and types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from tflite_models import Operator, Tensor, write
+
+from mcu_deploy import compile_model
+from mcu_deploy.boards import load_board
+from mcu_deploy.errors import McuDeployError
+from mcu_deploy.formats.imported import Dimension
+
+FLOAT = TensorProto.FLOAT
+node = helper.make_node
+
+
+def refused(
+    path: Path,
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Mapping[str, Sequence[Dimension | None]],
+    outputs: Sequence[str] = ("y",),
+    constants: Mapping[str, np.ndarray] | None = None,
+) -> list[str]:
+    """The lines of the refusal of a model."""
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        list(nodes), "g",
+        [info(name, FLOAT, shape) for name, shape in inputs.items()],
+        [onnx.ValueInfoProto(name=name) for name in outputs],
+        [numpy_helper.from_array(v, n) for n, v in (constants or {}).items()],
+    )  # fmt: skip
+    for output in graph.output:
+        output.type.tensor_type.elem_type = FLOAT
+    opsets = [helper.make_opsetid(*o) for o in (("", 17), ("ai.onnx.ml", 3), ("vendor", 1))]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    path.write_bytes(model.SerializeToString())
+    return lines_of(path)
+
+
+def lines_of(path: Path) -> list[str]:
+    with pytest.raises(McuDeployError) as caught:
+        compile_model(path, load_board("host"))
+    text = str(caught.value)
+    return text.removeprefix(f"{path}: ").splitlines()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "m.onnx"
+
+
+FOO = node("Foo", ["x"], ["f"], "foo", domain="vendor")
+
+
+def test_many_nodes_of_few_operators_are_few_lines(path: Path) -> None:
+    chain = [
+        node("Normalizer", [f"n{i}"], [f"n{i + 1}"], f"norm{i}", domain="ai.onnx.ml", norm="L2")
+        for i in range(30)
+    ]
+    lines = refused(path, chain, {"n0": [None, 4]}, ["n30"])
+    assert lines[0] == "No backend can compute 30 nodes of the model:"
+    assert lines[1] == (
+        "  ai.onnx.ml::Normalizer: 30 nodes, such as 'norm0', 'norm1', 'norm2': "
+        "no backend has this operator"
+    )
+    assert len(lines) == 3
+
+
+def test_open_shapes_do_not_hide_operators(path: Path) -> None:
+    """What only computes with shapes is no obstacle, nor is what no output needs."""
+    nodes = [
+        FOO,
+        node("NonZero", ["f"], ["i"], "nz"),
+        node("Shape", ["x"], ["s"]),
+        node("ReduceProd", ["s"], ["p"], keepdims=1),
+        node("Reshape", ["f", "p"], ["y"], "flat"),
+        node("Mystery", ["x"], ["unused"], "dead", domain="vendor"),
+        node("Cast", ["i"], ["z"], to=FLOAT),
+    ]
+    lines = refused(path, nodes, {"x": ["h", "w"]}, ["y", "z"])
+    assert lines[0] == "No backend can compute 2 nodes of the model:"
+    assert lines[1] == "  vendor::Foo 'foo': no backend has this operator"
+    assert lines[2].startswith("  NonZero 'nz': how many elements it gives depends on the data")
+    assert lines[4] == "Beside that:"
+    assert "--shape x=<h>,<w>" in lines[5]
+    assert len(lines) == 6
+
+
+def test_inputs_without_elements_do_not_hide_operators(path: Path) -> None:
+    lines = refused(path, [FOO], {"x": [2, 0]}, ["f"])
+    assert "vendor::Foo" in lines[1]
+    assert "has the shape [2, 0], so no elements" in lines[-1]
+    assert "--shape" not in lines[-1]
+
+
+def test_forms_that_no_backend_takes_are_in_the_same_answer(path: Path) -> None:
+    odd = node("ReduceSum", ["x", "axes"], ["r"], "odd")  # axes that are known at run time
+    nodes = [
+        FOO,
+        node("Cast", ["x"], ["axes2"], to=TensorProto.INT64),
+        node("Squeeze", ["axes2"], ["axes"]),
+        odd,
+        node("Undefined", ["x"], ["u"], "undefined"),
+    ]
+    nodes[3].attribute.append(helper.make_attribute("keepdims", 1))
+    lines = refused(path, nodes, {"x": [1, 2]}, ["f", "r", "u"])
+    told = "\n".join(lines)
+    assert "vendor::Foo 'foo': no backend has this operator" in told
+    assert "Undefined 'undefined': ONNX's opset 17 does not define it" in told
+    assert "ReduceSum 'odd'" in told
+
+
+def test_types_are_told_once_with_operators(path: Path) -> None:
+    half = np.ones(4, np.float16)
+    nodes = [
+        FOO,
+        node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16),
+        node("Add", ["h", "a"], ["h2"]),
+        node("Mul", ["h2", "b"], ["h3"]),
+        node("Cast", ["h3"], ["y"], to=FLOAT),
+    ]
+    lines = refused(path, nodes, {"x": [1, 4]}, ["f", "y"], {"a": half, "b": half})
+    assert "vendor::Foo" in lines[1]
+    assert lines[-1].startswith("  3 tensors, 'a', 'b' and 'h': each has elements of type FLOAT16")
+
+
+def test_operators_inside_of_graphs_are_told_with_those_outside(path: Path) -> None:
+    def branch(op: str, name: str) -> onnx.GraphProto:
+        out = helper.make_tensor_value_info(name, FLOAT, None)
+        return helper.make_graph([node(op, ["x"], [name], f"in_{name}")], name, [], [out])
+
+    nodes = [
+        node("ReduceMax", ["x"], ["m"], keepdims=0),
+        node("Cast", ["m"], ["c"], to=TensorProto.BOOL),
+        node("If", ["c"], ["y"], then_branch=branch("Det", "t"), else_branch=branch("Det", "e")),
+        node("Det", ["x"], ["z"], "out"),
+    ]
+    lines = refused(path, nodes, {"x": [1, 2, 2]}, ["y", "z"])
+    assert lines[1].startswith("  Det: 3 nodes, ")
+
+
+def test_models_that_are_not_valid_tell_operators_first(path: Path) -> None:
+    lines = refused(path, [FOO, node("Relu", ["f"], ["y"], "r", nonsense=1)], {"x": [1, 4]})
+    assert "vendor::Foo 'foo'" in lines[1]
+    assert "nonsense" in lines[-1]
+
+
+def test_an_answer_fits_on_a_screen(path: Path) -> None:
+    nodes = [node(f"Op{i}", ["x"], [f"y{i}"], f"n{i}", domain="vendor") for i in range(60)]
+    lines = refused(path, nodes, {"x": [1, 4]}, [f"y{i}" for i in range(60)])
+    assert lines[0].startswith("No backend can compute 60 nodes")
+    assert lines[-2] == "  and 46 more nodes"
+    assert len(lines) < 20
+
+
+def test_tflite_tells_all_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    tensors = [Tensor(name, (1, 4)) for name in "xabcy"] + [Tensor("s", (1, 4), "STRING")]
+    operators = [
+        Operator("TOPK_V2", ("x",), ("a",)),
+        Operator("TOPK_V2", ("a",), ("b",)),
+        Operator("RELU", ("b",), ("c",)),
+        Operator("CUSTOM", ("c", "s"), ("y",), custom="MyOwn"),
+    ]
+    path.write_bytes(write(tensors, operators, ["x"], ["y"]))
+    assert lines_of(path) == [
+        "No backend can compute 3 nodes of the model:",
+        "  TOPK_V2: 2 nodes, 'a' and 'b': no backend has this operator",
+        "  custom operator MyOwn 'y': no backend has this operator",
+        "Replace these operators in the model, or add a backend that has them (`mcu-deploy "
+        "operators` lists what there is).",
+        "Beside that:",
+        "  The tensor 's' has elements of type STRING, which no backend computes; convert the "
+        "model to float32 or int8.",
+    ]
