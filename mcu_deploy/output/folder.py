@@ -106,6 +106,8 @@ class OutputFolder:
             name = str(error.filename or self.path)
             if aside is not None:
                 name = name.replace(str(aside), str(self.path))
+            elif ".mcu-deploy-" in name:
+                name = str(self.path)
             room = "make room there, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
             raise ToolError(
                 f"{shown(name)} cannot be written ({error.strerror}); {room}choose another output "
