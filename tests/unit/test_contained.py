@@ -57,9 +57,9 @@ def test_the_processor_time_has_an_end() -> None:
 
 
 def test_memory_has_an_end() -> None:
-    with pytest.raises(Ended, match="needed more than 64 MB of memory"):
-        contained.call(np.ones, 16 << 20, memory_bytes=64 << 20)
-    assert contained.call(len, np.ones(16 << 20), memory_bytes=64 << 20) == 16 << 20
+    with pytest.raises(Ended, match="needed more than 16 MB of memory"):
+        contained.call(np.ones, 4 << 20, memory_bytes=16 << 20)
+    assert contained.call(len, np.ones(4 << 20), memory_bytes=16 << 20) == 4 << 20
 
 
 def test_a_child_prints_nothing_and_is_gone(capfd: pytest.CaptureFixture[str]) -> None:
