@@ -190,7 +190,7 @@ def _counters(
             if context is not None:
                 context.layers_measured(measured.network, counts)
         except BackendFault as fault:
-            session.drop(fault)
+            session.drop(fault, "What it would have counted is missing.")
         if counters.values:
             found[backend_id] = counters.values
     return found

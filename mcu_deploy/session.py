@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("mcu_deploy")
 
+_NEXT = "Its layers go to the next backend."
+# What is true of a backend that fails when a network is made already, or was given up.
+_THEN = {
+    "after_load_network": "The network keeps the code that it made; it takes no part in others.",
+    "before_unload_network": "It takes no part in other networks.",
+    "after_unload_network": "It takes no part in other networks.",
+}
+
 
 class Session:
     """Owns a registry of backends, their contexts, and the networks that were compiled in it.
@@ -138,8 +146,10 @@ class Session:
             if backend_id not in {skipped.id for skipped in self.skipped}:
                 self.registry.create(backend_id)
 
-    def drop(self, fault: BackendFault) -> None:
+    def drop(self, fault: BackendFault, then: str = _NEXT) -> None:
         """Takes a backend that broke its word out of the session, and reports it in one line.
+
+        then: what becomes of its layers.
 
         Raises the fault itself where the session has no such backend, so that nobody tries again.
         """
@@ -149,7 +159,7 @@ class Session:
         self._dropped[fault.backend] = str(fault)
         if self._contexts is not None:
             self._contexts.pop(fault.backend, None)
-        self._report(f"{fault} Its layers go to the next backend.")
+        self._report(f"{fault} {then}")
 
     @contextmanager
     def loading(self) -> Iterator[NetworkId]:
@@ -181,7 +191,7 @@ class Session:
                 getattr(context, what)(network)
             except BackendFault as fault:
                 assert fault.backend == backend
-                self.drop(fault)
+                self.drop(fault, _THEN.get(what, _NEXT))
 
     def _all_contexts(self) -> dict[str, BackendContext]:
         """The context of each backend that has one, made once."""

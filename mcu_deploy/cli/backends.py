@@ -57,7 +57,7 @@ def _rows(session: Any) -> list[dict[str, Any]]:
                 }
             )
         except BackendFault as fault:
-            session.drop(fault)
+            session.drop(fault, "It is left out.")
     return sorted(rows, key=lambda row: (row["rank"], row["id"]))
 
 

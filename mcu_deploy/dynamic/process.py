@@ -325,7 +325,7 @@ class Worker:
             call, reply, out = connection.receive(deadline)
             if call != self._calls:
                 raise WireError("the answer is to another call")
-            return _unpacked(reply), out
+            answer = _unpacked(reply)
         except TimedOut:
             self._end()
             raise _Broken(f"did not return from {what} within {seconds:g} seconds") from None
@@ -334,6 +334,10 @@ class Worker:
             raise _Broken(f"answered nonsense to {what}: {error}") from None
         except Closed:
             raise _Broken(_obituary(self._end(_GRACE), what)) from None
+        handle = answer.pop("handle", None)
+        if handle is not None:
+            self._exchange("release", {"handle": handle}, what=f"release after {what}")
+        return answer, out
 
     def _end(self, grace: float = 0.0) -> End | None:
         """Ends the process. None: there was none. Raises NurseryGone if a grace was asked for."""

@@ -69,6 +69,8 @@ class Table:
             raise Declined(wire.UNSUPPORTED, f"it has no method {method}")
         arguments = Arguments(message, blobs)
         match method:
+            case "release":
+                self._release(message["handle"])
             case "describe":
                 return self._answered(method, structs.BackendInfo, answers.info)
             case "is_layer_supported":
@@ -114,20 +116,28 @@ class Table:
         read: Callable[[Any, list[Blob]], dict[str, Any]],
         arguments: tuple[tuple[type[Any], Any], ...] = (),
     ) -> Answer:
-        """Calls a method that fills an answer in, copies the answer, and gives it back."""
+        """Calls a method that fills an answer in, and copies the answer.
+
+        Its handle goes with it, to be given back by "release", so that a fault there has a name.
+        """
         answer: Any = kind(ctypes.sizeof(kind))
         types: tuple[type[Any], ...] = (*(t for t, _ in arguments), c_void_p)
         values = (*(v for _, v in arguments), ctypes.addressof(answer))
         status = self._function(method, *types)(*values)
         blobs: list[Blob] = []
+        handle = getattr(answer, "handle", None)
         try:
             self._check(status)
-            return read(answer, blobs), blobs
-        finally:
-            handle = getattr(answer, "handle", None)
-            if handle:
-                release = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)(self._table.release)
-                release(self._table.self, handle)
+            found = read(answer, blobs)
+        except Declined:
+            self._release(handle)
+            raise
+        return found | ({"handle": handle} if handle else {}), blobs
+
+    def _release(self, handle: int | None) -> None:
+        if handle:
+            release = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)(self._table.release)
+            release(self._table.self, handle)
 
     def _function(self, method: str, *types: type[Any]) -> Callable[..., int]:
         function = ctypes.CFUNCTYPE(c_int32, c_void_p, *types)(getattr(self._table, method))

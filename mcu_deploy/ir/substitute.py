@@ -14,7 +14,7 @@ from mcu_deploy.ir.graph import EdgeId, Graph, Node, NodeId
 from mcu_deploy.ir.naming import inherit
 from mcu_deploy.ir.types import TensorType
 from mcu_deploy.ir.verify import GraphError, verify
-from mcu_deploy.ir.view import SubgraphView
+from mcu_deploy.ir.view import SubgraphView, unwrapped
 
 
 class SubstitutionError(ValueError):
@@ -95,7 +95,8 @@ def _arguments(graph: Graph, part: SubgraphView) -> tuple[EdgeId, ...]:
             raise SubstitutionError(f"the node {node.name!r} is not in the graph, or no longer")
         # A node that descends from the same import has the very same attributes.
         if (
-            graph.data.attributes[node.id] is not part.data.attributes.get(node.id)
+            unwrapped(graph.data.attributes[node.id])
+            is not unwrapped(part.data.attributes.get(node.id))
             or current.outputs != node.outputs
             or _slots(current)[1:] != _slots(node)[1:]
         ):

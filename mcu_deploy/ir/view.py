@@ -7,10 +7,49 @@ consumers. Shapes, constants and attributes are looked up in the one store, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar, cast
 
-from mcu_deploy.ir.graph import EdgeId, Graph, Node, NodeId, Topology
+import numpy as np
+
+from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class ReadOnly(Mapping[K, V]):
+    """A mapping that cannot be changed, nor what it holds: mappings and arrays neither.
+
+    Nothing is copied, so that a view costs the same for a small and a large graph.
+    """
+
+    def __init__(self, inner: Mapping[K, V]) -> None:
+        self._inner = inner
+
+    def __getitem__(self, key: K) -> V:
+        value: Any = self._inner[key]
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.flags.writeable = False
+        elif isinstance(value, dict):
+            value = ReadOnly(value)
+        return cast("V", value)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._inner)
+
+    def __len__(self) -> int:
+        return len(self._inner)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._inner
+
+
+def unwrapped(value: object) -> object:
+    """What a view shows as a mapping that cannot be changed; anything else as it is."""
+    return value._inner if isinstance(value, ReadOnly) else value
 
 
 @dataclass(frozen=True)
@@ -48,16 +87,30 @@ def view(graph: Graph, nodes: Iterable[NodeId]) -> SubgraphView:
     wanted = {graph.topology.nodes[node].id for node in nodes}
     own = {n.id: n for n in graph.topology.nodes.values() if n.id in wanted}
     topology = PartialTopology(
-        own,
-        _edges(graph, own),
+        ReadOnly(own),
+        ReadOnly(_edges(graph, own)),
         _inputs(graph, own),
         _outputs(graph, own),
         graph.topology.next_node,
         graph.topology.next_edge,
     )
+    whole = _read_only(graph)
     return SubgraphView(
-        graph.name, topology, graph.data, graph.source_sha256, graph.opset, whole=graph
+        graph.name, topology, whole.data, graph.source_sha256, graph.opset, whole=whole
     )
+
+
+def _read_only(graph: Graph) -> Graph:
+    """The same graph, over mappings that cannot be changed."""
+    data = graph.data
+    if isinstance(data.types, ReadOnly):
+        return graph
+    parts = {f.name: ReadOnly(getattr(data, f.name)) for f in fields(data)}
+    nodes, edges = ReadOnly(graph.topology.nodes), ReadOnly(graph.topology.edges)
+    topology = replace(graph.topology, nodes=nodes, edges=edges)
+    # Found once for all views of the graph.
+    vars(topology)["consumers"] = graph.topology.consumers
+    return replace(graph, topology=topology, data=GraphData(**parts))
 
 
 def view_of_all(graph: Graph) -> SubgraphView:

@@ -168,7 +168,7 @@ def test_giving_back_may_fail(place: str, deed: str, monkeypatch: pytest.MonkeyP
         worker = pool.open(mock(deed))
         pool.timeout = seconds(deed)
         if place == "release":
-            with pytest.raises(LoadError, match=r"describe|ended the process"):
+            with pytest.raises(LoadError, match=r"release after describe|ended the process"):
                 worker.create()
         else:
             worker.create()

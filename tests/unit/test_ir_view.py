@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mcu_deploy.ir import Graph, GraphEditor, GraphError, SubgraphView, verify, view, view_of_all
 from mcu_deploy.ir.substitute import substitute
 from mcu_deploy.ir.verify import verify_view
+from mcu_deploy.ir.view import unwrapped
 
 IN, AB, AC, OUT_B, OUT_C = range(5)
 A, B, C = range(3)
@@ -48,7 +49,8 @@ def test_each_part_sees_its_own_producers_and_consumers() -> None:
     assert graph.consumers(AC) == (graph.node(C),)
     assert graph.consumers(AB) == first.consumers(AB) == (graph.node(B),)
     assert set(first.topology.edges) == {IN, AB, AC, OUT_B}
-    assert first.data is second.data is graph.data
+    stores = [unwrapped(g.data.types) for g in (first, second)]
+    assert stores[0] is stores[1] is graph.data.types
     assert first.node(A) is graph.node(A)
 
 
@@ -78,7 +80,8 @@ def test_a_view_of_some_of_a_views_nodes_has_the_same_whole() -> None:
     graph = abc()
     part = view(graph, [A, B]).part([B])
     verify_view(part)
-    assert part.whole is graph
+    assert part.whole is not None
+    assert unwrapped(part.whole.data.types) is graph.data.types
     assert part.node_ids == {B}
     with pytest.raises(KeyError):
         view(graph, [A, B]).part([C])
@@ -124,7 +127,7 @@ BROKEN: dict[str, tuple[Callable[[SubgraphView], SubgraphView], str]] = {
     ),
     "own ids": (lambda v: changed(v, next_node=99), "given twice"),
     "other order": (
-        lambda v: changed(v, nodes=dict(reversed(v.topology.nodes.items()))), "another order"
+        lambda v: changed(v, nodes=dict(reversed(list(v.topology.nodes.items())))), "another order"
     ),
     "missing edge": (lambda v: changed(v, edges={IN: "in0"}), "other edges"),
     "renamed edge": (
@@ -140,3 +143,24 @@ def test_verify_view_refuses(name: str) -> None:
     change, sentence = BROKEN[name]
     with pytest.raises(GraphError, match=sentence.replace("[", r"\[")):
         verify_view(change(view(abc(), [A, B])))
+
+
+def test_a_view_cannot_change_the_graph() -> None:
+    net = Net()
+    x = net.input(1, 4)
+    y = net.op("Add", [x, net.constant(np.zeros(4, np.float32))], (1, 4), axes=np.arange(2))
+    graph = net.finish(y)
+    seen: Any = view_of_all(graph)
+    for data in (seen.data, seen.whole.data, seen.part([0]).data):
+        for mapping, key in ((data.types, x), (data.attributes[0], "axes"), (data.constants, x)):
+            with pytest.raises(TypeError):
+                mapping[key] = None
+        (constant,) = data.constants.values()
+        for array in (constant, data.attributes[0]["axes"]):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1
+    for topology in (seen.topology, seen.whole.topology):
+        with pytest.raises(TypeError):
+            topology.nodes[0] = None
+        with pytest.raises(TypeError):
+            topology.edges[x] = "z"

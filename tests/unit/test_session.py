@@ -182,3 +182,29 @@ def test_two_backends_that_alternate_give_the_same_numbers(kws_dir: Path) -> Non
     assert [s.choice.workload.backend for s in mixed.plan.steps] == list(turns.values())
     assert mixed.sources.weights == plain.sources.weights
     assert mixed.plan.places == plain.plan.places
+
+
+@pytest.mark.parametrize(
+    ("method", "then"),
+    [
+        ("before_load_network", "Its layers go to the next backend."),
+        ("after_load_network", "The network keeps the code that it made; it takes no part in"),
+        ("before_unload_network", "It takes no part in other networks."),
+        ("after_unload_network", "It takes no part in other networks."),
+    ],
+)
+def test_what_becomes_of_the_layers_is_said_as_it_is(method: str, then: str, kws_dir: Path) -> None:
+    class Failing(Diary):
+        def fail(self, network: NetworkId) -> None:
+            raise BackendFault("Failing", f"The backend Failing failed in {method}.")
+
+    diary, lines = Failing(), []
+    setattr(diary, method, diary.fail)
+    backend = Only("Failing", None, context=diary.create)
+    registry = Registry.builtin().with_backend("Failing", lambda: backend)
+    with Session(registry, report=lines.append) as session:
+        network = compile_model(kws_dir / "model.onnx", HOST, session=session)
+    (line,) = lines
+    assert line.startswith(f"The backend Failing failed in {method}. {then}")
+    makers = {step.choice.workload.backend for step in network.plan.steps}
+    assert makers == {"CpuRef" if method == "before_load_network" else "Failing"}
