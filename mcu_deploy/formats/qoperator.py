@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.formats.onnx_subgraphs import subgraphs_of
 
 _MICROSOFT = "com.microsoft"
@@ -180,6 +181,18 @@ _REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
 }
 
 
+# The attributes that the rewritten nodes of com.microsoft may have, as onnxruntime 1.31 knows them;
+# for ONNX's own operators its checker sees to that.
+_WINDOW = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides")
+_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    "QGemm": ("alpha", "transA", "transB"),
+    "QLinearAveragePool": (*_WINDOW, "channels_last"),
+    "QLinearConcat": ("axis",),
+    "QLinearGlobalAveragePool": ("channels_last",),
+    "QLinearLeakyRelu": ("alpha",),
+    "QLinearSoftmax": ("axis", "opset"),
+}
+
 # What the rewritten nodes are of where a model imports com.microsoft alone.
 _OPSET = 17
 
@@ -189,6 +202,16 @@ def to_qdq(model: onnx.ModelProto) -> None:
     if all(o.domain not in ("", "ai.onnx") for o in model.opset_import):
         model.opset_import.append(helper.make_opsetid("", _OPSET))
     _rewrite(model.graph, {}, "")
+
+
+def _refuse_unknown_attributes(node: onnx.NodeProto) -> None:
+    known = _ATTRIBUTES.get(node.op_type, ())
+    unknown = [a.name for a in node.attribute if a.name not in known]
+    if node.domain == _MICROSOFT and unknown:
+        raise UnsupportedError(
+            f"{node.op_type} {node.name[:60]!r} of com.microsoft has the attribute {unknown[0]!r}, "
+            "whose meaning is not known. Export the model with an onnxruntime that does without it."
+        )
 
 
 def _rewrite(
@@ -206,6 +229,7 @@ def _rewrite(
         if rewrite is None:
             nodes.append(node)
             continue
+        _refuse_unknown_attributes(node)
         rewriter = _Rewriter(graph, constants, node, prefix)
         nodes.extend(rewriter.nodes if rewrite(rewriter) else [node])
     if len(nodes) > len(graph.node):

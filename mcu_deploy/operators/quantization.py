@@ -15,6 +15,10 @@ def call_quantization(call: Call, rank: int) -> Quantization:
     scale, zero_point = call.optional(1), call.optional(2)
     if scale is None:
         raise UnsupportedError(f"{call.op} reads a scale that is no constant.")
+    if call.attributes.get("block_size", 0) or scale.ndim > 1:
+        raise UnsupportedError(
+            f"{call.op} of blocks is not computed. Quantize by one scale, or one along an axis."
+        )
     axis = int(call.attributes.get("axis", 1))
     points = zero_point if zero_point is not None else [0] * scale.size
     return Quantization.from_arrays(scale, points, axis % rank if rank else None)

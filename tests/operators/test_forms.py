@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from operators.lab import Array, Case, check_cases, compile_case, make_model, run_onnxruntime
 
 from mcu_deploy import formats
-from mcu_deploy.errors import ModelError
+from mcu_deploy.errors import ModelError, UnsupportedError
 
 
 def _declared(case: Case) -> Case:
@@ -172,6 +172,15 @@ def _of_type(dtype: type) -> list[Case]:
     found.append(_quantized("QLinearAveragePool", image, {**x, **y}, **pool))
     found.append(_quantized("QLinearGlobalAveragePool", image, {**x, **y}, channels_last=0))
     return found
+
+
+def test_an_unknown_attribute_of_com_microsoft_is_refused(tmp_path: Path) -> None:
+    case = next(c for c in _com_microsoft() if c.name.startswith("QLinearSigmoid"))
+    case.model.graph.node[0].attribute.append(helper.make_attribute("saturate", 1))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(case.model.SerializeToString())
+    with pytest.raises(UnsupportedError, match="has the attribute 'saturate'"):
+        formats.load(path)
 
 
 @pytest.mark.needs_host_gcc

@@ -131,6 +131,15 @@ def test_outputs_go_by_their_place_where_one_before_them_is_absent(tmp_path: Pat
     assert np.array_equal(b, X[:, 3:])
 
 
+def test_scales_of_blocks_are_a_sentence_not_a_traceback(tmp_path: Path) -> None:
+    scales = {"scale": np.full((2, 2), 0.1, np.float32), "zero": np.zeros((2, 2), np.uint8)}
+    node = helper.make_node("QuantizeLinear", ["x", *scales], ["y"], axis=1, block_size=2)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(_model([node], {"y": "uint8"}, scales, 21).SerializeToString())
+    with pytest.raises(UnsupportedError, match="QuantizeLinear of blocks"):
+        interpreter.run(formats.load(path), [X])
+
+
 def test_an_output_that_is_not_computed_is_a_sentence_not_a_traceback(tmp_path: Path) -> None:
     image = X.reshape(1, 1, 2, 4)
     node = helper.make_node("MaxPool", ["x"], ["y", "at"], kernel_shape=[2, 2])
