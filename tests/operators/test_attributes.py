@@ -33,6 +33,7 @@ _ELSEWHERE = {
     "ceil_mode": "in the shape, and by formats/onnx_forms.py",
     "kernel_shape": "in the shape of the weights; formats/consistency.py compares them",
     "axes": "an input of the newest opsets, which the node tests are of",
+    "noop_with_empty_axes": "read by all reductions in one place, where no axis is named",
     "pads": "an input of the newest Pad",
     "value": "an input of the newest Pad",
     "starts": "an input of the newest Slice",
