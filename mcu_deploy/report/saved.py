@@ -48,7 +48,7 @@ def require_sound(report: Any) -> None:
         for key in ("inputs", "outputs", "kept", "states"):
             for tensor in _tables(network, key):
                 _fields(tensor, _NAMED, f"one of the {key}")
-        fit(tuple[tuple[int, ...], ...], network.get("lanes"), "lanes")
+        fit(tuple[tuple[tuple[int, ...], ...], ...], network.get("lanes"), "lanes")
 
 
 def _fields(value: Any, wanted: Mapping[str, Any], what: str) -> None:
