@@ -59,7 +59,7 @@ def test_the_package(reader: Reader) -> None:
     output = reader.types(without_pip(commands("A Python package")))
     assert re.search(r"^AddPython +1\.0 +300 +all +1$", output, re.M)
     assert re.search(r"^AddPython, from package example-add-backend 1", output, re.M)
-    assert re.search(r"^ +4 +\d+ +Add +AddPython +greedy", output, re.M)
+    assert re.search(r"^ *4 +add_1 +\d+ +Add +AddPython +greedy", output, re.M)
     assert "\npassed\n" in output
     assert "\nAdd AddPython\n" in output
     assert output.endswith("True\n")
@@ -96,12 +96,15 @@ def test_the_folder(reader: Reader, tmp_path: Path) -> None:
     assert len(names) == 5
     write(root / "mcu_deploy" / "backends" / "NegFolder", *names)
     output = Reader(root, str(root)).types(commands("A folder in mcu_deploy/backends"))
-    assert re.search(r"^ +1 +0 +Neg +NegFolder +greedy", output, re.M)
+    assert re.search(r"^ *1 +neg_1 +0 +Neg +NegFolder +greedy", output, re.M)
     assert "\npassed\n" in output
     assert "NegFolder.test_negated" in output
     assert "100% tests passed" in output
     assert "$negated" in LISTINGS["__init__.py"]
-    assert "_mcu_tiny_negated(x[i])" in (root / "build" / "tiny" / "network_tiny.c").read_text()
+    assert (
+        "_mcu_tiny_negated(x[i])"
+        in (root / "build" / "host" / "tiny" / "network_tiny.c").read_text()
+    )
 
 
 def test_every_listing_is_of_a_kind_that_the_tests_here_use() -> None:
