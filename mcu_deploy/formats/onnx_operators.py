@@ -109,7 +109,8 @@ def sized_at_run_time(node: onnx.NodeProto, constants: Collection[str]) -> str |
         return None
     if op in _COUNTING:
         return COUNTING
-    places = node.input[_SIZING.get(op, len(node.input)) :]
+    reduces = op.startswith("Reduce")  # along axes that opsets 13 and 18 made an input
+    places = node.input[1 if reduces else _SIZING.get(op, len(node.input)) :]
     computed = [text_of(name) for name in places if name and name not in constants]
     if computed:
         return (

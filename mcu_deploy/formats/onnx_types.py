@@ -85,6 +85,6 @@ def _dtype(code: int) -> DType:
         known = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
         raise Untyped(
             f"has elements of type {known.get(code, f'number {code}')}, which no backend computes; "
-            "convert the model to float32 or an integer type"
+            "convert the model to float32 or to integers of 8 bits or more"
         )
     return _DTYPES[code]

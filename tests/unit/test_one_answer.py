@@ -116,6 +116,18 @@ def test_forms_that_no_backend_takes_are_in_the_same_answer(path: Path) -> None:
     assert "ReduceSum 'odd'" in told
 
 
+def test_axes_that_are_computed_are_the_reason(path: Path) -> None:
+    nodes = [
+        node("Cast", ["x"], ["i"], to=TensorProto.INT64),
+        node("Slice", ["i", "zero", "one"], ["axes"]),
+        node("ReduceSum", ["x", "axes"], ["y"], "sum", keepdims=0),
+    ]
+    bounds = {"zero": np.array([0]), "one": np.array([1])}
+    lines = refused(path, nodes, {"x": [2]}, constants=bounds)
+    assert "ReduceSum 'sum': the shape of its output depends on the values of" in lines[1]
+    assert "'axes', which is computed" in lines[1]
+
+
 def test_types_are_told_once_with_operators(path: Path) -> None:
     half = np.ones(4, np.float16)
     nodes = [
