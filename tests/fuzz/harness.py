@@ -27,13 +27,13 @@ from pathlib import Path
 from types import FrameType, ModuleType
 
 from mcu_deploy.errors import McuDeployError
+from mcu_deploy.obstacles import Refusal
 
-# What says more than a sentence: a list of layers, and a diagnosis of a line.
-_LIST, _LISTS = "No backend can compute", "protocol"
+_DIAGNOSES = "protocol"  # of a line: several sentences
 REGRESSIONS = Path(__file__).parent / "regressions"
 MEMORY_BYTES = 1 << 30
 CPU_SECONDS = 30.0
-LONGEST_MESSAGE = 1500
+LONGEST_LINE, MOST_LINES = 1500, 30
 _EDGES = (0, 1, 2, 3, 4, 7, 8, 16, 127, 128, 255, 256, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF,
           0x80000000, 0xFFFFFFF0, 0xFFFFFFFF)  # fmt: skip
 
@@ -67,10 +67,11 @@ def complaint(target: ModuleType, path: Path) -> str:
         target.read(path)
     except McuDeployError as error:
         text = str(error)
-        lines = text.splitlines() if target.__name__.endswith(_LISTS) or _LIST in text else [text]
+        is_list = isinstance(error, Refusal) or target.__name__.endswith(_DIAGNOSES)
+        lines = text.splitlines() if is_list else [text]
         if not all(line.isprintable() for line in lines):
             return f"a message of several lines: {text!r}"
-        if len(text) > LONGEST_MESSAGE:
+        if len(lines) > MOST_LINES or max(map(len, lines), default=0) > LONGEST_LINE:
             return f"a message of {len(text)} characters: {text[:200]!r}"
         if "MemoryError" in text:
             return f"a message of memory, not of the file: {text!r}"
