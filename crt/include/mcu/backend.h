@@ -190,7 +190,7 @@ typedef struct mcu_parameter {
  * emitted once. is_helper: it is `static inline`, and others call it by $stem. */
 typedef struct mcu_function {
     const char *stem;
-    const char *result; /* "void" */
+    const char *result; /* "void", or of a kernel "int32_t": MCU_OK, or what ends the run */
     uint32_t num_parameters;
     uint32_t is_helper;
     const mcu_parameter_t *parameters;
