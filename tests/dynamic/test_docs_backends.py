@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from backend_cases import Only
 from dynamic.page_cases import (
     LISTINGS,
     PAGE,
@@ -18,7 +20,9 @@ from dynamic.page_cases import (
     without_pip,
     write,
 )
+from graph_cases import Net
 
+from mcu_deploy import partition
 from mcu_deploy.backends.interface import API_VERSION
 from mcu_deploy.dynamic.naming import why_not
 from mcu_deploy.dynamic.version import is_compatible
@@ -66,6 +70,16 @@ def test_the_package(reader: Reader) -> None:
     assert "warning" not in output
 
 
+def test_a_replacement_in_python() -> None:
+    found: dict[str, Any] = {}
+    exec(compile(LISTINGS["neg_abs.py"], "neg_abs.py", "exec"), found)
+    net = Net()
+    graph = net.finish(net.op("Abs", [net.op("Neg", [net.input(1, 4)], (1, 4))], (1, 4)))
+    backend = Only(ops=None, optimizes=found["optimize_subgraph"])
+    made, _ = partition.assign(graph, [backend])
+    assert [node.op for node in made.nodes] == ["Abs"]
+
+
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_the_optional_parts(reader: Reader) -> None:
@@ -111,7 +125,7 @@ def test_every_listing_is_of_a_kind_that_the_tests_here_use() -> None:
     """A file by its name, the commands of a section that is followed above, or what is shown."""
     used = {"tiny.py", "abs_backend.c", "in_process.py", "pyproject.toml", "add_backend.py"}
     used |= {"counting_backend.py", "backend.cmake", "c/negated.h", "c/negated.c"}
-    used |= {"test/test_negated.c", "__init__.py"}
+    used |= {"test/test_negated.c", "__init__.py", "neg_abs.py"}
     assert set(LISTINGS) == used
     followed = {"A model to try", "A shared object in C", "A Python package", "Optional parts"}
     followed.add("A folder in mcu_deploy/backends")
