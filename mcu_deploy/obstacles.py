@@ -9,6 +9,7 @@ from mcu_deploy.errors import ModelError, UnsupportedError, one_line
 
 # One answer is to fit on a screen.
 _MOST_LINES = 15
+_MOST_LETTERS = 1200
 _MOST_SENTENCES = 5
 _MOST_NAMES = 3
 
@@ -79,10 +80,14 @@ def _lines(nodes: Sequence[Obstacle]) -> list[str]:
         else f"{operator}: {len(names)} nodes, {listed(names)}: {reason}"
         for (operator, reason), names in groups.items()
     ]
-    if len(lines) <= _MOST_LINES:
+    shown = 0
+    while shown < len(lines) and (shown < 2 or sum(map(len, lines[: shown + 1])) <= _MOST_LETTERS):
+        shown += 1
+    if shown == len(lines) <= _MOST_LINES:
         return lines
-    rest = sum(len(names) for names in list(groups.values())[_MOST_LINES - 1 :])
-    return [*lines[: _MOST_LINES - 1], f"and {rest} more nodes"]
+    shown = min(shown, _MOST_LINES - 1)
+    rest = sum(len(names) for names in list(groups.values())[shown:])
+    return [*lines[:shown], f"and {rest} more node{'s' if rest > 1 else ''}"]
 
 
 def tensors(clauses: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -97,12 +102,12 @@ def tensors(clauses: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 def listed(names: Sequence[str]) -> str:
     """The first names of many, in a sentence."""
-    quoted = [repr(short(name)) for name in names]
+    quoted = [repr(short(name, 50)) for name in names[: _MOST_NAMES + 1]]
     if len(quoted) > _MOST_NAMES:
         return f"such as {', '.join(quoted[:_MOST_NAMES])}"
     return ", ".join(quoted[:-1]) + f" and {quoted[-1]}"
 
 
-def short(name: str) -> str:
+def short(name: str, longest: int = 80) -> str:
     """A name that fits into a sentence."""
-    return name if len(name) <= 80 else name[:77] + "..."
+    return name if len(name) <= longest else name[: longest - 3] + "..."

@@ -22,7 +22,7 @@ from mcu_deploy import contained
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
 from mcu_deploy.formats.onnx_graph import to_graph
-from mcu_deploy.formats.onnx_inference import refuse_attributes
+from mcu_deploy.formats.onnx_inference import refused_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes
 from mcu_deploy.formats.onnx_operators import domain_of, set_aside_undefined, strangers, text_of
 from mcu_deploy.formats.onnx_reasons import reason
@@ -30,7 +30,7 @@ from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.given import is_file
-from mcu_deploy.obstacles import refusal, settled, tensors
+from mcu_deploy.obstacles import Obstacle, refusal, settled, tensors
 
 SUFFIXES = (".onnx",)
 
@@ -78,14 +78,16 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
 
 def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Imported:
     room = _ROOM + _COPIES * len(raw)
-    plain, assumed, problems = contained.call(_plain_form, path, raw, shapes, memory_bytes=room)
+    plain, assumed, problems, refused = contained.call(
+        _plain_form, path, raw, shapes, memory_bytes=room
+    )
     model = onnx.load_model_from_string(plain)
     opset = max((o.version for o in model.opset_import if not domain_of(o.domain)), default=0)
     read = to_graph(model.graph, text_of(model.graph.name or path.stem), opset)
     return checked(
         replace(read.graph, source_sha256=hashlib.sha256(raw).hexdigest()),
         read.parts,
-        read.left_out,
+        [*refused, *read.left_out],
         (*problems, *tensors(read.clauses), *read.sentences),
         assumed,
     )
@@ -93,28 +95,27 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
 
 def _plain_form(
     path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]
-) -> tuple[bytes, tuple[AssumedShape, ...], tuple[str, ...]]:
-    """The model in the form that becomes a graph, as a file; what was assumed; what is wrong."""
+) -> tuple[bytes, tuple[AssumedShape, ...], tuple[str, ...], list[Obstacle]]:
+    """The model in the form that becomes a graph, as a file; what was assumed; what is wrong, as
+    sentences, and with nodes.
+    """
     model = _parse(path, raw)
     _load_external_data(model, path)
     set_aside_undefined(model)
     _check(model, path)
     model = _inline_functions(model, path)
+    refused = refused_attributes(model)
     name_outputs(model.graph)
     forget_negative_sizes(model.graph)
     assumed, problems = bind_shapes(model, shapes)
     to_qdq(model)
-    try:
-        refuse_attributes(model)
-    except ModelError as error:
-        problems = (*problems, str(error))
     try:
         infer_and_fold(model, strict=not problems)
     except ModelError as error:
         problems = (*problems, str(error))
         with suppress(ModelError):
             infer_and_fold(model, strict=False)
-    return model.SerializeToString(), assumed, problems
+    return model.SerializeToString(), assumed, problems, refused
 
 
 def self_contained(path: Path) -> bytes:

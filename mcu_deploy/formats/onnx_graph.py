@@ -230,8 +230,8 @@ class _Reader:
         try:
             refuse_training(node, *(*constants, None, None)[:2])
         except UnsupportedError as error:
-            self.told.sentences.append(str(error))
-            raise _LeftOut from None
+            clause = str(error).partition(f"{node.name!r} ")[2].rstrip(".") or str(error)
+            raise _LeftOut(f"it {clause}", weak=False) from None
 
     def _dropout(self, node: onnx.NodeProto, name: str) -> None:
         """At inference it is its input; its mask says that every element is kept."""

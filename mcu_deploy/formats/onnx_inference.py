@@ -13,7 +13,9 @@ import onnx
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import UnsupportedError
-from mcu_deploy.formats.onnx_subgraphs import subgraphs_below
+from mcu_deploy.formats.onnx_operators import domain_of, text_of
+from mcu_deploy.formats.onnx_subgraphs import all_nodes
+from mcu_deploy.obstacles import Obstacle
 
 # For each operator the attributes of which only these values are computed.
 _COMPUTED: Mapping[tuple[str, str], tuple[int, ...]] = {
@@ -24,23 +26,20 @@ _COMPUTED: Mapping[tuple[str, str], tuple[int, ...]] = {
 }
 
 
-def refuse_attributes(model: onnx.ModelProto) -> None:
-    """Raises UnsupportedError, which lists them, where such an attribute has another value."""
-    scopes = (model.graph, *subgraphs_below(model.graph))
-    found = [
-        f"{node.op_type} {node.name[:60]!r} has {attribute.name}={attribute.i}"
-        for scope in scopes
-        for node in scope.node
-        if node.domain in ("", "ai.onnx")
+def refused_attributes(model: onnx.ModelProto) -> list[Obstacle]:
+    """The nodes where such an attribute has another value."""
+    return [
+        Obstacle(
+            text_of(node.op_type),
+            text_of(node.name),
+            f"it has {attribute.name}={attribute.i}, which no backend computes; export the model "
+            "for inference, with the default of this attribute",
+        )
+        for node in all_nodes(model.graph.node)
+        if not domain_of(node.domain)
         for attribute in node.attribute
         if attribute.i not in _COMPUTED.get((node.op_type, attribute.name), (attribute.i,))
     ]
-    if found:
-        shown = "; ".join(found[:10]) + (f"; and {len(found) - 10} more" if found[10:] else "")
-        raise UnsupportedError(
-            f"The model says what no backend computes: {shown}. Export it for inference, with the "
-            "defaults of these attributes."
-        )
 
 
 def refuse_training(node: onnx.NodeProto, ratio: Array | None, training: Array | None) -> None:

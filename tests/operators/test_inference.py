@@ -99,7 +99,7 @@ def test_another_value_of_an_attribute_is_refused(
     node = helper.make_node(op, ["x", *constants], ["y"], "node", **attributes)
     kind = "uint8" if op == "QuantizeLinear" else "float32"
     refusal = _refusal(_model([node], {"y": kind}, constants, opset), tmp_path)
-    assert f"{op} 'node' has {next(iter(attributes))}=" in refusal
+    assert f"{op} 'node': it has {next(iter(attributes))}=" in refusal
 
 
 def test_a_batch_normalization_in_training_is_not_folded_into_a_convolution(tmp_path: Path) -> None:
