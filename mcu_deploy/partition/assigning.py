@@ -252,9 +252,12 @@ def _cannot_honour(refused: Refusal) -> str:
 
 
 def _obstacle(node: Node, refusals: Sequence[Refusal], asked: Sequence[Backend]) -> Obstacle:
-    """Why nobody takes a node. Of backends that lack its operator altogether nothing is told."""
+    """Why nobody takes a node. Backends that lack its operator altogether are named only where
+    others could have it: --backend may ask few of those that there are."""
     label = operators.label(node.domain, node.op)
     lacking = {b.id for b in asked if b.operators and label not in b.operators}
     reasons = [f"{r.backend}: {r.reason}" for r in refusals if r.backend not in lacking]
     nobody = NO_BACKEND if asked else "no backend was given"
+    if lacking and operators.find(node.domain, node.op) is not None:
+        nobody = f"not an operator of {' or '.join(sorted(lacking))}"
     return Obstacle(label, node.name, "; ".join(reasons) or nobody)

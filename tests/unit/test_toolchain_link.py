@@ -15,7 +15,7 @@ from mcu_deploy.errors import FitError, ToolError
 from mcu_deploy.toolchain.compiler import build_crt, compile_network
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.link import build_platform, link_firmware, refuse_heap
-from mcu_deploy.toolchain.sizes import measure_firmware, measure_network
+from mcu_deploy.toolchain.sizes import measure_firmware, measure_network, measure_structs
 from mcu_deploy.toolchain.stack_programs import (
     exception_frame_bytes,
     firmware_stack,
@@ -82,7 +82,10 @@ def test_an_image_is_the_same_from_another_folder(tmp_path: Path) -> None:
         toy = build(board, folder)
         images.append(link_firmware(board, folder, [toy], "firmware").read_bytes())
         images.append((folder / "obj" / "firmware.map").read_bytes())
-        measure_network(board, folder, toy, "_mcu_network_toy", arena_bytes=0, stack_bytes=0)
+        measure_network(
+            board, folder, toy, "_mcu_network_toy",
+            arena_bytes=0, stack_bytes=0, structs=measure_structs(board, folder), tensors=2,
+        )  # fmt: skip
     assert images[0] == images[2]
     assert images[1] == images[3]
 
@@ -94,7 +97,7 @@ def test_flash_that_overflows_is_counted_in_bytes(tmp_path: Path) -> None:
     with pytest.raises(FitError) as caught:
         link_firmware(board, tmp_path, [toy], "bench", float_weights=True)
     message = str(caught.value)
-    assert message.startswith(f"network_toy does not fit board {board.name}: flash {flash.name} ")
+    assert message.startswith(f"network_toy does not fit board {board.name}: flash needs ")
     assert f"has {flash.size:,}:" in message
     assert "int8 quantisation" in message
     assert "a board with more flash, such as " in message
