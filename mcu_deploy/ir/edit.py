@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy.typing as npt
@@ -25,7 +26,8 @@ class GraphEditor:
 
     def __init__(self, graph: Graph) -> None:
         self._source = graph
-        self.nodes: dict[NodeId, Node] = dict(graph.topology.nodes)
+        self._nodes: dict[NodeId, Node] = dict(graph.topology.nodes)
+        self.nodes: Mapping[NodeId, Node] = MappingProxyType(self._nodes)  # changed by methods
         self.edges: dict[EdgeId, str] = dict(graph.topology.edges)
         self.inputs = list(graph.inputs)
         self.outputs = list(graph.outputs)
@@ -83,7 +85,7 @@ class GraphEditor:
     def put(self, node: Node) -> None:
         """A node in place of the one of its id."""
         self._leave(self.nodes[node.id])
-        self.nodes[node.id] = node
+        self._nodes[node.id] = node
         self._enter(node)
 
     def _enter(self, node: Node) -> None:
@@ -129,7 +131,7 @@ class GraphEditor:
         node = self._next_node
         self._next_node += 1
         self._places[node] = len(self._places) if beside is None else self._places[beside]
-        self.nodes[node] = Node(
+        self._nodes[node] = Node(
             node, op, tuple(inputs), tuple(outputs), name, domain, tuple(extra_inputs), short
         )
         self._enter(self.nodes[node])
@@ -189,7 +191,7 @@ class GraphEditor:
 
     def remove_node(self, node: NodeId) -> None:
         """Removes a node; its edges stay until `finish` finds that nothing uses them."""
-        self._leave(self.nodes.pop(node))
+        self._leave(self._nodes.pop(node))
         self._attributes.pop(node, None)
         self.bodies.pop(node, None)
         self.subgraphs.pop(node, None)

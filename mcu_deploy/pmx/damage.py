@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mcu_deploy.errors import McuDeployError, ModelError, one_line
+from mcu_deploy.errors import BackendFault, McuDeployError, ModelError, one_line
 
 # What Python and numpy raise where a file says something impossible, GraphError and PlanError too.
 _SIGNS = (
@@ -33,7 +33,7 @@ def reading(path: Path) -> Iterator[None]:
     """While a file is read: whatever its bytes lead to becomes a ModelError."""
     try:
         yield
-    except ModelError:
+    except (ModelError, BackendFault):  # a backend is no part of the file
         raise
     except McuDeployError as error:  # an option in the file, say, that there is not
         raise damaged(path, str(error).rstrip(".")) from None

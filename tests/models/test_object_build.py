@@ -227,7 +227,7 @@ def test_names_that_clash_are_refused_before_anything_is_written(
         build([model, model], "host", folder)
     with pytest.raises(UsageError, match="differ in more than case"):
         build([model, model], "host", folder, name=["kws", "KWS"])
-    with pytest.raises(UsageError, match="1 names were given for 2 models"):
+    with pytest.raises(UsageError, match="--name was given 1 times for 2 models"):
         build([model, model], "host", folder, name="kws")
     with pytest.raises(UsageError, match="no model"):
         build([], "host", folder)

@@ -178,10 +178,10 @@ def test_a_state_lives_in_any_memory(models_dir: Path, tmp_path: Path) -> None:
 def test_the_program_of_the_page_compiles(models_dir: Path, tmp_path: Path) -> None:
     page = (resources.root() / "docs" / "memory.md").read_text()
     (program,) = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
-    options = Options(pools=PoolRequests(True, hot_weights=20_000))
+    options = Options(pools=PoolRequests(hot_weights=20_000))
     source = models_dir / "mlperf_vww_int8" / "model.onnx"
     board = load_board("stm32f746")
-    network = compile_model(source, board, name="vww", options=options)
+    network = compile_model(source, board, name="pooled", options=options)
     write([network], tmp_path)
     (tmp_path / "main.c").write_text(program)
     include = f"-I{resources.crt() / 'include'}"
@@ -190,7 +190,7 @@ def test_the_program_of_the_page_compiles(models_dir: Path, tmp_path: Path) -> N
     with (tmp_path / "main.o").open("rb") as stream:
         (section,) = [s for s in ELFFile(stream).iter_sections() if s.name == ".dtcm"]
         own = {pool.name: pool.bytes for pool in network.plan.pools}
-        assert section["sh_size"] == own["dtcm"] + own["hot"]
+        assert section["sh_size"] == own["hot"]
 
 
 @pytest.mark.needs_arm_gcc

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import onnx
 
-from mcu_deploy import formats, layouts, optimize, partition, select
+from mcu_deploy import formats, layouts, optimize, partition, resources, select
 from mcu_deploy.backends.interface import HOST, Layer, Role
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
@@ -175,12 +175,12 @@ def _source(made: Sequence[Choice], macro: str = "") -> str:
             for a in work.arguments
         ]  # fmt: skip
         head = f"void kernel_{index}(void *const *x, void *const *y, void *scratch)"
-        call = f"{function}({', '.join(arguments)});"
+        call = f"(void){function}({', '.join(arguments)});"
         calls.append(f"{head};\n{head} {{\n    (void)x, (void)scratch;\n    {call}\n}}")
     return "\n".join(
         [
-            "#define MCU_ALIGNED(n) __attribute__((aligned(n)))",
             "#include <math.h>\n#include <stdint.h>\n#include <string.h>",
+            '#include "mcu/runtime.h"',
             macro,
             *(array(constant) for constant in symbols.constants),
             *(function.text for function in symbols.functions),
@@ -193,7 +193,15 @@ def _shared(folder: Path, name: str, sources: Sequence[tuple[Path, Sequence[str]
     objects = []
     for source, flags in sources:
         objects.append(str(source.with_suffix(".o")))
-        _gcc(*flags, "-fPIC", "-c", str(source), "-o", objects[-1])
+        _gcc(
+            *flags,
+            f"-I{resources.crt() / 'include'}",
+            "-fPIC",
+            "-c",
+            str(source),
+            "-o",
+            objects[-1],
+        )
     target = folder / f"lib{name}.so"
     _gcc("-shared", "-o", str(target), *objects, "-lm")
     return ctypes.CDLL(str(target))

@@ -114,6 +114,7 @@ def _of_one() -> list[Case]:
         recurrent("peepholes and clip", "LSTM", given="XWRBP", clip=0.4),
         recurrent("coupled", "LSTM", given="XWRBP", input_forget=1),
         recurrent("both states only", "LSTM", outputs=("", "Y_h", "Y_c")),
+        recurrent("cell state without the other", "LSTM", outputs=("Y", "", "Y_c")),
         recurrent("functions", "LSTM", activations=three, activation_alpha=[0.3, 0.6, 1.2],
                   activation_beta=[0.4, 0.8]),
         recurrent("linear", "GRU", linear_before_reset=1),
@@ -188,8 +189,6 @@ def test_layout_1_is_layout_0_with_the_batch_first(tmp_path: Path) -> None:
         (recurrent("p", "RNN", activations=["Affine"], activation_alpha=[1.0]),
          "its activation Affine lacks alpha or beta"),
         (recurrent("s", "RNN", given="XWRL", lengths=(5, 6, 1)), "a sequence is longer than 5"),
-        (recurrent("c", "LSTM", outputs=("Y", "", "Y_c")),
-         "the last cell state is an output, and the last hidden state is none"),
     ],
 )  # fmt: skip
 def test_what_is_refused(case: Case, reason: str, tmp_path: Path) -> None:

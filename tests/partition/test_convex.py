@@ -107,7 +107,7 @@ def test_what_a_subgraph_reads_is_a_path_as_well() -> None:
     """The diamond's last edge is an extra input: node 3 holds a graph that reads what 2 writes."""
     editor = GraphEditor(wired(([], [0], [0], [1])))
     between = editor.nodes[2].writes[0]
-    editor.nodes[3] = replace(editor.nodes[3], extra_inputs=(between,))
+    editor.put(replace(editor.nodes[3], extra_inputs=(between,)))
     graph = editor.finish()
     labels = _labels("AABA")
     found = group(graph, labels)

@@ -115,6 +115,6 @@ def test_refuses_a_node_that_ignores_what_its_body_needs() -> None:
     graph = net.finish(net.op("Add", [a, b], (4,)))
     replacement = one_node(view_of_all(graph), "Half")
     editor = GraphEditor(replacement)
-    editor.nodes[0] = replace(editor.nodes[0], inputs=(editor.inputs[0],))
+    editor.put(replace(editor.nodes[0], inputs=(editor.inputs[0],)))
     with pytest.raises(SubstitutionError, match="does not read the edge 'in1'"):
         substitute(graph, view_of_all(graph), editor.finish())

@@ -59,7 +59,7 @@ def exposed(graph: Graph) -> Exposure:
 
 def test_all_strategies_are_known_by_name() -> None:
     assert memory_strategies() == ("offline", "compact", "bestfit", "mru", "plain")
-    with pytest.raises(UsageError, match="no memory strategy 'heap'; choose one of: offline"):
+    with pytest.raises(UsageError, match="--memory heap is not known; it is one of offline"):
         planned(branches(), "heap")
 
 

@@ -162,7 +162,7 @@ def test_two_outputs_never_replace_one_input() -> None:
     x = net.input(4)
     first = net.op("Split", [x], (4,))
     second = net.editor.add_edge("second", net.editor.types[first])
-    net.editor.nodes[0] = replace(net.editor.nodes[0], outputs=(first, second))
+    net.editor.put(replace(net.editor.nodes[0], outputs=(first, second)))
     graph = net.finish(second)
     made = make(graph, [by_hand(graph, in_place=(InPlace(0, 0), InPlace(0, 1)))])
     assert made.offset(first) != made.offset(second)

@@ -44,7 +44,7 @@ def test_cobs_known_answers(data: str, encoded: str) -> None:
 
 def test_the_examples_of_the_specification(repository: Path) -> None:
     text = (repository / "docs" / "protocol.md").read_text()
-    lines = re.findall(r"^    (?:PING|DESCRIBE).*: +((?:[0-9a-f]{2} ?)+)$", text, re.MULTILINE)
+    lines = re.findall(r"^(?:PING|DESCRIBE).*: +((?:[0-9a-f]{2} ?)+)$", text, re.MULTILINE)
     found = [FrameReader().feed(bytes.fromhex(line)) for line in lines]
     assert found == [[Frame(2, 1)], [Frame(4, 258, b"\1\0")]]
 

@@ -126,4 +126,6 @@ def test_a_network_that_does_not_link_is_a_sentence(tmp_path: Path) -> None:
             "_mcu_network_none",
             arena_bytes=0,
             stack_bytes=0,
+            structs=measure_structs(load_board("mps2-an386"), tmp_path),
+            tensors=2,
         )
