@@ -51,6 +51,7 @@ class Finder:
     def find_spec(self, name, *_):
         if name == "mcu_deploy.cli":
             os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 sys.meta_path.insert(0, Finder())
 from mcu_deploy.__main__ import main
 main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -145,10 +144,7 @@ def _warned(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [r.getMessage() for r in caplog.records if "taken as a batch" in r.getMessage()]
 
 
-def test_optimize_tells_what_it_assumed(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logging.getLogger("mcu_deploy"), "propagate", True)
+def test_optimize_tells_what_it_assumed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = relu_of(tmp_path / "m.onnx", x=["N", 4])
     made = optimize_model(path, "host", tmp_path / "m.pmx")
     row = {"input": "x", "dimension": "N", "size": 1, "shape": [1, 4]}
@@ -158,10 +154,7 @@ def test_optimize_tells_what_it_assumed(
     assert len(_warned(caplog)) == 1
 
 
-def test_build_and_validate_tell_it_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logging.getLogger("mcu_deploy"), "propagate", True)
+def test_build_and_validate_tell_it_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = relu_of(tmp_path / "m.onnx", x=["N", 4])
     with folder_for(path, "host", name="net") as folder:
         folder.compile_again("net")

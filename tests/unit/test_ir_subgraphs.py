@@ -75,7 +75,6 @@ def test_extra_inputs_are_read_like_others() -> None:
     # The producer stays alive for them, and stands before their reader.
     editor = GraphEditor(graph)
     editor.outputs = [Y]
-    editor.nodes = dict(reversed(editor.nodes.items()))
     only = editor.finish()
     verify(only)
     assert [n.op for n in only.nodes] == ["Relu", "If"]
