@@ -46,6 +46,7 @@ def rows(section: str, head: str) -> list[list[str]]:
     return [[c.strip() for c in line.strip("|").split(" | ")] for line in table.splitlines()[2:]]
 
 
+@pytest.mark.matrix
 def test_the_shared_object(reader: Reader) -> None:
     section = "A shared object in C"
     output = reader.types(commands(section))
@@ -80,6 +81,7 @@ def test_a_replacement_in_python() -> None:
     assert [node.op for node in made.nodes] == ["Abs"]
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_the_optional_parts(reader: Reader) -> None:
@@ -95,6 +97,7 @@ def test_the_optional_parts(reader: Reader) -> None:
     assert source.count("counts[1]++;") == 1
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_cmake
 def test_the_folder(reader: Reader, tmp_path: Path) -> None:
     """In a copy of the repository."""

@@ -187,6 +187,7 @@ def differing(reader: Reader) -> str:
     return said
 
 
+@pytest.mark.matrix
 def test_what_it_says_of_what_goes_wrong(reader: Reader) -> None:
     printed = "".join(make(reader) for make in (not_loaded, not_used, dropped, packages, differing))
     printed = printed.replace(f"{reader.folder}/", "").replace(sys.executable, "PYTHON")

@@ -239,6 +239,7 @@ def test_names_that_clash_are_refused_before_anything_is_written(
     assert not folder.exists()
 
 
+@pytest.mark.matrix
 def test_builds_side_by_side_do_not_disturb_each_other(tmp_path: Path) -> None:
     boards = ("host", "mps2-an386", "host", "mps2-an386")
     for seed in range(len(boards)):

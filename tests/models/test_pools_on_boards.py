@@ -71,6 +71,7 @@ def test_a_network_in_dtcm_and_sram(models_dir: Path, tmp_path: Path) -> None:
     _require_right(built, models_dir / "mlperf_vww_int8" / "io.npz")
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_renode
 def test_what_fits_the_fastest_memory_is_one_workspace_there(

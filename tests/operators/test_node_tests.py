@@ -45,13 +45,28 @@ def _run(tests: list[NodeTest], folder: Path) -> list[str]:
     return failures
 
 
-@pytest.mark.needs_host_gcc
-def test_listed_node_tests_pass(tmp_path: Path) -> None:
+def _listed() -> list[NodeTest]:
     names = set(listed())
     tests = [t for t in node_tests() if t.name in names]
     if {t.name for t in tests} != names:
         pytest.skip("this version of onnx has other node tests than the list (made with 1.23)")
-    failures = _run(tests, tmp_path)
+    return tests
+
+
+@pytest.mark.needs_host_gcc
+def test_a_listed_node_test_of_each_operator_passes(tmp_path: Path) -> None:
+    by_operators: dict[tuple[str, ...], NodeTest] = {}
+    for test in _listed():
+        by_operators.setdefault(tuple(sorted({n.op_type for n in test.model.graph.node})), test)
+    assert len(by_operators) > 100
+    failures = _run(list(by_operators.values()), tmp_path)
+    assert not failures, f"{len(failures)} failures:\n" + "\n".join(failures)
+
+
+@pytest.mark.matrix
+@pytest.mark.needs_host_gcc
+def test_listed_node_tests_pass(tmp_path: Path) -> None:
+    failures = _run(_listed(), tmp_path)
     assert not failures, f"{len(failures)} failures:\n" + "\n".join(failures)
 
 

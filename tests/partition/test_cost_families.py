@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
+import pytest
 from operators.node_tests import node_tests
 from operators.test_node_tests import listed
 
@@ -15,6 +16,7 @@ from mcu_deploy.backends.interface import layer_of
 from mcu_deploy.errors import McuDeployError
 
 
+@pytest.mark.matrix
 def test_the_layers_of_onnxs_node_tests_are_of_measured_families(tmp_path: Path) -> None:
     """Of those that load as they are; the others want what they are given as constants."""
     names, path = set(listed()), tmp_path / "model.onnx"
