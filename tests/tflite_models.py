@@ -160,3 +160,34 @@ class _Writer:
         }
         b.Finish(self._table("Model", model), b"TFL3")
         return bytes(b.Output())
+
+
+def small_model() -> bytes:
+    """A quantized network of several operators, of about 3 kB."""
+    rng = np.random.default_rng(0)
+    window = {"Padding": tflite.Padding.SAME, "StrideH": 2, "StrideW": 2}
+    return write(
+        [
+            int8("x", (1, 8, 8, 3), 0.05, 3),
+            constant("w", rng.integers(-9, 9, (4, 3, 3, 3), np.int8), [0.1, 0.2, 0.1, 0.2]),
+            constant("b", rng.integers(-90, 90, 4, np.int32)),
+            int8("c", (1, 4, 4, 4), 0.1, -5),
+            int8("p", (1, 2, 2, 4), 0.1, -5),
+            constant("shape", np.array([1, 16], np.int32)),
+            int8("r", (1, 16), 0.1, -5),
+            constant("v", rng.integers(-9, 9, (5, 16), np.int8), [0.1]),
+            int8("f", (1, 5), 0.2, 1),
+            int8("y", (1, 5), 1 / 256, -128),
+        ],
+        [
+            Operator("CONV_2D", ("x", "w", "b"), ("c",), "Conv2DOptions",
+                     {**window, "DilationHFactor": 1, "DilationWFactor": 1}),
+            Operator("AVERAGE_POOL_2D", ("c",), ("p",), "Pool2DOptions",
+                     {**window, "FilterHeight": 2, "FilterWidth": 2}),
+            Operator("RESHAPE", ("p", "shape"), ("r",), "ReshapeOptions"),
+            Operator("FULLY_CONNECTED", ("r", "v", ""), ("f",), "FullyConnectedOptions"),
+            Operator("SOFTMAX", ("f",), ("y",), "SoftmaxOptions", {"Beta": 1.0}),
+        ],
+        ["x"],
+        ["y"],
+    )  # fmt: skip

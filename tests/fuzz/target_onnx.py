@@ -10,18 +10,12 @@ from typing import Any
 import numpy as np
 import onnx
 from control_cases import graph_of, node
+from fuzz.compiling import read as read  # the target's own
 from fuzz.harness import change_bytes
 from google.protobuf.descriptor import FieldDescriptor as Kind
 from onnx import TensorProto, helper, numpy_helper
-from pmx_cases import session
-
-from mcu_deploy import interpreter
-from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import compile_model
 
 SUFFIX = ".onnx"
-# Of models that are run as well.
-_MOST_ELEMENTS = 1 << 16
 _DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 _LARGEST_SEED = 4096
 _INTEGERS = (0, 1, 2, 3, 4, 5, 7, 8, 16, 100, 255, 65536, 1 << 20, (1 << 31) - 1, 1 << 31,
@@ -260,17 +254,3 @@ def _value(choose: random.Random, field: Any, own: Any) -> Any:
     if field.type == Kind.TYPE_UINT64:
         return number % (1 << 64)
     return (number + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
-
-
-@functools.cache
-def _host() -> Any:
-    return load_board("host")
-
-
-def read(path: Path) -> None:
-    with session() as own:
-        graph = compile_model(path, _host(), session=own).graph
-    sizes = sum(graph.type(o).elements for n in graph.nodes for o in n.outputs if o is not None)
-    if sizes < _MOST_ELEMENTS and not any(n.op == "Loop" for n in graph.nodes):
-        types = [graph.type(edge) for edge in graph.inputs]
-        interpreter.run(graph, [np.zeros(t.shape, t.dtype.numpy) for t in types])
