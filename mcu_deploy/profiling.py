@@ -114,7 +114,11 @@ def _emulated(folder: BuildFolder, entry: dict[str, Any], chosen: Connection) ->
             f"Build {entry['name']!r} alone to profile it."
         )
     counts = count_instructions(
-        folder.board, folder.bench, emulator=chosen.emulator, extra_args=chosen.arguments
+        folder.board,
+        folder.bench,
+        emulator=chosen.emulator,
+        extra_args=chosen.arguments,
+        timeout=chosen.run_timeout or 300.0,
     )
     source = f"{counts.emulator} {counts.version}".strip()
     made = _profile(entry, counts.layers, counts.total, counts.unit, source, counts.stack_bytes)

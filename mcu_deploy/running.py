@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcu_deploy.arrays import Array
 from mcu_deploy.codegen.names import shorten
-from mcu_deploy.device import Device, DeviceFault, connect, describe_fault
+from mcu_deploy.device import Device, DeviceFault, EndlessRun, connect, describe_fault
 from mcu_deploy.device.emulator import choose_emulator, open_emulator
 from mcu_deploy.errors import DeviceError, RequestError
 from mcu_deploy.folder import BuildFolder, as_folder
@@ -23,7 +23,7 @@ class Connection:
 
     port: a serial device node or a pyserial URL; None starts an emulator. emulator: "qemu",
     "renode" or None for the board's own choice. arguments: passed on to the emulator. latency,
-    retries: see `connect`.
+    retries, run_timeout: see `connect`.
     """
 
     port: str | None = None
@@ -32,6 +32,7 @@ class Connection:
     arguments: tuple[str, ...] = ()
     latency: float | None = None
     retries: int | None = None
+    run_timeout: float | None = None
 
 
 def where(folder: BuildFolder, connection: Connection) -> str:
@@ -61,6 +62,7 @@ def open_device(
                 expect=folder.expected(),
                 latency=chosen.latency,
                 retries=chosen.retries,
+                run_timeout=chosen.run_timeout,
             ) as device:
                 yield device
             return
@@ -72,6 +74,7 @@ def open_device(
             connect(
                 emulator.url, expect=folder.expected(),
                 latency=chosen.latency, retries=chosen.retries,
+                run_timeout=chosen.run_timeout,
             ) as device,
         ):  # fmt: skip
             yield device
@@ -90,9 +93,9 @@ def explain_fault(folder: BuildFolder, fault: DeviceFault) -> str:
             entry = network["layers"][layer]
             text += (
                 f"\n  layer {layer} of {network['name']} is {entry['short']}, the {entry['op']} "
-                f"{shorten(entry['name'])!r}"
+                f"{shorten(entry['name'])!r}, by the backend {entry['backend']}"
             )
-    return text
+    return f"{text}\n{fault.remedy}" if isinstance(fault, EndlessRun) else text
 
 
 @dataclass(frozen=True)

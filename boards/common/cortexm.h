@@ -28,6 +28,7 @@
 
 #define MCU_SCB_ICSR              0xE000ED04u
 #define MCU_SCB_ICSR_PENDSTSET    (1u << 26)
+#define MCU_SCB_ICSR_PENDSVSET    (1u << 28)
 #define MCU_SCB_VTOR              0xE000ED08u
 #define MCU_SCB_AIRCR             0xE000ED0Cu
 #define MCU_SCB_AIRCR_RESET       (0x05FA0000u | (1u << 2)) /* VECTKEY, SYSRESETREQ */

@@ -13,6 +13,8 @@
 /* What the processor pushes: R0-R3, R12, LR, PC, xPSR. */
 enum { FRAME_LR = 5, FRAME_PC = 6, FRAME_WORDS = 8 };
 
+#define EXCEPTION_PENDSV 14u /* mcu_serial_received raises it, to stop what is running */
+
 #define EXC_RETURN_PSP (1u << 2)
 #define STACK_REACH    (64u * 1024u) /* how far below its stack a big frame may strike */
 
@@ -218,6 +220,9 @@ __attribute__((used)) void mcu_fault_decode(uint32_t exc_return, uint32_t psp, u
 #else
     fault.cause = cause_of(&fault, core, psp_lost);
 #endif
+    if (fault.exception == EXCEPTION_PENDSV) {
+        fault.cause = MCU_FAULT_STOPPED;
+    }
     mcu_fault_report(&fault);
     mcu_platform_reset();
 }

@@ -24,7 +24,19 @@ static uint8_t ring[MCU_SERIAL_RING_BYTES];
 static volatile uint32_t ring_in;
 static volatile uint32_t ring_out;
 
+static volatile bool stop_is_allowed;
+static uint32_t zeros; /* in a row, at the end of what was received */
+
+void mcu_platform_allow_stop(bool is_allowed) {
+    stop_is_allowed = is_allowed;
+}
+
 void mcu_serial_received(uint8_t byte) {
+    zeros = byte == 0 ? zeros + 1 : 0;
+    if (zeros >= MCU_STOP_ZEROS && stop_is_allowed) {
+        stop_is_allowed = false;
+        MCU_REG32(MCU_SCB_ICSR) = MCU_SCB_ICSR_PENDSVSET;
+    }
     const uint32_t in = ring_in;
     if (in - ring_out < MCU_SERIAL_RING_BYTES) {
         ring[in % MCU_SERIAL_RING_BYTES] = byte;
@@ -36,6 +48,9 @@ void mcu_serial_received(uint8_t byte) {
 void mcu_platform_init(void) {
     mcu_counter_init();
     mcu_serial_init();
+    /* PendSV, by which a run is stopped, waits until no other handler is active: what the fault
+     * report then finds is where the application was. */
+    MCU_REG32(MCU_SCB_SHPR3) |= 0x00C00000u;
     /* Faults keep the highest priority, 0, so that they also interrupt this handler. Armv6-M has
      * two bits of priority and word access only. */
     const uint32_t irq = MCU_SERIAL_IRQ;

@@ -30,7 +30,7 @@ __attribute__((section(".vectors"), used)) const mcu_vectors_t mcu_vectors = {
     .MCU_SYSTEM(7) = mcu_fault_entry,  /* SecureFault (Armv8-M) */
     .MCU_SYSTEM(11) = mcu_fault_entry, /* SVCall: nobody calls it */
     .MCU_SYSTEM(12) = mcu_fault_entry, /* DebugMonitor */
-    .MCU_SYSTEM(14) = mcu_fault_entry, /* PendSV */
+    .MCU_SYSTEM(14) = mcu_fault_entry, /* PendSV: the host stops a run */
     .MCU_SYSTEM(15) = mcu_counter_systick_handler,
     .interrupts[MCU_SERIAL_IRQ] = mcu_serial_handler,
 };

@@ -13,7 +13,8 @@ enum {
     UNALIGNED,
     DIVISION,
     OVERFLOW,
-    STATE
+    STATE,
+    ENDLESS
 };
 
 /* In the SRAM region, above every SRAM, alias and bit-band of the supported chips: a bus error on
@@ -32,9 +33,9 @@ static bool core_can(uint32_t what) {
         return false;
     }
 #endif
-    return what <= STATE;
+    return what <= ENDLESS;
 #else
-    return what <= BAD_JUMP || what == OVERFLOW;
+    return what <= BAD_JUMP || what == OVERFLOW || what == ENDLESS;
 #endif
 }
 
@@ -69,6 +70,10 @@ static void provoke(uint32_t what) {
         break;
     case OVERFLOW:
         (void)overflow(0);
+        break;
+    case ENDLESS:
+        for (volatile bool ends = false; !ends;) {
+        }
         break;
 #if defined(__ARM_ARCH) && __ARM_ARCH_PROFILE == 'M'
     case UNALIGNED: {
@@ -110,7 +115,7 @@ void mcu_provoke_request(mcu_reader_t *request, mcu_message_t *reply) {
     uint32_t layer = mcu_get_u16(request);
     if (size != 6U) {
         mcu_protocol_error(reply, MCU_PROTOCOL_BAD_LENGTH, (int32_t)size);
-    } else if (!core_can(what) || when > 1U) {
+    } else if (!core_can(what) || when > 1U || (what == ENDLESS && when == 0U)) {
         mcu_protocol_error(reply, MCU_PROTOCOL_BAD_VALUE, (int32_t)what);
     } else if (what == TEST_LOG) {
         mcu_log("test");

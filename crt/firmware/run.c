@@ -332,6 +332,7 @@ void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) 
     mcu_run_forget_layer();
     instance->hook = (run.flags & MCU_RUN_BARE) != 0U ? NULL : watch;
     send_busy();
+    mcu_platform_allow_stop(true);
     for (run.repetition = 0; run.repetition < repeat && status == MCU_OK; run.repetition++) {
         differs = run.repetition == 0U ? NONE : differing_input(*request);
         run.finished = 0;
@@ -343,6 +344,7 @@ void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) 
         least = took < least ? took : least;
         most = took > most ? took : most;
     }
+    mcu_platform_allow_stop(false);
     if (status != MCU_OK) {
         mcu_protocol_error(reply, MCU_PROTOCOL_RUN_FAILED, status);
         return;

@@ -49,6 +49,15 @@ RetriesOption = Annotated[
         "nothing comes.",
     ),
 ]
+RunTimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        "--run-timeout",
+        min=0.1,
+        help="Seconds in which a layer has to end, 60 by default; then the run is stopped, and the "
+        "layer named.",
+    ),
+]
 EmulatorOption = Annotated[
     str | None, typer.Option("--emulator", help="renode or qemu; the board's own by default.")
 ]

@@ -19,6 +19,7 @@ from mcu_deploy.cli.options import (
     OptionalBoard,
     PortOption,
     RetriesOption,
+    RunTimeoutOption,
     WideOption,
 )
 
@@ -36,6 +37,7 @@ def profile(
     baud: BaudOption = None,
     latency: LatencyOption = None,
     retries: RetriesOption = None,
+    run_timeout: RunTimeoutOption = None,
     emulator: EmulatorOption = None,
     emulator_arg: EmulatorArgs = None,
     wide: WideOption = False,
@@ -46,7 +48,9 @@ def profile(
     from mcu_deploy.folder import folder_for
     from mcu_deploy.running import Connection
 
-    connection = Connection(port, baud, emulator, tuple(emulator_arg or ()), latency, retries)
+    connection = Connection(
+        port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout
+    )
     with folder_for(source, board) as folder:
         with err.status(f"counting on {folder.board.name} ..."):
             result = profiling.profile(folder, model=model, connection=connection)

@@ -19,6 +19,7 @@ from mcu_deploy.cli.options import (
     OptionalBoard,
     PortOption,
     RetriesOption,
+    RunTimeoutOption,
 )
 from mcu_deploy.given import is_folder
 
@@ -59,6 +60,7 @@ def run(
     baud: BaudOption = None,
     latency: LatencyOption = None,
     retries: RetriesOption = None,
+    run_timeout: RunTimeoutOption = None,
     emulator: EmulatorOption = None,
     emulator_arg: EmulatorArgs = None,
     as_json: JsonOption = False,
@@ -72,7 +74,7 @@ def run(
     if output is not None:
         require_writable(output, [inputs, source])
     connection = running.Connection(
-        port, baud, emulator, tuple(emulator_arg or ()), latency, retries
+        port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout
     )
     if split:
         if board is None or is_folder(source) or partition is not None:

@@ -20,6 +20,7 @@ from mcu_deploy.cli.options import (
     OptionalBoard,
     PortOption,
     RetriesOption,
+    RunTimeoutOption,
 )
 
 
@@ -58,6 +59,7 @@ def validate(
     baud: BaudOption = None,
     latency: LatencyOption = None,
     retries: RetriesOption = None,
+    run_timeout: RunTimeoutOption = None,
     emulator: EmulatorOption = None,
     emulator_arg: EmulatorArgs = None,
     as_json: JsonOption = False,
@@ -75,7 +77,9 @@ def validate(
 
     if layers not in (None, "built", "all"):
         raise UsageError(f"--layers={layers} is not known; it is built or all.")
-    connection = Connection(port, baud, emulator, tuple(emulator_arg or ()), latency, retries)
+    connection = Connection(
+        port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout
+    )
     with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:
         if layers == "all" and not folder.report["options"]["layers_all"]:
             raise RequestError(

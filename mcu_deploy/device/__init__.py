@@ -8,13 +8,20 @@ with connect("/dev/ttyACM0") as device:
 from __future__ import annotations
 
 from mcu_deploy.device.client import Device, Profile, connect
-from mcu_deploy.device.fault import DeviceFault, FaultCause, FaultReport, describe_fault
+from mcu_deploy.device.fault import (
+    DeviceFault,
+    EndlessRun,
+    FaultCause,
+    FaultReport,
+    describe_fault,
+)
 from mcu_deploy.device.models import ExpectedModel, ModelInfo
 from mcu_deploy.device.protocol import LayerCrc, ProtocolError, RunResult, TensorInfo
 
 __all__ = [
     "Device",
     "DeviceFault",
+    "EndlessRun",
     "ExpectedModel",
     "FaultCause",
     "FaultReport",

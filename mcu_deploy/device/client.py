@@ -353,7 +353,7 @@ def connect(
     expect: Sequence[ExpectedModel] = (),
     latency: float | None = None,
     retries: int | None = None,
-    run_timeout: float = 60.0,
+    run_timeout: float | None = None,
     log: Callable[[str], None] = lambda text: None,
 ) -> Device:
     """Opens a device and greets it.
@@ -362,20 +362,21 @@ def connect(
     models that were just built; another firmware is refused. latency: seconds that line, operating
     system and emulator may hold an answer back (None: 3); retries: attempts of a request whose
     frames get damaged, a tenth of it where nothing comes at all (None: 100); run_timeout: seconds
-    without a sign of life from a run; log: gets the device's log.
+    without a sign of life after which a run is stopped (None: 60); log: gets the device's log.
 
     DeviceError: cannot open, no answer (with a diagnosis), or another firmware.
     """
     wait = 3.0 if latency is None else latency
     tries = 100 if retries is None else retries
-    if not (0 < wait <= 600 and tries >= 1):
+    limit = 60.0 if run_timeout is None else run_timeout
+    if not (0 < wait <= 600 and tries >= 1 and limit > 0):
         raise RequestError(
-            f"A latency of {wait:g} s with {tries} retries makes no sense: give 0.001 ... 600 "
-            "seconds and one attempt at least."
+            f"A latency of {wait:g} s, {tries} retries and a run's time-out of {limit:g} s make no "
+            "sense: give 0.001 ... 600 seconds, one attempt at least, and more than 0 seconds."
         )
     transport = Transport(url, baud or DEFAULT_BAUD)
     try:
-        link = Link(transport, latency=wait, retries=tries, run_timeout=run_timeout, log=log)
+        link = Link(transport, latency=wait, retries=tries, run_timeout=limit, log=log)
         device = Device(link)
         refuse_other_models(device.hello.board, device.models, expect)
     except BaseException:

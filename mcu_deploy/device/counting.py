@@ -179,8 +179,13 @@ class _Run:
     def finish(self, trace: Trace, timeout: float) -> None:
         """DeviceError where the run did not come to its end."""
         if not self._done:
-            ended = "ended" if trace.finished else f"did not end within {timeout:g} s"
-            raise DeviceError(f"{self.what} {ended}, and was stopped {self._where()}")
+            if trace.finished:
+                raise DeviceError(f"{self.what} ended {self._where()}")
+            raise DeviceError(
+                f"{self.what} did not end within {timeout:g} s, and was stopped {self._where()}; "
+                "`mcu-deploy run` on the same board names a layer that does not end, and "
+                "--run-timeout gives a slow one more time"
+            )
 
     def _where(self) -> str:
         if self._starts == 0:

@@ -31,6 +31,8 @@ class FaultCause(enum.IntEnum):
     BAD_ACCESS = 11
     EXCEPTION_ENTRY = 12
     LOCKUP_OR_OTHER = 13
+    STOPPED = 14
+    """By the host: see `EndlessRun`."""
 
 
 _SENTENCES = {
@@ -48,6 +50,7 @@ _SENTENCES = {
     FaultCause.BAD_ACCESS: "an access to a bad address",
     FaultCause.EXCEPTION_ENTRY: "a fault while entering an exception",
     FaultCause.LOCKUP_OR_OTHER: "a fault that the handler could not decide",
+    FaultCause.STOPPED: "the host ended a run that gave no sign of life",
 }
 
 
@@ -57,7 +60,7 @@ class FaultReport:
 
     cause: FaultCause
     exception: int
-    """IPSR: 2 NMI, 3 HardFault, 4 MemManage, 5 BusFault, 6 UsageFault."""
+    """IPSR: 2 NMI, 3 HardFault, 4 MemManage, 5 BusFault, 6 UsageFault, 14 PendSV."""
     sp: int
     pc: int | None = None
     lr: int | None = None
@@ -85,6 +88,18 @@ class DeviceFault(DeviceError):
         super().__init__(
             f"The device stopped: {report.sentence}. It restarts; what was written to it is lost."
         )
+
+
+class EndlessRun(DeviceFault):
+    """A run was stopped, since no layer of it had ended for so many seconds."""
+
+    def __init__(self, report: FaultReport, seconds: float) -> None:
+        self.remedy = (
+            f"No layer ended for {seconds:g} s: what runs there does not end, or takes longer "
+            "here; if it is only slow, give a longer --run-timeout."
+        )
+        super().__init__(report)
+        self.args = (f"{self} {self.remedy}",)
 
 
 _WORD = struct.Struct("<I")

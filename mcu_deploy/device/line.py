@@ -23,6 +23,8 @@ _BITS_PER_BYTE = 10
 _FIRST_WAIT = 0.1
 _LEAST_WAIT = 0.02
 _DOUBTFUL_REPLIES = 50
+_STOP = bytes(256)
+"""Ends what a device runs: a row of 32 zeros does (MCU_STOP_ZEROS), also where some get lost."""
 _PRINTABLE = frozenset(string.printable.encode())
 
 
@@ -112,6 +114,10 @@ class Line:
     def send(self, lines: list[bytes]) -> None:
         """Sends encoded frames."""
         self.transport.write(b"".join(lines))
+
+    def stop(self) -> None:
+        """Makes a device that runs something break it off with a fault, which says where it was."""
+        self.transport.write(_STOP)
 
     def next_frame(self, deadline: float) -> Frame | None:
         """The next frame that belongs to a request, or READY while the device is greeted; None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mcu_deploy.device import protocol
+from mcu_deploy.device.fault import DeviceFault, EndlessRun, FaultCause
 from mcu_deploy.device.framing import Frame, encode_frame
 from mcu_deploy.device.line import DeviceRestarted, Line
 from mcu_deploy.device.protocol import REPLY, Code, Hello, Type
@@ -103,7 +104,11 @@ class Link:
         with a diagnosis).
         """
         piece = _Piece(kind, reply_bytes=reply_bytes)
-        return _Exchange(self, lambda *_: payload, [piece], on_event, patient).replies()[0]
+        try:
+            return _Exchange(self, lambda *_: payload, [piece], on_event, patient).replies()[0]
+        except KeyboardInterrupt:
+            self.line.stop()  # else a board would run on, deaf to the next command
+            raise
 
     def transfer(
         self, kind: int, size: int, payload: Callable[[int, int], bytes]
@@ -227,7 +232,10 @@ class _Exchange:
         patience = self._line.patience(self._vain if self._patient else self._silent)
         if self._patient and not self._line.is_doubtful:
             patience = self._line.latency  # it is at work: not to be disturbed
-        self._deadline = self._line.transport.now() + on_line + patience
+        now = self._line.transport.now()
+        if self._patient:
+            patience = min(patience, max(self._heard + self._link.run_timeout - now, 0.1))
+        self._deadline = now + on_line + patience
 
     def _probe(self) -> None:
         """Nothing valid came for too long: asks whether the device is there. Where not even damaged
@@ -241,7 +249,9 @@ class _Exchange:
         most = tries if self._line.has_understood else 3 * few
         gone = (self._silent >= few or self._vain >= most) and waited >= self._line.latency
         if self._patient:
-            gone = waited > self._link.run_timeout + self._line.latency
+            gone = waited >= max(self._link.run_timeout, self._line.latency)
+        if gone and self._kind == Type.RUN:
+            self._stop_run()
         if gone:
             raise self._line.diagnosis(self._kind, self._vain)
         probes = [piece for piece in self._on_way if piece.is_probe]
@@ -249,6 +259,18 @@ class _Exchange:
             self._on_way.remove(probes[0])
         self._line.send([self._put_on_way(self._ping())])
         self._wait()
+
+    def _stop_run(self) -> None:
+        """Raises EndlessRun where the device still listens, to say what it was doing."""
+        self._line.stop()
+        deadline = self._line.transport.now() + self._line.latency
+        try:
+            while self._line.next_frame(deadline) is not None:
+                pass
+        except DeviceFault as fault:
+            if fault.report.cause != FaultCause.STOPPED:
+                raise
+            raise EndlessRun(fault.report, self._link.run_timeout) from None
 
     def _take(self, frame: Frame) -> None:
         """A reply or an event; others are late ones, of requests that are over."""

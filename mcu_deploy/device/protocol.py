@@ -116,6 +116,8 @@ class Provoke(enum.IntEnum):
     DIVIDE_BY_ZERO = 6
     STACK_OVERFLOW = 7
     INVALID_STATE = 8
+    ENDLESS = 9
+    """A loop without an end; in a layer only."""
 
 
 def name_of_request(kind: int) -> str:

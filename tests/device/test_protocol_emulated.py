@@ -13,7 +13,14 @@ import pytest
 from device.protocol_lab import NETWORKS, X, Y, mini_layers
 
 from mcu_deploy.boards import Board, load_board
-from mcu_deploy.device import Device, DeviceFault, FaultCause, connect, describe_fault
+from mcu_deploy.device import (
+    Device,
+    DeviceFault,
+    EndlessRun,
+    FaultCause,
+    connect,
+    describe_fault,
+)
 from mcu_deploy.device.emulator import open_emulator
 from mcu_deploy.device.protocol import Provoke, TensorKind
 from mcu_deploy.toolchain import build_crt, link_firmware
@@ -131,6 +138,20 @@ def test_a_fault_in_a_layer_names_the_layer(device: Device, elf: Path) -> None:
     assert device.infer("tiny", [np.array([1], np.uint8)]) == [2]
 
 
+def test_a_run_that_does_not_end_is_stopped_and_its_layer_named(device: Device, elf: Path) -> None:
+    device.provoke(Provoke.ENDLESS, model=0, layer=2)
+    device._link.run_timeout = 0.5
+    try:
+        with pytest.raises(EndlessRun, match="in layer 2 of model 0 at PC ") as fault:
+            device.infer("mini", [X, Y])
+    finally:
+        device._link.run_timeout = 60.0
+    assert fault.value.report.cause == FaultCause.STOPPED
+    assert " provoke+0x" in describe_fault(fault.value.report, elf)
+    device.await_restart()
+    assert device.infer("tiny", [np.array([1], np.uint8)]) == [2]
+
+
 def test_reset_and_self_test(device: Device) -> None:
     device.write_input("tiny", 0, b"\x01")
     device.reset()
@@ -153,6 +174,12 @@ def test_renode(tmp_path: Path) -> None:
         device.provoke(Provoke.UNDEFINED_INSTRUCTION, model=0, layer=1)
         with pytest.raises(DeviceFault, match="undefined instruction in layer 1 of model 0"):
             device.infer("mini", [X, Y])
+        device.await_restart()
+        device.provoke(Provoke.ENDLESS, model=0, layer=1)
+        device._link.run_timeout = 0.5
+        with pytest.raises(EndlessRun, match="in layer 1 of model 0"):
+            device.infer("mini", [X, Y])
+        device._link.run_timeout = 60.0
         device.await_restart()
         with pytest.raises(DeviceFault, match="a stack overflow"):
             device.provoke(Provoke.STACK_OVERFLOW)

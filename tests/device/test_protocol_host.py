@@ -16,6 +16,7 @@ from device.protocol_lab import X, Y, build_host_firmware, mini_layers, noisy_li
 from mcu_deploy.device import (
     Device,
     DeviceFault,
+    EndlessRun,
     ExpectedModel,
     FaultCause,
     ProtocolError,
@@ -377,6 +378,25 @@ def test_a_fault_in_a_layer_names_the_layer(device: Device) -> None:
     device.await_restart()
     z, _ = device.infer("mini", [X, Y])
     assert z.tobytes() == mini_layers(X)[2][0]
+
+
+def test_a_run_that_does_not_end_is_stopped_and_its_layer_named(url: str) -> None:
+    with connect(url, latency=0.5, run_timeout=0.5) as device:
+        device.provoke(Provoke.ENDLESS, model=0, layer=1)
+        with pytest.raises(EndlessRun, match=r"No layer ended for 0\.5 s") as fault:
+            device.infer("mini", [X, Y])
+        assert fault.value.report.cause == FaultCause.STOPPED
+        assert (fault.value.report.model, fault.value.report.layer) == (0, 1)
+        device.await_restart()
+        z, _ = device.infer("mini", [X, Y])
+        assert z.tobytes() == mini_layers(X)[2][0]
+        with pytest.raises(ProtocolError):
+            device.provoke(Provoke.ENDLESS)  # outside of a layer nothing would stop it
+
+
+def test_zeros_stop_nothing_but_a_run(wire: Wire) -> None:
+    wire.send(bytes(1000))
+    assert [(frame.type, frame.seq) for frame in wire.ask(Type.PING, seq=7)] == [(0x82, 7)]
 
 
 def test_reset_forgets_what_was_written(device: Device) -> None:

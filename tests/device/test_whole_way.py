@@ -72,23 +72,35 @@ class _Broken(CpuRef):
 
     id = "Broken"
     rank = 0
+    broken_op = "AveragePool"
+    right = "sum = 0.0F"
+    wrong = "sum = 4000.0F"
 
     def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
-        return _BrokenFactory(super().create_workload_factory(memory_manager))
+        return _BrokenFactory(self, super().create_workload_factory(memory_manager))
+
+
+class _Endless(_Broken):
+    """CpuRef with one mistake: the loop of an AveragePool does not end."""
+
+    id = "Endless"
+    wrong = "sum = 0.0F; for (;;) {}"
 
 
 @dataclass
 class _BrokenFactory:
+    backend: _Broken
     reference: WorkloadFactory
 
     def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
         (workload,) = self.reference.create_workloads(info, descriptor)
+        workload = replace(workload, backend=self.backend.id)
         function = workload.function
-        if descriptor.node.op != "AveragePool" or function is None:
-            return (replace(workload, backend="Broken"),)
-        body = function.body.replace("sum = 0.0F", "sum = 4000.0F")
+        if descriptor.node.op != self.backend.broken_op or function is None:
+            return (workload,)
+        body = function.body.replace(self.backend.right, self.backend.wrong)
         assert body != function.body
-        return (replace(workload, backend="Broken", function=replace(function, body=body)),)
+        return (replace(workload, function=replace(function, body=body)),)
 
 
 def test_validate_names_the_first_layer_that_differs(kws_dir: Path, tmp_path: Path) -> None:
@@ -110,6 +122,26 @@ def test_validate_names_the_first_layer_that_differs(kws_dir: Path, tmp_path: Pa
     )
     # what comes before it is right, so only what comes after it may differ as well
     assert {d.layer for d in result.layers.differences} <= {9, 10, 11}
+
+
+@pytest.mark.parametrize("name", ["mps2-an386", pytest.param("host", marks=pytest.mark.matrix)])
+def test_a_kernel_that_does_not_end_is_named_with_its_backend(
+    kws_dir: Path, tmp_path: Path, name: str
+) -> None:
+    registry = Registry.builtin().with_backend("Endless", _Endless)
+    with Session(registry) as session:
+        build(kws_dir / "model.onnx", name, tmp_path, name="kws", session=session)
+        folder = open_folder(tmp_path)
+        samples = load_samples(
+            kws_dir / "samples.npz", folder.compile_again("kws", session).graph
+        ).first(1)
+        with pytest.raises(DeviceError) as caught:
+            run(folder, samples, connection=Connection(run_timeout=1.0), session=session)
+    sentence = str(caught.value)
+    assert "a run that gave no sign of life" in sentence
+    assert "layer 9 of kws is avg_pool_1, the AveragePool " in sentence
+    assert "by the backend Endless" in sentence
+    assert "No layer ended for 1 s" in sentence and "--run-timeout" in sentence
 
 
 def test_an_argument_reaches_the_emulator(kws: BuildFolder, kws_dir: Path, tmp_path: Path) -> None:

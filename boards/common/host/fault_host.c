@@ -64,6 +64,9 @@ static mcu_fault_cause_t segment_cause(uintptr_t address, uintptr_t pc, int acce
 }
 
 static void on_fault(int number, siginfo_t *info, void *opaque) {
+    if (number == SIGALRM && !mcu_host_is_stopped()) {
+        return;
+    }
     if (reporting) {
         _exit(MCU_HOST_EXIT_FAULT);
     }
@@ -77,6 +80,10 @@ static void on_fault(int number, siginfo_t *info, void *opaque) {
         fault.valid |= MCU_FAULT_HAS_PC;
     }
     switch (number) {
+    case SIGALRM:
+        fault.cause = MCU_FAULT_STOPPED;
+        fault.exception = 14;
+        break;
     case SIGILL:
         fault.cause = MCU_FAULT_UNDEFINED_INSTRUCTION;
         break;
@@ -102,10 +109,11 @@ bool mcu_host_catch_faults(const uint8_t *guard, size_t guard_bytes) {
     if (sigaltstack(&stack, NULL) != 0) {
         return false;
     }
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
     action.sa_sigaction = on_fault;
     sigemptyset(&action.sa_mask);
-    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    sigaddset(&action.sa_mask, SIGALRM);
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
         if (sigaction(numbers[i], &action, NULL) != 0) {
             return false;

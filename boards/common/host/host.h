@@ -19,9 +19,16 @@ enum {
     MCU_HOST_EXIT_FAULT = 70  /* a fault while a fault was being reported */
 };
 
-/* Catches SIGSEGV, SIGBUS, SIGFPE and SIGILL on a stack of their own and hands them to
- * mcu_fault_report. `guard` (guard_bytes long) is the no-access stretch below the application's
- * stack: an access there is a stack overflow. Returns false where the system refuses. */
+/* Catches SIGSEGV, SIGBUS, SIGFPE, SIGILL, and SIGALRM where a run is stopped, on a stack of their
+ * own and hands them to mcu_fault_report. `guard` (guard_bytes long) is the no-access stretch below
+ * the application's stack: an access there is a stack overflow. Returns false where the system
+ * refuses. */
 bool mcu_host_catch_faults(const uint8_t *guard, size_t guard_bytes);
+
+/* ---- platform_host.c ---- */
+
+/* Whether MCU_STOP_ZEROS zero bytes came in a row; reads what has come. For the handler of SIGALRM,
+ * which comes while mcu_platform_allow_stop allows it. */
+bool mcu_host_is_stopped(void);
 
 #endif /* MCU_BOARDS_HOST_H */

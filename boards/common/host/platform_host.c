@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -96,7 +97,45 @@ static bool line_ready(int timeout) {
     return false;
 }
 
+/* ---- stopping a run: what a board's receive interrupt does, ten times a second ---- */
+
+#define STOP_LOOK_MICROSECONDS 100000
+
+static uint8_t early[4096]; /* received while a run was in progress, for mcu_platform_read */
+static volatile size_t early_count;
+static uint32_t zeros; /* in a row, at the end of what was received */
+
+void mcu_platform_allow_stop(bool is_allowed) {
+    const struct timeval look = {.tv_usec = is_allowed ? STOP_LOOK_MICROSECONDS : 0};
+    const struct itimerval timer = {.it_interval = look, .it_value = look};
+    zeros = 0;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* In the handler of the timer's signal. The end of the line is left to mcu_platform_read. */
+bool mcu_host_is_stopped(void) {
+    struct pollfd fd = {.fd = read_fd, .events = POLLIN};
+    while (zeros < MCU_STOP_ZEROS && early_count < sizeof early && poll(&fd, 1, 0) > 0) {
+        const ssize_t count = read(read_fd, early + early_count, sizeof early - early_count);
+        if (count <= 0) {
+            break;
+        }
+        for (ssize_t i = 0; i < count && zeros < MCU_STOP_ZEROS; ++i) {
+            zeros = early[early_count + (size_t)i] == 0 ? zeros + 1 : 0;
+        }
+        early_count += (size_t)count;
+    }
+    return zeros >= MCU_STOP_ZEROS;
+}
+
 size_t mcu_platform_read(uint8_t *data, size_t size) {
+    if (early_count > 0) {
+        const size_t count = size < early_count ? size : early_count;
+        memcpy(data, early, count);
+        memmove(early, early + count, early_count - count);
+        early_count -= count;
+        return count;
+    }
     if (size == 0 || !line_ready(0)) {
         return 0;
     }
@@ -126,7 +165,9 @@ void mcu_platform_write(const uint8_t *data, size_t size) {
 }
 
 void mcu_platform_wait(void) {
-    line_ready(-1);
+    if (early_count == 0) {
+        line_ready(-1);
+    }
 }
 
 /* ---- counter, restart, stack ---- */
@@ -150,6 +191,8 @@ uint64_t mcu_platform_counter(void) {
 
 /* Also runs in a signal handler: execv is async-signal-safe. */
 void mcu_platform_reset(void) {
+    mcu_platform_allow_stop(false);
+    signal(SIGALRM, SIG_IGN); /* one that is pending would end the program anew */
     char resume[48];
     snprintf(resume, sizeof resume, "%d,%d,%d", listen_fd, read_fd, write_fd);
     char *const arguments[] = {(char *)(uintptr_t)program, (char[]){"--resume"}, resume, NULL};

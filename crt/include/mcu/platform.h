@@ -25,6 +25,12 @@ void mcu_platform_write(const uint8_t *data, size_t size);
 /* Sleeps until an interrupt, unless bytes have already been received (no lost wake-up). */
 void mcu_platform_wait(void);
 
+/* While it is allowed, MCU_STOP_ZEROS zero bytes in a row from the line end what is running, as a
+ * fault of cause MCU_FAULT_STOPPED: so a host learns where a run is that does not end. No frame
+ * holds a zero, and between two frames there are two. */
+#define MCU_STOP_ZEROS 32U
+void mcu_platform_allow_stop(bool is_allowed);
+
 /* A free-running 64-bit counter, and what it counts. */
 typedef enum mcu_counter_kind {
     MCU_COUNTER_NONE = 0,
@@ -84,7 +90,8 @@ typedef enum mcu_fault_cause {
     MCU_FAULT_BAD_JUMP = 10,   /* instruction fetch from where there is no code */
     MCU_FAULT_BAD_ACCESS = 11, /* a data access fault of unknown direction */
     MCU_FAULT_EXCEPTION_ENTRY = 12,
-    MCU_FAULT_LOCKUP_OR_OTHER = 13
+    MCU_FAULT_LOCKUP_OR_OTHER = 13,
+    MCU_FAULT_STOPPED = 14 /* by the host: mcu_platform_allow_stop */
 } mcu_fault_cause_t;
 typedef struct mcu_fault {
     uint32_t valid; /* MCU_FAULT_HAS_* */
@@ -96,7 +103,7 @@ typedef struct mcu_fault {
     uint32_t address;
     uint32_t sp;
     uint32_t layer;
-    uint32_t exception; /* IPSR: 2 NMI, 3 HardFault, 4 MemManage, 5 BusFault, 6 UsageFault */
+    uint32_t exception; /* IPSR: 2 NMI, 3 HardFault, 4 MemManage, ... 14 PendSV */
     uint32_t core;      /* 0: the first or only one, 1: the second */
 } mcu_fault_t;
 
