@@ -12,11 +12,11 @@ import numpy as np
 from mcu_deploy import interpreter
 from mcu_deploy.agreement.layers import LayerReport, compare_layers
 from mcu_deploy.agreement.rules import BITS, ONE_STEP, Rule, rules
+from mcu_deploy.agreement.runs import run_samples
 from mcu_deploy.agreement.second_opinion import Opinion, compare_with
 from mcu_deploy.arrays import Array
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiler import Network
-from mcu_deploy.device import Device
 from mcu_deploy.errors import ModelError
 from mcu_deploy.folder import BuildFolder, as_folder
 from mcu_deploy.ir import EdgeId
@@ -97,12 +97,12 @@ def validate(
     with open_device(folder, chosen) as device:
         if entry["states"]:
             device.reset_states(network.name)
-        results, used = _infer(device, network, given)
-        verdict = _Verdict(network, results)
+        runs = run_samples(device, network, given, watch=layers)
+        verdict = _Verdict(network, [run.outputs for run in runs])
         asked = verdict.ask_oracle(oracle)
         layer_report = None
         if layers or asked:
-            layer_report = compare_layers(device, network, given, oracle)
+            layer_report = compare_layers(device, network, runs, oracle)
             verdict.ask_layers(layer_report)
     reference: Reference | NoReference | None = None
     if onnxruntime:
@@ -112,6 +112,7 @@ def validate(
         if layers or far is not None:
             opinion = _opinion(folder, entry, network, given, far or 0)
             verdict.ask_opinion(reference, opinion, far is not None)
+    used = max(run.stack_used for run in runs)
     bound = folder.report.get("firmware_stack_bytes")
     if bound is not None and used > bound:
         verdict.problems.append(f"the stack was {used} bytes deep, its bound is {bound}")
@@ -163,16 +164,6 @@ def _run_oracle(network: Network, samples: Samples) -> list[dict[EdgeId, Array]]
         states = {s.input: values[s.output] for s in network.plan.exposure.states}
         found.append(values)
     return found
-
-
-def _infer(device: Device, network: Network, samples: Samples) -> tuple[list[list[Array]], int]:
-    results, used = [], 0
-    for inputs in samples.inputs:
-        for index, value in enumerate(inputs):
-            device.write_input(network.name, index, np.ascontiguousarray(value).tobytes())
-        used = max(used, device.run(network.name, bare=bool(network.plan.parallel)).stack_used)
-        results.append(device.outputs(network.name))
-    return results, used
 
 
 @dataclass

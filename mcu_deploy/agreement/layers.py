@@ -14,12 +14,12 @@ import numpy as np
 
 from mcu_deploy import interpreter
 from mcu_deploy.agreement.rules import Rule, layer_rules
+from mcu_deploy.agreement.runs import DeviceRun
 from mcu_deploy.arrays import Array
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiler import Network
 from mcu_deploy.device import Device
 from mcu_deploy.ir import EdgeId
-from mcu_deploy.samples import Samples
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,16 @@ class LayerReport:
 
 
 def compare_layers(
-    device: Device, network: Network, samples: Samples, oracle: Sequence[dict[EdgeId, Array]]
+    device: Device,
+    network: Network,
+    runs: Sequence[DeviceRun],
+    oracle: Sequence[dict[EdgeId, Array]],
 ) -> LayerReport:
     """Every tensor that the build materialises, in every sample. oracle: the values of edges."""
     differences: list[LayerDifference] = []
     compared = 0
-    for number, inputs in enumerate(samples.inputs):
-        found = _Sample(device, network, number, list(inputs), dict(oracle[number]))
+    for number, run in enumerate(runs):
+        found = _Sample(device, network, number, run, dict(oracle[number]))
         differences += found.differences()
         compared += found.compared
     graph = network.whole_graph
@@ -91,13 +94,13 @@ def _once(network: Network) -> list[Any]:
 
 @dataclass
 class _Sample:
-    """One run of the device. values: of every edge, the oracle's or, where these differ, the
+    """One sample of the device. values: of every edge, the oracle's or, where these differ, the
     device's and what the oracle makes of them."""
 
     device: Device
     network: Network
     number: int
-    inputs: list[Array]
+    run: DeviceRun
     values: dict[EdgeId, Array]
     compared: int = 0
 
@@ -106,7 +109,7 @@ class _Sample:
         steps = {step.index: step for step in _once(self.network)}
         crcs = {
             steps[c.layer].choice.layer.outputs[c.output].edge: c
-            for c in self.device.layer_crcs(self.network.name, self.inputs)
+            for c in self.run.layers(self.device, self.network)
             if c.layer in steps
         }
         self.compared = len(crcs)
@@ -121,8 +124,9 @@ class _Sample:
                 crc, type_, oracle = crcs.get(edge), graph.type(edge), self.values[edge]
                 if crc is None or zlib.crc32(type_.to_memory(oracle).tobytes()) == crc.crc:
                     continue
+                self.run.again(self.device, self.network)
                 raw = self.device.read_layer_output(
-                    self.network.name, self.inputs, crc.layer, crc.output
+                    self.network.name, self.run.inputs, crc.layer, crc.output
                 )
                 value = type_.from_memory(np.frombuffer(raw, type_.dtype.numpy))
                 wrong = rules[edge].broken(value, oracle)

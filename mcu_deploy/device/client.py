@@ -121,6 +121,20 @@ class Device:
         write_tensor(self._link, run.input(index), data)
         self._crcs.setdefault(run.key, {})[index] = zlib.crc32(data)
 
+    def write_inputs(
+        self, model: int | str, inputs: Sequence[Array], partition: int | str | None = None
+    ) -> None:
+        """Writes all inputs: arrays as the descriptor has them."""
+        run = self.signature(model, partition)
+        if len(inputs) != len(run.inputs):
+            raise RequestError(
+                f"{run.called[0].upper()}{run.called[1:]} takes {len(run.inputs)} inputs, "
+                f"{len(inputs)} were given."
+            )
+        for index, (array, tensor) in enumerate(zip(inputs, run.inputs, strict=True)):
+            data = pack_array(tensor, array, f"Input {tensor.name!r} of {run.called}")
+            self.write_input(model, index, data, partition=partition)
+
     def read_output(
         self, model: int | str, index: int, *, partition: int | str | None = None
     ) -> bytes:
@@ -189,7 +203,7 @@ class Device:
         bare: bool = False,
     ) -> list[Array]:
         """Writes the inputs, runs, reads the outputs: arrays as the descriptor has them."""
-        self._write_inputs(model, inputs, partition)
+        self.write_inputs(model, inputs, partition)
         self.run(model, partition=partition, bare=bare)
         return self.outputs(model, partition=partition)
 
@@ -207,16 +221,22 @@ class Device:
         Of a layer that runs several times the last, of one in a branch that is not taken none. The
         outputs of the run can be read afterwards.
         """
-        watch = LayerCrcs()
-        self._watch(self.model(model), inputs, watch, 1)
-        return watch.in_order()
+        return self.watch(model, inputs)[0]
+
+    def watch(
+        self, model: int | str, inputs: Sequence[Array]
+    ) -> tuple[tuple[LayerCrc, ...], RunResult]:
+        """What `layer_crcs` returns, and the result of the run."""
+        crcs = LayerCrcs()
+        result = self._watch(self.model(model), inputs, crcs, 1)
+        return crcs.in_order(), result
 
     def read_layer_output(
         self, model: int | str, inputs: Sequence[Array], layer: int, output: int = 0
     ) -> bytes:
         """Runs the network up to the end of `layer` and reads output number `output` of it."""
         info = self.model(model)
-        self._write_inputs(model, inputs)
+        self.write_inputs(model, inputs)
         self.run(model, stop_after=layer)
         return read_tensor(
             self._link, protocol.pack_tensor(info.index, TensorKind.LAYER, layer, output)
@@ -290,19 +310,6 @@ class Device:
         data = read_tensor(self._link, protocol.pack_tensor(info.index, kind, index))
         return unpack_array(tensors[index], data)
 
-    def _write_inputs(
-        self, model: int | str, inputs: Sequence[Array], partition: int | str | None = None
-    ) -> None:
-        run = self.signature(model, partition)
-        if len(inputs) != len(run.inputs):
-            raise RequestError(
-                f"{run.called[0].upper()}{run.called[1:]} takes {len(run.inputs)} inputs, "
-                f"{len(inputs)} were given."
-            )
-        for index, (array, tensor) in enumerate(zip(inputs, run.inputs, strict=True)):
-            data = pack_array(tensor, array, f"Input {tensor.name!r} of {run.called}")
-            self.write_input(model, index, data, partition=partition)
-
     def _run(
         self,
         run: Signature,
@@ -336,7 +343,7 @@ class Device:
         for attempt in range(_RUN_ATTEMPTS):
             for reference, value in states if attempt else ():
                 write_state(self._link, reference, value)
-            self._write_inputs(info.index, inputs)
+            self.write_inputs(info.index, inputs)
             result = self._run(Signature.of(info), watch.flag, repeat, 0, watch.note)
             if watch.is_complete(result, info.num_layers):
                 return result

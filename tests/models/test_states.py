@@ -28,6 +28,7 @@ from mcu_deploy.device.emulator import open_emulator
 from mcu_deploy.folder import open_folder
 from mcu_deploy.options import Options, PartitionRequest, Requests, StateRequest
 from mcu_deploy.plan import Copy
+from mcu_deploy.validating import validate
 
 
 def compiled(path: Path, states: dict[str, str], **options: object) -> Network:
@@ -163,6 +164,19 @@ def test_a_state_of_a_real_model(models_dir: Path, tmp_path: Path) -> None:
     (after,) = [name for name in outputs if shapes[name] == shapes["h"]][-1:]
     network = compiled(path, {"h": after})
     check_against_onnxruntime(path, {"h": after}, network, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_the_layers_of_a_network_with_a_state_are_compared_from_its_state(
+    models_dir: Path, tmp_path: Path
+) -> None:
+    """From the second sample on the state is no longer the initial one."""
+    path = models_dir / "torch_gru_step" / "model.onnx"
+    requests = Requests(states=(StateRequest("h", "add_3"),))
+    build(path, "host", tmp_path / "b", name="gru", options=Options(requests=requests))
+    result = validate(tmp_path / "b", layers=True)
+    assert result.layers is not None and result.layers.differences == ()
+    assert (result.problems, result.samples) == ((), 4)
 
 
 @pytest.mark.needs_arm_gcc
