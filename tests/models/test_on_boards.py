@@ -1,12 +1,13 @@
 """Real models on every board: the device against the oracle, and against onnxruntime.
 
-The fixed sample: int8 models with two samples and every layer on one board of each core, and one
-of them on each board; float models with one sample, with an FPU and without one. The whole matrix:
-all ten samples on all boards.
+The fixed sample: the int8 models, in one firmware, with two samples and every layer on one board of
+each core, and one of them on each other board; the float models with one sample, with an FPU and
+without one. The whole matrix: each model in a firmware of its own, all ten samples on all boards.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,74 +27,88 @@ _TOOLS = {
 _IN_QEMU = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
 
-_INT8_SAMPLE = {(b, m) for b in one_of_each_core(BOARDS) for m in INT8} | {
-    (b, INT8[0]) for b in BOARDS
-}
-_FLOAT_SAMPLE = {(b, m) for b in ("mps2-an385", "mps2-an386") for m in FLOAT32}
+_CORES = [board for board in BOARDS if board in one_of_each_core(BOARDS)]
+
+
+def _on(boards: Sequence[str]) -> list[object]:
+    return [pytest.param(board, marks=_TOOLS.get(board, _IN_QEMU)) for board in boards]
 
 
 def _pairs(models: tuple[str, ...]) -> list[object]:
     return [
-        pytest.param(board, model, id=f"{board}-{model}", marks=_marks(board, model))
+        pytest.param(
+            board, model, id=f"{board}-{model}",
+            marks=[*_TOOLS.get(board, _IN_QEMU), pytest.mark.matrix],
+        )
         for board in BOARDS
         for model in models
         if (board, model) not in DOES_NOT_FIT
-    ]
-
-
-def _marks(board: str, model: str) -> list[pytest.MarkDecorator]:
-    is_sample = (board, model) in _INT8_SAMPLE | _FLOAT_SAMPLE
-    return [*_TOOLS.get(board, _IN_QEMU), *([] if is_sample else [pytest.mark.matrix])]
+    ]  # fmt: skip
 
 
 def _validate(
-    board: str, model: str, models_dir: Path, folder: Path, samples: int | None, layers: bool
-) -> Validation:
-    source = models_dir / model
-    build(source / "model.onnx", board, folder, name="n")
+    board: str,
+    models: Sequence[str],
+    models_dir: Path,
+    folder: Path,
+    samples: int | None,
+    layers: bool,
+) -> Iterator[tuple[str, Validation]]:
+    """Builds one firmware of these models; what is found of each of them."""
+    build([models_dir / m / "model.onnx" for m in models], board, folder, name=list(models))
     built = open_folder(folder)
-    given = load_samples(source / "io.npz", built.compile_again("n").graph).first(samples)
-    result = validate(built, given, layers=layers)
-    assert result.problems == ()
-    recorded = np.load(source / "io.npz")
-    assert "onnxruntime 1." in result.reference
-    assert result.onnxruntime[0].acc == 1.0
-    assert len(given) == (samples or len(recorded["in0"]))
-    return result
+    for model in models:
+        recorded = models_dir / model / "io.npz"
+        given = load_samples(recorded, built.compile_again(model).graph).first(samples)
+        result = validate(built, given, model=model, layers=layers)
+        assert result.problems == (), model
+        assert "onnxruntime 1." in result.reference
+        assert result.onnxruntime[0].acc == 1.0, model
+        assert len(given) == (samples or len(np.load(recorded)["in0"]))
+        yield model, result
 
 
-@pytest.mark.parametrize(("board", "model"), _pairs(INT8))
-def test_int8_models_are_bit_exact(
-    board: str, model: str, models_dir: Path, tmp_path: Path
-) -> None:
-    result = _validate(board, model, models_dir, tmp_path, 2, layers=True)
-    assert result.oracle[0].equal == 1.0
+def _assert_exact(model: str, result: Validation) -> None:
+    assert result.oracle[0].equal == 1.0, model
     assert result.layers is not None
-    assert result.layers.compared == 2 * len(result.layers.tensors) > 0
+    assert result.layers.compared == result.samples * len(result.layers.tensors) > 0, model
 
 
-@pytest.mark.parametrize(("board", "model"), _pairs(FLOAT32))
-def test_float_models_are_within_tolerance(
-    board: str, model: str, models_dir: Path, tmp_path: Path
+@pytest.mark.parametrize("board", _on(_CORES))
+def test_int8_models_are_bit_exact_on_each_core(
+    board: str, models_dir: Path, tmp_path: Path
 ) -> None:
-    result = _validate(board, model, models_dir, tmp_path, 1, layers=False)
-    assert result.oracle[0].relative <= 1e-5
-    assert result.onnxruntime[0].relative <= 1e-4
+    for model, result in _validate(board, INT8, models_dir, tmp_path, 2, layers=True):
+        _assert_exact(model, result)
 
 
-@pytest.mark.matrix
+@pytest.mark.parametrize("board", _on([board for board in BOARDS if board not in _CORES]))
+def test_an_int8_model_is_bit_exact_on_each_other_board(
+    board: str, models_dir: Path, tmp_path: Path
+) -> None:
+    for model, result in _validate(board, INT8[:1], models_dir, tmp_path, 2, layers=True):
+        _assert_exact(model, result)
+
+
+@pytest.mark.parametrize("board", _on(["mps2-an385", "mps2-an386"]))
+def test_float_models_are_within_tolerance(board: str, models_dir: Path, tmp_path: Path) -> None:
+    for model, result in _validate(board, FLOAT32, models_dir, tmp_path, 1, layers=False):
+        assert result.oracle[0].relative <= 1e-5, model
+        assert result.onnxruntime[0].relative <= 1e-4, model
+
+
 @pytest.mark.parametrize(("board", "model"), _pairs(INT8))
 def test_int8_models_are_bit_exact_in_all_samples(
     board: str, model: str, models_dir: Path, tmp_path: Path
 ) -> None:
-    result = _validate(board, model, models_dir, tmp_path, None, layers=True)
-    assert result.oracle[0].equal == 1.0
+    for _, result in _validate(board, [model], models_dir, tmp_path, None, layers=True):
+        _assert_exact(model, result)
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(("board", "model"), _pairs(FLOAT32))
 def test_float_models_are_within_tolerance_in_all_samples(
     board: str, model: str, models_dir: Path, tmp_path: Path
 ) -> None:
-    result = _validate(board, model, models_dir, tmp_path, None, layers=board == "host")
-    assert result.onnxruntime[0].relative <= 1e-4
+    with_layers = board == "host"
+    for _, result in _validate(board, [model], models_dir, tmp_path, None, layers=with_layers):
+        assert result.onnxruntime[0].relative <= 1e-4
