@@ -3,8 +3,12 @@
 Markers (see `pytest --markers`):
 
 - `matrix`: runs only with `--all` (`make test-all`); without it the test is left out.
+- `no_cache`: builds without the cache of compiled runtime and firmware objects.
 - `needs_renode`, `needs_qemu`, `needs_arm_gcc`, `needs_host_gcc`: the test is skipped, with the
   sentence that says how to get the tool, where the tool is missing.
+
+The sample builds as users do, with a cache, which is empty at the start of each run: what was compiled
+in another run could hide what this one breaks. The whole matrix builds without one.
 
 At the end of a run every reason for skipping is printed once, with the number of tests.
 """
@@ -13,6 +17,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,9 +25,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# What was compiled in another run could hide what this one breaks.
-os.environ["MCU_DEPLOY_CACHE"] = "off"
-
+_CACHE = "MCU_DEPLOY_CACHE"
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -82,6 +85,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "no_cache: builds without the cache of compiled objects")
     config.addinivalue_line("markers", "matrix: runs only with --all, for the whole matrix")
     for marker, (_, sentence) in _TOOLS.items():
         config.addinivalue_line("markers", f"{marker}: skipped where {sentence.split(';')[0]}")
@@ -93,6 +97,12 @@ def pytest_configure(config: pytest.Config) -> None:
     every = config.getoption("--all")
     hypothesis.settings.register_profile("ours", patient, derandomize=not every)
     hypothesis.settings.load_profile("ours")
+    if every:
+        os.environ[_CACHE] = "off"
+    elif not hasattr(config, "workerinput"):  # the workers of pytest-xdist inherit it
+        folder = tempfile.mkdtemp(prefix="mcu-deploy-tests-cache-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ[_CACHE] = folder
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -121,6 +131,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("skipped")
     for reason, count in sorted(reasons.items()):
         terminalreporter.line(f"{count} test{'s' if count > 1 else ''}: {reason}")
+
+
+@pytest.fixture(autouse=True)
+def _cache_is_off(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.node.get_closest_marker("no_cache"):
+        monkeypatch.setenv(_CACHE, "off")
 
 
 @pytest.fixture(scope="session")

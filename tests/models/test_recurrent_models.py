@@ -9,6 +9,7 @@ import pytest
 
 from mcu_deploy import formats, interpreter, optimize
 from mcu_deploy.building import build
+from mcu_deploy.device import Device
 from mcu_deploy.folder import open_folder
 from mcu_deploy.running import open_device
 from mcu_deploy.samples import load_samples
@@ -24,32 +25,8 @@ BOARDS = [
 ]
 
 
-def _validate(model: Path, board: str, folder: Path) -> Validation:
-    build(model / "model.onnx", board, folder, name="n")
-    built = open_folder(folder)
-    given = load_samples(model / "io.npz", built.compile_again("n").graph).first(2)
-    result = validate(built, given)
-    assert result.problems == ()
-    return result
-
-
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("model", FLOAT)
-def test_float_models_on_boards(model: str, board: str, models_dir: Path, tmp_path: Path) -> None:
-    result = _validate(models_dir / model, board, tmp_path)
-    assert result.oracle[0].relative <= 1e-5
-    assert result.onnxruntime[0].relative <= 1e-5
-
-
-@pytest.mark.parametrize("board", BOARDS)
-def test_a_float_lstm_between_quantized_tensors(
-    board: str, models_dir: Path, tmp_path: Path
-) -> None:
-    """Its outputs are 8-bit integers, which a float32 on the edge of a step decides."""
-    result = _validate(models_dir / "tflm_mnist_lstm_int8", board, tmp_path)
-    assert result.oracle[0].equal >= 0.95
-    assert result.onnxruntime[0].equal >= 0.95
-    assert result.onnxruntime[0].acc == 1.0
+QUANTIZED = "tflm_mnist_lstm_int8"
+TFLITE = ("tflm_mnist_lstm_int8", "tflm_mnist_lstm_f32")
 
 
 def test_the_oracle_of_the_quantized_model_is_onnxruntimes(models_dir: Path) -> None:
@@ -63,26 +40,43 @@ def test_the_oracle_of_the_quantized_model_is_onnxruntimes(models_dir: Path) -> 
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_the_quantized_tflite_model_is_tflite_micros(
-    board: str, models_dir: Path, tmp_path: Path
-) -> None:
-    folder = models_dir / "tflm_mnist_lstm_int8"
-    samples = np.load(folder / "io.npz")
-    build(folder / "model.tflite", board, tmp_path, name="n")
-    count = len(samples["in0"]) if board == "host" else 2
+def test_models_on_boards(board: str, models_dir: Path, tmp_path: Path) -> None:
+    """All in one firmware."""
+    sources = [models_dir / m / "model.onnx" for m in (*FLOAT, QUANTIZED)]
+    sources += [models_dir / m / "model.tflite" for m in TFLITE]
+    names = [*FLOAT, QUANTIZED, *(f"{m}_tflite" for m in TFLITE)]
+    build(sources, board, tmp_path, name=names)
+    for model in (*FLOAT, QUANTIZED):
+        result = _validate(tmp_path, model, models_dir / model / "io.npz")
+        if model in FLOAT:
+            assert result.oracle[0].relative <= 1e-5, model
+            assert result.onnxruntime[0].relative <= 1e-5, model
+        else:
+            # 8-bit integers, which a float32 on the edge of a step decides
+            assert result.oracle[0].equal >= 0.95
+            assert result.onnxruntime[0].equal >= 0.95
+            assert result.onnxruntime[0].acc == 1.0
     with open_device(tmp_path) as device:
-        for given, wanted in list(zip(samples["in0"], samples["tflm0"], strict=True))[:count]:
-            assert np.array_equal(device.infer("n", [given])[0], wanted)
+        _check_tflite(device, models_dir, 16 if board == "host" else 2)
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_the_float_tflite_model(board: str, models_dir: Path, tmp_path: Path) -> None:
-    """Its clip of the cell state, 10, is within reach of 28 steps."""
-    folder = models_dir / "tflm_mnist_lstm_f32"
-    samples = np.load(folder / "io.npz")
-    build(folder / "model.tflite", board, tmp_path, name="n")
-    with open_device(tmp_path) as device:
-        for index in range(2):
-            (found,) = device.infer("n", [samples["in0"][index]])
+def _validate(folder: Path, model: str, io: Path) -> Validation:
+    built = open_folder(folder)
+    given = load_samples(io, built.compile_again(model).graph).first(2)
+    result = validate(built, given, model=model)
+    assert result.problems == (), model
+    return result
+
+
+def _check_tflite(device: Device, models_dir: Path, count: int) -> None:
+    """TensorFlow Lite Micro's bits; of the float model, whose clip of the cell state, 10, is within
+    reach of 28 steps, its values."""
+    for model in TFLITE:
+        samples = np.load(models_dir / model / "io.npz")
+        for index in range(min(count, len(samples["in0"]))):
+            (found,) = device.infer(f"{model}_tflite", [samples["in0"][index]])
+            if model == QUANTIZED:
+                assert np.array_equal(found, samples["tflm0"][index])
+                continue
             for reference in ("tfl0", "tflm0"):
                 assert np.abs(found - samples[reference][index]).max() <= 1e-5
