@@ -7,8 +7,8 @@ Markers (see `pytest --markers`):
 - `needs_renode`, `needs_qemu`, `needs_arm_gcc`, `needs_host_gcc`: the test is skipped, with the
   sentence that says how to get the tool, where the tool is missing.
 
-The sample builds as users do, with a cache, which is empty at the start of each run: what was compiled
-in another run could hide what this one breaks. The whole matrix builds without one.
+The sample builds as users do, with a cache, which is empty at the start of each run: what was
+compiled in another run could hide what this one breaks. The whole matrix builds without one.
 
 At the end of a run every reason for skipping is printed once, with the number of tests.
 """
