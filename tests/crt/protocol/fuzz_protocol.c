@@ -39,6 +39,9 @@ void mcu_platform_write(const uint8_t *data, size_t size) {
 }
 void mcu_platform_wait(void) {
 }
+void mcu_platform_allow_stop(bool is_allowed) {
+    (void)is_allowed;
+}
 mcu_counter_kind_t mcu_platform_counter_kind(void) {
     return MCU_COUNTER_TICKS;
 }

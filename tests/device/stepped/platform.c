@@ -73,6 +73,10 @@ void mcu_platform_reset(void) {
     abort();
 }
 
+void mcu_platform_allow_stop(bool is_allowed) {
+    (void)is_allowed;
+}
+
 mcu_counter_kind_t mcu_platform_counter_kind(void) {
     return MCU_COUNTER_TICKS;
 }
