@@ -50,7 +50,7 @@ _SENTENCES = {
     FaultCause.BAD_ACCESS: "an access to a bad address",
     FaultCause.EXCEPTION_ENTRY: "a fault while entering an exception",
     FaultCause.LOCKUP_OR_OTHER: "a fault that the handler could not decide",
-    FaultCause.STOPPED: "the host ended a run that gave no sign of life",
+    FaultCause.STOPPED: "the host ended a run that took too long",
 }
 
 
@@ -91,12 +91,12 @@ class DeviceFault(DeviceError):
 
 
 class EndlessRun(DeviceFault):
-    """A run was stopped, since no layer of it had ended for so many seconds."""
+    """A run was stopped. why: what it did for too long."""
 
-    def __init__(self, report: FaultReport, seconds: float) -> None:
+    def __init__(self, report: FaultReport, why: str) -> None:
         self.remedy = (
-            f"No layer ended for {seconds:g} s: what runs there does not end, or takes longer "
-            "here; if it is only slow, give a longer --run-timeout."
+            f"{why}: what runs there does not end, or takes longer here; if it is only slow, give "
+            "a longer --run-timeout."
         )
         super().__init__(report)
         self.args = (f"{self} {self.remedy}",)

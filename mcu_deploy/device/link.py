@@ -26,6 +26,9 @@ _STEP = 16
 beside its own, both ways together; growing by about half of that after each success and halving
 after each loss brings pieces near the size that carries most on any line (AIMD, as in TCP)."""
 
+_MOST_TIMEOUTS = 60
+"""A run may take so many time-outs as long as its layers end: a loop of a model may never end."""
+
 _PIECE_OVERHEAD = 12
 """Bytes of a WRITE's payload beside the data; READ has fewer."""
 
@@ -163,7 +166,7 @@ class _Exchange:
         self._silent = 0
         """Of these the last ones, in which no byte came."""
         self._came = self._line.bytes_seen
-        self._heard = self._line.transport.now()
+        self._began = self._heard = self._line.transport.now()
 
     def replies(self) -> dict[int, bytes]:
         """Sends, waits and repeats; the payloads of the replies by offset."""
@@ -250,8 +253,13 @@ class _Exchange:
         gone = (self._silent >= few or self._vain >= most) and waited >= self._line.latency
         if self._patient:
             gone = waited >= max(self._link.run_timeout, self._line.latency)
-        if gone and self._kind == Type.RUN:
-            self._stop_run()
+        if self._kind == Type.RUN:
+            ran = self._line.transport.now() - self._began
+            if gone:
+                self._stop_run(f"No layer ended for {self._link.run_timeout:g} s")
+            elif ran >= _MOST_TIMEOUTS * self._link.run_timeout:
+                self._stop_run(f"Layers end, but not the run, for {ran:.0f} s")
+                gone = True
         if gone:
             raise self._line.diagnosis(self._kind, self._vain)
         probes = [piece for piece in self._on_way if piece.is_probe]
@@ -260,7 +268,7 @@ class _Exchange:
         self._line.send([self._put_on_way(self._ping())])
         self._wait()
 
-    def _stop_run(self) -> None:
+    def _stop_run(self, why: str) -> None:
         """Raises EndlessRun where the device still listens, to say what it was doing."""
         self._line.stop()
         deadline = self._line.transport.now() + self._line.latency
@@ -270,7 +278,7 @@ class _Exchange:
         except DeviceFault as fault:
             if fault.report.cause != FaultCause.STOPPED:
                 raise
-            raise EndlessRun(fault.report, self._link.run_timeout) from None
+            raise EndlessRun(fault.report, why) from None
 
     def _take(self, frame: Frame) -> None:
         """A reply or an event; others are late ones, of requests that are over."""

@@ -221,6 +221,15 @@ def test_a_run_without_a_sign_of_life_is_given_up() -> None:
     assert 50 < line.now() - began < 60
 
 
+def test_a_run_whose_layers_end_and_that_never_does_is_given_up() -> None:
+    line = Worker(2000.0, 0.1)
+    device = device_on(line, run_timeout=10.0)
+    began = line.now()
+    with pytest.raises(DeviceError, match="did not answer RUN"):
+        device._link.request(Type.RUN, bytes(8), patient=True)
+    assert 600 <= line.now() - began < 620
+
+
 def test_a_line_that_is_cut_is_said() -> None:
     def serve(client: socket.socket, stop: threading.Event) -> None:
         client.recv(10)

@@ -138,7 +138,7 @@ def test_a_kernel_that_does_not_end_is_named_with_its_backend(
         with pytest.raises(DeviceError) as caught:
             run(folder, samples, connection=Connection(run_timeout=1.0), session=session)
     sentence = str(caught.value)
-    assert "a run that gave no sign of life" in sentence
+    assert "a run that took too long" in sentence
     assert "layer 9 of kws is avg_pool_1, the AveragePool " in sentence
     assert "by the backend Endless" in sentence
     assert "No layer ended for 1 s" in sentence and "--run-timeout" in sentence
