@@ -180,8 +180,9 @@ def test_the_serial_line_in_qemu_loses_no_byte(name: str, tmp_path: Path) -> Non
         _check_echo(line)
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", first(RENODE_BOARDS))
+@pytest.mark.parametrize("name", RENODE_BOARDS)
 def test_the_serial_line_in_renode_loses_no_byte(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     with running(board, build(board, ECHO, tmp_path), "renode") as line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sampling import first
 
 from mcu_deploy.building import build
 from mcu_deploy.folder import BuildFolder, open_folder
@@ -21,23 +22,23 @@ def _build(board: str, kws_dir: Path, folder: Path) -> BuildFolder:
 
 @pytest.mark.needs_qemu
 @pytest.mark.parametrize(
-    "board", ["mps2-an385", "mps2-an386", "mps2-an500", "mps2-an521", "mps3-an547"]
+    "board", first(["mps2-an386", "mps2-an521", "mps2-an385", "mps2-an500", "mps3-an547"], 2)
 )
 def test_layers_and_total_are_counted_exactly(board: str, kws_dir: Path, tmp_path: Path) -> None:
     folder = _build(board, kws_dir, tmp_path)
-    first, second = profile(folder), profile(folder)
-    assert first == second
-    assert first.unit == "instructions"
-    assert [layer.op for layer in first.layers].count("Conv") == 9
-    assert first.macs == 2_656_768
-    assert sum(layer.macs for layer in first.layers) == first.macs
-    counted = sum(layer.cost for layer in first.layers)
+    counted, again = profile(folder), profile(folder)
+    assert counted == again
+    assert counted.unit == "instructions"
+    assert [layer.op for layer in counted.layers].count("Conv") == 9
+    assert counted.macs == 2_656_768
+    assert sum(layer.macs for layer in counted.layers) == counted.macs
+    inside = sum(layer.cost for layer in counted.layers)
     # what lies outside of the layers (checks, copies, calls) is a few hundred instructions
-    assert 0 < abs(first.total - counted) < 1_000
-    assert all(layer.cost > layer.macs for layer in first.layers)
+    assert 0 < abs(counted.total - inside) < 1_000
+    assert all(layer.cost > layer.macs for layer in counted.layers)
     # the bound of the network's own stack, and what bench.elf has around it
-    assert first.stack_bytes is not None
-    assert first.stack_bytes <= folder.report["stack_bytes"] + 128
+    assert counted.stack_bytes is not None
+    assert counted.stack_bytes <= folder.report["stack_bytes"] + 128
 
 
 @pytest.mark.matrix

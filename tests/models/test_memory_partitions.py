@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from memory_cases import move_all_the_time
 from network_programs import SANITIZERS, expected, host_program, run
+from sampling import first
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
@@ -82,7 +83,7 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("memory", memory_strategies())
+@pytest.mark.parametrize("memory", first(sorted(memory_strategies()), 2))
 def test_three_parts_give_what_the_whole_gives(
     memory: str, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

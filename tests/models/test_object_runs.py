@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import network_programs as programs
 import numpy as np
 import pytest
-from models.mlperf import MODELS
+from models.mlperf import FLOAT32, INT8, MODELS
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.codegen.network import ABI_VERSION
@@ -20,21 +21,24 @@ def short(model: str) -> str:
     return model.removeprefix("mlperf_")
 
 
-def compiled(models_dir: Path, board: str) -> list[Network]:
+def compiled(models_dir: Path, board: str, models: Sequence[str] = MODELS) -> list[Network]:
     return [
         compile_model(models_dir / model / "model.onnx", load_board(board), name=short(model))
-        for model in MODELS
+        for model in models
     ]
 
 
 @pytest.mark.needs_host_gcc
+@pytest.mark.parametrize(
+    "models", [(*INT8, FLOAT32[0]), pytest.param(FLOAT32[1:], marks=pytest.mark.matrix)]
+)
 def test_all_eight_run_under_sanitizers_and_give_the_oracle_s_values(
-    models_dir: Path, tmp_path: Path
+    models: Sequence[str], models_dir: Path, tmp_path: Path
 ) -> None:
     """Compiled with -Werror and AddressSanitizer and UBSan, the workspace of exactly its size."""
-    networks = compiled(models_dir, "host")
+    networks = compiled(models_dir, "host", models)
     program = programs.host_program(networks, tmp_path, flags=programs.SANITIZERS)
-    inputs = [np.load(models_dir / model / "io.npz")["in0"][1] for model in MODELS]
+    inputs = [np.load(models_dir / model / "io.npz")["in0"][1] for model in models]
     raw = programs.run([program], given=b"".join(i.tobytes() for i in inputs))
     answers = programs.split(raw, networks)
     for network, value, actual in zip(networks, inputs, answers, strict=True):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from network_programs import Array, assert_equal
 from partition_programs import cut_in_two, cuts, run_parts
+from sampling import first
 
 from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
@@ -40,7 +41,7 @@ def random_inputs(network: Network) -> list[Array]:
 
 
 @pytest.mark.needs_host_gcc
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", first(MODELS, 2))
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.matrix)])
 def test_the_parts_give_what_the_whole_gives(
     model: str, every: bool, models_dir: Path, tmp_path: Path

@@ -25,7 +25,6 @@ from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.errors import FitError
 from mcu_deploy.folder import open_folder
 from mcu_deploy.ir import Graph
-from mcu_deploy.options import Options
 from mcu_deploy.samples import load_samples
 from mcu_deploy.validating import validate
 
@@ -62,16 +61,19 @@ def test_every_model_of_the_pack_is_tested(models_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_interpreter_gives_the_recorded_outputs(models_dir: Path, model: str) -> None:
+def test_the_interpreter_gives_the_recorded_outputs(
+    models_dir: Path, model: str, pytestconfig: pytest.Config
+) -> None:
+    """Three samples; in the matrix all."""
     graph = optimize.run(formats.load(models_dir / model / "model.tflite"))
     samples = np.load(models_dir / model / "io.npz")
     found = [
         interpreter.run(graph, [samples[f"in{i}"][s] for i in range(len(graph.inputs))])
-        for s in range(len(samples["in0"]))
+        for s in range(len(samples["in0"]) if pytestconfig.getoption("--all") else 3)
     ]
     for output in range(len(graph.outputs)):
         ours = np.stack([outputs[output] for outputs in found])
-        _check(model, ours, _recorded(samples, output))
+        _check(model, ours, _recorded(samples, output)[: len(ours)])
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,8 @@ def test_the_generated_c_gives_the_recorded_outputs(models_dir: Path, tmp_path: 
     for index, model in enumerate(MODELS):
         samples = np.load(models_dir / model / "io.npz")
         network = compile_model(
-            models_dir / model / "model.tflite", load_board("host"), name=f"m{index}",
-            options=Options(weights="array"),
-        )  # fmt: skip
+            models_dir / model / "model.tflite", load_board("host"), name=f"m{index}"
+        )
         count = len(network.graph.inputs)
         compiled.append(Compiled(Given(tuple(samples[f"in{i}"][3] for i in range(count))), network))
         names.append(model)
@@ -146,7 +147,13 @@ def _check_on_board(folder: Path, model: str, name: str, io: Path, count: int | 
         assert metrics.equal == 1.0 if model in INTEGER else metrics.relative <= TOLERANCE, model
 
 
-@pytest.mark.parametrize("board", [pytest.param(b, marks=_tools(b)) for b in _SAMPLE])
+@pytest.mark.parametrize(
+    "board",
+    [
+        pytest.param(b, marks=[*_tools(b), *([pytest.mark.matrix] if b == "stm32f746" else [])])
+        for b in _SAMPLE
+    ],
+)
 def test_boards_give_the_oracles_bits(board: str, models_dir: Path, tmp_path: Path) -> None:
     """Some models in one firmware."""
     models = _SAMPLE[board]

@@ -163,7 +163,10 @@ def build_on_host(
         "gcc", "-std=c99", "-ffp-contract=off", *flags, *WARNINGS, f"-I{root / 'crt/include'}",
         "-o", str(folder / "all"), str(folder / "all.c"), *runtime, "-lm",
     ]  # fmt: skip
-    built = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    # in the folder: .incbin looks for the weights there
+    built = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=300
+    )
     assert built.returncode == 0, built.stderr[:4000]
     return folder / "all"
 
