@@ -7,9 +7,9 @@ program around the real keyword-spotting network, too.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import network_programs as programs
@@ -23,13 +23,14 @@ from mcu_deploy.compiler import Network, compile_model
 HERE = Path(__file__).resolve().parent / "two_models"
 CHECK = programs.TARGET.parent
 MODELS = {"kws": "mlperf_kws_int8", "ad": "mlperf_ad_int8"}
+ALL = MODELS | {"vww": "mlperf_vww_int8"}  # the host's objects, which all tests there share
 
 Integers = npt.NDArray[np.int8]
 
 
 def networks_for(board: str, models_dir: Path, *names: str) -> list[Network]:
     return [
-        compile_model(models_dir / MODELS[name] / "model.onnx", load_board(board), name=name)
+        compile_model(models_dir / ALL[name] / "model.onnx", load_board(board), name=name)
         for name in names
     ]
 
@@ -52,35 +53,45 @@ def write_samples(networks: Sequence[Network], models_dir: Path, folder: Path) -
     (folder / "samples.h").write_text("\n".join(lines) + "\n")
 
 
-@pytest.fixture
-def host_objects(models_dir: Path, tmp_path: Path) -> list[Path]:
-    """Both networks and the runtime, under AddressSanitizer and UBSan."""
-    networks = networks_for("host", models_dir, *MODELS)
-    write_samples(networks, models_dir, tmp_path)
+@dataclass(frozen=True)
+class OnHost:
+    """The networks and the runtime under AddressSanitizer and UBSan: their folder, the objects."""
+
+    folder: Path
+    objects: list[Path]
+
+    def link(self, into: Path, *sources: str | Path) -> Path:
+        """A program of these sources and the objects; headers are looked for in `into` too."""
+        gcc = ["gcc", *load_board("host").cflags, "-std=c99", "-D_POSIX_C_SOURCE=200809L"]
+        include = [f"-I{f}" for f in (programs.CRT / "include", self.folder, into, CHECK)]
+        program = into / "program"
+        programs.run(
+            [*gcc, *programs.SANITIZERS, *programs.WARNINGS, *include, "-o", program,
+             *sources, *self.objects, "-lpthread", "-lm"]
+        )  # fmt: skip
+        return program
+
+
+@pytest.fixture(scope="module")
+def on_host(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> OnHost:
+    folder = tmp_path_factory.mktemp("on_host")
+    networks = networks_for("host", models_dir, *ALL)
+    write_samples(networks[: len(MODELS)], models_dir, folder)
     gcc = ["gcc", *load_board("host").cflags, "-std=c99", *programs.SANITIZERS]
-    return programs.compile_all(programs.write(networks, tmp_path), tmp_path, gcc)
-
-
-def host_command(folder: Path, *flags: str) -> list[str | Path]:
-    include = [f"-I{programs.CRT / 'include'}", f"-I{folder}", f"-I{CHECK}"]
-    gcc = ["gcc", *load_board("host").cflags, "-std=c99", "-D_POSIX_C_SOURCE=200809L"]
-    return [*gcc, *flags, *programs.WARNINGS, *include, "-o", folder / "program"]
+    names = programs.write(networks, folder)
+    return OnHost(folder, programs.compile_all(names, folder, gcc))
 
 
 @pytest.mark.needs_host_gcc
-def test_on_this_machine_under_sanitizers(host_objects: list[Path], tmp_path: Path) -> None:
+def test_on_this_machine_under_sanitizers(on_host: OnHost, tmp_path: Path) -> None:
     sources = [HERE / "two_models.c", CHECK / "check.c", CHECK / "host" / "print.c"]
-    command = host_command(tmp_path, *programs.SANITIZERS)
-    programs.run([*command, *sources, *host_objects, "-lm"])
-    printed = programs.run([tmp_path / "program"]).decode()
+    printed = programs.run([on_host.link(tmp_path, *sources)]).decode()
     assert re.search(r"^5 tests, \d{3,} checks, 0 failed$", printed, re.M), printed
 
 
 @pytest.mark.needs_host_gcc
-def test_layer_by_layer_in_threads(host_objects: list[Path], tmp_path: Path) -> None:
-    command = host_command(tmp_path, *programs.SANITIZERS)
-    programs.run([*command, HERE / "interleaved.c", *host_objects, "-lpthread", "-lm"])
-    printed = programs.run([tmp_path / "program"]).decode()
+def test_layer_by_layer_in_threads(on_host: OnHost, tmp_path: Path) -> None:
+    printed = programs.run([on_host.link(tmp_path, HERE / "interleaved.c")]).decode()
     match = re.fullmatch(r"0 failures, (\d+) switches\n", printed)
     assert match is not None, printed
     assert int(match[1]) >= 24, "each layer is followed by another run's"
@@ -125,14 +136,10 @@ def bare_main(folder: Path, sample: Integers) -> list[str | Path]:
 
 @pytest.mark.needs_host_gcc
 def test_bare_main_with_the_real_network_on_this_machine(
-    models_dir: Path, kws_sample: tuple[Integers, int], tmp_path: Path
+    on_host: OnHost, kws_sample: tuple[Integers, int], tmp_path: Path
 ) -> None:
-    gcc = ["gcc", *load_board("host").cflags, "-std=c99", *programs.SANITIZERS]
-    names = programs.write(networks_for("host", models_dir, "kws"), tmp_path)
-    objects = programs.compile_all(names, tmp_path, gcc)
-    command = host_command(tmp_path, *programs.SANITIZERS)
-    programs.run([*command, *bare_main(tmp_path, kws_sample[0]), *objects, "-lm"])
-    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, check=False)
+    program = on_host.link(tmp_path, *bare_main(tmp_path, kws_sample[0]))
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (kws_sample[1], "")
 
 
@@ -177,42 +184,34 @@ int main(void) {
 """
 
 
+def readme_main(repository: Path, sample: Integers) -> str:
+    prototype = "int32_t spot_keyword(const int8_t *features, int8_t *scores);\n"
+    text = readme_program(repository).replace("int32_t spot", prototype + "int32_t spot", 1)
+    return text + README_MAIN.replace("@SAMPLE@", programs.c_array(sample))
+
+
 @pytest.mark.needs_arm_gcc
-@pytest.mark.needs_host_gcc
 @pytest.mark.needs_qemu
-def test_the_readme_s_program_runs(
+def test_the_readme_s_program_runs_on_an_emulated_cortex_m4(
     models_dir: Path, repository: Path, kws_sample: tuple[Integers, int], tmp_path: Path
 ) -> None:
     sample, label = kws_sample
-    prototype = "int32_t spot_keyword(const int8_t *features, int8_t *scores);\n"
-    main = README_MAIN.replace("@SAMPLE@", programs.c_array(sample))
-    text = readme_program(repository).replace("int32_t spot", prototype + "int32_t spot", 1) + main
-    for board in ("host", "mps2-an386"):
-        folder = tmp_path / board
-        folder.mkdir()
-        names = programs.write(networks_for(board, models_dir, "kws"), folder)
-        if board != "host":
-            elf = programs.link_for_cortex_m4(names, folder, text)
-            assert programs.run_on_cortex_m4(elf) == (label, "")
-            continue
-        gcc = ["gcc", *load_board("host").cflags, "-std=c99", *programs.SANITIZERS]
-        objects = programs.compile_all(names, folder, gcc)
-        (folder / "main.c").write_text(text)
-        command = host_command(folder, *programs.SANITIZERS)
-        programs.run([*command, folder / "main.c", *objects, "-lm"])
-        assert subprocess.run([folder / "program"], check=False).returncode == label
+    names = programs.write(networks_for("mps2-an386", models_dir, "kws"), tmp_path)
+    elf = programs.link_for_cortex_m4(names, tmp_path, readme_main(repository, sample))
+    assert programs.run_on_cortex_m4(elf) == (label, "")
 
 
 @pytest.mark.needs_host_gcc
-def test_two_models_main_runs_with_real_networks(models_dir: Path, tmp_path: Path) -> None:
-    chosen = {"kws": "mlperf_kws_int8", "vww": "mlperf_vww_int8"}
-    networks = [
-        compile_model(models_dir / model / "model.onnx", load_board("host"), name=name)
-        for name, model in chosen.items()
-    ]
-    gcc = ["gcc", *load_board("host").cflags, "-std=c99", *programs.SANITIZERS]
-    objects = programs.compile_all(programs.write(networks, tmp_path), tmp_path, gcc)
-    shutil.copy(programs.CRT.parent / "examples" / "two_models_main.c", tmp_path)
-    command = host_command(tmp_path, *programs.SANITIZERS)
-    programs.run([*command, tmp_path / "two_models_main.c", *objects, "-lm"])
-    assert programs.run([tmp_path / "program"]) == b""
+def test_the_readme_s_program_runs_on_this_machine(
+    on_host: OnHost, repository: Path, kws_sample: tuple[Integers, int], tmp_path: Path
+) -> None:
+    sample, label = kws_sample
+    (tmp_path / "main.c").write_text(readme_main(repository, sample))
+    program = on_host.link(tmp_path, tmp_path / "main.c")
+    assert subprocess.run([program], check=False).returncode == label
+
+
+@pytest.mark.needs_host_gcc
+def test_two_models_main_runs_with_real_networks(on_host: OnHost, tmp_path: Path) -> None:
+    example = programs.CRT.parent / "examples" / "two_models_main.c"
+    assert programs.run([on_host.link(tmp_path, example)]) == b""
