@@ -19,6 +19,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from models.mlperf import INT8
+from sampling import first
 
 from mcu_deploy import resources
 from mcu_deploy.boards import load_board
@@ -73,8 +74,13 @@ def content_of(path: Path, name: str) -> bytes:
     return bytes(elf(path).get_section(index).data()[value : value + size])
 
 
-def test_the_object_is_the_same_wherever_and_whenever_it_is_made(kws: Path, tmp_path: Path) -> None:
-    """Other folders (with spaces, unicode, through a link), other processes with another hash
+@pytest.mark.parametrize(
+    ("seed", "place"), first([("77", "link/two"), ("1", "else where, ünïcödé/deeper/one")])
+)
+def test_the_object_is_the_same_wherever_and_whenever_it_is_made(
+    seed: str, place: str, kws: Path, tmp_path: Path
+) -> None:
+    """Another folder (with spaces, unicode, through a link), another process with another hash
     seed, time zone, locale, working folder and umask; the model file in another place. With and
     without debug information."""
     variants = [f"{board} {debug}" for board in BOARDS for debug in ("", "debug")]
@@ -96,20 +102,20 @@ def test_the_object_is_the_same_wherever_and_whenever_it_is_made(kws: Path, tmp_
         "    network = compile_model(model, load_board(board), name='kws')\n"
         "    write_network(network, load_board(board), Path(folder, variant), bool(debug))\n"
     )
-    for seed, folder in (("1", elsewhere / "one"), ("77", tmp_path / "link" / "two")):
-        environment = os.environ | {
-            "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed[0]}", "LANG": "C", "LC_ALL": "C",
-            "PYTHONPATH": str(resources.root()), "SOURCE_DATE_EPOCH": seed, "CPATH": "/nowhere",
-        }  # fmt: skip
-        subprocess.run(
-            [sys.executable, "-c", script, moved, folder, *variants],
-            cwd=elsewhere, env=environment, check=True, timeout=120,
-        )  # fmt: skip
-        for variant in variants:
-            for ending in ("o", "c", "h", "weights.bin"):
-                here, other = (f / variant / f"network_kws.{ending}" for f in
-                               (tmp_path / "here", folder))  # fmt: skip
-                assert here.read_bytes() == other.read_bytes(), f"{variant}: {other.name}"
+    folder = tmp_path / place
+    environment = os.environ | {
+        "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed[0]}", "LANG": "C", "LC_ALL": "C",
+        "PYTHONPATH": str(resources.root()), "SOURCE_DATE_EPOCH": seed, "CPATH": "/nowhere",
+    }  # fmt: skip
+    subprocess.run(
+        [sys.executable, "-c", script, moved, folder, *variants],
+        cwd=elsewhere, env=environment, check=True, timeout=120,
+    )  # fmt: skip
+    for variant in variants:
+        for ending in ("o", "c", "h", "weights.bin"):
+            here, other = (f / variant / f"network_kws.{ending}" for f in
+                           (tmp_path / "here", folder))  # fmt: skip
+            assert here.read_bytes() == other.read_bytes(), f"{variant}: {other.name}"
     for variant in variants:
         made = (tmp_path / "here" / variant / "network_kws.o").read_bytes()
         assert str(tmp_path).encode() not in made
