@@ -1,12 +1,16 @@
 """scripts/setup.sh: what it does on a ready machine, and the one sentence it ends in on others.
 
-Each test runs the real script, with the real pip and venv, in a small project of its own. The
-machine around it is made of a PATH with few programs and an os-release file: an apt-get or a sudo
-that answers what the real one answers there stands for a network or a right that is missing.
+Each test runs the real script, with the real pip, in a small project of its own. The machine around
+it is made of a PATH with few programs and an os-release file: an apt-get or a sudo that answers
+what the real one answers there stands for a network or a right that is missing. One test makes a
+whole virtual environment; in the others its pip is a link to the one that is here, as unpacking pip
+is what takes long.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -49,7 +53,7 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
 
 build_wheel = build_editable
 """
-_NEEDED = "awk bash cat chmod dirname env flock grep id mkdir mv rm sha256sum true"
+_NEEDED = "awk bash cat chmod dirname env flock grep id ln mkdir mv rm sha256sum true"
 _BOOKWORM = 'ID=debian\nVERSION_ID="12"\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n'
 
 
@@ -68,10 +72,24 @@ class Machine:
         path.write_text(f"#!/bin/bash\n{script}\n")
         path.chmod(0o755)
 
-    def use_python(self, name: str = "python3") -> None:
-        """Puts the Python that runs this test on the PATH."""
-        base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
-        self.program(name, f'exec {base} "$@"')
+    def use_python(self, name: str = "python3", whole: bool = False) -> None:
+        """Puts the Python that runs this test on the PATH; whole: it installs pip, too."""
+        version = f"python3.{sys.version_info.minor}"
+        base = Path(sys.base_prefix) / "bin" / version
+        pip = importlib.util.find_spec("pip")
+        if whole or pip is None or pip.origin is None:
+            self.program(name, f'exec {base} "$@"')
+            return
+        package = Path(pip.origin).parent
+        metadata = package.with_name(f"pip-{importlib.metadata.version('pip')}.dist-info")
+        self.program(
+            name,
+            f"""[[ "$1 $2" == "-m venv" ]] || exec {base} "$@"
+            {base} -m venv --without-pip "$3"
+            ln -s {package} {metadata} "$3/lib/{version}/site-packages/"
+            echo "#!$PWD/$3/bin/python" >"$3/bin/pip"
+            """,
+        )
 
     def system(self, os_release: str) -> None:
         (self.root / "os-release").write_text(os_release)
@@ -133,6 +151,7 @@ def machine(tmp_path: Path, repository: Path) -> Machine:
 
 
 def test_a_second_run_does_nothing_until_the_needs_change(machine: Machine) -> None:
+    machine.use_python(whole=True)
     first = machine.setup()
     assert first.returncode == 0, first
     assert "ready" in first.stdout
@@ -147,7 +166,7 @@ def test_a_second_run_does_nothing_until_the_needs_change(machine: Machine) -> N
         second = machine.setup()
         assert (second.returncode, second.stdout, second.stderr) == (0, "", "")
         assert (machine.root / "build" / "setup.log").stat().st_mtime_ns == log
-    machine.use_python()
+    machine.use_python(whole=True)
     pyproject.write_text(_PYPROJECT.replace("[project]", "[project]\ndescription = 'new'"))
     third = machine.setup()
     assert third.returncode == 0
@@ -156,6 +175,7 @@ def test_a_second_run_does_nothing_until_the_needs_change(machine: Machine) -> N
 
 @pytest.mark.matrix  # it makes three virtual environments
 def test_a_moved_or_killed_venv_is_made_anew(machine: Machine) -> None:
+    machine.use_python(whole=True)
     assert machine.setup().returncode == 0
     moved = machine.root.with_name("moved")
     machine.root.rename(moved)
