@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -35,25 +36,32 @@ def tree(repository: Path, tmp_path: Path) -> Path:
     return root
 
 
-def mcu_deploy(tree: Path, *arguments: object) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+# Calls the commands that are given as JSON, and prints what they printed.
+_CALLS = """
+import json, sys
+from command_line import call
+done = [call(*command) for command in json.loads(sys.argv[1])]
+assert not any(one.returncode for one in done), done
+print(json.dumps([one.stdout for one in done]))
+"""
+
+
+def mcu_deploy(tree: Path, *commands: Sequence[object]) -> list[str]:
+    """What the tree's commands print, all of them in one process."""
+    path = os.pathsep.join(map(str, (tree, tree / "tests")))
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [[str(word) for word in command] for command in commands]
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "mcu_deploy", *map(str, arguments)],
+        [sys.executable, "-P", "-c", _CALLS, json.dumps(words)],
         env=environment, cwd=tree.parent, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    printed: list[str] = json.loads(done.stdout)
+    return printed
 
 
 @pytest.mark.needs_host_gcc
 def test_a_folder_that_is_dropped_in_computes_a_model(tree: Path, tmp_path: Path) -> None:
-    listed = json.loads(mcu_deploy(tree, "backends", "--json"))["backends"]
-    assert [b["id"] for b in listed] == ["Clamper", "CpuRef"]
-    assert listed[0] | {"origin": ""} == {
-        "id": "Clamper", "version": "1.0", "origin": "", "cores": [], "rank": 5,
-        "operators": ["Relu"],
-    }  # fmt: skip
-
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 3])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 3])
     nodes = [helper.make_node("Relu", ["x"], ["r"], "relu"), helper.make_node("Neg", ["r"], ["y"])]
@@ -61,17 +69,24 @@ def test_a_folder_that_is_dropped_in_computes_a_model(tree: Path, tmp_path: Path
     onnx.save(
         helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "m.onnx"
     )
-    built = tmp_path / "built"
-    report = json.loads(
-        mcu_deploy(tree, "build", tmp_path / "m.onnx", "--board", "host", "-o", built, "--json")
-    )
-    assert [layer["backend"] for layer in report["layers"]] == ["Clamper", "CpuRef"]
-    assert "_mcu_m_not_below_zero(x[i])" in (built / "network_m.c").read_text()
-
     value = np.array([[[-1.5, 0.0, 2.5], [3.0, -4.0, 5.0]]], np.float32)
     np.savez(tmp_path / "x.npz", in0=value[None])
-    answers = tmp_path / "y.npz"
-    mcu_deploy(tree, "run", built, "--input", tmp_path / "x.npz", "--output", answers)
+    built, answers = tmp_path / "built", tmp_path / "y.npz"
+    listed, report, _ = mcu_deploy(
+        tree,
+        ["backends", "--json"],
+        ["build", tmp_path / "m.onnx", "--board", "host", "-o", built, "--json"],
+        ["run", built, "--input", tmp_path / "x.npz", "--output", answers],
+    )
+    backends = json.loads(listed)["backends"]
+    assert [b["id"] for b in backends] == ["Clamper", "CpuRef"]
+    assert backends[0] | {"origin": ""} == {
+        "id": "Clamper", "version": "1.0", "origin": "", "cores": [], "rank": 5,
+        "operators": ["Relu"],
+    }  # fmt: skip
+    assert [layer["backend"] for layer in json.loads(report)["layers"]] == ["Clamper", "CpuRef"]
+    assert "_mcu_m_not_below_zero(x[i])" in (built / "network_m.c").read_text()
+
     assert np.array_equal(np.load(answers)["out0"][0], -np.maximum(value, 0))
 
 
