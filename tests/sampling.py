@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import hypothesis
 import pytest
 
 from mcu_deploy.boards import load_board
@@ -31,3 +32,12 @@ def by_core(boards: Sequence[str]) -> list[Any]:
         name if name in stand_in else pytest.param(name, marks=pytest.mark.matrix)
         for name in boards
     ]
+
+
+def examples(every: int, few: int = 30) -> int:
+    """How many examples of a property are tried: a few in the sample, every with `--all`.
+
+    For properties of which each example is dear. The sample repeats its examples, which
+    tests/conftest.py says to hypothesis, so this asks hypothesis which of the two it is.
+    """
+    return min(every, few) if hypothesis.settings.default.derandomize else every

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partition_cases import hypothesis_pick, random_graph, wired
+from sampling import examples
 
 from mcu_deploy.ir import Graph, GraphEditor, NodeId
 from mcu_deploy.partition import Partition
@@ -148,7 +149,7 @@ def _cases(draw: st.DrawFn) -> tuple[Graph, dict[NodeId, str]]:
 
 
 @given(_cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_random_graphs(case: tuple[Graph, dict[NodeId, str]]) -> None:
     graph, labels = case
     found = group(graph, labels)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 from mcu_deploy import formats, optimize, resources
 from mcu_deploy.backends.CpuRef import CpuRef, costs
@@ -121,7 +122,7 @@ def test_what_nobody_measured_costs_something_for_each_element() -> None:
     st.integers(1, 9), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3),
     st.integers(0, 5), st.integers(0, 5),
 )  # fmt: skip
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_taps_are_those_inside_of_the_input(
     size: int, kernel: int, stride: int, dilation: int, before: int, after: int
 ) -> None:

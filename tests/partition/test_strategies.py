@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partition_cases import candidate, hypothesis_pick, random_problem, wired
+from sampling import examples
 
 from mcu_deploy import layouts
 from mcu_deploy.backends.interface import Costs, LayoutRule
@@ -163,7 +164,7 @@ def _problems(draw: st.DrawFn, size: int) -> Problem:
 
 
 @given(_problems(12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @pytest.mark.parametrize("strategy", strategies.names())
 def test_every_node_gets_a_candidate_and_what_is_fixed_stays(
     strategy: str, problem: Problem
@@ -177,7 +178,7 @@ def test_every_node_gets_a_candidate_and_what_is_fixed_stays(
 
 
 @given(_problems(12), st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_the_conversions_are_those_that_layouts_inserts(
     problem: Problem, source: random.Random
 ) -> None:

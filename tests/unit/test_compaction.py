@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 from mcu_deploy.plan import compaction
 from mcu_deploy.plan.compaction import Compaction, Interval, compact
@@ -94,7 +95,7 @@ def offsets_alone_are_bad() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(intervals(st.just(True)))
 def test_the_arena_is_the_largest_sum_of_live_buffers(buffers: list[Interval]) -> None:
     with offsets_alone_are_bad():
@@ -104,7 +105,7 @@ def test_the_arena_is_the_largest_sum_of_live_buffers(buffers: list[Interval]) -
     assert compact(buffers).bytes == made.bytes
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(intervals(st.integers(0, 3).map(bool)))
 def test_what_must_stay_stays(buffers: list[Interval]) -> None:
     with offsets_alone_are_bad():
@@ -116,7 +117,7 @@ def test_what_must_stay_stays(buffers: list[Interval]) -> None:
         assert live_bytes(buffers) <= min(better.bytes, made.bytes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 300), st.integers(0, 4)), min_size=2, max_size=12))
 def test_inputs_outputs_and_private_memory_at_the_ends_cost_nothing(
     layers: list[tuple[int, int]],

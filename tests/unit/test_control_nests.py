@@ -12,6 +12,7 @@ from control_nests import inputs_of, nest_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plan_runs import PlanRun
+from sampling import examples
 
 from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
@@ -24,7 +25,7 @@ def nests(draw: Callable[[st.SearchStrategy[int]], int]) -> onnx.ModelProto:
     return nest_of(lambda low, high: draw(st.integers(low, high)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 15), deadline=None)
 @given(nests(), st.booleans())
 def test_nests_compile_and_their_plans_compute_what_the_oracle_does(
     model: onnx.ModelProto, layers_all: bool

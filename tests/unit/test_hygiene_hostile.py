@@ -10,6 +10,7 @@ from cpu_limit import cpu_limit
 from hygiene_cases import M4F, build, network, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 from mcu_deploy.hygiene import Report, check_files
 from mcu_deploy.hygiene.objects import Unreadable, is_archive, read_archive, read_elf
@@ -52,7 +53,7 @@ def check(path: Path, data: bytes) -> Report:
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_bytes_behind_a_magic_number(data: bytes) -> None:
     for head in (b"", b"\x7fELF\x01\x01\x01", b"\x7fELF\x02\x01\x01", b"\x7fELF\x01\x02\x01"):
         with pytest.raises(Unreadable):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from graph_cases import (
+    SOME_MODELS,
     Net,
     laid_out,
     loadable,
@@ -20,6 +22,7 @@ from graph_cases import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from operators.lab import Case, Compiled, check_device, run_on_host
+from sampling import examples, first
 
 from mcu_deploy import codegen, formats, interpreter, optimize, partition
 from mcu_deploy.boards import load_board
@@ -54,9 +57,12 @@ def test_channel_first_models_are_reordered_before_they_are_flattened(
     assert max(i for i, op in enumerate(ops) if op in ("Conv", "MaxPool")) < ops.index("Reorder")
 
 
-def test_inputs_and_outputs_of_all_models_keep_the_natural_order(models_dir: Path) -> None:
+@pytest.mark.parametrize("names", first([SOME_MODELS, None]), ids=["some", "all"])
+def test_inputs_and_outputs_of_all_models_keep_the_natural_order(
+    models_dir: Path, names: Sequence[str] | None
+) -> None:
     seen = 0
-    for name, imported in loadable(models_dir):
+    for name, imported in loadable(models_dir, names):
         graph = optimize.run(imported)
         try:
             after = laid_out(graph)
@@ -71,7 +77,7 @@ def test_inputs_and_outputs_of_all_models_keep_the_natural_order(models_dir: Pat
             assert after.type(new).layout is None, name
             assert after.type(new).shape == graph.type(old).shape, name
             assert after.edge_name(new) == graph.edge_name(old), name
-    assert seen >= 25
+    assert seen == len(names) if names else seen >= 25
 
 
 def test_a_transpose_is_a_view() -> None:
@@ -130,7 +136,10 @@ def test_a_constant_output_is_copied_once() -> None:
 
 @given(st.data())
 @settings(
-    max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=examples(200),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
 )
 def test_layouts_change_no_value(data: st.DataObject) -> None:
     before = random_net(lambda low, high: data.draw(st.integers(low, high)))
@@ -145,10 +154,12 @@ def test_layouts_change_no_value(data: st.DataObject) -> None:
 
 
 @pytest.mark.needs_host_gcc
-def test_compiled_random_networks_are_the_interpreter(tmp_path: Path) -> None:
-    """Wired at random, laid out, planned and compiled: 60 networks in one process."""
+@pytest.mark.parametrize("networks", first([15, 60]))
+def test_compiled_random_networks_are_the_interpreter(networks: int, tmp_path: Path) -> None:
+    """Wired at random, laid out, planned and compiled: all in one process."""
     compiled = [
-        compiled_net(random_net(random.Random(seed).randint), f"r{seed}") for seed in range(60)
+        compiled_net(random_net(random.Random(seed).randint), f"r{seed}")
+        for seed in range(networks)
     ]
     results = run_on_host(compiled, tmp_path, ("-O1", "-fsanitize=address,undefined"))
     for item, device in zip(compiled, results, strict=True):

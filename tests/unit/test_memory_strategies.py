@@ -10,6 +10,7 @@ from graph_cases import Net, random_net
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_cases import move_all_the_time, planned
+from sampling import examples
 
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import EdgeId, Graph
@@ -63,7 +64,7 @@ def test_all_strategies_are_known_by_name() -> None:
         planned(branches(), "heap")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(graph=nets(), memory=st.sampled_from(memory_strategies()), reuse=st.booleans())
 def test_plans_of_random_networks_hold(graph: Graph, memory: str, reuse: bool) -> None:
     """`make` has each plan checked, with the addresses that the manager gives."""
@@ -82,7 +83,7 @@ def test_compaction_is_never_larger_than_fixed_places(graph: Graph) -> None:
     assert bool(made.moves) == (made.arena_bytes < offline.arena_bytes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(graph=nets())
 def test_moves_of_random_networks_hold(graph: Graph) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 from mcu_deploy.codegen import names
 from mcu_deploy.errors import UsageError
@@ -64,7 +65,7 @@ def program(statements: Sequence[str]) -> str:
 
 
 @pytest.mark.needs_host_gcc
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, 8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(BATCHES)
 def test_any_text_is_a_comment_that_ends_where_it_should(texts: list[str]) -> None:
     statements = []
@@ -79,7 +80,7 @@ def test_any_text_is_a_comment_that_ends_where_it_should(texts: list[str]) -> No
 
 
 @pytest.mark.needs_host_gcc
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, 8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(BATCHES)
 def test_any_text_is_a_string_with_its_bytes(texts: list[str]) -> None:
     statements = [f"show({names.string(text)});" for text in texts]
@@ -89,7 +90,7 @@ def test_any_text_is_a_string_with_its_bytes(texts: list[str]) -> None:
 
 
 @pytest.mark.needs_host_gcc
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15, 5), deadline=None, suppress_health_check=list(HealthCheck))
 @given(BATCHES)
 def test_any_text_is_part_of_an_identifier(texts: list[str]) -> None:
     identifiers = [names.identifier(text) for text in texts]

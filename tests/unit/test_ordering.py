@@ -7,6 +7,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from order_cases import Tasks, all_orders, peak_by_definition, random_tasks
+from sampling import examples
 
 from mcu_deploy.plan.order_model import Memory
 from mcu_deploy.plan.order_search import beam, within
@@ -19,7 +20,7 @@ INPUT = frozenset([0])
 Case = tuple[Tasks, frozenset[int], frozenset[int]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(random_tasks())
 def test_the_best_of_all_orders_is_found(case: Case) -> None:
     graph, inputs, kept = case
@@ -32,7 +33,7 @@ def test_the_best_of_all_orders_is_found(case: Case) -> None:
     assert Memory(*memory, graph.shares).floor() <= min(peaks.values())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(random_tasks(5))
 def test_the_peak_is_what_its_definition_says(case: Case) -> None:
     graph, inputs, kept = case
@@ -42,7 +43,7 @@ def test_the_peak_is_what_its_definition_says(case: Case) -> None:
             assert peak(graph.tasks, graph.sizes, inputs, kept, order, shares) == by_hand
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(random_tasks())
 def test_a_beam_gives_valid_orders_below_its_limit(case: Case) -> None:
     graph, inputs, kept = case

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placement_cases import UNIT, from_lives, least_bytes, problems
+from sampling import examples
 
 from mcu_deploy.plan.placement import Problem, clique_bound, solve, violations
 from mcu_deploy.plan.placement.bound import greedy_bound
@@ -18,7 +19,7 @@ from mcu_deploy.plan.placement.strategies import by_rank
 from mcu_deploy.plan.placement.strategies.branch_and_bound import within
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(problems(14, 40), st.sampled_from([0, 100, 5000]))
 def test_every_placement_is_legal(problem: Problem, effort: int) -> None:
     placed = solve(problem, effort=effort)
@@ -28,7 +29,7 @@ def test_every_placement_is_legal(problem: Problem, effort: int) -> None:
     assert placed.bytes == max(ends)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(problems(5, 3))
 def test_the_exact_search_finds_what_trying_everything_finds(problem: Problem) -> None:
     placed = solve(problem)
@@ -36,7 +37,7 @@ def test_the_exact_search_finds_what_trying_everything_finds(problem: Problem) -
     assert placed.bytes == least_bytes(problem)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(problems(6, 6, overlaps=False))
 def test_without_overlaps_the_best_of_all_orders_is_the_smallest(problem: Problem) -> None:
     instance = Instance.of(problem)
@@ -45,7 +46,7 @@ def test_without_overlaps_the_best_of_all_orders_is_the_smallest(problem: Proble
     assert solve(problem).bytes == least * UNIT
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(problems(12, 30), st.integers(0, 3))
 def test_nothing_is_worse_than_first_fit_in_any_order_that_is_tried(
     problem: Problem, seed: int
@@ -59,7 +60,7 @@ def test_nothing_is_worse_than_first_fit_in_any_order_that_is_tried(
     assert solve(problem, effort=3000, seed=seed).bytes <= greedy * UNIT
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(problems(5, 3), st.sets(st.integers(0, 4)))
 def test_bounds_hold(problem: Problem, clique: set[int]) -> None:
     least = least_bytes(problem)
@@ -78,7 +79,7 @@ def test_bounds_of_buffers_that_live_together() -> None:
     assert clique_bound(overlap, []) == 0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(problems(12, 20), st.integers(20, 200))
 def test_what_is_left_aside_always_finds_a_place(problem: Problem, height: int) -> None:
     """Even where the core lies as badly as it can within the height."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from graph_cases import Net, loadable, planned
+from graph_cases import SOME_MODELS, Net, loadable, planned
+from sampling import first
 
 from mcu_deploy import formats, optimize
 from mcu_deploy.backends.interface import CFunction, InPlace, Workload, layer_of
@@ -240,10 +242,13 @@ def test_the_lower_bound_is_reached_on_the_mlperf_models(models_dir: Path, name:
     assert made.bytes <= made.lower_bound
 
 
-def test_every_model_that_compiles_keeps_all_its_tensors_on_request(models_dir: Path) -> None:
+@pytest.mark.parametrize("names", first([SOME_MODELS, None]), ids=["some", "all"])
+def test_every_model_that_compiles_keeps_all_its_tensors_on_request(
+    models_dir: Path, names: Sequence[str] | None
+) -> None:
     """reuse=False: distinct buffers never overlap, and only views share one."""
     seen = 0
-    for name, imported in loadable(models_dir):
+    for name, imported in loadable(models_dir, names):
         try:
             _, choices, made = planned(optimize.run(imported), reuse=False)
         except UnsupportedError:
@@ -257,7 +262,7 @@ def test_every_model_that_compiles_keeps_all_its_tensors_on_request(models_dir: 
             ends = offsets[buffer.id] + buffer.bytes
         views = sum(c.workload.is_view for c in choices)
         assert len(kept) == len(made.tensors) - views, name
-    assert seen >= 25
+    assert seen == len(names) if names else seen >= 25
 
 
 _PLANS = """

@@ -13,6 +13,7 @@ from memory_cases import chosen
 from plan_cases import REGIONS, Maker, Problem, moved
 from plan_lanes import CHEAP, COSTLY, branchy, fork, run_on_two_cores
 from plan_memory import Corrupt
+from sampling import examples
 
 from mcu_deploy import plan
 from mcu_deploy.backends.interface import RegionKind
@@ -21,7 +22,10 @@ from mcu_deploy.plan import InPool, Parallel, Partition, Plan, PlanError, check
 from mcu_deploy.plan.alignment import ALIGNMENT
 
 QUICK = settings(
-    max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=examples(100),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
 )
 OPTIONS = st.fixed_dictionaries(
     {

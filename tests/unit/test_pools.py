@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placement_cases import UNIT, from_lives, problems
+from sampling import examples
 
 from mcu_deploy.errors import FitError, UsageError
 from mcu_deploy.plan.placement import Problem, solve, violations
@@ -45,7 +46,7 @@ def divisions(draw: st.DrawFn) -> tuple[Problem, list[int], list[Pool], dict[int
     return problem, benefits, pools, pinned
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(divisions())
 def test_every_division_is_legal(
     case: tuple[Problem, list[int], list[Pool], dict[int, str]],
@@ -60,7 +61,7 @@ def test_every_division_is_legal(
     assert found == assign(problem, benefits, pools, pinned)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problems(5, 6), st.lists(st.integers(1, 99), min_size=5, max_size=5), st.integers(1, 12))
 def test_the_fast_pool_earns_the_most_that_it_can(
     problem: Problem, benefits: list[int], units: int

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 from mcu_deploy.errors import UsageError
 from mcu_deploy.plan import schedules
@@ -17,7 +18,7 @@ from mcu_deploy.plan.schedules import Job, Stage, parallel, sequential
 from mcu_deploy.plan.schedules.parallel import LEAST_COST
 
 MUCH = 10 * LEAST_COST
-QUICK = settings(max_examples=300, deadline=None, derandomize=True)
+QUICK = settings(max_examples=examples(300), deadline=None, derandomize=True)
 
 
 @st.composite
