@@ -26,6 +26,9 @@ from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options
 
 Array = npt.NDArray[Any]
+# The level of optimisation where the flags name no other. What an optimiser would make of undefined
+# behaviour the sanitizers find without it.
+LEVEL = "-O1"
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror")
 _CODES = {"float32": "FLOAT", "int8": "INT8", "uint8": "UINT8", "int64": "INT64", "int32": "INT32",
           "int16": "INT16", "uint16": "UINT16", "bool": "BOOL"}  # fmt: skip
@@ -134,7 +137,7 @@ int main(void) {
 
 
 def run_on_host(
-    compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ("-O1",)
+    compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ()
 ) -> list[list[Array]]:
     """The outputs of all networks, from one executable; warnings are errors."""
     found = run_built(
@@ -146,7 +149,7 @@ def run_on_host(
 
 
 def build_on_host(
-    compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ("-O1",)
+    compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ()
 ) -> Path:
     """One executable that runs all networks, each once; warnings are errors."""
     root = resources.root()
@@ -160,7 +163,8 @@ def build_on_host(
     runtime = [str(root / f"crt/src/{name}.c") for name in ("instance", "runtime", "tensor")]
     # -fno-toplevel-reorder and the like stay out: only -ffp-contract matters to the results.
     command = [
-        "gcc", "-std=c99", "-ffp-contract=off", *flags, *WARNINGS, f"-I{root / 'crt/include'}",
+        "gcc", "-std=c99", "-ffp-contract=off", LEVEL, *flags, *WARNINGS,
+        f"-I{root / 'crt/include'}",
         "-o", str(folder / "all"), str(folder / "all.c"), *runtime, "-lm",
     ]  # fmt: skip
     # in the folder: .incbin looks for the weights there
@@ -260,7 +264,7 @@ def check_oracle(case: Case, outputs: Sequence[Array]) -> None:
             assert share <= 0.01 or difference.size < 200, f"{share:.1%} of the values differ"
 
 
-def check_cases(cases: Sequence[Case], folder: Path, flags: Sequence[str] = ("-O1",)) -> None:
+def check_cases(cases: Sequence[Case], folder: Path, flags: Sequence[str] = ()) -> None:
     """Compiles and runs all cases in one process and reports every failure by its case's name."""
     failures: list[str] = []
     compiled: list[Compiled] = []

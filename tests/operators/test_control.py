@@ -10,7 +10,7 @@ from control_nests import inputs_of, nest_of
 from operators.control_models import all_cases
 from operators.lab import Case, check_cases
 
-SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 @pytest.mark.needs_host_gcc

@@ -66,5 +66,5 @@ def test_conv_transpose(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_conv_transpose_reads_and_writes_only_its_tensors(tmp_path: Path) -> None:
-    flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     check_cases(_cases(), tmp_path, flags)

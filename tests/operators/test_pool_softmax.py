@@ -74,7 +74,7 @@ def test_pools(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_pools_read_and_write_only_their_tensors(tmp_path: Path) -> None:
-    flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     check_cases([_quantized(*p, "int8") for p in _pools()], tmp_path, flags)
 
 

@@ -76,7 +76,7 @@ def test_the_outputs_are_tflite_micros(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_lstms_read_and_write_only_their_tensors(tmp_path: Path) -> None:
-    flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     check({lstm: compiled(lstm, tmp_path) for lstm in (*QUANTIZED, *FLOAT)}, tmp_path, flags)
 
 
