@@ -25,6 +25,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+# Before numpy is imported, here and in every process that a test starts: on tensors as small as
+# these a second thread of its linear algebra does nothing but wait, which takes processor time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 _CACHE = "MCU_DEPLOY_CACHE"
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -148,9 +148,7 @@ def run_on_host(
     return [outputs for _, outputs in found]
 
 
-def build_on_host(
-    compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ()
-) -> Path:
+def build_on_host(compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ()) -> Path:
     """One executable that runs all networks, each once; warnings are errors."""
     root = resources.root()
     text = ["#define _POSIX_C_SOURCE 200112L"]

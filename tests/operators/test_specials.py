@@ -169,9 +169,7 @@ def _misfits(actual: Array, wanted: Array) -> str:
 def test_special_numbers(tmp_path: Path) -> None:
     entries = [*_functions(), *_clips(), *_pairs(), *_rows()]
     compiled = [compile_case(case, tmp_path, i) for i, (_, case) in enumerate(entries)]
-    device = run_on_host(
-        compiled, tmp_path, ("-fsanitize=undefined", "-fno-sanitize-recover=all")
-    )
+    device = run_on_host(compiled, tmp_path, ("-fsanitize=undefined", "-fno-sanitize-recover=all"))
     failures = []
     for (why, case), item, (on_device,) in zip(entries, compiled, device, strict=True):
         (oracle,) = item.expected()
