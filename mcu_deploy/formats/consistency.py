@@ -243,6 +243,23 @@ def _same_shape(graph: Graph, node: Node) -> None:
     _gives(_type(graph, node, 0).shape, _result(graph, node))
 
 
+def _softmax(graph: Graph, node: Node) -> None:
+    _same_shape(graph, node)
+    call = node_call(graph, node, graph.data.constants)
+    rank, is_old = call.type(0).rank, call.attributes.get("opset", call.opset) < 13
+    axis = int(call.attributes.get("axis", 1 if is_old else -1))
+    _want(-rank <= axis < rank + is_old, f"its input has no axis {axis}")
+
+
+def _fully_connected(graph: Graph, node: Node) -> None:
+    x, w, y = _type(graph, node, 0), _type(graph, node, 1), _result(graph, node)
+    _want(x.rank == w.rank == 2 and x.shape[1] == w.shape[1], "its input does not fit its weights")
+    _gives((x.shape[0], w.shape[0]), y)
+    for bias in node.inputs[2:]:
+        fits = bias is None or graph.type(bias).shape == w.shape[:1]
+        _want(fits, "its bias does not fit its weights")
+
+
 def _shaped(graph: Graph, node: Node) -> None:
     """The shape that constants give; what is computed at run time is checked there."""
     clause = shapes.misfit(node_call(graph, node, graph.data.constants))
@@ -351,8 +368,8 @@ def _reduction(graph: Graph, node: Node) -> None:
 
 _ELEMENTWISE = (
     "Abs", "Cast", "Ceil", "Clip", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
-    "HardSwish", "Identity", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid", "Softmax",
-    "Softplus", "Softsign", "Sqrt", "Tanh",
+    "HardSwish", "Identity", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid", "Softplus",
+    "Softsign", "Sqrt", "Tanh",
 )  # fmt: skip
 _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Conv": _conv,
@@ -364,6 +381,8 @@ _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "GlobalAveragePool": _global_pool,
     "GlobalMaxPool": _global_pool,
     "Gemm": _gemm,
+    "FullyConnected": _fully_connected,
+    "Softmax": _softmax,
     "MatMul": _matmul,
     **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _binary),
     **dict.fromkeys(_ELEMENTWISE, _same_shape),
