@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mcu_deploy import formats, layouts, partition, plan, select
+from mcu_deploy import formats, layouts, optimize, partition, plan, select
 from mcu_deploy.backends.interface import Backend
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
@@ -70,6 +71,13 @@ def planned(graph: Graph, reuse: bool = True) -> tuple[Graph, tuple[Choice, ...]
     graph = layouts.assign(graph, assignment)
     choices = select.select(graph, assignment, backends).choices
     return graph, choices, plan.make(graph, choices, plan.Options(reuse=reuse))
+
+
+def plan_digest(path: str) -> str:
+    """A hash of all that the planner says of a model."""
+    graph, _, made = planned(optimize.run(formats.load(Path(path))))
+    text = repr((graph.topology, made.buffers, made.tensors, made.places, made.bytes))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 # Models of the pack that are of many kinds and soon compiled.

@@ -16,7 +16,7 @@ from fuzz import harness
 COUNTS = {
     "npz": (60, 20_000),
     "board": (60, 20_000),
-    "onnx": (40, 10_000),
+    "onnx": (25, 10_000),
     "tflite": (60, 20_000),
     "pmx": (40, 10_000),
     "elf": (40, 5_000),

@@ -22,11 +22,17 @@ def saved(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(saved: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def explained(saved: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A build folder, and what the build printed, the layers explained."""
     folder = tmp_path_factory.mktemp("optimize") / "built"
-    done = call("build", saved, "--board", "host", "-o", folder)
+    done = call("build", saved, "--board", "host", "-o", folder, "--explain")
     assert done.returncode == 0, done.stderr
-    return folder
+    return folder, done.stdout
+
+
+@pytest.fixture
+def built(explained: tuple[Path, str]) -> Path:
+    return explained[0]
 
 
 def test_build_gives_the_byte_identical_object(built: Path, kws_dir: Path, tmp_path: Path) -> None:
@@ -54,10 +60,8 @@ def test_the_folder_runs_and_validates_from_its_own_copy(
     assert "fused into another layer" in done.stdout
 
 
-def test_explain_tells_who_made_it(saved: Path, tmp_path: Path) -> None:
-    done = call("build", saved, "--board", "host", "-o", tmp_path, "--explain")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("CpuRef") == 12 + 2, "each layer, and two views"
+def test_explain_tells_who_made_it(explained: tuple[Path, str]) -> None:
+    assert explained[1].count("CpuRef") == 12 + 2, "each layer, and two views"
 
 
 def test_a_saved_model_can_be_compressed(saved: Path, tmp_path: Path) -> None:

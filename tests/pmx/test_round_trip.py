@@ -15,7 +15,7 @@ from mcu_deploy.pmx.checked import Content
 
 # One of each kind: integer and float, ONNX and TFLite, recurrent, branched, with all operators.
 SAMPLE = (
-    "mlperf_kws_int8/model.onnx", "mlperf_kws_int8/model.tflite", "mlperf_ad_f32/model.onnx",
+    "mlperf_kws_int8/model.onnx", "mlperf_kws_int8/model.tflite", "torch_digits_cnn/model.onnx",
     "digits_res_qdq_s8s8_pt/model.onnx", "torch_lstm_ts/model.onnx", "torch_opsoup_a/model.onnx",
     "tflm_mnist_lstm_int8/model.tflite",
 )  # fmt: skip
@@ -63,8 +63,8 @@ def test_every_memory_strategy(tmp_path: Path, memory: str) -> None:
     assert [kept.name for kept in loaded.plan.exposure.kept] == ["gate"]
 
 
-def test_inputs_and_outputs_at_the_caller(kws_dir: Path, tmp_path: Path) -> None:
-    _same_source(kws_dir / "model.onnx", tmp_path, Options(io="caller"))
+def test_inputs_and_outputs_at_the_caller(tmp_path: Path) -> None:
+    _same_source(small_model(tmp_path), tmp_path, Options(io="caller"))
 
 
 def test_states(models_dir: Path, tmp_path: Path) -> None:

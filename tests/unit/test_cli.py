@@ -18,12 +18,21 @@ pytestmark = pytest.mark.needs_host_gcc
 
 
 @pytest.fixture(scope="module")
-def kws_build(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def explained(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A build folder, and what the build printed, the layers explained."""
     folder = tmp_path_factory.mktemp("cli") / "kws"
-    done = call("build", kws_dir / "model.onnx", "--board", "host", "--name", "kws", "-o", folder)
+    done = call(
+        "build", kws_dir / "model.onnx", "--board", "host", "--name", "kws", "-o", folder,
+        "--explain",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "network_kws.o" in done.stdout
-    return folder
+    return folder, done.stdout
+
+
+@pytest.fixture
+def kws_build(explained: tuple[Path, str]) -> Path:
+    return explained[0]
 
 
 def _process(*words: str) -> subprocess.CompletedProcess[str]:
@@ -94,10 +103,8 @@ def test_the_default_folder_is_the_boards_and_the_first_networks(
     assert "empty" in refused.stderr
 
 
-def test_build_explain_names_the_backend_of_each_layer(kws_dir: Path, tmp_path: Path) -> None:
-    done = call("build", kws_dir / "model.onnx", "--board", "host", "-o", tmp_path, "--explain")
-    assert done.returncode == 0
-    assert done.stdout.count("CpuRef") == 12 + 2, "each layer, and two views"
+def test_build_explain_names_the_backend_of_each_layer(explained: tuple[Path, str]) -> None:
+    assert explained[1].count("CpuRef") == 12 + 2, "each layer, and two views"
 
 
 def test_run_writes_what_onnxruntime_gives(kws_build: Path, kws_dir: Path, tmp_path: Path) -> None:
@@ -343,6 +350,7 @@ def test_relative_paths_work_from_any_folder(kws_dir: Path, tmp_path: Path) -> N
     assert (tmp_path / "answers.npz").is_file()
 
 
+@pytest.mark.matrix  # the README's commands do so too, and test_docs.py types them
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_relative_paths_work_for_an_emulated_board(kws_dir: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -23,10 +24,16 @@ def built(kws_dir: Path, tmp_path: Path, *options: object) -> Result:
     return call("build", model, "--board", "host", "-o", tmp_path / "b", "--name", "k", *options)
 
 
-def test_explain_says_it_of_every_node(kws_dir: Path, tmp_path: Path) -> None:
-    result = built(kws_dir, tmp_path, "--explain", "--json")
+@pytest.fixture(scope="module")
+def rows(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What a build without other options explains, a row for each node."""
+    result = built(kws_dir, tmp_path_factory.mktemp("explained"), "--explain", "--json")
     assert result.exit_code == 0, result.output
-    rows = json.loads(result.stdout)["explain"]
+    found: list[dict[str, Any]] = json.loads(result.stdout)["explain"]
+    return found
+
+
+def test_explain_says_it_of_every_node(rows: list[dict[str, Any]]) -> None:
     assert [r["step"] for r in rows if r["step"] is not None] == list(range(12))
     assert {r["op"] for r in rows if r["step"] is None} == {"Reshape"}
     conv = next(r for r in rows if r["op"] == "Conv")
@@ -71,9 +78,10 @@ def test_mistakes_end_in_a_sentence(
     assert not (tmp_path / "b").exists()
 
 
-def test_an_override_by_a_source_nodes_name(kws_dir: Path, tmp_path: Path) -> None:
-    plain = json.loads(built(kws_dir, tmp_path, "--explain", "--json").stdout)["explain"]
-    name = next(r for r in plain if r["op"] == "Conv")["nodes"][0]
+def test_an_override_by_a_source_nodes_name(
+    rows: list[dict[str, Any]], kws_dir: Path, tmp_path: Path
+) -> None:
+    name = next(r for r in rows if r["op"] == "Conv")["nodes"][0]
     result = built(kws_dir, tmp_path, "--layer-backend", f"{name}=CpuRef", "--explain", "--json")
     assert result.exit_code == 0, result.exception
     row = next(r for r in json.loads(result.stdout)["explain"] if name in r["nodes"])

@@ -83,5 +83,5 @@ def test_a_program_may_ignore_the_end_of_its_children() -> None:
 
 def test_threads_may_call_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
-        results = pool.map(lambda n: contained.call(np.dot, np.eye(64) * n, np.eye(64)), range(64))
-        assert [int(r[0, 0]) for r in results] == list(range(64))
+        results = pool.map(lambda n: contained.call(np.dot, np.eye(64) * n, np.eye(64)), range(24))
+        assert [int(r[0, 0]) for r in results] == list(range(24))

@@ -41,6 +41,7 @@ STUBS = Path(__file__).parent / "docs_stubs"
 RUN = {"sh", "python", "pycon", "c", "cpp", "json"}
 HEAVY = {
     "docs/check.md",
+    "docs/memory.md",
     "docs/partial.md",
     "docs/pmx.md",
     "docs/schedules.md",
