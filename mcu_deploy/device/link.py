@@ -252,7 +252,7 @@ class _Exchange:
         most = tries if self._line.has_understood else 3 * few
         gone = (self._silent >= few or self._vain >= most) and waited >= self._line.latency
         if self._patient:
-            gone = waited >= self._link.run_timeout
+            gone = waited >= max(self._link.run_timeout, self._line.latency)
         if self._kind == Type.RUN:
             ran = self._line.transport.now() - self._began
             if gone:
