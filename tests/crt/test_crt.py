@@ -27,7 +27,8 @@ ARENA = CRT / "arena" / "arena.c"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
 C_FLAGS = ["-std=c99", "-Wstrict-prototypes", "-Wmissing-prototypes", *WARNINGS]
 INCLUDES = [f"-I{CRT / 'include'}", f"-I{HERE}", f"-I{NETWORKS}"]
-SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+# Without optimisation: nothing that the sanitizers look for is optimised away.
+SANITIZERS = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 CORTEX_M4F = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
 CORES = {
@@ -90,12 +91,60 @@ def run_on_cortex_m4(elf: Path) -> subprocess.CompletedProcess[str]:
     return run([*machine, *semihosting, "-kernel", elf])
 
 
-def link_for_cortex_m4(sources: Sequence[Path], flags: Command, elf: Path) -> None:
+def objects_of(compiler: Command, sources: Sequence[Path], folder: Path) -> list[Path]:
+    """The objects that one call of a compiler makes."""
+    done = subprocess.run(
+        [*map(str, compiler), "-c", *map(str, sources)],
+        cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return [folder / f"{source.stem}.o" for source in sources]
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What all programs of a machine share, compiled once: the runtime but for mcu_run.c, the
+    harness, and the small network. compiler: the command that made it, for the rest."""
+
+    compiler: Command
+    library: Sequence[Path]
+    harness: Sequence[Path]
+    mini: Path
+
+    def link(self, sources: Sequence[Path], binary: Path, *flags: str | Path) -> None:
+        """Compiles the rest with these flags and links all of it."""
+        rest = [self.mini if source == MINI else source for source in sources]
+        build([*self.compiler, *flags, *rest, *self.library, "-o", binary])
+
+
+def made(compiler: Command, harness: Sequence[Path], folder: Path) -> Runtime:
+    sources = [*WITHOUT_MCU_RUN, MINI, *harness]
+    made = objects_of(compiler, sources, folder)
+    count = len(WITHOUT_MCU_RUN)
+    return Runtime(compiler, made[:count], made[count + 1 :], made[count])
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
+    """For this machine, under sanitizers."""
+    harness = [HERE / "check.c", HERE / "host" / "print.c"]
+    compiler = ["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES]
+    return made(compiler, harness, tmp_path_factory.mktemp("host"))
+
+
+@pytest.fixture(scope="module")
+def cortex_m4(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
+    """For the emulated Cortex-M4; its startup code belongs to the runtime."""
+    compiler = ["arm-none-eabi-gcc", "-Os", *CORTEX_M4F, *C_FLAGS, *INCLUDES]
+    folder = tmp_path_factory.mktemp("cortex_m4")
+    return made(compiler, [HERE / "check.c", HERE / "target" / "startup.c"], folder)
+
+
+def link_for_cortex_m4(
+    runtime: Runtime, sources: Sequence[Path], elf: Path, *flags: str | Path
+) -> None:
     script = HERE / "target" / "mps2-an386.ld"
-    link: list[str | Path] = ["-nostartfiles", "--specs=nano.specs", "-T", script]
-    start = HERE / "target" / "startup.c"
-    gcc = ["arm-none-eabi-gcc", "-Os", *CORTEX_M4F, *C_FLAGS, *INCLUDES]
-    build([*gcc, *flags, *link, start, *sources, *WITHOUT_MCU_RUN, "-o", elf])
+    runtime.link(sources, elf, "-nostartfiles", "--specs=nano.specs", "-T", script, *flags)
 
 
 def assert_all_passed(done: subprocess.CompletedProcess[str], tests: int) -> None:
@@ -106,19 +155,18 @@ def assert_all_passed(done: subprocess.CompletedProcess[str], tests: int) -> Non
 
 @pytest.mark.needs_host_gcc
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_c_tests_on_host_under_sanitizers(name: str, tmp_path: Path) -> None:
+def test_c_tests_on_host_under_sanitizers(name: str, host: Runtime, tmp_path: Path) -> None:
     program, binary = PROGRAMS[name], tmp_path / name
-    sources = [HERE / "check.c", HERE / "host" / "print.c", *program.sources, *WITHOUT_MCU_RUN]
-    build(["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES, *program.flags, *sources, "-o", binary])
+    host.link([*host.harness, *program.sources], binary, *program.flags)
     assert_all_passed(run([binary]), program.tests)
 
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_c_tests_on_emulated_cortex_m4(name: str, tmp_path: Path) -> None:
+def test_c_tests_on_emulated_cortex_m4(name: str, cortex_m4: Runtime, tmp_path: Path) -> None:
     program, elf = PROGRAMS[name], tmp_path / f"{name}.elf"
-    link_for_cortex_m4([HERE / "check.c", *program.sources], program.flags, elf)
+    link_for_cortex_m4(cortex_m4, [*cortex_m4.harness, *program.sources], elf, *program.flags)
     assert_all_passed(run_on_cortex_m4(elf), program.tests)
 
 
@@ -144,14 +192,11 @@ def test_a_failing_check_fails_the_program(tmp_path: Path) -> None:
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.parametrize("core", CORES)
-def test_compiles_without_warnings_for_each_core(
-    core: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)  # where gcc -c leaves the objects
+def test_compiles_without_warnings_for_each_core(core: str, tmp_path: Path) -> None:
     cpu = [f"-mcpu={core}", "-mthumb", *CORES[core]]
-    build(["arm-none-eabi-gcc", "-O2", *cpu, *C_FLAGS, *INCLUDES, "-c", *LIBRARY, ARENA])
-    for example in sorted(EXAMPLES.glob("*_main.c")):
-        build(["arm-none-eabi-gcc", "-O2", *cpu, *C_FLAGS, *INCLUDES, "-c", example])
+    examples = sorted(EXAMPLES.glob("*_main.c"))
+    gcc = ["arm-none-eabi-gcc", "-O2", *cpu, *C_FLAGS, *INCLUDES]
+    objects_of(gcc, [*LIBRARY, ARENA, *examples], tmp_path)
 
 
 @pytest.mark.needs_arm_gcc
@@ -195,12 +240,9 @@ def test_what_a_run_pulls_in_is_small(tmp_path: Path) -> None:
 
 @pytest.mark.needs_host_gcc
 def test_the_arena_is_needed_for_mcu_run_only(tmp_path: Path) -> None:
-    objects = tmp_path / "objects"
-    objects.mkdir()
-    for source in LIBRARY:
-        build(["gcc", *C_FLAGS, *INCLUDES, "-c", source, "-o", objects / f"{source.stem}.o"])
+    objects = objects_of(["gcc", *C_FLAGS, *INCLUDES], LIBRARY, tmp_path)
     library = tmp_path / "libmcu_crt.a"
-    build(["ar", "rcs", library, *sorted(objects.glob("*.o"))])
+    build(["ar", "rcs", library, *objects])
 
     networks = [NETWORKS / "network_kws.c", NETWORKS / "network_vww.c"]
     without: list[str | Path] = [
@@ -234,59 +276,50 @@ def test_the_arena_refuses_sizes_that_make_no_sense() -> None:
 
 
 @pytest.mark.needs_host_gcc
-def test_bare_main_runs_on_host(tmp_path: Path) -> None:
+def test_bare_main_runs_on_host(host: Runtime, tmp_path: Path) -> None:
     features = [(7 * i) % 256 - 128 for i in range(490)]
     (tmp_path / "sample.inc").write_text(", ".join(map(str, features)))
-    sources = [EXAMPLES / "bare_main.c", NETWORKS / "network_kws.c", ARENA, *LIBRARY]
-    gcc: list[str | Path] = ["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES, f"-I{tmp_path}", *sources]
+    bare = EXAMPLES / "bare_main.c"
+    network = [NETWORKS / "network_kws.c", CRT / "src" / "mcu_run.c"]
+    rest = objects_of(host.compiler, [*network, ARENA], tmp_path)
 
-    build([*gcc, "-o", tmp_path / "zeros"])
+    host.link([bare, *rest], tmp_path / "zeros")
     assert run([tmp_path / "zeros"]).returncode == 0
-    build([*gcc, '-DFEATURES="sample.inc"', "-o", tmp_path / "sample"])
+    given = [f"-I{tmp_path}", '-DFEATURES="sample.inc"']
+    host.link([bare, *rest], tmp_path / "sample", *given)
     assert sum(features) % 12 != 0
     assert run([tmp_path / "sample"]).returncode == sum(features) % 12
-    build(
-        [*gcc, "-DMCU_ARENA_NUM_PAGES=1", "-DMCU_ARENA_PAGE_SIZE_LOG2=8", "-o", tmp_path / "full"]
-    )
+    small = ["-DMCU_ARENA_NUM_PAGES=1", "-DMCU_ARENA_PAGE_SIZE_LOG2=8"]
+    host.link([bare, ARENA, *rest[:-1]], tmp_path / "full", *small)
     assert run([tmp_path / "full"]).returncode == 100 + 13  # MCU_ERROR_OUT_OF_MEMORY
 
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
-def test_bare_main_runs_on_emulated_cortex_m4(tmp_path: Path) -> None:
+def test_bare_main_runs_on_emulated_cortex_m4(cortex_m4: Runtime, tmp_path: Path) -> None:
     (tmp_path / "sample.inc").write_text("5, -3, 7")
-    elf = tmp_path / "bare.elf"
-    sources = [
-        EXAMPLES / "bare_main.c",
-        NETWORKS / "network_kws.c",
-        ARENA,
-        CRT / "src" / "mcu_run.c",
-    ]
-    link_for_cortex_m4(sources, [f"-I{tmp_path}", '-DFEATURES="sample.inc"'], elf)
+    elf, startup = tmp_path / "bare.elf", cortex_m4.harness[-1]
+    network = [NETWORKS / "network_kws.c", ARENA, CRT / "src" / "mcu_run.c"]
+    sources = [startup, EXAMPLES / "bare_main.c", *network]
+    link_for_cortex_m4(cortex_m4, sources, elf, f"-I{tmp_path}", '-DFEATURES="sample.inc"')
     done = run_on_cortex_m4(elf)
     assert (done.returncode, done.stdout) == (9, "")
 
 
 @pytest.mark.needs_host_gcc
-def test_two_models_main_classifies_with_each_instance(tmp_path: Path) -> None:
-    example = tmp_path / "two_models.o"
-    gcc = ["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES]
-    renamed = ["-Wno-missing-prototypes", "-Dmain=example_main"]
-    build([*gcc, *renamed, "-c", EXAMPLES / "two_models_main.c", "-o", example])
+def test_two_models_main_classifies_with_each_instance(host: Runtime, tmp_path: Path) -> None:
+    renamed = [*host.compiler, "-Wno-missing-prototypes", "-Dmain=example_main"]
+    example = objects_of(renamed, [EXAMPLES / "two_models_main.c"], tmp_path)
     networks = [NETWORKS / "network_kws.c", NETWORKS / "network_vww.c"]
-    check = [HERE / "test_two_models.c", HERE / "check.c", HERE / "host" / "print.c"]
-    build([*gcc, *check, example, *networks, *WITHOUT_MCU_RUN, "-o", tmp_path / "two_models"])
+    check = [HERE / "test_two_models.c", *host.harness]
+    host.link([*check, *example, *networks], tmp_path / "two_models")
     assert_all_passed(run([tmp_path / "two_models"]), 1)
 
 
 @pytest.mark.needs_host_gcc
 @pytest.mark.parametrize("standard", ["c++11", "c++17"])
-def test_cpp_header_on_host(standard: str, tmp_path: Path) -> None:
-    sources = [HERE / "check.c", HERE / "host" / "print.c", MINI, *WITHOUT_MCU_RUN]
-    objects = []
-    for source in sources:
-        objects.append(tmp_path / f"{source.stem}.o")
-        build(["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES, "-c", source, "-o", objects[-1]])
+def test_cpp_header_on_host(standard: str, host: Runtime, tmp_path: Path) -> None:
+    objects = [*host.harness, host.mini, *host.library]
     cpp = ["g++", f"-std={standard}", "-fno-exceptions", "-fno-rtti", *SANITIZERS, *WARNINGS]
     build([*cpp, *INCLUDES, HERE / "test_cpp.cpp", *objects, "-o", tmp_path / "cpp"])
     assert_all_passed(run([tmp_path / "cpp"]), 6)
