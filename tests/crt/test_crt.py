@@ -117,11 +117,10 @@ class Runtime:
         build([*self.compiler, *flags, *rest, *self.library, "-o", binary])
 
 
-def made(compiler: Command, harness: Sequence[Path], folder: Path) -> Runtime:
-    sources = [*WITHOUT_MCU_RUN, MINI, *harness]
-    made = objects_of(compiler, sources, folder)
+def runtime(compiler: Command, harness: Sequence[Path], folder: Path) -> Runtime:
+    objects = objects_of(compiler, [*WITHOUT_MCU_RUN, MINI, *harness], folder)
     count = len(WITHOUT_MCU_RUN)
-    return Runtime(compiler, made[:count], made[count + 1 :], made[count])
+    return Runtime(compiler, objects[:count], objects[count + 1 :], objects[count])
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +128,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
     """For this machine, under sanitizers."""
     harness = [HERE / "check.c", HERE / "host" / "print.c"]
     compiler = ["gcc", *SANITIZERS, *C_FLAGS, *INCLUDES]
-    return made(compiler, harness, tmp_path_factory.mktemp("host"))
+    return runtime(compiler, harness, tmp_path_factory.mktemp("host"))
 
 
 @pytest.fixture(scope="module")
@@ -137,14 +136,12 @@ def cortex_m4(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
     """For the emulated Cortex-M4; its startup code belongs to the runtime."""
     compiler = ["arm-none-eabi-gcc", "-Os", *CORTEX_M4F, *C_FLAGS, *INCLUDES]
     folder = tmp_path_factory.mktemp("cortex_m4")
-    return made(compiler, [HERE / "check.c", HERE / "target" / "startup.c"], folder)
+    return runtime(compiler, [HERE / "check.c", HERE / "target" / "startup.c"], folder)
 
 
-def link_for_cortex_m4(
-    runtime: Runtime, sources: Sequence[Path], elf: Path, *flags: str | Path
-) -> None:
+def link_for_cortex_m4(on: Runtime, sources: Sequence[Path], elf: Path, *flags: str | Path) -> None:
     script = HERE / "target" / "mps2-an386.ld"
-    runtime.link(sources, elf, "-nostartfiles", "--specs=nano.specs", "-T", script, *flags)
+    on.link(sources, elf, "-nostartfiles", "--specs=nano.specs", "-T", script, *flags)
 
 
 def assert_all_passed(done: subprocess.CompletedProcess[str], tests: int) -> None:

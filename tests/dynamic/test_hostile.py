@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dynamic import mock_objects
@@ -19,6 +21,7 @@ from dynamic.worker_cases import (
     relu_message,
     wait_for,
 )
+from sampling import first
 
 from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
 from mcu_deploy.errors import BackendFault
@@ -65,6 +68,13 @@ CALLS = {
 }
 
 
+def each_with_one(deeds: Sequence[str], places: Sequence[str]) -> list[Any]:
+    """Each deed at the first place and each place with the first deed are in the sample."""
+    pairs = [(deed, place) for place in places for deed in deeds]
+    pairs.sort(key=lambda pair: pair[0] != deeds[0] and pair[1] != places[0])
+    return first(pairs, len(deeds) + len(places) - 1)
+
+
 def pattern(deed: str) -> str:
     return DEEDS[deed].replace("(", r"\(").replace(")", r"\)")
 
@@ -96,14 +106,15 @@ def compiled_first() -> None:
 
 @pytest.mark.parametrize(
     ("place", "deed"),
-    [("load", deed) for deed in DEEDS] + [("describe", deed) for deed in DEEDS if deed not in SLOW],
+    [("load", deed) for deed in DEEDS]
+    + first([("describe", deed) for deed in DEEDS if deed not in SLOW], 4),
 )
 def test_at_load_it_is_one_reason_and_the_next_is_loaded(
     place: str, deed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order(monkeypatch, place, deed)
     with WorkerPool(SECONDS) as pool:
-        first = pool.open(mock_objects.named("Good"))
+        good = pool.open(mock_objects.named("Good"))
         pool.timeout = seconds(deed)
         with pytest.raises(LoadError, match=pattern(deed)) as refused:
             pool.open(mock(deed)).create()
@@ -111,12 +122,16 @@ def test_at_load_it_is_one_reason_and_the_next_is_loaded(
         assert refused.value.reason.startswith("it ")
         assert ("dlopen" if place == "load" else place) in refused.value.reason
         assert "\n" not in refused.value.reason
-        first.create()
-        assert is_well(first)
+        good.create()
+        assert is_well(good)
 
 
-@pytest.mark.parametrize("place", ["GetBackendId", "BackendFactory"])
-@pytest.mark.parametrize("deed", ["crash", "hang", "exit", "garbage", "throw"])
+@pytest.mark.parametrize(
+    ("deed", "place"),
+    each_with_one(
+        ["crash", "hang", "exit", "garbage", "throw"], ["GetBackendId", "BackendFactory"]
+    ),
+)
 def test_every_exported_function_may_fail(
     place: str, deed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,8 +164,9 @@ def test_later_it_is_one_fault_and_the_others_are_well(
         assert is_well(good)
 
 
-@pytest.mark.parametrize("method", CALLS)
-@pytest.mark.parametrize("deed", ["crash", "hang", "exit", "garbage"])
+@pytest.mark.parametrize(
+    ("deed", "method"), each_with_one(["crash", "hang", "exit", "garbage"], list(CALLS))
+)
 def test_every_method_may_fail(method: str, deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     order(monkeypatch, method, deed)
     with created(mock(deed), seconds(deed)) as worker:
@@ -252,13 +268,13 @@ def test_the_end_of_the_nursery_is_repaired_with_all_that_its_workers_knew() -> 
         worker.create()
         worker.call("create_context", {"options": {"speed": "9"}})
         worker.call("before_load_network", {"network": 2})
-        first = nursery_pid(pool)
-        os.kill(first, signal.SIGKILL)
-        assert wait_for(lambda: not is_running(first))
+        killed = nursery_pid(pool)
+        os.kill(killed, signal.SIGKILL)
+        assert wait_for(lambda: not is_running(killed))
         counters, _ = worker.call("layers_measured", {"network": "net", "counts": []})
         assert ["options", 1] in counters["counters"]
         assert ["context calls", 201] in counters["counters"]
-        assert nursery_pid(pool) != first
+        assert nursery_pid(pool) != killed
 
 
 @pytest.mark.parametrize("place", ["load", "describe", "create_workload"])

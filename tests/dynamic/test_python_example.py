@@ -29,13 +29,16 @@ ID = "Pointwise"
 IMAGE = Q((2, 12, 5, 3))
 
 
-@pytest.fixture
-def session(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+@pytest.fixture(scope="module")
+def session(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """A session in which the example is installed, by the entry points of its pyproject.toml."""
     folder = repository / "examples" / "python_backend"
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     ((group, entries),) = project["entry-points"].items()
-    with Installs(tmp_path / "installed", monkeypatch) as installs:
+    with (
+        pytest.MonkeyPatch.context() as monkeypatch,
+        Installs(tmp_path_factory.mktemp("installed"), monkeypatch) as installs,
+    ):
         installs.add_to_path(folder, modules_only=True)
         lines = "".join(f"{name} = {value}\n" for name, value in entries.items())
         installs.distribution(project["name"], f"[{group}]\n{lines}")
@@ -78,7 +81,7 @@ def test_layers_are_the_oracles(session: Session, tmp_path: Path) -> None:
         )  # fmt: skip
         assert ID in {s.choice.workload.backend for s in network.plan.steps}, case.name
         compiled.append(lab.Compiled(case, network))
-    flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    flags = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     for item, device in zip(compiled, lab.run_on_host(compiled, tmp_path, flags), strict=True):
         (expected,) = interpreter.run(item.graph, list(item.case.inputs))
         np.testing.assert_array_equal(device[0], expected, item.case.name)
@@ -98,7 +101,10 @@ def test_it_says_why_not(reason: str, session: Session, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "board",
-    ["host", pytest.param("mps2-an386", marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu])],
+    [
+        pytest.param("host", marks=pytest.mark.matrix),
+        pytest.param("mps2-an386", marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]),
+    ],
 )
 def test_keyword_spotting_with_and_without_it(
     board: str, session: Session, kws_dir: Path, tmp_path: Path
