@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,9 +50,18 @@ def layers_of(models: Sequence[onnx.ModelProto], folder: Path) -> list[Choice]:
     return made
 
 
+@pytest.fixture(scope="module")
+def some_layers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[Choice]]:
+    """Layers of some models of a family, made once."""
+    folder = tmp_path_factory.mktemp("models")
+    return functools.cache(lambda family: layers_of(drawn(family, 15), folder))
+
+
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_facts_are_those_of_the_accesses(family: str, tmp_path: Path) -> None:
-    made = layers_of(drawn(family, 15), tmp_path)
+def test_the_facts_are_those_of_the_accesses(
+    family: str, some_layers: Callable[[str], list[Choice]], tmp_path: Path
+) -> None:
+    made = some_layers(family)
     check_facts(made, tmp_path)
     assert check_runs(made, tmp_path) > 10
 
@@ -84,9 +94,11 @@ def test_the_facts_of_all_models(models_dir: Path, tmp_path: Path) -> None:
     assert seen > 30
 
 
-def test_one_element_closer_is_too_close(tmp_path: Path) -> None:
+def test_one_element_closer_is_too_close(
+    some_layers: Callable[[str], list[Choice]], tmp_path: Path
+) -> None:
     """Most runs then give other bits; a few overwrite what would have been multiplied by zero."""
-    made = layers_of(drawn("convolutions", 15), tmp_path)
+    made = some_layers("convolutions")
     library = Library(made, tmp_path)
     right = []
     for index, choice in enumerate(made):
