@@ -339,9 +339,8 @@ def test_relative_paths_work_from_any_folder(kws_dir: Path, tmp_path: Path) -> N
     (tmp_path / "model.onnx").write_bytes((kws_dir / "model.onnx").read_bytes())
     (tmp_path / "samples.npz").write_bytes((kws_dir / "samples.npz").read_bytes())
     for arguments in (
-        ("build", "model.onnx", "--board", "host", "--name", "kws"),  # build/host/kws
         ("build", "model.onnx", "--board", "host", "--name", "kws", "-o", "out/kws"),
-        ("run", "build/host/kws", "--input", "samples.npz", "--output", "answers.npz"),
+        ("run", "out/kws", "--input", "samples.npz", "--output", "answers.npz"),
         ("validate", "out/kws", "--data", "samples.npz", "--layers"),
         ("check", "out/kws/network_kws.o"),
     ):

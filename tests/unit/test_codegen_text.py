@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sampling import examples
 
 from mcu_deploy import resources
 from mcu_deploy.backends.interface import CFunction, Constant, Parameter
@@ -78,7 +79,7 @@ def _named(index: int, value: npt.NDArray[Any]) -> tuple[Symbols, str]:
 
 
 @pytest.mark.needs_host_gcc
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8, 4), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(ARRAYS, min_size=20, max_size=40))
 def test_arrays_in_c_have_the_bytes_of_the_constants(values: list[npt.NDArray[Any]]) -> None:
     """Extremes, infinities, denormals, negative zero and quiet NaNs included."""

@@ -17,7 +17,7 @@ from mcu_deploy.plan.alignment import ALIGNMENT, aligned
 from mcu_deploy.plan.lifetimes import analyse
 
 QUICK = settings(
-    max_examples=examples(100),
+    max_examples=examples(100, 20),
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
@@ -79,7 +79,7 @@ def test_a_part_goes_on_where_another_has_ended(problem: Problem, options: dict[
 
 
 @given(problems(), OPTIONS, st.data())
-@settings(QUICK, max_examples=examples(120))
+@settings(QUICK, max_examples=examples(120, 20))
 def test_moved_buffers_are_judged_as_the_memory_judges_them(
     problem: Problem, options: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -102,7 +102,7 @@ def _elsewhere(made: Plan, place: Place, data: st.DataObject) -> Place:
 
 
 @given(problems(), st.data())
-@settings(QUICK, max_examples=examples(120))
+@settings(QUICK, max_examples=examples(120, 20))
 def test_an_output_on_its_input_is_judged_as_the_memory_judges_it(
     problem: Problem, data: st.DataObject
 ) -> None:

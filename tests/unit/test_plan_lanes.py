@@ -22,7 +22,7 @@ from mcu_deploy.plan import InPool, Parallel, Partition, Plan, PlanError, check
 from mcu_deploy.plan.alignment import ALIGNMENT
 
 QUICK = settings(
-    max_examples=examples(100),
+    max_examples=examples(100, 20),
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
