@@ -278,6 +278,7 @@ def test_mistakes_are_told(copy: Build, tmp_path: Path) -> None:
     assert "which another folder has already" in copy.refusal(f"-DMCU_EXTRA_BACKENDS={other}")
 
 
+@pytest.mark.matrix  # pip makes an environment for it, and downloads hatchling
 def test_a_wheel_carries_the_configuration(repository: Path, tmp_path: Path) -> None:
     build = Build(repository, tmp_path / "build")
     options = ("-DMCU_TARGET_BUILD=OFF", "-DMCU_DYNAMIC_BACKEND_PATHS=/usr/lib/mcu-deploy")

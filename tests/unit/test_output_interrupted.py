@@ -93,7 +93,7 @@ VARIANTS = ("exchanged", "file by file", "working directory", "new")
 # the working directory, which cannot be exchanged, is replaced so, too.
 SAMPLE = [
     (_kill, "exchanged", 1), (_kill, "new", 1), (_interrupt, "new", 1),
-    (_kill, "file by file", 2), (_fail, "file by file", 2),
+    (_kill, "file by file", 3), (_fail, "file by file", 3),
 ]  # fmt: skip
 EVERY = [(stop, variant, 1) for variant in VARIANTS for stop in (_kill, _fail, _interrupt)]
 
@@ -149,7 +149,7 @@ def test_a_build_stopped_at_any_step_leaves_the_old_or_the_new_one(
 
 
 @pytest.mark.parametrize(
-    ("stop", "stride"), first([(_kill, 2), (_kill, 1), (_fail, 1), (_interrupt, 1)])
+    ("stop", "stride"), first([(_kill, 3), (_kill, 1), (_fail, 1), (_interrupt, 1)])
 )
 def test_an_undoing_that_is_stopped_is_done_by_the_next_start(
     stop: Callable[[], None], stride: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
