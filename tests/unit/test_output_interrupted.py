@@ -93,7 +93,7 @@ VARIANTS = ("exchanged", "file by file", "working directory", "new")
 # the working directory, which cannot be exchanged, is replaced so, too.
 SAMPLE = [
     (_kill, "exchanged", 1), (_kill, "new", 1), (_interrupt, "new", 1),
-    (_kill, "file by file", 3), (_fail, "file by file", 3),
+    (_kill, "file by file", 3), (_fail, "file by file", 2),
 ]  # fmt: skip
 EVERY = [(stop, variant, 1) for variant in VARIANTS for stop in (_kill, _fail, _interrupt)]
 
