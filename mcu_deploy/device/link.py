@@ -166,6 +166,7 @@ class _Exchange:
         self._silent = 0
         """Of these the last ones, in which no byte came."""
         self._came = self._line.bytes_seen
+        self._run_limit = link.run_timeout + link.line.latency  # which may hold a sign of life back
         self._began = self._heard = self._line.transport.now()
 
     def replies(self) -> dict[int, bytes]:
@@ -237,7 +238,7 @@ class _Exchange:
             patience = self._line.latency  # it is at work: not to be disturbed
         now = self._line.transport.now()
         if self._patient:
-            patience = min(patience, max(self._heard + self._link.run_timeout - now, 0.1))
+            patience = min(patience, max(self._heard + self._run_limit - now, 0.1))
         self._deadline = now + on_line + patience
 
     def _probe(self) -> None:
@@ -252,7 +253,7 @@ class _Exchange:
         most = tries if self._line.has_understood else 3 * few
         gone = (self._silent >= few or self._vain >= most) and waited >= self._line.latency
         if self._patient:
-            gone = waited >= max(self._link.run_timeout, self._line.latency)
+            gone = waited >= self._run_limit
         if self._kind == Type.RUN:
             ran = self._line.transport.now() - self._began
             if gone:
