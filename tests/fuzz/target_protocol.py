@@ -21,6 +21,7 @@ from mcu_deploy.device.client import Device
 from mcu_deploy.device.emulator import open_emulator
 from mcu_deploy.device.framing import Frame, FrameReader, encode_frame
 from mcu_deploy.device.link import Link
+from mcu_deploy.device.protocol import REPLY, Type
 from mcu_deploy.device.transport import Transport
 from mcu_deploy.errors import DeviceError
 from mcu_deploy.folder import open_folder
@@ -67,6 +68,9 @@ class _Line:
 
     def write(self, data: bytes) -> None:
         for request in self._reader.feed(data):
+            if request.type == Type.PING:
+                self._out += encode_frame(Frame(Type.PING + REPLY, request.seq))
+                continue
             for kind, payload in next(self._replies, []):
                 self._out += encode_frame(Frame(kind, request.seq, payload))
 
@@ -104,7 +108,12 @@ def SEEDS() -> list[bytes]:
         with _Recorder(emulator.url) as line:
             _talk(_link(line))
     requests, replies = FrameReader().feed(line.sent), FrameReader().feed(line.received)
-    return [_pack([[(r.type, r.payload) for r in replies if r.seq == q.seq] for q in requests])]
+    answers = [
+        [(r.type, r.payload) for r in replies if r.seq == q.seq]
+        for q in requests
+        if q.type != Type.PING  # a busy machine brings some, and what was asked again
+    ]
+    return [_pack([frames for frames in answers if frames])]
 
 
 def _pack(conversation: Conversation) -> bytes:
