@@ -2,7 +2,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all bench renode litert lint format clean
 
-PYTHON_TESTS := .venv/bin/python -m pytest -n 2 --dist worksteal
+# With Python's cache of compiled modules, whatever the environment says: the tests start many
+# processes.
+PYTHON_TESTS := env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest -n 2 --dist worksteal
 
 help: ## what there is to type
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -3,7 +3,6 @@
 Markers (see `pytest --markers`):
 
 - `matrix`: runs only with `--all` (`make test-all`); without it the test is left out.
-- `no_cache`: builds without the cache of compiled runtime and firmware objects.
 - `needs_renode`, `needs_qemu`, `needs_arm_gcc`, `needs_host_gcc`: the test is skipped, with the
   sentence that says how to get the tool, where the tool is missing.
 
@@ -89,7 +88,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "no_cache: builds without the cache of compiled objects")
     config.addinivalue_line("markers", "matrix: runs only with --all, for the whole matrix")
     for marker, (_, sentence) in _TOOLS.items():
         config.addinivalue_line("markers", f"{marker}: skipped where {sentence.split(';')[0]}")
@@ -135,12 +133,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("skipped")
     for reason, count in sorted(reasons.items()):
         terminalreporter.line(f"{count} test{'s' if count > 1 else ''}: {reason}")
-
-
-@pytest.fixture(autouse=True)
-def _cache_is_off(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.node.get_closest_marker("no_cache"):
-        monkeypatch.setenv(_CACHE, "off")
 
 
 @pytest.fixture(scope="session")

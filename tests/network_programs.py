@@ -24,7 +24,7 @@ CRT = resources.root() / "crt"
 MEMBERS = ("error", "exposed", "instance", "memory_block", "memory_page", "runtime", "tensor")
 RUNTIME = [CRT / "src" / f"{name}.c" for name in MEMBERS]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
-SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZERS = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 TARGET = resources.root() / "tests" / "crt" / "target"  # start-up with semihosting, linker script
 
 # Runs all models in turn: inputs from standard input, outputs to standard output.

@@ -72,9 +72,8 @@ def test_qemu_runs_a_firmware(board: str, tmp_path: Path) -> None:
 
 
 @renode
-@pytest.mark.parametrize(
-    "board", ["stm32f746", pytest.param("netduinoplus2", marks=pytest.mark.matrix)]
-)
+@pytest.mark.matrix  # other tests of the sample run firmware there
+@pytest.mark.parametrize("board", ["stm32f746", "netduinoplus2"])
 def test_renode_runs_a_firmware(board: str, tmp_path: Path) -> None:
     elf = link(board, tmp_path, ECHO)
     with open_emulator(load_board(board), elf, emulator="renode") as emulator:
@@ -223,6 +222,7 @@ def test_an_emulator_that_dies_at_work_says_why(tmp_path: Path) -> None:
         Line(emulator).receive(1)
 
 
+@pytest.mark.matrix
 @renode
 def test_renode_names_what_it_cannot_load(tmp_path: Path) -> None:
     broken = tmp_path / "firmware.elf"

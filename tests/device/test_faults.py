@@ -21,7 +21,7 @@ from device.faults.firmware import (
     running,
     symbol_values,
 )
-from sampling import by_core, first
+from sampling import by_core
 
 from mcu_deploy.boards import list_boards, load_board
 
@@ -126,8 +126,9 @@ def test_every_fault_in_qemu_is_told_apart_and_followed_by_a_restart(
         _check_platform(line, board.stack_bytes)
 
 
+@pytest.mark.matrix  # test_protocol_emulated.py has the sample's
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", first(RENODE_BOARDS))
+@pytest.mark.parametrize("name", RENODE_BOARDS)
 def test_undefined_instruction_and_overflow_in_renode(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     elf = build(board, fault_sources(board), tmp_path)

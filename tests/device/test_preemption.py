@@ -180,6 +180,7 @@ def test_networks_that_interrupt_each_other_give_what_they_give_alone(
     assert shared.failures >= 2
 
 
+@pytest.mark.matrix
 @on_both
 def test_a_switch_that_forgets_the_fpu_spoils_even_integer_networks(
     board_name: str, models_dir: Path, tmp_path: Path

@@ -14,6 +14,7 @@ import network_programs as programs
 import numpy as np
 import pytest
 from device.faults.firmware import Line, build, function_at, running, symbol_values
+from sampling import first
 
 from mcu_deploy.boards import list_boards, load_board
 from mcu_deploy.compiler import compile_model
@@ -135,17 +136,19 @@ def count_lanes(board: str, folder: Path, first: int, second: int) -> Counts:
     return count(board, folder, [source], f"-DFIRST={first}u", f"-DSECOND={second}u")
 
 
-@pytest.mark.parametrize(("first", "second"), [(200_000, 1000), (1000, 200_000), (50_000, 50_000)])
-def test_waiting_for_the_other_core_is_not_counted(first: int, second: int, tmp_path: Path) -> None:
-    counts = count_lanes("mps2-an521", tmp_path, first, second)
+@pytest.mark.parametrize(
+    ("one", "other"), first([(200_000, 1000), (1000, 200_000), (50_000, 50_000)])
+)
+def test_waiting_for_the_other_core_is_not_counted(one: int, other: int, tmp_path: Path) -> None:
+    counts = count_lanes("mps2-an521", tmp_path, one, other)
     assert len(counts.cores) == 2
     assert counts.cores[0] == counts.total
     # three rounds; what is not a turn of a loop is the hand-shake: some dozens of instructions
-    for found, turns in zip(counts.cores, (first, second), strict=True):
+    for found, turns in zip(counts.cores, (one, other), strict=True):
         assert 3 * 2 * turns < found < 3 * 2 * turns + 200
     # however the cores' threads interleave, not one instruction more or less
     for _ in range(2):
-        assert count_lanes("mps2-an521", tmp_path, first, second) == counts
+        assert count_lanes("mps2-an521", tmp_path, one, other) == counts
 
 
 def test_on_one_core_both_lanes_are_counted_on_it(tmp_path: Path) -> None:
@@ -154,6 +157,7 @@ def test_on_one_core_both_lanes_are_counted_on_it(tmp_path: Path) -> None:
     assert 3 * 2 * 5000 < counts.total < 3 * 2 * 5000 + 100
 
 
+@pytest.mark.matrix  # in the sample the lanes of test_schedule.py do so
 def test_two_instances_on_two_cores_take_the_time_of_one(models_dir: Path, tmp_path: Path) -> None:
     """They share code and weights, each has its workspace; and each gives what it gives alone."""
     model = models_dir / "mlperf_kws_int8"

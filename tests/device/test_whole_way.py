@@ -136,12 +136,17 @@ def test_a_kernel_that_does_not_end_is_named_with_its_backend(
             kws_dir / "samples.npz", folder.compile_again("kws", session).graph
         ).first(1)
         with pytest.raises(DeviceError) as caught:
-            run(folder, samples, connection=Connection(run_timeout=1.0), session=session)
+            run(
+                folder,
+                samples,
+                connection=Connection(run_timeout=0.5, latency=0.5),
+                session=session,
+            )
     sentence = str(caught.value)
     assert "a run that took too long" in sentence
     assert "layer 9 of kws is avg_pool_1, the AveragePool " in sentence
     assert "by the backend Endless" in sentence
-    assert "No layer ended for 1 s" in sentence and "--run-timeout" in sentence
+    assert "No layer ended for 0.5 s" in sentence and "--run-timeout" in sentence
 
 
 def test_an_argument_reaches_the_emulator(kws: BuildFolder, kws_dir: Path, tmp_path: Path) -> None:

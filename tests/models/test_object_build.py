@@ -65,7 +65,6 @@ def assert_whole(built: Build, *names: str) -> None:
     assert {path.name for path in built.directory.iterdir()} == expected
 
 
-@pytest.mark.no_cache
 def test_a_second_build_replaces_the_first(model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     folder.mkdir()
@@ -154,7 +153,6 @@ def test_files_of_the_user_where_a_product_belongs_are_refused(model: Path, tmp_
         build(model, "host", ".", name="n")
 
 
-@pytest.mark.no_cache
 def test_a_killed_build_leaves_the_earlier_one(model: Path, tmp_path: Path) -> None:
     """SIGKILL while the compilers run."""
     folder = tmp_path / "out"
@@ -163,8 +161,8 @@ def test_a_killed_build_leaves_the_earlier_one(model: Path, tmp_path: Path) -> N
     script = "import sys; from mcu_deploy.building import build; build(*sys.argv[1:4], name='n')"
     child = subprocess.Popen(
         [sys.executable, "-c", script, str(model), "mps2-an386", str(folder)],
-        start_new_session=True,
-    )
+        start_new_session=True, env=os.environ | {"MCU_DEPLOY_CACHE": "off"},
+    )  # fmt: skip
     while not list(tmp_path.glob(".out.mcu-deploy-*/new/obj/*")):
         assert child.poll() is None
         time.sleep(0.001)

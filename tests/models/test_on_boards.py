@@ -83,7 +83,7 @@ def test_int8_models_are_bit_exact_on_each_core(
         _assert_exact(model, result)
 
 
-@pytest.mark.parametrize("board", _on([board for board in BOARDS if board not in _CORES]))
+@pytest.mark.parametrize("board", _on(["netduinoplus2"]))  # test_pools_on_boards.py: stm32f746
 def test_an_int8_model_is_bit_exact_on_each_other_board(
     board: str, models_dir: Path, tmp_path: Path
 ) -> None:

@@ -122,10 +122,7 @@ def test_nothing_is_reordered(models_dir: Path) -> None:
 
 
 _SAMPLE = {
-    "mps2-an386": (
-        "mlperf_kws_int8", "mlperf_vww_int8", "mlperf_ic_int8", "mlperf_ad_int8",
-        "mlperf_kws_dynrange",
-    ),
+    "mps2-an386": ("mlperf_kws_int8", "mlperf_ad_int8", "mlperf_kws_dynrange"),
     "mps2-an385": ("mlperf_kws_int8", "tflm_hello_world_int8"),
     "mps3-an547": ("mlperf_kws_int8",),
     "stm32f746": ("mlperf_kws_int8",),
