@@ -29,6 +29,9 @@ after each loss brings pieces near the size that carries most on any line (AIMD,
 _MOST_TIMEOUTS = 60
 """A run may take so many time-outs as long as its layers end: a loop of a model may never end."""
 
+_STOP_SECONDS = 10.0
+"""A device that listens says at once where it was, and restarts; a busy emulator takes its time."""
+
 _PIECE_OVERHEAD = 12
 """Bytes of a WRITE's payload beside the data; READ has fewer."""
 
@@ -272,7 +275,7 @@ class _Exchange:
     def _stop_run(self, why: str) -> None:
         """Raises EndlessRun where the device still listens, to say what it was doing."""
         self._line.stop()
-        deadline = self._line.transport.now() + self._line.latency
+        deadline = self._line.transport.now() + max(self._line.latency, _STOP_SECONDS)
         try:
             while self._line.next_frame(deadline) is not None:
                 pass

@@ -25,6 +25,7 @@ from mcu_deploy.device import (
 )
 from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
 from mcu_deploy.device.protocol import (
+    REPLY,
     Capability,
     Code,
     Provoke,
@@ -71,22 +72,17 @@ class Wire:
     def send(self, data: bytes) -> None:
         self._line.sendall(data)
 
-    def frames(self, seconds: float = 0.3) -> list[Frame]:
-        """What comes, events included, until the device is quiet."""
-        self._line.settimeout(seconds)
-        found: list[Frame] = []
-        while True:
-            try:
-                data = self._line.recv(65536)
-            except TimeoutError:
-                return [frame for frame in found if frame.type != Type.READY]
-            found += self._reader.feed(data)
-
     def ask(
         self, kind: int, payload: bytes = b"", seq: int = 1, version: int = PROTOCOL_VERSION
     ) -> list[Frame]:
-        self.send(encode_frame(Frame(kind, seq, payload, version)))
-        return self.frames()
+        """What comes, events included, before the answer to a PING that is sent behind."""
+        last = Frame(Type.PING, 0xFFFF)
+        self.send(encode_frame(Frame(kind, seq, payload, version)) + encode_frame(last))
+        self._line.settimeout(60)
+        found: list[Frame] = []
+        while not found or (found[-1].type, found[-1].seq) != (last.type + REPLY, last.seq):
+            found += self._reader.feed(self._line.recv(65536))
+        return [frame for frame in found[:-1] if frame.type != Type.READY]
 
     def close(self) -> None:
         self._line.close()
