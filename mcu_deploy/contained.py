@@ -36,7 +36,7 @@ _PR_SET_PDEATHSIG = 1
 _MEMORY_ERROR = 71
 
 
-class Ended(Exception):
+class DidNotReturn(Exception):
     """A call that did not return: a clause, such as "crashed (SIGABRT)"."""
 
 
@@ -55,7 +55,7 @@ def call(
     """What `function` returns or raises, which must be something that pickle takes.
 
     memory_bytes: what it may take beyond what this process has. cpu_seconds: of processor time,
-    so that a busy machine does not matter. Raises Ended.
+    so that a busy machine does not matter. Raises DidNotReturn.
     """
     limits = _Limits(memory_bytes, cpu_seconds)
     reader, writer = os.pipe()
@@ -75,7 +75,7 @@ def call(
             _kill(child)
         status = _reap(child, bool(answer))
     if status != 0:
-        raise Ended(_obituary(status, in_time, limits))
+        raise DidNotReturn(_obituary(status, in_time, limits))
     value, error = pickle.loads(answer)
     if error is not None:
         raise error

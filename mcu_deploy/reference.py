@@ -109,7 +109,7 @@ def _contained(program: str, run: Callable[..., T], model: Path, *arguments: Any
         )  # fmt: skip
     except McuDeployError:
         raise
-    except contained.Ended as ended:
+    except contained.DidNotReturn as ended:
         clause = str(ended)
     except Exception as error:  # those of onnxruntime share no base but Exception
         clause = f"cannot run the model ({reason(error)})"

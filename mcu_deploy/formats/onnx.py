@@ -63,7 +63,7 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
         return _read(path, raw, shapes)
     except McuDeployError:
         raise
-    except contained.Ended as ended:
+    except contained.DidNotReturn as ended:
         raise ModelError(
             f"{path} cannot be read: onnx {ended} on the way to its shapes. The model is damaged "
             "or too large for any microcontroller; check it with onnx.checker, and export it again."

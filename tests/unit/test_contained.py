@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mcu_deploy import contained
-from mcu_deploy.contained import Ended
+from mcu_deploy.contained import DidNotReturn
 from mcu_deploy.errors import UnsupportedError
 
 
@@ -43,7 +43,7 @@ def test_a_crash_is_an_exception(number: signal.Signals) -> None:
     def crash() -> None:
         os.kill(os.getpid(), number)
 
-    with pytest.raises(Ended, match=rf"crashed \({number.name}\)"):
+    with pytest.raises(DidNotReturn, match=rf"crashed \({number.name}\)"):
         contained.call(crash)
 
 
@@ -52,12 +52,12 @@ def test_the_processor_time_has_an_end() -> None:
         while True:
             pass
 
-    with pytest.raises(Ended, match="took longer than 1 seconds"):
+    with pytest.raises(DidNotReturn, match="took longer than 1 seconds"):
         contained.call(never_end, cpu_seconds=1)
 
 
 def test_memory_has_an_end() -> None:
-    with pytest.raises(Ended, match="needed more than 16 MB of memory"):
+    with pytest.raises(DidNotReturn, match="needed more than 16 MB of memory"):
         contained.call(np.ones, 4 << 20, memory_bytes=16 << 20)
     assert contained.call(len, np.ones(4 << 20), memory_bytes=16 << 20) == 4 << 20
 
@@ -75,7 +75,7 @@ def test_a_program_may_ignore_the_end_of_its_children() -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         assert contained.call(divmod, 17, 5) == (3, 2)
-        with pytest.raises(Ended):
+        with pytest.raises(DidNotReturn):
             contained.call(os.abort)
     finally:
         signal.signal(signal.SIGCHLD, before)
