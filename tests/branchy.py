@@ -92,6 +92,19 @@ def model(*forks: Sequence[int], channels: int = 16, seed: int = 0) -> onnx.Mode
         name = f"fork{number}_joined"
         joined = ends[0] if len(ends) == 1 else writer.op("Concat", ends, name, axis=1)
         edge = writer.conv(joined, f"fork{number}_mixed", (channels * len(ends), channels), 1)
+    return _classifier(writer, edge, channels)
+
+
+def residual(channels: int = 8, seed: int = 0) -> onnx.ModelProto:
+    """An image classifier: a stem, a convolution, the sum of both. Input and output as `model`."""
+    writer = _Writer(seed)
+    stem = writer.conv("image", "stem", (3, channels), 3)
+    inner = writer.conv(stem, "inner", (channels, channels), 3)
+    return _classifier(writer, writer.op("Add", [stem, inner], "sum"), channels)
+
+
+def _classifier(writer: _Writer, edge: str, channels: int) -> onnx.ModelProto:
+    """The mean of each plane of the last tensor, and all that was written before."""
     classes = writer.op("GlobalAveragePool", [edge], "pooled")
     graph = helper.make_graph(
         writer.nodes, "branchy",

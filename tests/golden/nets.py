@@ -1,0 +1,106 @@
+"""The networks whose generated C is committed, and what they are compiled with.
+
+kws is the package's example. The small ones, written by `make golden` beside their C, show what it
+does not have: float layers, a residual sum, a state, a second pool, a partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import onnx
+from branchy import residual
+from onnx import helper
+from operators.lab import make_model
+from state_programs import streaming_convolution
+
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.options import Options, PartitionRequest, PoolRequests, Requests, StateRequest
+
+FOLDER = Path(__file__).parent
+BOARDS = ("host", "mps2-an386")
+KWS = FOLDER.parent.parent / "mcu_deploy" / "examples" / "kws" / "model.onnx"
+
+
+@dataclass(frozen=True)
+class Net:
+    """model: makes the file that is committed; None for the example's. boards: by name."""
+
+    name: str
+    model: Callable[[], onnx.ModelProto] | None
+    options: Options = field(default_factory=Options)
+    boards: tuple[str, ...] = BOARDS
+
+    @property
+    def path(self) -> Path:
+        return KWS if self.model is None else FOLDER / f"{self.name}.onnx"
+
+    def sources(self, board: str) -> Mapping[str, bytes]:
+        """The generated header and source, without the weights, by the name they are kept under."""
+        made = compile_model(self.path, load_board(board), name=self.name, options=self.options)
+        files = made.sources.files
+        return {
+            f"{self.name}.{board}.{end}": files[f"network_{self.name}.{end}"] for end in ("h", "c")
+        }
+
+
+def _float() -> onnx.ModelProto:
+    """Convolution with Relu, average over the plane, a matrix, Softmax."""
+    random = np.random.default_rng(1)
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv", pads=(1, 1, 1, 1), strides=(2, 2)),
+        helper.make_node("Relu", ["c"], ["r"], "relu"),
+        helper.make_node("GlobalAveragePool", ["r"], ["p"], "pool"),
+        helper.make_node("Flatten", ["p"], ["f"], "flatten"),
+        helper.make_node("Gemm", ["f", "v"], ["g"], "gemm"),
+        helper.make_node("Softmax", ["g"], ["y"], "softmax"),
+    ]
+    constants = {
+        "w": random.standard_normal((4, 2, 3, 3)).astype(np.float32),
+        "b": random.standard_normal(4).astype(np.float32),
+        "v": random.standard_normal((4, 3)).astype(np.float32),
+    }
+    return make_model(
+        nodes, {"x": ("float32", (1, 2, 8, 8))}, {"y": ("float32", (1, 3))}, constants
+    )
+
+
+NETS = (
+    Net("kws", None),
+    Net("float_layers", _float),
+    Net("residual", residual),
+    Net(
+        "state",
+        streaming_convolution,
+        Options(requests=Requests(states=(StateRequest("ring", "next"),))),
+    ),
+    Net(
+        "pools",
+        residual,
+        Options(pools=PoolRequests(pinned={"image": "psram"}, hot_weights=500)),
+        ("mps2-an386",),
+    ),
+    Net(
+        "partition",
+        residual,
+        Options(
+            requests=Requests(
+                ("stem_int8",), (PartitionRequest("head", ("image",), ("stem_int8",)),)
+            )
+        ),
+    ),
+)
+
+
+def files() -> dict[str, bytes]:
+    """Every committed C file, as it would be generated now."""
+    return {
+        name: text
+        for net in NETS
+        for board in net.boards
+        for name, text in net.sources(board).items()
+    }
