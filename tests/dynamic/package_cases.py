@@ -20,7 +20,7 @@ class Installs:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
-        self.options = CreationOptions(dynamic_backends_path="", call_timeout=10.0)
+        self.options = CreationOptions(dynamic_backends_path="", call_timeout=60.0)
         self.lines: list[str] = []
         self._results: list[Loaded] = []
         self._monkeypatch = monkeypatch

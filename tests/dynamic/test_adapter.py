@@ -255,7 +255,8 @@ def test_a_network_is_built_with_it_or_in_spite_of_it(
     folder, lines = tmp_path / "backends", list[str]()
     folder.mkdir()
     mock_objects.installed(folder, mock_objects.compiled())
-    options = CreationOptions(dynamic_backends_path=str(folder), call_timeout=1.0)
+    seconds = 5.0 if "hang" in order else 60.0  # each call, the load too
+    options = CreationOptions(dynamic_backends_path=str(folder), call_timeout=seconds)
     with Session(options=options, report=lines.append) as session:
         network = compile_model(
             model, load_board("host"), name="net", session=session,

@@ -36,7 +36,7 @@ class Loads:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.options = CreationOptions(dynamic_backends_path=str(folder), call_timeout=5.0)
+        self.options = CreationOptions(dynamic_backends_path=str(folder), call_timeout=60.0)
         self.lines: list[str] = []
         self.results: list[Loaded] = []
 

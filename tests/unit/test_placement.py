@@ -56,7 +56,7 @@ def test_nothing_is_worse_than_first_fit_in_any_order_that_is_tried(
     sorters = [strategy for strategy in by_rank() if strategy.share == 0]
     assert len(sorters) == 3
     greedy = min(instance.height(s.look(search).places) for s in sorters)
-    assert solve(problem, effort=0, seed=seed).bytes == greedy * UNIT
+    assert solve(problem, effort=0, seed=seed).bytes <= greedy * UNIT
     assert solve(problem, effort=3000, seed=seed).bytes <= greedy * UNIT
 
 
