@@ -22,6 +22,7 @@ from mcu_deploy.device import (
     ProtocolError,
     connect,
     describe_fault,
+    line,
 )
 from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
 from mcu_deploy.device.protocol import (
@@ -388,6 +389,17 @@ def test_a_run_that_does_not_end_is_stopped_and_its_layer_named(url: str) -> Non
         assert z.tobytes() == mini_layers(X)[2][0]
         with pytest.raises(ProtocolError):
             device.provoke(Provoke.ENDLESS)  # outside of a layer nothing would stop it
+
+
+def test_a_run_that_was_asked_often_can_still_be_stopped(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More has come than the firmware keeps while it runs: the rest is dropped, and read."""
+    monkeypatch.setattr(line, "_STOP", b"\x01" * 5000 + line._STOP)
+    with connect(url, latency=0.5, run_timeout=0.5) as device:
+        device.provoke(Provoke.ENDLESS, model=0, layer=1)
+        with pytest.raises(EndlessRun, match="in layer 1 of model 0"):
+            device.infer("mini", [X, Y])
 
 
 def test_zeros_stop_nothing_but_a_run(wire: Wire) -> None:

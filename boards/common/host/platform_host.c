@@ -112,18 +112,22 @@ void mcu_platform_allow_stop(bool is_allowed) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* In the handler of the timer's signal. The end of the line is left to mcu_platform_read. */
+/* In the handler of the timer's signal. What `early` has no room for is dropped, as a board does;
+ * the end of the line is left to mcu_platform_read. */
 bool mcu_host_is_stopped(void) {
     struct pollfd fd = {.fd = read_fd, .events = POLLIN};
-    while (zeros < MCU_STOP_ZEROS && early_count < sizeof early && poll(&fd, 1, 0) > 0) {
-        const ssize_t count = read(read_fd, early + early_count, sizeof early - early_count);
+    uint8_t bytes[256];
+    while (zeros < MCU_STOP_ZEROS && poll(&fd, 1, 0) > 0) {
+        const ssize_t count = read(read_fd, bytes, sizeof bytes);
         if (count <= 0) {
             break;
         }
         for (ssize_t i = 0; i < count && zeros < MCU_STOP_ZEROS; ++i) {
-            zeros = early[early_count + (size_t)i] == 0 ? zeros + 1 : 0;
+            zeros = bytes[i] == 0 ? zeros + 1 : 0;
+            if (early_count < sizeof early) {
+                early[early_count++] = bytes[i];
+            }
         }
-        early_count += (size_t)count;
     }
     return zeros >= MCU_STOP_ZEROS;
 }
