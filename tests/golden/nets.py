@@ -37,7 +37,7 @@ class Net:
 
     @property
     def path(self) -> Path:
-        return KWS if self.model is None else FOLDER / f"{self.name}.onnx"
+        return KWS if self.model is None else FOLDER / f"{self.model.__name__}.onnx"
 
     def sources(self, board: str) -> Mapping[str, bytes]:
         """The generated header and source, without the weights, by the name they are kept under."""
@@ -48,7 +48,7 @@ class Net:
         }
 
 
-def _float() -> onnx.ModelProto:
+def float_layers() -> onnx.ModelProto:
     """Convolution with Relu, average over the plane, a matrix, Softmax."""
     random = np.random.default_rng(1)
     nodes = [
@@ -71,7 +71,7 @@ def _float() -> onnx.ModelProto:
 
 NETS = (
     Net("kws", None),
-    Net("float_layers", _float),
+    Net("float_layers", float_layers),
     Net("residual", residual),
     Net(
         "state",
