@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from mcu_deploy.arrays import Array
@@ -53,17 +54,16 @@ def open_device(
     """
     folder = as_folder(build)
     chosen = connection or Connection()
+    reach = partial(
+        connect,
+        expect=folder.expected(),
+        latency=chosen.latency,
+        retries=chosen.retries,
+        run_timeout=chosen.run_timeout,
+    )
     try:
         if chosen.port is not None:
-            baud = chosen.baud or folder.board.serial.baud
-            with connect(
-                chosen.port,
-                baud=baud,
-                expect=folder.expected(),
-                latency=chosen.latency,
-                retries=chosen.retries,
-                run_timeout=chosen.run_timeout,
-            ) as device:
+            with reach(chosen.port, baud=chosen.baud or folder.board.serial.baud) as device:
                 yield device
             return
         with (
@@ -71,11 +71,7 @@ def open_device(
                 folder.board, folder.firmware, emulator=chosen.emulator,
                 extra_args=chosen.arguments,
             ) as emulator,
-            connect(
-                emulator.url, expect=folder.expected(),
-                latency=chosen.latency, retries=chosen.retries,
-                run_timeout=chosen.run_timeout,
-            ) as device,
+            reach(emulator.url) as device,
         ):  # fmt: skip
             yield device
     except DeviceFault as fault:
