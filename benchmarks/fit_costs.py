@@ -27,13 +27,13 @@ import numpy.typing as npt
 import onnx
 import typed_cost_cases
 
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.profiling import profile
 from mcu_deploy.backends.CpuRef import costs
 from mcu_deploy.backends.CpuRef.costs import Work, work_of
-from mcu_deploy.building import build
 from mcu_deploy.discovery import modules
 from mcu_deploy.errors import UnsupportedError
-from mcu_deploy.folder import open_folder
-from mcu_deploy.profiling import profile
 
 _BOARD = "mps2-an386"
 _HERE = Path(__file__).resolve().parent

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.profiling import profile
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
-from mcu_deploy.folder import open_folder
 from mcu_deploy.output import write_file
-from mcu_deploy.profiling import profile
 from mcu_deploy.toolchain import Toolchain
 
 _HERE = Path(__file__).resolve().parent

@@ -13,16 +13,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mcu_deploy.api.building import Build, build
+    from mcu_deploy.api.optimizing import Optimized, optimize_model
+    from mcu_deploy.api.profiling import profile
+    from mcu_deploy.api.running import open_device, run
+    from mcu_deploy.api.validating import validate
     from mcu_deploy.backends.interface import CreationOptions
-    from mcu_deploy.building import Build, build
     from mcu_deploy.compiler import compile_model
     from mcu_deploy.device import connect
-    from mcu_deploy.optimizing import Optimized, optimize_model
     from mcu_deploy.options import Options
-    from mcu_deploy.profiling import profile
-    from mcu_deploy.running import open_device, run
     from mcu_deploy.session import Session
-    from mcu_deploy.validating import validate
 
 __version__ = "0.1.0"
 
@@ -45,18 +45,18 @@ __all__ = [
 
 _HOMES = {
     "CreationOptions": "backends.interface",
-    "Build": "building",
-    "build": "building",
+    "Build": "api.building",
+    "build": "api.building",
     "Options": "options",
     "compile_model": "compiler",
     "connect": "device",
-    "Optimized": "optimizing",
-    "optimize_model": "optimizing",
-    "profile": "profiling",
-    "open_device": "running",
-    "run": "running",
+    "Optimized": "api.optimizing",
+    "optimize_model": "api.optimizing",
+    "profile": "api.profiling",
+    "open_device": "api.running",
+    "run": "api.running",
     "Session": "session",
-    "validate": "validating",
+    "validate": "api.validating",
 }
 
 

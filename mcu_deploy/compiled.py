@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcu_deploy.backends.interface import RegionCall, Target
+from mcu_deploy.choose import Assignment
+from mcu_deploy.choose.select import Selection
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
-from mcu_deploy.partition import Assignment
 from mcu_deploy.plan import InSlot, Plan
-from mcu_deploy.select import Selection
 
 if TYPE_CHECKING:
     from mcu_deploy.options import Options

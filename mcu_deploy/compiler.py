@@ -8,30 +8,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcu_deploy import (
-    codegen,
-    exposing,
-    flow,
-    formats,
-    hygiene,
-    layouts,
-    memory_pools,
-    optimize,
-    partition,
-    plan,
-    select,
-    splitting,
-)
+from mcu_deploy import choose, codegen, formats, hygiene, passes, plan
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.boards import Board
+from mcu_deploy.choose import select
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import BackendFault, HygieneError, McuDeployError, ModelError
 from mcu_deploy.formats.imported import AssumedShape, Imported
+from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.ir import EdgeId, Graph, naming
-from mcu_deploy.obstacles import Obstacle
 from mcu_deploy.options import Options
+from mcu_deploy.passes import exposing, flow, layouts, splitting
+from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import floats
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import compile_network, gcc_command_line
@@ -115,7 +105,7 @@ def _refusal(read: Imported, preference: Sequence[Backend], target: Target) -> M
     refused: list[Obstacle] = []
     for part in (read.graph, *read.parts):
         with suppress(McuDeployError):
-            refused += partition.unsupported(optimize.run(part), preference, target)
+            refused += choose.unsupported(passes.run(part), preference, target)
     return read.refusal({op for backend in preference for op in backend.operators}, refused)
 
 
@@ -125,7 +115,7 @@ def _simplify(read: Imported, name: str, options: Options) -> _Source:
         imported = splitting.take(imported, options.half)
     pinned = memory_pools.find(imported, options.pools)
     graph, marks = exposing.mark(imported, options.requests)
-    graph = optimize.run(graph, optimize.Options(fuse=not options.layers_all))
+    graph = passes.run(graph, passes.Options(fuse=not options.layers_all))
     return _Source(name, imported, read.assumed, graph, marks, pinned)
 
 
@@ -133,11 +123,11 @@ def _compile(source: _Source, board: Board, session: Session, options: Options) 
     """From the simplified graph to a plan, by the backends that the session has now."""
     target = target_of(board)
     preference = session.preference(board.core, options.backends)
-    graph, assignment = partition.assign(
+    graph, assignment = choose.assign(
         source.graph,
         preference,
         target,
-        partition.Options(
+        choose.Options(
             _layer_backends(session, board, options), options.strategy, not options.layers_all
         ),
     )

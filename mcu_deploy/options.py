@@ -236,7 +236,7 @@ class Options(Checked):
     strategy: str = _option(
         "greedy", "--strategy", "greedy: the first backend of the preference; cost: the cheapest, "
         "with the conversions between them.",
-        words=lambda: tuple(named("mcu_deploy.partition.strategies")),
+        words=lambda: tuple(named("mcu_deploy.choose.strategies")),
     )  # fmt: skip
     weights: str = _option(
         "incbin", "--weights", "incbin: a file beside the source; array: C arrays.",

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mcu_deploy import formats, layouts, optimize, partition, plan, select
+from mcu_deploy import choose, formats, passes, plan
 from mcu_deploy.backends.interface import Backend
+from mcu_deploy.choose import select
+from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
+from mcu_deploy.passes import layouts
 from mcu_deploy.plan import Plan
-from mcu_deploy.select import Choice
 from mcu_deploy.session import Session
 
 Array = npt.NDArray[Any]
@@ -61,13 +63,13 @@ def preference() -> tuple[Backend, ...]:
 
 def laid_out(graph: Graph) -> Graph:
     """A graph with the layouts that the host's backends ask for."""
-    return layouts.assign(*partition.assign(graph, preference()))
+    return layouts.assign(*choose.assign(graph, preference()))
 
 
 def planned(graph: Graph, reuse: bool = True) -> tuple[Graph, tuple[Choice, ...], Plan]:
     """A graph through the stages from the partitioner to the planner, for the host."""
     backends = preference()
-    graph, assignment = partition.assign(graph, backends)
+    graph, assignment = choose.assign(graph, backends)
     graph = layouts.assign(graph, assignment)
     choices = select.select(graph, assignment, backends).choices
     return graph, choices, plan.make(graph, choices, plan.Options(reuse=reuse))
@@ -75,7 +77,7 @@ def planned(graph: Graph, reuse: bool = True) -> tuple[Graph, tuple[Choice, ...]
 
 def plan_digest(path: str) -> str:
     """A hash of all that the planner says of a model."""
-    graph, _, made = planned(optimize.run(formats.load(Path(path))))
+    graph, _, made = planned(passes.run(formats.load(Path(path))))
     text = repr((graph.topology, made.buffers, made.tensors, made.places, made.bytes))
     return hashlib.sha256(text.encode()).hexdigest()
 

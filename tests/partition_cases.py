@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from hypothesis import strategies as st
 
 from mcu_deploy.backends.interface import Costs, LayoutRule, Support
+from mcu_deploy.choose import Candidate, Problem
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, NodeId, TensorType
-from mcu_deploy.partition import Candidate, Problem
 
 Pick = Callable[[int, int], int]  # an integer between two, both included
 

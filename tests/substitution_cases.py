@@ -23,7 +23,7 @@ from mcu_deploy.ir import (
 )
 from mcu_deploy.ir.substitute import substitute
 from mcu_deploy.ir.verify import verify_view
-from mcu_deploy.optimize import optional
+from mcu_deploy.passes import optional
 
 
 def same(one: Graph, two: Graph) -> None:

@@ -15,10 +15,10 @@ import numpy as np
 from mcu_deploy import interpreter
 from mcu_deploy.agreement.rules import Rule, layer_rules
 from mcu_deploy.agreement.runs import DeviceRun
-from mcu_deploy.arrays import Array
 from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiler import Network
 from mcu_deploy.device import Device
+from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import EdgeId
 
 

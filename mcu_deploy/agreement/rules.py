@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy import operators
-from mcu_deploy.arrays import Array
 from mcu_deploy.backends.layer import layer_of
+from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import EdgeId, Graph, Node
 
 BITS, STEP, SHARE = "bits", "step", "share"

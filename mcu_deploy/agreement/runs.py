@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.arrays import Array
 from mcu_deploy.compiler import Network
 from mcu_deploy.device import Device, LayerCrc
-from mcu_deploy.samples import Samples
+from mcu_deploy.files.arrays import Array
+from mcu_deploy.files.samples import Samples
 
 
 @dataclass(frozen=True)

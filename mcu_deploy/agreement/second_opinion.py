@@ -14,7 +14,7 @@ import numpy as np
 from mcu_deploy import interpreter
 from mcu_deploy.agreement.rules import ONE_STEP, Rule, layer_rules
 from mcu_deploy.arithmetic import dequantize, quantize
-from mcu_deploy.arrays import Array
+from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
 from mcu_deploy.ir.types import channels_last
 

@@ -29,7 +29,7 @@ from mcu_deploy.boards.model import (
 )
 from mcu_deploy.boards.reader import Table, did_you_mean
 from mcu_deploy.errors import BoardError, UnknownBoardError, one_line
-from mcu_deploy.given import is_file, is_folder
+from mcu_deploy.files.given import is_file, is_folder
 
 BOARD_FILE = "board.toml"
 

@@ -51,7 +51,7 @@ def build(
     options: Options,
 ) -> None:
     """Compile models for a board: C source, a checked object, firmware, and a report."""
-    from mcu_deploy import building
+    from mcu_deploy.api import building
     from mcu_deploy.boards import load_board
     from mcu_deploy.codegen.names import network_name
     from mcu_deploy.report import explain as explain_network

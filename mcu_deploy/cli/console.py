@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from mcu_deploy.errors import McuDeployError
-from mcu_deploy.json_text import json_text
+from mcu_deploy.files.json_text import json_text
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)

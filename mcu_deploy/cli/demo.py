@@ -24,9 +24,10 @@ def demo(
     """Build the example that ships with mcu-deploy and run its eight samples on a board."""
     import numpy as np
 
-    from mcu_deploy import building, profiling, resources, running
-    from mcu_deploy.folder import open_folder
-    from mcu_deploy.samples import load_samples
+    from mcu_deploy import resources
+    from mcu_deploy.api import building, profiling, running
+    from mcu_deploy.api.folder import open_folder
+    from mcu_deploy.files.samples import load_samples
 
     example = resources.examples() / "kws"
     name, reason = (board, f"{board}, as asked for") if board else _demo_board()

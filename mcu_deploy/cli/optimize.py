@@ -44,7 +44,7 @@ def optimize(
     options: Options,
 ) -> None:
     """Compile a model up to its plan and save it: `build` then has code generation left to do."""
-    from mcu_deploy import optimizing
+    from mcu_deploy.api import optimizing
     from mcu_deploy.session import Session
 
     creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])

@@ -44,9 +44,9 @@ def profile(
     as_json: JsonOption = False,
 ) -> None:
     """Count what one inference costs on a board, layer by layer."""
-    from mcu_deploy import profiling
-    from mcu_deploy.folder import folder_for
-    from mcu_deploy.running import Connection
+    from mcu_deploy.api import profiling
+    from mcu_deploy.api.folder import folder_for
+    from mcu_deploy.api.running import Connection
 
     connection = Connection(
         port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout

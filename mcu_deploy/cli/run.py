@@ -21,11 +21,11 @@ from mcu_deploy.cli.options import (
     RetriesOption,
     RunTimeoutOption,
 )
-from mcu_deploy.given import is_folder
+from mcu_deploy.files.given import is_folder
 
 if TYPE_CHECKING:
-    from mcu_deploy.arrays import Array
-    from mcu_deploy.running import Results
+    from mcu_deploy.api.running import Results
+    from mcu_deploy.files.arrays import Array
 
 
 def register(app: typer.Typer) -> None:
@@ -66,9 +66,9 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run a network on an emulated or a real board."""
-    from mcu_deploy import running, split_running
+    from mcu_deploy.api import running, split_running
+    from mcu_deploy.api.folder import folder_for
     from mcu_deploy.errors import UsageError
-    from mcu_deploy.folder import folder_for
     from mcu_deploy.output import require_writable
 
     if output is not None:
@@ -104,7 +104,7 @@ def _show(
     results: Results, title: str, output: Path | None, as_json: bool, name: str, board: str
 ) -> None:
     """Writes the results to a file if one is named, and prints them."""
-    from mcu_deploy.running import stack_outputs
+    from mcu_deploy.api.running import stack_outputs
 
     stacked = stack_outputs(results)
     if output is not None:

@@ -68,12 +68,12 @@ def validate(
 
     Ends in 1 where they differ by more than docs/arithmetic.md allows.
     """
-    from mcu_deploy import validating
+    from mcu_deploy.api import validating
+    from mcu_deploy.api.folder import folder_for
+    from mcu_deploy.api.running import Connection
     from mcu_deploy.errors import RequestError, UsageError
-    from mcu_deploy.folder import folder_for
+    from mcu_deploy.files.samples import load_samples, random_samples
     from mcu_deploy.options import Options
-    from mcu_deploy.running import Connection
-    from mcu_deploy.samples import load_samples, random_samples
 
     if layers not in (None, "built", "all"):
         raise UsageError(f"--layers={layers} is not known; it is built or all.")

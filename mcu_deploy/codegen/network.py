@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import jinja2
 
-from mcu_deploy import cache
 from mcu_deploy.backends.interface import Constant
+from mcu_deploy.choose.select import Selection
 from mcu_deploy.codegen import constants, control, describe, memory, names, program, tensors
 from mcu_deploy.codegen.statements import Function
 from mcu_deploy.codegen.symbols import Symbols, headers
 from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, table, wrap
 from mcu_deploy.errors import ModelError, UsageError
+from mcu_deploy.files import cache
 from mcu_deploy.ir import Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import Copy, Plan, State
 from mcu_deploy.plan.control import Element
-from mcu_deploy.select import Selection
 
 # What the templates are written for: MCU_MODEL_ABI_VERSION of crt/include/mcu/model.h, and
 # MCU_MAX_TENSORS of runtime.h.

@@ -21,10 +21,10 @@ from mcu_deploy.backends.interface import (
     MemoryManager,
     WorkloadFactory,
 )
+from mcu_deploy.choose import optimizing
 from mcu_deploy.dynamic import codec, wire
 from mcu_deploy.dynamic.codec import Json
 from mcu_deploy.dynamic.wire import Blob, Declined
-from mcu_deploy.partition import optimizing
 
 Blobs = list[bytearray]
 Answer = tuple[Json, list[Blob]]

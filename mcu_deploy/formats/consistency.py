@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mcu_deploy.formats.obstacles import short
 from mcu_deploy.formats.onnx_control import misfit
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import Graph, Node, NodeId, TensorType
-from mcu_deploy.obstacles import short
 from mcu_deploy.operators import shapes
 from mcu_deploy.operators.movement import pad_amounts
 from mcu_deploy.operators.reduction import reduced_axes

@@ -20,7 +20,9 @@ from onnx import TensorProto
 
 from mcu_deploy import contained
 from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
+from mcu_deploy.formats.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refused_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes
@@ -29,8 +31,6 @@ from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
-from mcu_deploy.given import is_file
-from mcu_deploy.obstacles import Obstacle, refusal, settled, tensors
 
 SUFFIXES = (".onnx",)
 

@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 
 from mcu_deploy.errors import ModelError, UnsupportedError
+from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.onnx_inference import refuse_training
 from mcu_deploy.formats.onnx_operators import (
     COUNTING,
@@ -36,7 +37,6 @@ from mcu_deploy.formats.onnx_types import (
     type_of,
 )
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
-from mcu_deploy.obstacles import Obstacle
 from mcu_deploy.operators import label
 
 

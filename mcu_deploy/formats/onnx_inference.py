@@ -13,9 +13,9 @@ import onnx
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import all_nodes
-from mcu_deploy.obstacles import Obstacle
 
 # For each operator the attributes of which only these values are computed.
 _COMPUTED: Mapping[tuple[str, str], tuple[int, ...]] = {

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, MutableSequence
 
 import onnx
 
+from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.onnx_subgraphs import all_nodes
-from mcu_deploy.obstacles import Obstacle
 from mcu_deploy.operators import label
 
 

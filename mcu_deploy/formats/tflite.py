@@ -13,10 +13,10 @@ from pathlib import Path
 
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_option, shown
+from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle, short
 from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, Operation, Refused, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import converters
-from mcu_deploy.obstacles import NO_BACKEND, Obstacle, short
 
 SUFFIXES = (".tflite",)
 

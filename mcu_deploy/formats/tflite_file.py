@@ -20,8 +20,8 @@ import tflite
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError
 from mcu_deploy.formats.consistency import too_large
+from mcu_deploy.formats.obstacles import short, tensors
 from mcu_deploy.ir import DType, Quantization, TensorType
-from mcu_deploy.obstacles import short, tensors
 
 # What Python, numpy and flatbuffers raise where a file says something impossible.
 SIGNS_OF_DAMAGE = (

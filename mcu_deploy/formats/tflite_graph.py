@@ -16,9 +16,9 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError
+from mcu_deploy.formats.obstacles import short
 from mcu_deploy.formats.tflite_file import Operation, Tensor
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Quantization, TensorType
-from mcu_deploy.obstacles import short
 
 # The operator set whose meaning the ONNX operators of the graph have.
 OPSET = 17

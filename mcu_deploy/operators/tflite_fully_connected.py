@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.arithmetic_tflite import (
+from mcu_deploy.arithmetic.tflite import (
     activation_bounds,
     fully_connected_multipliers,
     multiply,

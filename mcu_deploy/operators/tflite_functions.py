@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.arithmetic_gemmlowp import logistic, tanh
-from mcu_deploy.arithmetic_tflite import (
+from mcu_deploy.arithmetic.gemmlowp import logistic, tanh
+from mcu_deploy.arithmetic.tflite import (
     Integers,
     activation_bounds,
     multiply,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, clip
-from mcu_deploy.arithmetic_tflite import round_half_away
+from mcu_deploy.arithmetic.tflite import round_half_away
 from mcu_deploy.operators.base import Call, Operator
 from mcu_deploy.operators.conv import accumulate, conv_window, macs
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.arithmetic_tflite import (
+from mcu_deploy.arithmetic.tflite import (
     activation_bounds,
     mean_multiplier,
     multiply,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.arithmetic_tflite import (
+from mcu_deploy.arithmetic.tflite import (
     multiply,
     quantize_multiplier,
     round_half_away,

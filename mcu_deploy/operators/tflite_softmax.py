@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.arithmetic_gemmlowp import exp_of_negative, reciprocal
-from mcu_deploy.arithmetic_tflite import (
+from mcu_deploy.arithmetic.gemmlowp import exp_of_negative, reciprocal
+from mcu_deploy.arithmetic.tflite import (
     Integers,
     high_product,
     multiply,

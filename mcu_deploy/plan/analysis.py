@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mcu_deploy.backends.interface import Region, RegionKind
+from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan import groups as sharing
 from mcu_deploy.plan.alignment import aligned
@@ -14,7 +15,6 @@ from mcu_deploy.plan.exposure import State
 from mcu_deploy.plan.groups import Group, Groups, Run, Sharing
 from mcu_deploy.plan.lowering import Happening
 from mcu_deploy.plan.model import Copy
-from mcu_deploy.select import Choice
 
 Life = tuple[int, int]  # the first and the last position, both included
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
+from mcu_deploy.choose.select import Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan.check_addresses import with_addresses
@@ -21,7 +22,6 @@ from mcu_deploy.plan.check_views import Views
 from mcu_deploy.plan.control import Element
 from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
 from mcu_deploy.plan.stretch import Stretch
-from mcu_deploy.select import Chosen, choices_within
 
 
 def check(

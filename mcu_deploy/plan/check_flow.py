@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from mcu_deploy.flow import Rounds, Slices, rounds_of
+from mcu_deploy.choose.select import Choice, Chosen, Control, choices_within
 from mcu_deploy.ir import EdgeId, Graph, NodeId
+from mcu_deploy.passes.flow import Rounds, Slices, rounds_of
 from mcu_deploy.plan.control import Block, Branch, Count, Element, Repeat, blocks
 from mcu_deploy.plan.model import Copy, PlanError, Program, Step
-from mcu_deploy.select import Choice, Chosen, Control, choices_within
 
 Live = set[EdgeId]
 

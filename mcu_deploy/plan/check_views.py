@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan.model import PlanError
 from mcu_deploy.plan.stretch import Stretch
-from mcu_deploy.select import Choice
 
 
 class Views:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind
+from mcu_deploy.choose.select import Choice, Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import groups as sharing
@@ -22,7 +23,6 @@ from mcu_deploy.plan.groups import Sharing
 from mcu_deploy.plan.lowering import Happening, lower
 from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor
 from mcu_deploy.plan.parts import find_parts, runs_of
-from mcu_deploy.select import Choice, Chosen, choices_within
 
 Pair = tuple[int, int]
 

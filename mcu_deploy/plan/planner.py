@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mcu_deploy.backends.interface import RegionCall
+from mcu_deploy.choose.select import Chosen, choices_within
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import memory_strategies, require_word
@@ -38,7 +39,6 @@ from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Placement, Problem, solve
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.plan.sequence import arrange, schedule
-from mcu_deploy.select import Chosen, choices_within
 
 STATE = "state"
 MOST_POOLS = 4  # MCU_MAX_POOLS of crt/include/mcu/model.h

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from mcu_deploy.backends.interface import RegionKind
+from mcu_deploy.choose.select import Choice, Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import schedules
@@ -16,7 +17,6 @@ from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.groups import Groups, of_views, reads_of, sharings
 from mcu_deploy.plan.model import Parallel
 from mcu_deploy.plan.ordering import Task, best_order
-from mcu_deploy.select import Choice, Chosen, choices_within
 
 ChosenT = TypeVar("ChosenT", Choice, Chosen)
 

@@ -16,9 +16,9 @@ from mcu_deploy.backends.interface import (
     WorkloadFactory,
     no,
 )
+from mcu_deploy.choose import Assignment, Candidate, Partition, Refusal
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, Node, NodeId
-from mcu_deploy.partition import Assignment, Candidate, Partition, Refusal
 from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.context import Reader, Writer
 from mcu_deploy.pmx.damage import Damage

@@ -13,6 +13,7 @@ import numpy as np
 from mcu_deploy import __version__
 from mcu_deploy.backends.interface import RegionCall, Support, Target
 from mcu_deploy.backends.workload import Argument, CFunction, Region
+from mcu_deploy.choose.select import Chosen, Selection, choices_within
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.ir import TensorType
 from mcu_deploy.plan import Plan
@@ -24,7 +25,6 @@ from mcu_deploy.pmx.checks import check
 from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
 from mcu_deploy.pmx.damage import Damage, reading
 from mcu_deploy.pmx.records import element, record
-from mcu_deploy.select import Chosen, Selection, choices_within
 
 _LISTS = {
     TensorType: "Types", CFunction: "Functions", Region: "Regions", Argument: "Arguments",

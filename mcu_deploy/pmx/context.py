@@ -12,11 +12,11 @@ import numpy.typing as npt
 from mcu_deploy.backends.interface import Support
 from mcu_deploy.backends.layer import HOST, Layer, layer_of
 from mcu_deploy.backends.workload import Argument, CFunction, Region
+from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import DType, EdgeId, Graph, NodeId, TensorType
 from mcu_deploy.operators import find
 from mcu_deploy.pmx.damage import Damage
 from mcu_deploy.pmx.reordered import Reordered
-from mcu_deploy.select import Choice
 
 # What several things share: saved once, and referred to by a number.
 NUMBERED = (str, TensorType, CFunction, Region, Argument, Support)

@@ -20,6 +20,7 @@ import numpy as np
 from mcu_deploy.backends import workload
 from mcu_deploy.backends.layer import Layer
 from mcu_deploy.backends.workload import Region
+from mcu_deploy.choose.select import Choice, Chosen
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.plan import exposure
 from mcu_deploy.plan import model as plan
@@ -31,7 +32,6 @@ from mcu_deploy.pmx.constants import decode_array, encode_array, numbers
 from mcu_deploy.pmx.context import NUMBERED, Reader, Writer
 from mcu_deploy.pmx.damage import Damage
 from mcu_deploy.pmx.references import Decode, Encode
-from mcu_deploy.select import Choice, Chosen
 
 
 class EdgeRef(int):

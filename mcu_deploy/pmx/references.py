@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mcu_deploy.backends.layer import Layer
+from mcu_deploy.choose.select import Choice
 from mcu_deploy.plan import managers
 from mcu_deploy.plan.managers import Configuration
 from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.constants import numbers
 from mcu_deploy.pmx.context import Reader, Writer
 from mcu_deploy.pmx.damage import Damage
-from mcu_deploy.select import Choice
 
 Encode = Callable[[Writer, Any], Any]
 Decode = Callable[[Reader, Any], Any]

@@ -16,7 +16,7 @@ from mcu_deploy.report import floats, memory
 from mcu_deploy.toolchain import FirmwareSizes, SecondCoreStacks, StackBound, Toolchain
 
 if TYPE_CHECKING:
-    from mcu_deploy.building import BuiltNetwork
+    from mcu_deploy.api.building import BuiltNetwork
     from mcu_deploy.compiler import Network
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mcu_deploy.choose import Assignment, Candidate
 from mcu_deploy.ir import Graph
-from mcu_deploy.partition import Assignment, Candidate
 
 if TYPE_CHECKING:
     from mcu_deploy.compiler import Network

@@ -10,7 +10,7 @@ from mcu_deploy.backends.interface import Layer
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph
-from mcu_deploy.optimize.floats import REASON
+from mcu_deploy.passes.floats import REASON
 
 # These are the borders between integers and real numbers.
 _CONVERSIONS = {

@@ -17,10 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import __version__, cache, child, resources
+from mcu_deploy import __version__, child, resources
 from mcu_deploy.backends import file_lists
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
+from mcu_deploy.files import cache
 
 _APT = "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
 _APT_HOST = "sudo apt install gcc libc6-dev"

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mcu_deploy import compiler, resources
+from mcu_deploy.api.building import build
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 
 SOURCE = """
 #include "network_kws.h"

@@ -10,12 +10,12 @@ from control_cases import BOOL, FLOAT, INT, graph_of, node
 from operators import control_models as models
 from operators.lab import Case
 
-from mcu_deploy.building import build
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.running import open_device
+from mcu_deploy.api.validating import validate
 from mcu_deploy.errors import DeviceError
-from mcu_deploy.folder import open_folder
-from mcu_deploy.profiling import profile
-from mcu_deploy.running import open_device
-from mcu_deploy.validating import validate
 
 HOST = pytest.param("host", marks=pytest.mark.needs_host_gcc)
 BOARD = pytest.param("mps2-an386", marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu])

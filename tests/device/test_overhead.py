@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sampling import first
 
-from mcu_deploy import building, profiling
+from mcu_deploy.api import building, profiling
 from mcu_deploy.errors import UnsupportedError
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]

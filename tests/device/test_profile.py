@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from sampling import first
 
-from mcu_deploy.building import build
-from mcu_deploy.folder import BuildFolder, open_folder
-from mcu_deploy.profiling import profile
-from mcu_deploy.running import Connection
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import BuildFolder, open_folder
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.running import Connection
 
 pytestmark = [pytest.mark.needs_arm_gcc]
 

@@ -14,17 +14,17 @@ from device.faults import firmware
 from sampling import first
 
 from mcu_deploy import interpreter
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import BuildFolder, open_folder
+from mcu_deploy.api.profiling import Profile, profile
+from mcu_deploy.api.running import open_device
+from mcu_deploy.api.validating import validate
 from mcu_deploy.boards import Board, load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.errors import FitError
-from mcu_deploy.folder import BuildFolder, open_folder
+from mcu_deploy.files.samples import Samples
 from mcu_deploy.options import Options
-from mcu_deploy.profiling import Profile, profile
-from mcu_deploy.running import open_device
-from mcu_deploy.samples import Samples
-from mcu_deploy.validating import validate
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 

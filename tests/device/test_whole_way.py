@@ -10,6 +10,10 @@ import pytest
 from command_line import call
 from device.protocol_lab import server
 
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import BuildFolder, open_folder
+from mcu_deploy.api.running import Connection, open_device, run
+from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import (
     Descriptor,
@@ -19,14 +23,10 @@ from mcu_deploy.backends.interface import (
     WorkloadInfo,
 )
 from mcu_deploy.backends.registry import Registry
-from mcu_deploy.building import build
 from mcu_deploy.device.protocol import Provoke
 from mcu_deploy.errors import DeviceError
-from mcu_deploy.folder import BuildFolder, open_folder
-from mcu_deploy.running import Connection, open_device, run
-from mcu_deploy.samples import load_samples
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.session import Session
-from mcu_deploy.validating import validate
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 

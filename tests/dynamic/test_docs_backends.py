@@ -22,11 +22,11 @@ from dynamic.page_cases import (
 )
 from graph_cases import Net
 
-from mcu_deploy import partition
+from mcu_deploy import choose
 from mcu_deploy.backends.interface import API_VERSION
 from mcu_deploy.dynamic.naming import why_not
 from mcu_deploy.dynamic.version import is_compatible
-from mcu_deploy.optimize import optional
+from mcu_deploy.passes import optional
 
 pytestmark = pytest.mark.needs_host_gcc
 
@@ -77,7 +77,7 @@ def test_a_replacement_in_python() -> None:
     net = Net()
     graph = net.finish(net.op("Abs", [net.op("Neg", [net.input(1, 4)], (1, 4))], (1, 4)))
     backend = Only(ops=None, optimizes=found["optimize_subgraph"])
-    made, _ = partition.assign(graph, [backend])
+    made, _ = choose.assign(graph, [backend])
     assert [node.op for node in made.nodes] == ["Abs"]
 
 

@@ -11,12 +11,12 @@ from dynamic.package_cases import HERE, Installs
 from onnx import TensorProto, helper
 from sampling import first
 
+from mcu_deploy.api.building import build
+from mcu_deploy.api.running import run
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import compile_model
+from mcu_deploy.files.samples import Samples
 from mcu_deploy.options import Options
-from mcu_deploy.running import run
-from mcu_deploy.samples import Samples
 from mcu_deploy.session import Session
 
 pytestmark = pytest.mark.needs_host_gcc

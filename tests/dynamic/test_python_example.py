@@ -14,14 +14,14 @@ from operators import lab
 from operators.sandwich import Q, quantized_conv
 
 from mcu_deploy import interpreter
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import Profile, profile
+from mcu_deploy.api.running import run
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.options import Options
-from mcu_deploy.profiling import Profile, profile
 from mcu_deploy.report import explain
-from mcu_deploy.running import run
-from mcu_deploy.samples import load_samples
 from mcu_deploy.session import Session
 
 pytestmark = pytest.mark.needs_host_gcc

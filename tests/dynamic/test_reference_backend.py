@@ -20,7 +20,10 @@ from operators.sandwich import (
     random_integers,
 )
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.running import run
 from mcu_deploy.arithmetic import exponential_table
 from mcu_deploy.backends.interface import (
     CreationOptions,
@@ -33,14 +36,11 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import BackendFault
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.ir import Graph, Quantization
 from mcu_deploy.options import Options
-from mcu_deploy.profiling import profile
-from mcu_deploy.running import run
-from mcu_deploy.samples import load_samples
 from mcu_deploy.session import Session
 
 pytestmark = pytest.mark.needs_host_gcc
@@ -75,7 +75,7 @@ def only_reference(cmake_build: Path, tmp_path_factory: pytest.TempPathFactory) 
 def imported(model: ModelProto, folder: Path) -> Graph:
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    return optimize.run(formats.load(path))
+    return passes.run(formats.load(path))
 
 
 def layer_named(graph: Graph, op: str) -> Layer:
@@ -273,7 +273,7 @@ def test_keyword_spotting_end_to_end(
 
 def every_second_layer(kws_dir: Path) -> dict[str, str]:
     """The first convolution, the third, and so on, for the dynamic backend."""
-    graph = optimize.run(formats.load(kws_dir / "model.onnx"))
+    graph = passes.run(formats.load(kws_dir / "model.onnx"))
     return {node.name: ID for node in [n for n in graph.nodes if n.op == "Conv"][::2]}
 
 

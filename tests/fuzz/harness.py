@@ -27,7 +27,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 
 from mcu_deploy.errors import McuDeployError
-from mcu_deploy.obstacles import Refusal
+from mcu_deploy.formats.obstacles import Refusal
 
 _DIAGNOSES = "protocol"  # of a line: several sentences
 REGRESSIONS = Path(__file__).parent / "regressions"

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from fuzz.harness import change_bytes
 
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.ir import DType, Graph, GraphEditor, TensorType
-from mcu_deploy.samples import load_samples
 
 SUFFIX = ".npz"
 _NUMBERS = (

@@ -16,6 +16,7 @@ import numpy as np
 from fuzz.harness import change_bytes
 from fuzz.target_report import built
 
+from mcu_deploy.api.folder import open_folder
 from mcu_deploy.device import connect
 from mcu_deploy.device.client import Device
 from mcu_deploy.device.emulator import open_emulator
@@ -24,7 +25,6 @@ from mcu_deploy.device.link import Link
 from mcu_deploy.device.protocol import REPLY, Type
 from mcu_deploy.device.transport import Transport
 from mcu_deploy.errors import DeviceError
-from mcu_deploy.folder import open_folder
 
 SUFFIX = ".frames"
 Conversation = list[list[tuple[int, bytes]]]

@@ -15,7 +15,7 @@ from fuzz.harness import change_bytes
 from pmx_cases import small_model
 
 import mcu_deploy
-from mcu_deploy.folder import open_folder
+from mcu_deploy.api.folder import open_folder
 
 SUFFIX = ".json"
 _VALUES: tuple[Any, ...] = (

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.ir import EdgeId, Graph
 
@@ -32,7 +32,7 @@ class Compared:
 
 
 def graph_of(folder: Path) -> Graph:
-    return optimize.run(formats.load(folder / "model.onnx"))
+    return passes.run(formats.load(folder / "model.onnx"))
 
 
 def compare_layers(folder: Path) -> list[Compared]:

@@ -10,7 +10,7 @@ import pytest
 from models.mlperf import BOARDS, DOES_NOT_FIT, MODELS
 from sampling import first
 
-from mcu_deploy.building import build
+from mcu_deploy.api.building import build
 from mcu_deploy.errors import FitError
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]

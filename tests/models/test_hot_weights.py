@@ -18,9 +18,9 @@ from network_programs import (
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.options import Options, PoolRequests
 from mcu_deploy.plan.hot import content
-from mcu_deploy.samples import load_samples
 
 # Two instances, each with a copy: what is done to one is the other's no business, and a damaged
 # copy is seen in the results, as nobody reads the constants in flash. 0: all is as it should be.

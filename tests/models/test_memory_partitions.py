@@ -12,9 +12,9 @@ from sampling import first
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.options import Options, PartitionRequest, Requests
 from mcu_deploy.plan import memory_strategies
-from mcu_deploy.samples import load_samples
 
 pytestmark = pytest.mark.needs_host_gcc
 

@@ -20,7 +20,7 @@ import pytest
 from onnx import helper
 from operators.lab import make_model
 
-from mcu_deploy.building import Build, build
+from mcu_deploy.api.building import Build, build
 from mcu_deploy.errors import FitError, McuDeployError, ToolError, UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.output import MARKER
@@ -158,7 +158,7 @@ def test_a_killed_build_leaves_the_earlier_one(model: Path, tmp_path: Path) -> N
     folder = tmp_path / "out"
     build(model, "mps2-an386", folder, name="n")
     before = contents(folder)
-    script = "import sys; from mcu_deploy.building import build; build(*sys.argv[1:4], name='n')"
+    script = "import sys, mcu_deploy; mcu_deploy.build(*sys.argv[1:4], name='n')"
     child = subprocess.Popen(
         [sys.executable, "-c", script, str(model), "mps2-an386", str(folder)],
         start_new_session=True, env=os.environ | {"MCU_DEPLOY_CACHE": "off"},

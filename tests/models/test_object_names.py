@@ -16,8 +16,8 @@ from operators.lab import make_model
 from sampling import first
 
 from mcu_deploy import hygiene
+from mcu_deploy.api.building import Build, build
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import Build, build
 from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.options import Options
 

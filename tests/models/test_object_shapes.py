@@ -16,8 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 from operators.lab import make_model
 from sampling import first
 
+from mcu_deploy.api.building import build
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.options import Options

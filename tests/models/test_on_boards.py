@@ -16,10 +16,10 @@ import pytest
 from models.mlperf import BOARDS, DOES_NOT_FIT, FLOAT32, INT8
 from sampling import one_of_each_core
 
-from mcu_deploy.building import build
-from mcu_deploy.folder import open_folder
-from mcu_deploy.samples import load_samples
-from mcu_deploy.validating import Validation, validate
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.validating import Validation, validate
+from mcu_deploy.files.samples import load_samples
 
 _TOOLS = {
     "host": [pytest.mark.needs_host_gcc],

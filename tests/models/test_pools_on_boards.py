@@ -12,14 +12,14 @@ from network_programs import WARNINGS, run, write
 from sampling import first
 
 from mcu_deploy import resources
+from mcu_deploy.api.building import Build, build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.running import open_device
+from mcu_deploy.api.validating import validate
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import Build, build
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.folder import open_folder
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.options import Options, PartitionRequest, PoolRequests, Requests, StateRequest
-from mcu_deploy.running import open_device
-from mcu_deploy.samples import load_samples
-from mcu_deploy.validating import validate
 
 
 def _pools(built: Build) -> dict[str, tuple[int, int]]:

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcu_deploy import formats, interpreter, optimize
-from mcu_deploy.building import build
+from mcu_deploy import formats, interpreter, passes
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.running import open_device
+from mcu_deploy.api.validating import Validation, validate
 from mcu_deploy.device import Device
-from mcu_deploy.folder import open_folder
-from mcu_deploy.running import open_device
-from mcu_deploy.samples import load_samples
-from mcu_deploy.validating import Validation, validate
+from mcu_deploy.files.samples import load_samples
 
 FLOAT = ("torch_lstm_ts", "tflm_mnist_lstm_f32")
 BOARDS = [
@@ -31,7 +31,7 @@ TFLITE = ("tflm_mnist_lstm_int8", "tflm_mnist_lstm_f32")
 
 def test_the_oracle_of_the_quantized_model_is_onnxruntimes(models_dir: Path) -> None:
     folder = models_dir / "tflm_mnist_lstm_int8"
-    graph = optimize.run(formats.load(folder / "model.onnx"))
+    graph = passes.run(formats.load(folder / "model.onnx"))
     samples = np.load(folder / "io.npz")
     assert "LSTM" in {node.op for node in graph.nodes}
     for given, wanted in zip(samples["in0"], samples["ort0"], strict=True):

@@ -20,15 +20,15 @@ from state_programs import (
     streaming_convolution,
 )
 
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.validating import validate
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.device import connect
 from mcu_deploy.device.emulator import open_emulator
-from mcu_deploy.folder import open_folder
 from mcu_deploy.options import Options, PartitionRequest, Requests, StateRequest
 from mcu_deploy.plan import Copy
-from mcu_deploy.validating import validate
 
 
 def compiled(path: Path, states: dict[str, str], **options: object) -> Network:

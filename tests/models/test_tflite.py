@@ -17,16 +17,16 @@ import pytest
 from models.mlperf import BOARDS
 from operators.lab import run_on_host
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.validating import validate
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.errors import FitError
-from mcu_deploy.folder import open_folder
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.ir import Graph
-from mcu_deploy.samples import load_samples
-from mcu_deploy.validating import validate
 
 INTEGER = (
     "arm_kws_cnn_s_int8", "cfu_mnv2_160_035", "mcunet_person_det", "micro_kws_m_int8",
@@ -65,7 +65,7 @@ def test_the_interpreter_gives_the_recorded_outputs(
     models_dir: Path, model: str, pytestconfig: pytest.Config
 ) -> None:
     """Three samples; in the matrix all."""
-    graph = optimize.run(formats.load(models_dir / model / "model.tflite"))
+    graph = passes.run(formats.load(models_dir / model / "model.tflite"))
     samples = np.load(models_dir / model / "io.npz")
     found = [
         interpreter.run(graph, [samples[f"in{i}"][s] for i in range(len(graph.inputs))])

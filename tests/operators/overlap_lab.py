@@ -14,13 +14,15 @@ from pathlib import Path
 
 import onnx
 
-from mcu_deploy import formats, layouts, optimize, partition, resources, select
+from mcu_deploy import choose, formats, passes, resources
 from mcu_deploy.backends.interface import HOST, Layer, Role
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
+from mcu_deploy.choose import select
+from mcu_deploy.choose.select import Choice
 from mcu_deploy.codegen.constants import array
 from mcu_deploy.codegen.symbols import Symbols
-from mcu_deploy.select import Choice
+from mcu_deploy.passes import layouts
 from mcu_deploy.toolchain.compiler import network_flags
 
 _INSTEAD = """
@@ -95,8 +97,8 @@ def choices(model: onnx.ModelProto, folder: Path) -> list[Choice]:
 def choices_of(model: Path) -> list[Choice]:
     """The same of a model file."""
     backends = [Registry.builtin().create("CpuRef")]
-    graph = optimize.run(formats.load(model))
-    graph, assignment = partition.assign(graph, backends, HOST, partition.Options())
+    graph = passes.run(formats.load(model))
+    graph, assignment = choose.assign(graph, backends, HOST, choose.Options())
     graph = layouts.assign(graph, assignment)
     chosen = select.select(graph, assignment, backends, HOST).choices
     return [choice for choice in chosen if not choice.workload.is_view]

@@ -10,18 +10,18 @@ from onnx import helper, numpy_helper
 from operators.lab import Case, check_cases, check_oracle, make_model
 from operators.sandwich import Q, Sandwich, quantized_conv, quantized_gemm, random_integers
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.backends.registry import Registry
+from mcu_deploy.choose import assign
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph, verify
-from mcu_deploy.partition import assign
 
 
 def lowered(case: Case, folder: Path) -> Graph:
     path = folder / "case.onnx"
     path.write_bytes(case.model.SerializeToString())
     graph = formats.load(path)
-    for _, function in optimize.passes():
+    for _, function in passes.passes():
         graph = function(graph)
         verify(graph)
     return graph

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from operators.lab import Case, check_cases, check_oracle
 from operators.sandwich import Q, Sandwich, quantized_conv, quantized_gemm, random_integers
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.arithmetic import dequantize, quantize, requantize
 from mcu_deploy.ir import DType, Quantization, TensorType
 
@@ -26,7 +26,7 @@ def oracle(case: Case, folder: Path) -> tuple[list[Any], Iterable[str]]:
     """The oracle's outputs, and the operators of the optimised graph."""
     path = folder / "case.onnx"
     path.write_bytes(case.model.SerializeToString())
-    graph = optimize.run(formats.load(path))
+    graph = passes.run(formats.load(path))
     return interpreter.run(graph, list(case.inputs)), [n.op for n in graph.nodes]
 
 

@@ -12,8 +12,8 @@ from onnx import ModelProto, helper
 from operators.lab import Array, make_model
 from sampling import first
 
-from mcu_deploy.building import build
-from mcu_deploy.running import open_device
+from mcu_deploy.api.building import build
+from mcu_deploy.api.running import open_device
 
 INPUTS, HIDDEN = 6, 16
 

@@ -11,7 +11,7 @@ import pytest
 from operators.lab import run_on_host
 from operators.tflite_cases import FAMILIES, RECORDED, Case, all_cases
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.ir import Graph
@@ -65,7 +65,7 @@ def test_the_oracle_gives_what_tflite_micro_gives(tmp_path: Path) -> None:
         names = []
         for case in all_cases():
             path.write_bytes(case.content)
-            graph = optimize.run(formats.load(path))
+            graph = passes.run(formats.load(path))
             (ours,) = interpreter.run(graph, list(case.inputs))
             wanted = recorded[case.name]
             names.append(case.name)

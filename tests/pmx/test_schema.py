@@ -15,13 +15,13 @@ import pytest
 
 from mcu_deploy.backends.interface import LayoutRule, RegionKind, Role, Target
 from mcu_deploy.backends.workload import RegionCall
+from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import DType
 from mcu_deploy.options import Options, flagged
 from mcu_deploy.plan import Plan
 from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.context import NUMBERED
 from mcu_deploy.pmx.records import TABLES, record
-from mcu_deploy.select import Choice
 
 _NO_FLATC = "flatc is not installed; `apt-get install flatbuffers-compiler` installs it"
 

@@ -12,17 +12,17 @@ from onnx import NodeProto, helper
 from operators.lab import Array, Case, make_model
 from operators.test_lowering import lowered
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
+from mcu_deploy.agreement.reference import Reference, reference_tensors, run_reference
 from mcu_deploy.agreement.rules import BITS, EQUAL, ONE_STEP, SHARE, STEP, Rule, rules
 from mcu_deploy.agreement.second_opinion import compare_with
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.validating import _Verdict, validate
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.folder import open_folder
+from mcu_deploy.files.samples import load_samples, random_samples
 from mcu_deploy.ir import Graph
-from mcu_deploy.reference import Reference, reference_tensors, run_reference
-from mcu_deploy.samples import load_samples, random_samples
-from mcu_deploy.validating import _Verdict, validate
 
 _NAN = float("nan")
 
@@ -67,7 +67,7 @@ def test_one_step_is_allowed_behind_a_float_sum_alone(tmp_path: Path) -> None:
 
 
 def test_integers_give_bits_and_long_sums_have_more_room(kws_dir: Path, tmp_path: Path) -> None:
-    graph = optimize.run(formats.load(kws_dir / "model.onnx"))
+    graph = passes.run(formats.load(kws_dir / "model.onnx"))
     assert {rule.kind for rule in rules(graph).values()} == {BITS}
     for depth, limit in ((900, 1e-5), (1100, 1e-4)):
         node = helper.make_node("MatMul", ["x", "w"], ["y"], "m")

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mcu_deploy.arrays import ArrayFile
 from mcu_deploy.errors import RequestError
+from mcu_deploy.files.arrays import ArrayFile
 
 
 def _npy(shape: str, content: bytes = b"", descr: str = "'<f4'") -> bytes:

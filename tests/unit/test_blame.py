@@ -10,6 +10,7 @@ import pytest
 from backend_cases import Only
 from onnx import TensorProto, helper
 
+from mcu_deploy.api.building import build
 from mcu_deploy.backends.interface import (
     Argument,
     CFunction,
@@ -23,7 +24,6 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.registry import BUILTIN, Registry
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import HygieneError, ToolError
 from mcu_deploy.session import Session

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mcu_deploy import cache
 from mcu_deploy.boards import load_board
+from mcu_deploy.files import cache
 from mcu_deploy.toolchain.compiler import Toolchain
 
 pytestmark = pytest.mark.needs_arm_gcc

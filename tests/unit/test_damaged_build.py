@@ -10,9 +10,9 @@ import pytest
 from fuzz import target_elf
 
 from mcu_deploy import formats
+from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.boards import load_board
 from mcu_deploy.errors import BoardError, ModelError, UsageError
-from mcu_deploy.folder import BuildFolder, open_folder
 from mcu_deploy.hygiene.images import require_whole
 from mcu_deploy.options import Options
 

@@ -11,7 +11,7 @@ import pytest
 from onnx import helper
 from operators.lab import make_model
 
-from mcu_deploy import exposing, formats
+from mcu_deploy import formats
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.errors import UsageError
@@ -24,6 +24,7 @@ from mcu_deploy.options import (
     parse_partition,
     parse_state,
 )
+from mcu_deploy.passes import exposing
 
 
 def quantized(folder: Path) -> Path:

@@ -16,10 +16,10 @@ import pytest
 from control_cases import BOOL, FLOAT, INT, X, graph_of, load, node
 from onnx import helper
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
+from mcu_deploy.agreement.reference import run_onnxruntime
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import Graph, verify
-from mcu_deploy.reference import run_onnxruntime
 
 Array = npt.NDArray[Any]
 
@@ -33,7 +33,7 @@ def compare(
     """The graph, which computes what onnxruntime computes, before optimisation and after it."""
     loaded = load(graph, path, shapes)
     wanted = run_onnxruntime(path / "model.onnx", samples)
-    for stage in (loaded, optimize.run(loaded)):
+    for stage in (loaded, passes.run(loaded)):
         verify(stage)
         for inputs, outputs in zip(samples, wanted.outputs, strict=True):
             for found, expected in zip(interpreter.run(stage, inputs), outputs, strict=True):
@@ -75,7 +75,7 @@ def test_node_tests_of_onnx(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(node_tests()[name].model.SerializeToString())
     loaded = formats.load(path)
-    for graph in (loaded, optimize.run(loaded)):
+    for graph in (loaded, passes.run(loaded)):
         verify(graph)
         for found, wanted in zip(interpreter.run(graph, inputs), outputs, strict=True):
             assert found.dtype == wanted.dtype
@@ -236,6 +236,6 @@ def test_quantized_operators_in_a_branch_become_integer_nodes(tmp_path: Path) ->
         {"s": np.float32(0.1), "s2": np.float32(0.25), "z": np.int8(3)},
     )  # fmt: skip
     loaded = compare(graph, tmp_path, [np.array(True), X], [np.array(False), X])
-    (held,) = [n for n in optimize.run(loaded).nodes if n.op == "If"]
-    branch = optimize.run(loaded).subgraphs(held.id)["then_branch"]
+    (held,) = [n for n in passes.run(loaded).nodes if n.op == "If"]
+    branch = passes.run(loaded).subgraphs(held.id)["then_branch"]
     assert [n.op for n in branch.nodes] == ["Add", "DequantizeLinear"]

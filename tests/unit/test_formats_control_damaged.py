@@ -12,7 +12,7 @@ from control_cases import BOOL, FLOAT, INT, graph_of, load, node
 from onnx import helper
 from sampling import examples, first
 
-from mcu_deploy import formats, optimize
+from mcu_deploy import formats, passes
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.ir import verify
 
@@ -95,7 +95,7 @@ def loads(path: Path, raw: bytes) -> bool:
     try:
         graph = formats.load(path)
         verify(graph)
-        verify(optimize.run(graph))
+        verify(passes.run(graph))
     except McuDeployError as error:
         assert len(str(error).split()) > 5
         return False

@@ -11,11 +11,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.backends.registry import Registry
+from mcu_deploy.choose import assign
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.ir import Graph, verify
-from mcu_deploy.partition import assign
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "mcu_deploy" / "examples" / "kws" / "model.onnx"
 
@@ -60,7 +60,7 @@ def refused(path: Path, shapes: dict[str, list[int]] | None = None) -> str:
 def go_all_the_way(path: Path) -> Graph | None:
     """Import, optimisation, assignment and a run; None where a stage refuses with a sentence."""
     try:
-        graph = optimize.run(formats.load(path))
+        graph = passes.run(formats.load(path))
         assign(graph, Registry.builtin().preference("host"))
     except McuDeployError as error:
         assert str(error)

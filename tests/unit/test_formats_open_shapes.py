@@ -11,9 +11,9 @@ from onnx import TensorProto, helper
 from tflite_models import Operator, Tensor, write
 
 from mcu_deploy import formats
+from mcu_deploy.api.folder import folder_for
+from mcu_deploy.api.optimizing import optimize_model
 from mcu_deploy.errors import ModelError
-from mcu_deploy.folder import folder_for
-from mcu_deploy.optimizing import optimize_model
 from mcu_deploy.options import Options
 
 Dims = Sequence[int | str | None] | None

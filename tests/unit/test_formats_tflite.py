@@ -12,18 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tflite_models import Array, Operator, Tensor, int8, small_model, write
 
-from mcu_deploy import formats, interpreter, optimize
+from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.backends.registry import Registry
+from mcu_deploy.choose import assign
 from mcu_deploy.errors import McuDeployError, ModelError, UnsupportedError
 from mcu_deploy.ir import Graph, verify
-from mcu_deploy.layouts import assign as assign_layouts
-from mcu_deploy.partition import assign
+from mcu_deploy.passes.layouts import assign as assign_layouts
 
 
 def go_all_the_way(path: Path) -> Graph | None:
     """Import, optimisation, assignment, layouts and a run; None for a refusal with a sentence."""
     try:
-        graph = optimize.run(formats.load(path))
+        graph = passes.run(formats.load(path))
         assign_layouts(*assign(graph, Registry.builtin().preference("host")))
     except McuDeployError as error:
         assert len(str(error).split()) > 5
@@ -63,7 +63,7 @@ def test_the_small_model_itself_is_good(path: Path) -> None:
 def test_channels_last_operators_need_no_copies(path: Path) -> None:
     """NHWC in the file, NCHW in the graph, channel-last in memory: nothing is reordered."""
     path.write_bytes(small_model())
-    graph = optimize.run(formats.load(path))
+    graph = passes.run(formats.load(path))
     laid_out = assign_layouts(*assign(graph, Registry.builtin().preference("host")))
     assert [n.op for n in laid_out.nodes if n.op == "Reorder"] == []
 
@@ -175,7 +175,7 @@ def test_a_variable_tensor_is_refused(path: Path) -> None:
 
 def _run(path: Path, content: bytes, *inputs: Array) -> Array:
     path.write_bytes(content)
-    (result,) = interpreter.run(optimize.run(formats.load(path)), list(inputs))
+    (result,) = interpreter.run(passes.run(formats.load(path)), list(inputs))
     return result
 
 

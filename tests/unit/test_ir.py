@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sampling import first
 
-from mcu_deploy import optimize
+from mcu_deploy import passes
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import (
     DType,
@@ -37,7 +37,7 @@ def test_every_pass_keeps_the_invariants_of_every_model(
     seen = 0
     for name, graph in loadable(models_dir, names):
         verify(graph)
-        for title, function in optimize.passes():
+        for title, function in passes.passes():
             graph = function(graph)
             try:
                 verify(graph)

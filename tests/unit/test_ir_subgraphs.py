@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from graph_cases import Array, Net
 
-from mcu_deploy import interpreter, optimize
+from mcu_deploy import interpreter, passes
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import (
     DType,
@@ -107,7 +107,7 @@ def test_a_reader_that_is_redirected_takes_its_extra_inputs_along() -> None:
     after = editor.finish()
     check(after)
     assert after.node(IF).extra_inputs == (copied,)
-    assert optimize.identities.remove(after).node(IF).extra_inputs == (MID,)
+    assert passes.identities.remove(after).node(IF).extra_inputs == (MID,)
 
 
 def fused(part: SubgraphView, op: str) -> Graph:
@@ -169,12 +169,12 @@ def test_every_pass_keeps_what_they_compute() -> None:
         editor.constants[edge] = editor.constants[edge].copy()
         editor.constants[edge].flags.writeable = False
     graph = editor.finish()
-    for _, function in optimize.passes():
+    for _, function in passes.passes():
         graph = function(graph)
         verify(graph)
     assert [n.op for n in graph.nodes if n.op == "If"] == []
     assert [a.tolist() for a in interpreter.run(graph, [])] == [[0, 0, 1, 2], [0, 0, 1, 2]]
-    check(optimize.run(conditional()))
+    check(passes.run(conditional()))
 
 
 def body_of(*outputs: TensorType, inputs: tuple[TensorType, ...]) -> GraphEditor:
@@ -226,7 +226,7 @@ def test_a_subgraph_is_simplified_like_a_graph() -> None:
     editor = GraphEditor(graph)
     editor.subgraphs[IF] = {"then_branch": inner, "else_branch": branch("Floor")}
     graph = editor.finish()
-    after = optimize.run(graph)
+    after = passes.run(graph)
     assert [n.op for n in after.subgraphs(IF)["then_branch"].nodes] == ["Add"]
     assert [n.op for n in inner.nodes] == ["Add", "Relu", "Identity"]
     for flag in (YES, NO):

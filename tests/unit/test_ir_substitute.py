@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from substitution_cases import chain, copy_of, one_node, same
 
-from mcu_deploy import interpreter, optimize
+from mcu_deploy import interpreter, passes
 from mcu_deploy.ir import Graph, GraphEditor, NodeId, SubgraphView, TensorType, verify, view
 from mcu_deploy.ir.substitute import SubstitutionError, expand, substitute
 
@@ -209,7 +209,7 @@ def test_a_part_by_its_own_copy_changes_no_bit(data: st.DataObject) -> None:
 @given(st.data())
 @PROPERTY
 def test_any_part_fused_and_given_back_changes_no_bit(data: st.DataObject) -> None:
-    graph = optimize.run(random_net(lambda low, high: data.draw(st.integers(low, high))))
+    graph = passes.run(random_net(lambda low, high: data.draw(st.integers(low, high))))
     if not graph.topology.nodes:
         return
     part = random_part(data, graph)

@@ -15,6 +15,8 @@ from pmx_cases import compiled, packed, session
 from typer.testing import CliRunner
 
 from mcu_deploy import formats
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.running import explain_fault
 from mcu_deploy.backends.interface import Constant
 from mcu_deploy.boards import load_board
 from mcu_deploy.cli import create_app
@@ -23,10 +25,8 @@ from mcu_deploy.codegen import describe
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.compiler import Network, Options, compile_model
 from mcu_deploy.device import DeviceFault, FaultCause, FaultReport
-from mcu_deploy.folder import open_folder
 from mcu_deploy.ir import Graph, naming
 from mcu_deploy.ir.nested import graphs_within
-from mcu_deploy.running import explain_fault
 
 FLOAT = TensorProto.FLOAT
 KWS = [

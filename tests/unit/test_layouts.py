@@ -24,13 +24,13 @@ from hypothesis import strategies as st
 from operators.lab import Case, Compiled, check_device, run_on_host
 from sampling import examples, first
 
-from mcu_deploy import codegen, formats, interpreter, optimize, partition
+from mcu_deploy import choose, codegen, formats, interpreter, passes
 from mcu_deploy.boards import load_board
+from mcu_deploy.choose.select import Selection
 from mcu_deploy.compiler import Network, target_of
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph, verify
 from mcu_deploy.options import Options
-from mcu_deploy.select import Selection
 
 
 def called(graph: Graph) -> list[str]:
@@ -43,7 +43,7 @@ def called(graph: Graph) -> list[str]:
     "name", ["mlperf_ic_int8", "mlperf_ic_f32", "mlperf_vww_int8", "mlperf_kws_int8"]
 )
 def test_transposes_of_converted_models_vanish(models_dir: Path, name: str) -> None:
-    graph = optimize.run(formats.load(models_dir / name / "model.onnx"))
+    graph = passes.run(formats.load(models_dir / name / "model.onnx"))
     assert not {"Transpose", "Reorder"} & set(called(graph))
 
 
@@ -52,7 +52,7 @@ def test_channel_first_models_are_reordered_before_they_are_flattened(
     models_dir: Path, name: str
 ) -> None:
     """(N, C, H, W) with H, W > 1 goes through channel-last convolutions into a Reshape."""
-    ops = called(optimize.run(formats.load(models_dir / name / "model.onnx")))
+    ops = called(passes.run(formats.load(models_dir / name / "model.onnx")))
     assert ops.count("Reorder") == 1
     assert max(i for i, op in enumerate(ops) if op in ("Conv", "MaxPool")) < ops.index("Reorder")
 
@@ -63,7 +63,7 @@ def test_inputs_and_outputs_of_all_models_keep_the_natural_order(
 ) -> None:
     seen = 0
     for name, imported in loadable(models_dir, names):
-        graph = optimize.run(imported)
+        graph = passes.run(imported)
         try:
             after = laid_out(graph)
         except UnsupportedError:
@@ -169,7 +169,7 @@ def test_compiled_random_networks_are_the_interpreter(networks: int, tmp_path: P
 def compiled_net(graph: Graph, name: str) -> Compiled:
     """A graph behind the stages from the partitioner to the C source, with inputs for it."""
     backends = preference()
-    graph, assignment = partition.assign(graph, backends)
+    graph, assignment = choose.assign(graph, backends)
     after, choices, memory = planned(graph)
     sources = codegen.generate(after, memory, name, "gcc", "array")
     network = Network(

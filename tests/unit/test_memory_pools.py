@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from graph_cases import Net
 
-from mcu_deploy import memory_pools
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import FitError, McuDeployError, UsageError
-from mcu_deploy.memory_pools import RESERVE
 from mcu_deploy.options import Options, PoolRequests, Requests, from_typed
-from mcu_deploy.plan import Exposure, Kept
+from mcu_deploy.plan import Exposure, Kept, memory_pools
+from mcu_deploy.plan.memory_pools import RESERVE
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 
 STM32F746 = load_board("stm32f746")

@@ -11,8 +11,8 @@ import pytest
 from memory_cases import move_all_the_time
 from sampling import first
 
+from mcu_deploy.api.building import build
 from mcu_deploy.boards import load_board
-from mcu_deploy.building import build
 from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.options import Options, PartitionRequest, Requests
 

@@ -11,7 +11,7 @@ from substitution_cases import applied, ops
 
 from mcu_deploy import interpreter
 from mcu_deploy.ir import view_of_all
-from mcu_deploy.optimize import optional
+from mcu_deploy.passes import optional
 
 PROPERTY = settings(
     max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)

@@ -15,7 +15,7 @@ from substitution_cases import Bytes, applied, ops
 from mcu_deploy import interpreter
 from mcu_deploy.ir import Graph, GraphEditor, view, view_of_all
 from mcu_deploy.ir.substitute import substitute
-from mcu_deploy.optimize import optional
+from mcu_deploy.passes import optional
 
 PROPERTY = settings(
     max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from output_folders import OLD, make, names
 
-from mcu_deploy import cache
 from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.files import cache
 from mcu_deploy.output import MARKER, require_writable, write_file
 
 

@@ -9,7 +9,7 @@ import onnx
 from graph_cases import planned
 from onnx import TensorProto, helper, numpy_helper
 
-from mcu_deploy import compiler, formats, interpreter, optimize, plan
+from mcu_deploy import compiler, formats, interpreter, passes, plan
 from mcu_deploy.boards import load_board
 
 
@@ -17,7 +17,7 @@ def test_the_compiler_calls_the_stages(kws_dir: Path) -> None:
     """Graph, plan and choices of compile_model are those of the stages, called one by one."""
     model = kws_dir / "model.onnx"
     network = compiler.compile_model(model, load_board("host"), name="kws")
-    graph, choices, made = planned(optimize.run(formats.load(model)))
+    graph, choices, made = planned(passes.run(formats.load(model)))
     assert list(network.graph.nodes) == list(graph.nodes)
     assert network.plan.places == made.places
     assert [c.layer.node for c in choices] == list(graph.nodes)

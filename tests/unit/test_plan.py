@@ -15,15 +15,15 @@ import pytest
 from graph_cases import SOME_MODELS, Net, loadable, plan_digest, planned
 from sampling import first
 
-from mcu_deploy import formats, optimize
+from mcu_deploy import formats, passes
 from mcu_deploy.backends.interface import CFunction, InPlace, Workload, layer_of
+from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import PlanError, make
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.lifetimes import analyse
 from mcu_deploy.plan.model import Buffer, InPool
-from mcu_deploy.select import Choice
 
 
 def shares(graph: Graph, first: EdgeId, second: EdgeId, reuse: bool = True) -> bool:
@@ -237,7 +237,7 @@ MLPERF = (
 @pytest.mark.parametrize("name", MLPERF)
 def test_the_lower_bound_is_reached_on_the_mlperf_models(models_dir: Path, name: str) -> None:
     """And missed where an output overlaps an input, which the bound does not know of."""
-    graph = optimize.run(formats.load(models_dir / name / "model.onnx"))
+    graph = passes.run(formats.load(models_dir / name / "model.onnx"))
     _, _, made = planned(graph)
     assert made.bytes <= made.lower_bound
 
@@ -250,7 +250,7 @@ def test_every_model_that_compiles_keeps_all_its_tensors_on_request(
     seen = 0
     for name, imported in loadable(models_dir, names):
         try:
-            _, choices, made = planned(optimize.run(imported), reuse=False)
+            _, choices, made = planned(passes.run(imported), reuse=False)
         except UnsupportedError:
             continue
         seen += 1

@@ -7,13 +7,14 @@ import pytest
 from backend_cases import Only
 from graph_cases import Net
 
-from mcu_deploy import layouts, partition, select
+from mcu_deploy import choose
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import YES, Backend, Costs, LayoutRule, yes
 from mcu_deploy.backends.registry import Registry
+from mcu_deploy.choose import Assignment, select
 from mcu_deploy.errors import BackendFault, UnsupportedError, UsageError
 from mcu_deploy.ir import Graph
-from mcu_deploy.partition import Assignment
+from mcu_deploy.passes import layouts
 from mcu_deploy.session import Session
 
 
@@ -74,7 +75,7 @@ def test_a_session_takes_named_backends_in_their_order() -> None:
 
 def test_each_node_goes_to_the_first_backend_that_takes_it() -> None:
     graph = net()
-    _, found = partition.assign(graph, (Only(), CpuRef()))
+    _, found = choose.assign(graph, (Only(), CpuRef()))
     assert [found.backends[n.id].id for n in graph.nodes] == ["Only", "CpuRef"]
     (refusal,) = found.refusals
     assert (refusal.node.op, refusal.backend) == ("GlobalAveragePool", "Only")
@@ -84,7 +85,7 @@ def test_each_node_goes_to_the_first_backend_that_takes_it() -> None:
 def test_nodes_that_nobody_takes_are_listed_with_every_reason() -> None:
     graph = net()
     with pytest.raises(UnsupportedError) as caught:
-        partition.assign(graph, (Only(), Only("Other", ("Neg",))))
+        choose.assign(graph, (Only(), Only("Other", ("Neg",))))
     text = str(caught.value)
     assert "1 node of the model" in text
     assert (
@@ -92,13 +93,13 @@ def test_nodes_that_nobody_takes_are_listed_with_every_reason() -> None:
         "Other: it computes Neg only" in text
     )
     with pytest.raises(UnsupportedError, match="2 nodes"):
-        partition.assign(graph, ())
+        choose.assign(graph, ())
 
 
 def test_inserted_nodes_go_to_the_first_backend_that_has_them() -> None:
     graph = net()
     backends: tuple[Backend, ...] = (Only(), CpuRef())
-    graph, assignment = partition.assign(graph, backends)
+    graph, assignment = choose.assign(graph, backends)
     after = layouts.assign(graph, assignment)
     choices = select.select(after, assignment, backends).choices
     assert [(c.layer.op, c.workload.backend) for c in choices] == [

@@ -9,9 +9,9 @@ import pytest
 from command_line import call
 from pmx_cases import small_model
 
-from mcu_deploy.folder import open_folder
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.several import options_of
 from mcu_deploy.options import Options, PartitionRequest, PoolRequests, Requests, StateRequest
-from mcu_deploy.several import options_of
 
 BOTH = ("kws", "vww")
 

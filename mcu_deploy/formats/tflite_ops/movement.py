@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import tflite
 
-from mcu_deploy.arithmetic_tflite import round_half_away
+from mcu_deploy.arithmetic.tflite import round_half_away
 from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import OPSET, GraphBuilder
 from mcu_deploy.formats.tflite_ops.activations import fused_activation

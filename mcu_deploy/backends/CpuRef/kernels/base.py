@@ -10,7 +10,6 @@ from pathlib import Path
 import jinja2
 import numpy as np
 
-from mcu_deploy import cache
 from mcu_deploy.arithmetic import activation_bounds
 from mcu_deploy.backends.c_functions import helper
 from mcu_deploy.backends.interface import (
@@ -29,6 +28,7 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.files import cache
 from mcu_deploy.ir import DType
 
 BYTES = (DType.INT8, DType.UINT8)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy import arithmetic_tflite
 from mcu_deploy.arithmetic import Array, multiplier
+from mcu_deploy.arithmetic import tflite as arithmetic_tflite
 from mcu_deploy.backends.c_functions import helper
 from mcu_deploy.backends.CpuRef.kernels.base import (
     FOLDER,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcu_deploy.arithmetic_tflite import Sum, product_multiplier, scalar
+from mcu_deploy.arithmetic.tflite import Sum, product_multiplier, scalar
 from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,

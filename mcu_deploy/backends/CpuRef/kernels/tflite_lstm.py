@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.arithmetic_tflite import scalar
+from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels import overlap, recurrent
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,

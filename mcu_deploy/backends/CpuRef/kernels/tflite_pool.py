@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.arithmetic_tflite import activation_bounds, scalar
+from mcu_deploy.arithmetic.tflite import activation_bounds, scalar
 from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     INPUT,

@@ -1,0 +1,282 @@
+"""Second opinions: onnxruntime for ONNX models, LiteRT for TFLite models where it is installed.
+
+Their options are pinned, and their versions are reported. Each runs in a child process: a model
+that the compiler takes may still end or fill the process that runs it there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mcu_deploy import contained
+from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.files.arrays import Array
+from mcu_deploy.formats.onnx_reasons import reason
+
+T = TypeVar("T")
+
+# What running a model may take, beyond what this process has.
+_ROOM = 1 << 30
+_COPIES = 16
+_SECONDS = 120
+_SECONDS_A_SAMPLE = 10
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What another program computes: outputs[s][o] is output o of sample s."""
+
+    outputs: tuple[tuple[Array, ...], ...]
+    program: str
+    version: str
+    settings: str
+
+    def __str__(self) -> str:
+        return f"{self.program} {self.version} ({self.settings})"
+
+
+@dataclass(frozen=True)
+class NoReference:
+    """Why there is no second opinion on a model, as a clause."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"no second opinion: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A state: the input and the output by their names, and the input's first value."""
+
+    input: str
+    output: str
+    first: Array
+
+
+def run_reference(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+) -> Reference | NoReference:
+    """The program of the model's own format. Raises ModelError where it refuses the model.
+
+    states: carried from sample to sample; their inputs are not in the samples, and their outputs
+    not in the result.
+    """
+    suffix = model.suffix.lower()
+    if suffix == ".onnx":
+        return run_onnxruntime(model, samples, states)
+    if suffix == ".tflite" and states:
+        return NoReference("states of TFLite models are not fed to LiteRT")
+    if suffix == ".tflite":
+        return run_litert(model, samples)
+    return NoReference(f"no other program runs {suffix} files")
+
+
+_SETTINGS = "graph optimisation off, one thread, CPU"
+
+
+def run_onnxruntime(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+) -> Reference:
+    """Runs a model on the CPU provider.
+
+    Graph optimisation is off: every operator is computed as the model says it, in the same way on
+    every processor (the optimised integer kernels depend on VNNI, and session.x64quantprecision,
+    which would repair that, fails in 1.31.1 on models whose biases share a zero point). Raises
+    ModelError where onnxruntime refuses the model.
+    """
+    import onnxruntime
+
+    version = str(onnxruntime.__version__)
+    results = _contained(f"onnxruntime {version}", _run_session, model, samples, states)
+    return Reference(results, "onnxruntime", version, _SETTINGS)
+
+
+def _contained(program: str, run: Callable[..., T], model: Path, *arguments: Any) -> T:
+    """What `run` returns of the model and the arguments, the samples first. Raises ModelError."""
+    try:
+        return contained.call(
+            run, model, *arguments,
+            memory_bytes=_ROOM + _COPIES * model.stat().st_size,
+            cpu_seconds=_SECONDS + _SECONDS_A_SAMPLE * len(arguments[0]),
+        )  # fmt: skip
+    except McuDeployError:
+        raise
+    except contained.DidNotReturn as ended:
+        clause = str(ended)
+    except Exception as error:  # those of onnxruntime share no base but Exception
+        clause = f"cannot run the model ({reason(error)})"
+    raise ModelError(f"{program} {clause}. Validate without it: --no-onnxruntime.")
+
+
+def _run_session(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried]
+) -> tuple[tuple[Array, ...], ...]:
+    return tuple(_step_by_step(_session(str(model)), samples, states))
+
+
+def _session(model: str | bytes) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _step_by_step(
+    session: Any, samples: Sequence[Sequence[Array]], states: Sequence[Carried]
+) -> Iterator[tuple[Array, ...]]:
+    """The outputs of each sample, with the states of the one before."""
+    carried = {state.input: state.first for state in states}
+    names = [i.name for i in session.get_inputs() if i.name not in carried]
+    hidden = {state.output for state in states}
+    outputs = [o.name for o in session.get_outputs()]
+    for inputs in samples:
+        feed = dict(zip(names, inputs, strict=True)) | carried
+        found = dict(zip(outputs, map(np.asarray, session.run(None, feed)), strict=True))
+        carried = {state.input: found[state.output] for state in states}
+        yield tuple(found[name] for name in outputs if name not in hidden)
+
+
+def reference_tensors(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+) -> Mapping[str, Array]:
+    """What the program of the model's format has in its tensors, by name, in the last sample.
+
+    Raises ModelError where it refuses the model.
+    """
+    if model.suffix.lower() == ".onnx":
+        return _onnxruntime_tensors(model, samples, states)
+    return _litert_tensors(model, samples)
+
+
+def _onnxruntime_tensors(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+) -> Mapping[str, Array]:
+    """All tensors of the last sample that nodes of the model's own graph write, and its inputs.
+
+    Raises ModelError where onnxruntime refuses the model.
+    """
+    import onnxruntime
+
+    version = str(onnxruntime.__version__)
+    return dict(_contained(f"onnxruntime {version}", _tensors, model, samples, states))
+
+
+def _tensors(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried]
+) -> tuple[tuple[str, Array], ...]:
+    import onnx
+
+    loaded = onnx.load(str(model))
+    given = {output.name for output in loaded.graph.output}
+    written = [name for node in loaded.graph.node for name in node.output if name]
+    more = [name for name in dict.fromkeys(written) if name not in given]
+    loaded.graph.output.extend(onnx.ValueInfoProto(name=name) for name in more)
+    session = _session(loaded.SerializeToString())
+    names = [o.name for o in session.get_outputs()]
+    carried = {state.input: state.first for state in states}
+    inputs = [i.name for i in session.get_inputs() if i.name not in carried]
+    for sample in samples:
+        feed = dict(zip(inputs, sample, strict=True)) | carried
+        found = dict(zip(names, map(np.asarray, session.run(None, feed)), strict=True))
+        carried = {state.input: found[state.output] for state in states}
+    return tuple((feed | found).items())
+
+
+# Where the same interpreter is installed from: its new package and its old one.
+_LITERT = ("ai_edge_litert", "tflite_runtime")
+
+
+def run_litert(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | NoReference:
+    """Runs a TFLite model with LiteRT's reference kernels, where a package has them.
+
+    They round the sums of fully-connected layers once, and TFLite-Micro's twice, so the values of
+    such layers may be a step apart (docs/arithmetic.md). Raises ModelError where LiteRT refuses the
+    model.
+    """
+    package = _litert()
+    if package is None:
+        return NoReference(
+            "LiteRT is not installed (`pip install 'mcu-deploy[litert]'`), and onnxruntime reads "
+            "no .tflite"
+        )
+    version = _version(package)
+    results = _contained(f"LiteRT {version}", _interpret, model, samples, package)
+    return Reference(results, "LiteRT", version, "reference kernels, one thread")
+
+
+def _litert() -> str | None:
+    """The package that has LiteRT's interpreter."""
+    for package in _LITERT:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(f"{package}.interpreter")
+            return package
+    return None
+
+
+def _version(package: str) -> str:
+    return str(getattr(importlib.import_module(package), "__version__", "of no version"))
+
+
+def _litert_tensors(model: Path, samples: Sequence[Sequence[Array]]) -> Mapping[str, Array]:
+    """All tensors of the last sample, by name; none where LiteRT is not installed.
+
+    Raises ModelError where LiteRT refuses the model.
+    """
+    package = _litert()
+    if package is None:
+        return {}
+    program = f"LiteRT {_version(package)}"
+    return dict(_contained(program, _interpreted_tensors, model, samples, package))
+
+
+def _interpreted_tensors(
+    model: Path, samples: Sequence[Sequence[Array]], package: str
+) -> tuple[tuple[str, Array], ...]:
+    interpreter = _interpreter(model, package, experimental_preserve_all_tensors=True)
+    for detail, value in zip(interpreter.get_input_details(), samples[-1], strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    found = {}
+    for detail in interpreter.get_tensor_details():
+        with contextlib.suppress(ValueError):  # a tensor that no operator of the model computes
+            found[detail["name"]] = np.array(interpreter.get_tensor(detail["index"]))
+    return tuple(found.items())
+
+
+def _interpret(
+    model: Path, samples: Sequence[Sequence[Array]], package: str
+) -> tuple[tuple[Array, ...], ...]:
+    interpreter = _interpreter(model, package)
+    results: list[tuple[Array, ...]] = []
+    for inputs in samples:
+        interpreter.reset_all_variables()  # the state of an LSTM
+        for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
+            interpreter.set_tensor(detail["index"], value)
+        interpreter.invoke()
+        outputs = interpreter.get_output_details()
+        results.append(tuple(np.array(interpreter.get_tensor(d["index"])) for d in outputs))
+    return tuple(results)
+
+
+def _interpreter(model: Path, package: str, **more: Any) -> Any:
+    program: Any = importlib.import_module(f"{package}.interpreter")
+    interpreter = program.Interpreter(
+        model_path=str(model),
+        experimental_op_resolver_type=program.OpResolverType.BUILTIN_REF,
+        num_threads=1,
+        **more,
+    )
+    interpreter.allocate_tensors()
+    return interpreter

@@ -1,0 +1,278 @@
+"""`build`: models to firmware, with everything measured and checked against the board."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mcu_deploy import codegen, compiler, formats, report, resources, toolchain
+from mcu_deploy.api.several import one_of, options_of
+from mcu_deploy.backends.interface import CreationOptions
+from mcu_deploy.boards import Board, load_board
+from mcu_deploy.codegen import FirmwareModel
+from mcu_deploy.codegen.names import network_name
+from mcu_deploy.compiler import Network
+from mcu_deploy.errors import (
+    BackendFault,
+    HygieneError,
+    ToolError,
+    UsageError,
+)
+from mcu_deploy.files.json_text import json_text
+from mcu_deploy.formats.imported import tell_assumed
+from mcu_deploy.options import Options
+from mcu_deploy.output import locked, require_writable
+from mcu_deploy.plan import memory_pools
+from mcu_deploy.session import Session
+from mcu_deploy.toolchain import NetworkSizes, StackBound
+
+
+@dataclass(frozen=True)
+class BuiltNetwork:
+    """A network in a build: its object, its sizes in bytes, the bound of its stack.
+
+    second_stack: the bound of its lanes on a second core; None where it has none there.
+    """
+
+    network: Network
+    object: Path
+    sizes: NetworkSizes
+    stack: StackBound
+    second_stack: StackBound | None = None
+
+    @property
+    def name(self) -> str:
+        return self.network.name
+
+
+@dataclass(frozen=True)
+class Build:
+    """A build folder and what is in it."""
+
+    directory: Path
+    board: Board
+    networks: tuple[BuiltNetwork, ...]
+    report: dict[str, object]
+
+    @property
+    def firmware(self) -> Path:
+        return self.directory / "firmware.elf"
+
+    @property
+    def bench(self) -> Path:
+        return self.directory / "bench.elf"
+
+    def moved_to(self, directory: Path) -> Build:
+        """The same build in another folder."""
+        networks = (replace(n, object=directory / n.object.name) for n in self.networks)
+        return replace(self, directory=directory, networks=tuple(networks))
+
+
+def build(
+    models: str | Path | Sequence[str | Path],
+    board: str | Path | Board,
+    output: str | Path,
+    *,
+    name: str | Sequence[str] | None = None,
+    session: Session | None = None,
+    options: Options | None = None,
+) -> Build:
+    """Compiles one model or several into one firmware for a board.
+
+    output: the build folder (docs/build-folders.md). An earlier build in it is replaced when the
+    new one is whole, and stays as it is where anything fails; a folder with anything of the user's
+    in it is refused. name: of the network, or one name for each model; by default made of the file
+    names. Raises an McuDeployError with a sentence for everything that can go wrong.
+    """
+    chosen = options or Options()
+    target = board if isinstance(board, Board) else load_board(board)
+    paths = [models] if isinstance(models, (str, Path)) else list(models)
+    if not paths:
+        raise UsageError("There is no model to build; give at least one model file.")
+    if output == "":
+        raise UsageError("The name of the output folder is empty; give one with -o.")
+    names = _names(name, len(paths))
+    called = [network_name(n, Path(path)) for path, n in zip(paths, names, strict=True)]
+    if session is None:
+        with Session() as own:
+            return build(paths, target, output, name=name, session=own, options=chosen)
+    told: set[Path] = set()
+    require_writable(Path(output))
+    with locked(Path(output)) as folder:
+        folder.require_pristine()
+        while True:
+            networks = _compile(paths, names, called, target, session, chosen)
+            for network in networks:
+                if network.model not in told:
+                    tell_assumed(network.model.name, network.assumed)
+                    told.add(network.model)
+            try:
+                with folder.replaced() as aside:
+                    built = _write(target, aside, networks, chosen, session)
+                return built.moved_to(folder.path)
+            except (ToolError, HygieneError):
+                fault = _fault_behind(networks, target, session)
+                if fault is None:
+                    raise
+                session.drop(fault)
+                for network in networks:
+                    session.unload_network(network.id)
+
+
+def _compile(
+    paths: Sequence[str | Path],
+    names: Sequence[str | None],
+    called: Sequence[str],
+    board: Board,
+    session: Session,
+    options: Options,
+) -> list[Network]:
+    """Compiles the models one after the other. called: the names that the networks will have."""
+    networks: list[Network] = []
+    for path, name, known_as in zip(paths, names, called, strict=True):
+        pools = memory_pools.with_taken(options.pools, board, [made.plan for made in networks])
+        each = options_of(replace(options, pools=pools), known_as, called)
+        with one_of(known_as, called):
+            networks.append(
+                compiler.compile_model(path, board, name=name, session=session, options=each)
+            )
+    _require_distinct(networks)
+    return networks
+
+
+def _write(
+    board: Board, directory: Path, networks: Sequence[Network], options: Options, session: Session
+) -> Build:
+    """Makes the build in an empty folder."""
+    kept, board_file = _sources(board, networks)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        crt = pool.submit(toolchain.build_crt, board, directory)
+        objects = [compiler.write_network(n, board, directory, options.debug) for n in networks]
+        crt.result()
+    for file, content in kept.items():
+        (directory / file).write_bytes(content)
+    return _link(board, directory, networks, objects, options, session.options, board_file)
+
+
+def _fault_behind(
+    networks: Sequence[Network], board: Board, session: Session
+) -> BackendFault | None:
+    """The dynamic backend whose code is the reason why a network could not be built."""
+    from mcu_deploy.api import blame
+    from mcu_deploy.backends.registry import BUILTIN
+
+    used = dict.fromkeys(s.choice.workload.backend for n in networks for s in n.plan.steps)
+    origins = session.registry.origins
+    suspects = [b for b in used if origins.get(b, BUILTIN) != BUILTIN]
+    return blame.find(networks, board, suspects) if suspects else None
+
+
+def _link(
+    board: Board,
+    directory: Path,
+    networks: Sequence[Network],
+    objects: Sequence[Path],
+    options: Options,
+    creation: CreationOptions,
+    board_file: str | None,
+) -> Build:
+    floats = any("float" in _weight_types(n) for n in networks)
+    shared = options.arena == "shared"
+    board = memory_pools.linked_board(board, [n.plan for n in networks])
+
+    def table(stacks: Sequence[int]) -> None:
+        rows = [
+            FirmwareModel.of(n.name, n.graph, n.plan, compiler.sha256_of(o), s)
+            for n, o, s in zip(networks, objects, stacks, strict=True)
+        ]
+        text = codegen.firmware_models(rows, shared=shared)
+        (directory / "firmware_models.c").write_bytes(text.encode())
+
+    table([0] * len(networks))
+    platform = toolchain.build_platform(board, directory)
+    toolchain.link_firmware(
+        board, directory, objects, "bench", platform=platform, float_weights=floats
+    )
+    built = []
+    structs = toolchain.measure_structs(board, directory)
+    for network, made in zip(networks, objects, strict=True):
+        stack = toolchain.network_stack(board, directory, network.name)
+        second = toolchain.second_lane_stack(board, directory, network.name)
+        stacks = stack.bytes + (0 if second is None else second.bytes)
+        sizes = toolchain.measure_network(
+            board, directory, made, f"_mcu_network_{network.name}",
+            arena_bytes=network.ram_bytes, stack_bytes=stacks,
+            structs=structs, tensors=len(network.inputs) + len(network.outputs),
+        )  # fmt: skip
+        header = network.sources.with_stack(stack.bytes, None if second is None else second.bytes)
+        (directory / f"network_{network.name}.h").write_bytes(header.encode())
+        built.append(BuiltNetwork(network, made, sizes, stack, second))
+    table([b.stack.bytes for b in built])
+    firmware = toolchain.link_firmware(
+        board, directory, objects, "firmware", platform=platform, float_weights=floats
+    )
+    used = toolchain.measure_firmware(board, firmware)
+    whole_stack, second_stacks = None, None
+    if not board.is_host:
+        names = [n.name for n in networks]
+        whole_stack = toolchain.firmware_stack(board, directory, names)
+        second_stacks = toolchain.second_core_stacks(board, directory, names)
+        toolchain.check_fit(
+            board, used.memories, what="the firmware", stack_bytes=whole_stack.bytes,
+            more_stacks=() if second_stacks is None else second_stacks.uses(board),
+            weights_bytes=sum(len(n.sources.weights) for n in networks),
+            arena_bytes=report.joint_arena(networks, shared), float_weights=floats,
+        )  # fmt: skip
+    content = report.build_report(
+        board, built, used, whole_stack, options, creation, board_file, second_stacks
+    )
+    text = json_text(content) + "\n"
+    (directory / "report.json").write_bytes(text.encode())
+    return Build(directory, board, tuple(built), json.loads(text))
+
+
+def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, bytes], str | None]:
+    """Copies of the models and of a user's board file, so that the folder stands on its own.
+
+    By the names that they get in the folder; then the board file's name, None for our own boards.
+    """
+    kept = {report.kept_model(n): formats.self_contained(n.model) for n in networks}
+    if board.path.resolve().is_relative_to(resources.boards().resolve()):
+        return kept, None
+    return kept | {"obj/board.toml": board.path.read_bytes()}, "obj/board.toml"
+
+
+def _names(name: str | Sequence[str] | None, models: int) -> list[str | None]:
+    if name is None:
+        return [None] * models
+    given = [name] if isinstance(name, str) else list(name)
+    if len(given) != models:
+        raise UsageError(
+            f"--name was given {len(given)} times for {models} "
+            f"{'model' if models == 1 else 'models'}; give it once for each model, or not at all."
+        )
+    return list(given)
+
+
+def _require_distinct(networks: Sequence[Network]) -> None:
+    seen: dict[str, Path] = {}
+    for network in networks:
+        key = network.name.upper()
+        if key in seen:
+            raise UsageError(
+                f"{seen[key]} and {network.model} would both be called {network.name!r}; names "
+                "must differ in more than case. Give each model its own --name."
+            )
+        seen[key] = network.model
+
+
+def _weight_types(network: Network) -> set[str]:
+    return {
+        c.ctype
+        for step in network.plan.steps
+        for c in step.choice.workload.constants
+        if c.stem == "weights"
+    }

@@ -1,0 +1,176 @@
+"""A build folder, read back: what `run`, `validate` and `profile` need of it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mcu_deploy import formats
+from mcu_deploy.api.several import options_of
+from mcu_deploy.backends.interface import CreationOptions
+from mcu_deploy.boards import Board, load_board
+from mcu_deploy.compiler import Network, compile_model, sha256_of
+from mcu_deploy.device import ExpectedModel
+from mcu_deploy.errors import BoardError, RequestError, UsageError, one_line
+from mcu_deploy.files.given import is_file, is_folder
+from mcu_deploy.hygiene.images import require_whole
+from mcu_deploy.options import Options
+from mcu_deploy.output import settle
+from mcu_deploy.report.saved import require_sound
+from mcu_deploy.session import Session
+
+
+@dataclass(frozen=True)
+class BuildFolder:
+    """A folder that `build` filled, its board, and its report."""
+
+    directory: Path
+    board: Board
+    report: dict[str, Any]
+    options: Options
+
+    @property
+    def firmware(self) -> Path:
+        """The image with the protocol. Raises UsageError where it is missing or cut off."""
+        return require_whole(self.directory / "firmware.elf")
+
+    @property
+    def bench(self) -> Path:
+        """The image for counting. Raises UsageError where it is missing or cut off."""
+        return require_whole(self.directory / "bench.elf")
+
+    @property
+    def networks(self) -> list[dict[str, Any]]:
+        """The networks' entries of report.json."""
+        return list(self.report["networks"])
+
+    def network(self, name: str | None = None) -> dict[str, Any]:
+        """The entry of a network; without a name the only one there is."""
+        entries = self.networks
+        if name is None and len(entries) == 1:
+            return entries[0]
+        for entry in entries:
+            if entry["name"] == name:
+                return entry
+        names = ", ".join(e["name"] for e in entries)
+        asked = "Say which with --model" if name is None else f"There is no {name!r}"
+        raise RequestError(f"The firmware in {self.directory} holds the networks {names}. {asked}.")
+
+    def expected(self) -> tuple[ExpectedModel, ...]:
+        """What the firmware on the device must say of itself."""
+        return tuple(
+            ExpectedModel(
+                e["name"],
+                e["source_sha256"],
+                sha256_of(_there(self.directory / f"network_{e['name']}.o")),
+            )
+            for e in self.networks
+        )
+
+    def compile_again(self, name: str, session: Session | None = None) -> Network:
+        """The network's graph and plan, from the copy of the model that the build kept.
+
+        session: with the backends of the build; without one they are looked for where the build
+        found them. Raises UsageError where other backends than then would compute the layers.
+        """
+        if session is None:
+            with self.session() as own:
+                return self.compile_again(name, own)
+        entry = self.network(name)
+        pools = replace(self.options.pools, taken=entry["pools_taken"])
+        network = compile_model(
+            _there(self.directory / entry["kept_model"]),
+            self.board,
+            name=name,
+            session=session,
+            options=options_of(
+                replace(self.options, pools=pools), name, [e["name"] for e in self.networks]
+            ),
+        )
+        computed = [step.choice.workload.backend for step in network.plan.steps]
+        if computed != [layer["backend"] for layer in entry["layers"]]:
+            before = ", ".join(dict.fromkeys(layer["backend"] for layer in entry["layers"]))
+            raise RequestError(
+                f"{self.directory} was built with the backends {before}, and now {name!r} would be "
+                f"computed by {', '.join(dict.fromkeys(computed))}. Give the same backends "
+                "(--dynamic-backends), or build again."
+            )
+        return network
+
+    def session(self) -> Session:
+        """A session that looks for backends where the build did."""
+        return Session(options=CreationOptions(**self.report["session"]))
+
+
+def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
+    """Reads a build folder. Raises UsageError where it is none, or was made for another board."""
+    path = Path(directory).absolute()  # emulators run in folders of their own
+    settle(path)
+    file = path / "report.json"
+    if not is_file(file):
+        raise RequestError(
+            f"{path} is no build folder: it has no report.json. Run `mcu-deploy build MODEL "
+            f"--board BOARD -o {path}` first, or give the model file."
+        )
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+        require_sound(report)
+        kept = report["board_file"]
+        built_for = load_board(path / kept if kept else report["board"])
+        options = Options(**report["options"])
+        CreationOptions(**report["session"])
+    except (ValueError, LookupError, TypeError, RecursionError, UsageError, BoardError) as error:
+        clause = one_line(str(error), 300).rstrip(".")
+        raise RequestError(
+            f"{file} is not a report of this version of mcu-deploy ({clause}). Build again."
+        ) from error
+    if board is not None and load_board(board).name != built_for.name:
+        raise RequestError(
+            f"{path} was built for board {built_for.name}, not {board}. Build it for that board, "
+            "or leave --board out."
+        )
+    return BuildFolder(path, built_for, report, options)
+
+
+def _there(file: Path) -> Path:
+    if not is_file(file):
+        raise RequestError(f"{file} is not there; build again.")
+    return file
+
+
+def as_folder(folder: BuildFolder | str | Path) -> BuildFolder:
+    """A build folder that was opened already, or the folder of that path."""
+    return folder if isinstance(folder, BuildFolder) else open_folder(folder)
+
+
+@contextmanager
+def folder_for(
+    source: str | Path,
+    board: str | Path | None,
+    *,
+    name: str | None = None,
+    options: Options | None = None,
+    session: Session | None = None,
+) -> Iterator[BuildFolder]:
+    """A build folder for a model file or a build folder; a model is built in a temporary one."""
+    from mcu_deploy.api.building import build
+
+    path = Path(source)
+    if is_folder(path):
+        yield open_folder(path, board)
+        return
+    if not path.exists():
+        raise RequestError(
+            f"There is no {path}, neither a build folder nor a model file. Check the path."
+        )
+    formats.require_format(path)
+    if board is None:
+        raise UsageError(f"Say with --board for which board {path} is to be built.")
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
+        build(path, board, directory, name=name, options=options, session=session)
+        yield open_folder(directory)

@@ -1,0 +1,200 @@
+"""`profile`: what an inference costs on a board, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mcu_deploy.api.folder import BuildFolder, as_folder
+from mcu_deploy.api.running import Connection, open_device
+from mcu_deploy.backends.interface import LayerCount
+from mcu_deploy.device.counting import count_instructions
+from mcu_deploy.errors import BackendFault, RequestError
+from mcu_deploy.files.samples import random_samples
+from mcu_deploy.session import Session
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """A layer's cost in `Profile.unit`, its multiply-accumulates and its share of the total.
+
+    short: the layer's own name; name: the model's.
+    """
+
+    index: int
+    short: str
+    name: str
+    op: str
+    cost: int
+    macs: int
+    share: float
+
+    @property
+    def per_mac(self) -> float | None:
+        return self.cost / self.macs if self.macs else None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One inference: the total of a run without a hook, and the layers.
+
+    unit: "instructions" from an emulator, "cycles" or "ticks" from a board's counter; never mixed.
+    counters: what the backends' profiling contexts added, by backend and name. cores: the total of
+    each core that took part, without waiting for the other; `total` is that of the first.
+    """
+
+    network: str
+    unit: str
+    source: str
+    total: int
+    macs: int
+    layers: tuple[LayerCost, ...]
+    stack_bytes: int | None
+    counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    cores: tuple[int, ...] = ()
+
+    @property
+    def work(self) -> int:
+        """What all cores do together."""
+        return sum(self.cores) or self.total
+
+    @property
+    def outside(self) -> int:
+        """What is not in any layer: argument checks, copies, the calls themselves."""
+        return max(0, self.work - sum(layer.cost for layer in self.layers))
+
+    @property
+    def overhead(self) -> float:
+        """The share of the work that is in no layer."""
+        return self.outside / self.work if self.work else 0.0
+
+    @property
+    def speed_up(self) -> float:
+        """All layers one after the other, over the longer of the cores."""
+        alone = sum(layer.cost for layer in self.layers)
+        return alone / max(self.cores) if len(self.cores) > 1 else 1.0
+
+
+def profile(
+    build: BuildFolder | str | Path,
+    *,
+    model: str | None = None,
+    connection: Connection | None = None,
+    session: Session | None = None,
+) -> Profile:
+    """Counts instructions of bench.elf in an emulator, or reads the counter of a board at a port.
+
+    session: with the backends of the build, whose profiling contexts are told of their layers.
+    Raises UsageError for the host, where nothing counts.
+    """
+    folder = as_folder(build)
+    if session is None:
+        with folder.session() as own:
+            return profile(folder, model=model, connection=connection, session=own)
+    entry = folder.network(model)
+    chosen = connection or Connection()
+    if chosen.port is not None:
+        measured = _on_board(folder, entry["name"], chosen, session)
+    else:
+        measured = _emulated(folder, entry, chosen)
+    return replace(measured, counters=_counters(entry, measured, session))
+
+
+def _emulated(folder: BuildFolder, entry: dict[str, Any], chosen: Connection) -> Profile:
+    if folder.board.is_host:
+        raise RequestError(
+            f"Nothing counts instructions on the host, for which {entry['name']!r} was built. "
+            "Build it for a microcontroller board, such as --board mps2-an386, and profile that."
+        )
+    if entry["name"] != folder.networks[0]["name"]:
+        raise RequestError(
+            f"bench.elf runs the first network of the firmware, {folder.networks[0]['name']!r}. "
+            f"Build {entry['name']!r} alone to profile it."
+        )
+    counts = count_instructions(
+        folder.board,
+        folder.bench,
+        emulator=chosen.emulator,
+        extra_args=chosen.arguments,
+        timeout=chosen.run_timeout or 300.0,
+    )
+    source = f"{counts.emulator} {counts.version}".strip()
+    made = _profile(entry, counts.layers, counts.total, counts.unit, source, counts.stack_bytes)
+    return replace(made, cores=counts.cores)
+
+
+def _on_board(folder: BuildFolder, name: str, connection: Connection, session: Session) -> Profile:
+    network = folder.compile_again(name, session)
+    inputs = random_samples(network.graph, 1, edges=network.inputs).inputs[0]
+    with open_device(folder, connection) as device:
+        result = device.profile(name, list(inputs), repeat=3)
+        for index, value in enumerate(inputs):
+            device.write_input(name, index, value.tobytes())
+        plain = device.run(name, repeat=3)
+    total = plain.counter_least
+    unit = result.counter_kind.name.lower()
+    return _profile(
+        folder.network(name), result.layers, total, unit, f"the counter of {folder.board.name}",
+        result.run.stack_used,
+    )  # fmt: skip
+
+
+def _profile(
+    entry: dict[str, object],
+    costs: tuple[int, ...],
+    total: int,
+    unit: str,
+    source: str,
+    stack_bytes: int | None,
+) -> Profile:
+    rows = entry["layers"]
+    assert isinstance(rows, list)
+    layers = tuple(
+        LayerCost(
+            **{key: row[key] for key in ("index", "short", "name", "op", "macs")},
+            cost=cost,
+            share=cost / total if total else 0.0,
+        )
+        for row, cost in zip(rows, (*costs, *(0,) * (len(rows) - len(costs))), strict=True)
+    )
+    macs = sum(layer.macs for layer in layers)
+    return Profile(str(entry["name"]), unit, source, total, macs, layers, stack_bytes)
+
+
+class _Counters:
+    """Where a backend's profiling context puts its counters."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, int] = {}
+
+    def add_counter(self, name: str, value: int) -> None:
+        self.values[name] = value
+
+
+def _counters(
+    entry: dict[str, Any], measured: Profile, session: Session
+) -> dict[str, dict[str, int]]:
+    """What the backends make of the counts of their layers."""
+    backends = {row["index"]: row["backend"] for row in entry["layers"]}
+    found: dict[str, dict[str, int]] = {}
+    for backend_id in dict.fromkeys(backends.values()):
+        if not session.registry.is_registered(backend_id):
+            continue
+        counters = _Counters()
+        counts = [
+            LayerCount(c.index, c.name, c.op, c.macs, c.cost, measured.unit)
+            for c in measured.layers
+            if backends[c.index] == backend_id
+        ]
+        try:
+            backend = session.registry.create(backend_id)
+            context = backend.create_profiling_context(session.options, counters)
+            if context is not None:
+                context.layers_measured(measured.network, counts)
+        except BackendFault as fault:
+            session.drop(fault, "What it would have counted is missing.")
+        if counters.values:
+            found[backend_id] = counters.values
+    return found

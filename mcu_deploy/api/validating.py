@@ -1,0 +1,246 @@
+"""`validate`: the device's outputs against the oracle and a reference, and layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mcu_deploy import interpreter
+from mcu_deploy.agreement.layers import LayerReport, compare_layers
+from mcu_deploy.agreement.metrics import Metrics, compare
+from mcu_deploy.agreement.reference import (
+    Carried,
+    NoReference,
+    Reference,
+    reference_tensors,
+    run_reference,
+)
+from mcu_deploy.agreement.rules import BITS, ONE_STEP, Rule, rules
+from mcu_deploy.agreement.runs import run_samples
+from mcu_deploy.agreement.second_opinion import Opinion, compare_with
+from mcu_deploy.api.folder import BuildFolder, as_folder
+from mcu_deploy.api.running import Connection, open_device, where
+from mcu_deploy.codegen.names import shorten
+from mcu_deploy.compiler import Network
+from mcu_deploy.errors import ModelError
+from mcu_deploy.files.arrays import Array
+from mcu_deploy.files.samples import Samples, load_samples, random_samples
+from mcu_deploy.ir import EdgeId
+from mcu_deploy.session import Session
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What `validate` found.
+
+    rules: what was asked of each output beside the oracle's. onnxruntime: against the second
+    opinion that `reference` names, for a TFLite model LiteRT; opinion: that layer by layer, where
+    it was asked for or the outputs are too far apart. notes: what explains outputs that are.
+    """
+
+    where: str
+    samples: int
+    origin: str
+    outputs: tuple[str, ...]
+    oracle: tuple[Metrics, ...]
+    rules: tuple[Rule, ...]
+    onnxruntime: tuple[Metrics, ...] = ()
+    reference: str = ""
+    stack_used: int = 0
+    stack_bound: int | None = None
+    layers: LayerReport | None = None
+    opinion: Opinion | None = None
+    notes: tuple[str, ...] = field(default=())
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def passed(self) -> bool:
+        return not self.problems
+
+    @property
+    def verdict(self) -> str:
+        """What the command prints last."""
+        if self.problems:
+            return "failed"
+        return "passed" if self.onnxruntime else "passed against the oracle alone"
+
+
+def validate(
+    build: BuildFolder | str | Path,
+    samples: Samples | str | Path | None = None,
+    *,
+    model: str | None = None,
+    layers: bool = False,
+    onnxruntime: bool = True,
+    connection: Connection | None = None,
+    session: Session | None = None,
+) -> Validation:
+    """Runs samples (by default four made-up ones) on the device and compares every output.
+
+    build: a build folder. samples: read already, or an .npz file.
+    layers: compares every tensor that the build materialises, and names the first layer that
+    differs. session: with the backends of the build; needed where they are not found again by
+    themselves. Raises DeviceError, UsageError or ToolError with a sentence.
+    """
+    folder = as_folder(build)
+    entry = folder.network(model)
+    network = folder.compile_again(entry["name"], session)
+    if isinstance(samples, (str, Path)):
+        samples = load_samples(samples, network.graph, network.inputs)
+    given = samples or random_samples(network.graph, edges=network.inputs)
+    chosen = connection or Connection()
+    oracle = _run_oracle(network, given)
+    with open_device(folder, chosen) as device:
+        if entry["states"]:
+            device.reset_states(network.name)
+        runs = run_samples(device, network, given, watch=layers)
+        verdict = _Verdict(network, [run.outputs for run in runs])
+        asked = verdict.ask_oracle(oracle)
+        layer_report = None
+        if layers or asked:
+            layer_report = compare_layers(device, network, runs, oracle)
+            verdict.ask_layers(layer_report)
+    reference: Reference | NoReference | None = None
+    if onnxruntime:
+        reference = _run_reference(folder, entry, network, given)
+    if isinstance(reference, Reference):
+        far = verdict.ask_reference(reference)
+        if layers or far is not None:
+            opinion = _opinion(folder, entry, network, given, far or 0)
+            verdict.ask_opinion(reference, opinion, far is not None)
+    used = max(run.stack_used for run in runs)
+    bound = folder.report.get("firmware_stack_bytes")
+    if bound is not None and used > bound:
+        verdict.problems.append(f"the stack was {used} bytes deep, its bound is {bound}")
+    graph = network.graph
+    return Validation(
+        where(folder, chosen), len(given), given.origin,
+        tuple(graph.edge_name(edge) for edge in network.outputs), tuple(verdict.oracle),
+        tuple(verdict.rules), tuple(verdict.reference),
+        "" if reference is None else str(reference), used, bound,
+        layer_report if layers else None, verdict.opinion, tuple(verdict.notes),
+        tuple(verdict.problems),
+    )  # fmt: skip
+
+
+def _run_reference(
+    folder: BuildFolder, entry: dict[str, Any], network: Network, samples: Samples
+) -> Reference | NoReference:
+    """What another program computes of the model that the build kept."""
+    if folder.report["options"]["half"] is not None:
+        return NoReference("the network is half of the model")
+    model = folder.directory / entry["kept_model"]
+    return run_reference(model, samples.inputs, _carried(network))
+
+
+def _carried(network: Network) -> list[Carried]:
+    graph, states = network.graph, network.plan.exposure.states
+    return [Carried(s.name, graph.edge_name(s.output), s.first(graph)) for s in states]
+
+
+def _opinion(
+    folder: BuildFolder, entry: dict[str, Any], network: Network, samples: Samples, number: int
+) -> Opinion:
+    """The other program's layers in one sample."""
+    model = folder.directory / entry["kept_model"]
+    try:
+        tensors = reference_tensors(model, samples.inputs[: number + 1], _carried(network))
+    except ModelError as error:
+        return Opinion(0, (f"none ({error})",), ())
+    return compare_with(network.graph, tensors, model.suffix.lower() == ".tflite")
+
+
+def _run_oracle(network: Network, samples: Samples) -> list[dict[EdgeId, Array]]:
+    """The value of every edge for each sample; states go from sample to sample."""
+    states = {state.input: state.first(network.graph) for state in network.plan.exposure.states}
+    found = []
+    for inputs in samples.inputs:
+        given = dict(zip(network.inputs, inputs, strict=True)) | states
+        values = interpreter.run_all(network.graph, [given[e] for e in network.graph.inputs])
+        states = {s.input: values[s.output] for s in network.plan.exposure.states}
+        found.append(values)
+    return found
+
+
+@dataclass
+class _Verdict:
+    """What was asked, one question after the other, and what came of it. results: the device's."""
+
+    network: Network
+    results: Sequence[Sequence[Array]]
+    rules: list[Rule] = field(default_factory=list)
+    oracle: list[Metrics] = field(default_factory=list)
+    reference: list[Metrics] = field(default_factory=list)
+    opinion: Opinion | None = None
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    _open: list[str] = field(default_factory=list)
+
+    def ask_oracle(self, oracle: Sequence[Mapping[EdgeId, Array]]) -> bool:
+        """Compares the outputs; whether only the layers can tell if they are right."""
+        known = rules(self.network.graph)
+        for number, edge in enumerate(self.network.outputs):
+            rule = known.get(edge, Rule(BITS))
+            ours = [result[number] for result in self.results]
+            theirs = [values[edge] for values in oracle]
+            metrics = compare(ours, theirs)
+            self.rules.append(rule)
+            self.oracle.append(metrics)
+            if not any(rule.broken(a, b).any() for a, b in zip(ours, theirs, strict=True)):
+                continue
+            said = (
+                f"output {shorten(self.network.graph.edge_name(edge))!r} differs from the oracle "
+                f"in {1 - metrics.equal:.2%} of its values, by up to {metrics.worst:.3g}; "
+                f"allowed: {rule}"
+            )
+            # Behind a value that may be rounded otherwise, differences may grow.
+            (self.problems if rule.kind == BITS else self._open).append(said)
+        return bool(self._open)
+
+    def ask_layers(self, layers: LayerReport) -> None:
+        """Takes what the layers say, each computed from the device's own inputs."""
+        if layers.differences:
+            self.problems += [*self._open, str(layers.differences[0])]
+        else:
+            why = "each layer is right, computed from the device's own inputs"
+            self.notes += [f"{said}; {why}" for said in self._open]
+
+    def ask_reference(self, reference: Reference) -> int | None:
+        """Compares the outputs with another program's; the sample in which they are farthest apart
+        if that is too far, else None."""
+        far: dict[int, float] = {}
+        known = rules(self.network.graph)
+        for number, edge in enumerate(self.network.outputs):
+            ours = [result[number] for result in self.results]
+            theirs = [result[number] for result in reference.outputs]
+            self.reference.append(compare(ours, theirs))
+            is_float = self.network.graph.type(edge).dtype.is_float
+            rule = known.get(edge, Rule(BITS)) if is_float else ONE_STEP
+            for sample, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+                if rule.broken(a, b).any():
+                    apart = np.abs(a.astype(np.float64) - b.astype(np.float64))
+                    far[sample] = max(far.get(sample, 0.0), float(np.nanmax(apart)))
+        return max(far, key=far.__getitem__) if far else None
+
+    def ask_opinion(self, reference: Reference, opinion: Opinion, is_far: bool) -> None:
+        """Takes what the other program's layers say."""
+        self.opinion = opinion
+        program = reference.program
+        apart = max((m.worst for m in self.reference), default=0.0)
+        if opinion.disagreements:
+            self.problems.append(f"differs from {program}: {opinion.disagreements[0]}")
+        elif is_far and opinion.left:
+            left = ", ".join(opinion.left[:5])
+            self.problems.append(
+                f"differs from {program} by up to {apart:.3g}, and not all of its layers can be "
+                f"compared: {left}"
+            )
+        elif any(m.equal < 1 for m in self.reference):
+            self.notes.append(
+                f"{opinion.compared} layers agree with {program}, each computed from its own "
+                f"inputs; end to end the outputs are up to {apart:.3g} apart"
+            )

@@ -1,0 +1,149 @@
+"""Groups nodes of one backend into partitions, so that no cycle arises between them.
+
+A partition runs as a whole, so a path that leaves it must never come back (it is convex): of the
+diamond A -> B -> D, A -> C -> D with only C of another backend, {A, B, D} would have to run both
+before and after {C}. The whole quotient must be acyclic, which is more than each part being convex:
+two parts that each need the other's result are a cycle as well.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+
+from mcu_deploy.choose.model import Partition
+from mcu_deploy.ir import Graph, Node, NodeId
+
+
+def group(graph: Graph, labels: Mapping[NodeId, str]) -> tuple[Partition, ...]:
+    """The partitions of the labelled nodes, in a topological order; a label is a backend's id.
+
+    Nodes that have no label are in no partition, but paths through them count. Nodes that are
+    joined by edges come together as far as that is possible: of two partitions of one label with an
+    edge between them, none could take the other in without a cycle. Equal arguments give equal
+    results: partitions that do not depend on each other come in the order of their first nodes.
+    """
+    grouping = _Grouping()
+    for node in graph.nodes:
+        producers = {
+            graph.topology.producers[edge]
+            for edge in node.reads
+            if edge in graph.topology.producers
+        }
+        grouping.add(node.id, labels.get(node.id), producers)
+    part_of = {node.id: grouping.part(node.id) for node in graph.nodes}
+    nodes: dict[int, list[NodeId]] = {}
+    for node in graph.nodes:
+        nodes.setdefault(part_of[node.id], []).append(node.id)
+    return tuple(
+        Partition(label, tuple(nodes[part]))
+        for part in _sorted(graph, part_of)
+        if (label := grouping.labels[part]) is not None
+    )
+
+
+class _Grouping:
+    """Parts that grow while nodes are added in a topological order; an unlabelled node is one too.
+
+    A new node joins all parts of its label that feed it, but for those that also lie before another
+    part which feeds it: from these a path leaves and comes back.
+
+    No cycle arises, since none of the parts that are joined lies before another. And all is joined
+    that can be: between two parts of one label with an edge between them there is always a path
+    through a part of another label, which is there to stay. For if all parts on the longest path
+    between them had their label, two neighbours on it would have no other path between them, and
+    would have been joined when their edge came.
+    """
+
+    def __init__(self) -> None:
+        self.labels: list[str | None] = []
+        self._part_of: dict[NodeId, int] = {}
+        self._into: list[int] = []  # the part that took this one in; itself where none did
+        self._before: list[int] = []  # a bit for each part that a path leads from
+        self._next: list[set[int]] = []
+
+    def part(self, node: NodeId) -> int:
+        """The part that a node is in by now."""
+        return self._now(self._part_of[node])
+
+    def add(self, node: NodeId, label: str | None, producers: set[NodeId]) -> None:
+        """Adds a node whose producers were added before."""
+        feeding = {self.part(producer) for producer in producers}
+        before = 0
+        for part in feeding:
+            before |= self._before[part]
+        joined = sorted(
+            part
+            for part in feeding
+            if label is not None and self.labels[part] == label and not before >> part & 1
+        )
+        target = joined[0] if joined else self._new(label)
+        self._part_of[node] = target
+        for part in joined[1:]:
+            self._into[part] = target
+            self._next[target] |= self._next[part]
+        for part in feeding.difference(joined):
+            self._next[part].add(target)
+            before |= 1 << part
+        # The bits of parts that were taken in stay set where they are; nobody asks for them again.
+        if len(joined) > 1 or before & ~self._before[target]:
+            self._before[target] |= before
+            self._tell_followers(target)
+
+    def _new(self, label: str | None) -> int:
+        part = len(self.labels)
+        self.labels.append(label)
+        self._into.append(part)
+        self._before.append(0)
+        self._next.append(set())
+        return part
+
+    def _now(self, part: int) -> int:
+        while self._into[part] != part:
+            self._into[part] = self._into[self._into[part]]
+            part = self._into[part]
+        return part
+
+    def _tell_followers(self, changed: int) -> None:
+        """Lets a part, and all that is before it, be before all parts that come after it."""
+        before = self._before[changed] | 1 << changed
+        pending = [changed]
+        while pending:
+            for follower in self._next[pending.pop()]:
+                part = self._now(follower)
+                if before & ~self._before[part]:
+                    self._before[part] |= before
+                    pending.append(part)
+
+
+def _sorted(graph: Graph, part_of: Mapping[NodeId, int]) -> list[int]:
+    """Kahn's algorithm over the parts; of those that are ready the one with the first node."""
+    first: dict[int, int] = {}
+    for position, node in enumerate(graph.nodes):
+        first.setdefault(part_of[node.id], position)
+    followers: dict[int, set[int]] = {part: set() for part in first}
+    for node in graph.nodes:
+        for follower in _consumers(graph, node):
+            if part_of[follower] != part_of[node.id]:
+                followers[part_of[node.id]].add(part_of[follower])
+    waiting = dict.fromkeys(first, 0)
+    for parts in followers.values():
+        for part in parts:
+            waiting[part] += 1
+    ready = [(first[part], part) for part, count in waiting.items() if count == 0]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        _, part = heapq.heappop(ready)
+        order.append(part)
+        for follower in followers[part]:
+            waiting[follower] -= 1
+            if waiting[follower] == 0:
+                heapq.heappush(ready, (first[follower], follower))
+    assert len(order) == len(first), "a cycle between partitions"
+    return order
+
+
+def _consumers(graph: Graph, node: Node) -> Iterator[NodeId]:
+    for edge in node.writes:
+        yield from graph.topology.consumers[edge]

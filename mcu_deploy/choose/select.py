@@ -1,0 +1,158 @@
+"""Chooses one workload for each node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from mcu_deploy.backends.c_rules import Nonsense, require
+from mcu_deploy.backends.interface import (
+    HOST,
+    Backend,
+    Layer,
+    MemoryManager,
+    RegionCall,
+    Target,
+    Workload,
+    WorkloadFactory,
+    layer_of,
+)
+from mcu_deploy.backends.workload_check import check_call, check_workload
+from mcu_deploy.choose import Assignment
+from mcu_deploy.choose.offers import ask
+from mcu_deploy.errors import BackendFault, UnsupportedError, one_line
+from mcu_deploy.ir import Graph, Node
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A layer and the workload that computes it."""
+
+    layer: Layer
+    workload: Workload
+
+
+@dataclass(frozen=True)
+class Control:
+    """An If, Loop or Scan: what computes each of its graphs, by attribute."""
+
+    layer: Layer
+    blocks: Mapping[str, tuple[Chosen, ...]]
+
+
+Chosen = Choice | Control
+
+
+def choices_within(chosen: Iterable[Chosen]) -> Iterator[Choice]:
+    """The choices with those for the graphs inside of If, Loop and Scan, depth first."""
+    for item in chosen:
+        if isinstance(item, Choice):
+            yield item
+        else:
+            for block in item.blocks.values():
+                yield from choices_within(block)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The choices in the order of execution, and what the backends' memory managers call.
+
+    acquire: at the begin of every run; release: at the end of an instance. By backend id.
+    """
+
+    choices: tuple[Chosen, ...]
+    acquire: tuple[tuple[str, RegionCall], ...] = ()
+    release: tuple[tuple[str, RegionCall], ...] = ()
+
+
+def select(
+    graph: Graph, assignment: Assignment, preference: Sequence[Backend], target: Target = HOST
+) -> Selection:
+    """Of each backend's workloads the cheapest.
+
+    The nodes that `layouts` inserted are in no assignment; each goes to the first backend of the
+    preference that has it. Raises UnsupportedError where none has, and BackendFault where a
+    backend makes no workload.
+    """
+    workshop = _Workshop(preference, target)
+    choices = workshop.choose(graph, assignment)
+    used = [(name, m) for name, m in workshop.managers.items() if m is not None]
+    selection = Selection(
+        choices,
+        tuple((name, m.acquire) for name, m in used if m.acquire is not None),
+        tuple((name, m.release) for name, m in used if m.release is not None),
+    )
+    for backend, call in (*selection.acquire, *selection.release):
+        with _understanding(backend, "memory"):
+            check_call(call)
+    return selection
+
+
+class _Workshop:
+    """The workload factory of each backend that is used, with its memory manager."""
+
+    def __init__(self, preference: Sequence[Backend], target: Target) -> None:
+        self._preference, self._target = preference, target
+        self.managers: dict[str, MemoryManager | None] = {}
+        self._factories: dict[str, WorkloadFactory] = {}
+
+    def choose(self, graph: Graph, assignment: Assignment) -> tuple[Chosen, ...]:
+        """Of a graph in its order."""
+        return tuple(self._chosen(graph, node, assignment) for node in graph.nodes)
+
+    def _chosen(self, graph: Graph, node: Node, assignment: Assignment) -> Chosen:
+        layer = layer_of(graph, node, self._target)
+        parts = assignment.subgraphs.get(node.id)
+        if parts is not None:
+            held = graph.subgraphs(node.id)
+            return Control(
+                layer, {name: self.choose(held[name], part) for name, part in parts.items()}
+            )
+        backend = assignment.backends.get(node.id) or _first_with(layer, self._preference)
+        workloads = self.factory(backend).create_workloads(layer.info, layer.descriptor)
+        title = f"the {one_line(layer.op)} {one_line(layer.name)!r}"
+        with _understanding(backend.id, f"create_workload for {title}"):
+            require(len(workloads) > 0, "there is no workload")
+            for workload in workloads:
+                owner = workload.backend
+                require(owner == backend.id, f"a workload says that it is of the backend {owner!r}")
+                check_workload(workload, layer)
+        return Choice(layer, min(workloads, key=_cost))
+
+    def factory(self, backend: Backend) -> WorkloadFactory:
+        if backend.id not in self._factories:
+            manager = backend.create_memory_manager()
+            self.managers[backend.id] = manager
+            self._factories[backend.id] = backend.create_workload_factory(manager)
+        return self._factories[backend.id]
+
+
+@contextmanager
+def _understanding(backend: str, what: str) -> Iterator[None]:
+    """Makes a fault of what a backend answered and cannot be used."""
+    try:
+        yield
+    except Nonsense as nonsense:
+        raise BackendFault(
+            backend,
+            f"The backend {backend} answered nonsense to {what}: {nonsense}. Leave it out, or "
+            "report this to its author.",
+        ) from None
+
+
+def _first_with(layer: Layer, preference: Sequence[Backend]) -> Backend:
+    for backend in preference:
+        if ask(backend, layer).supported:
+            return backend
+    raise UnsupportedError(
+        f"No backend has the {layer.op} {layer.name!r}, which brings a tensor into the place or "
+        "the memory order that is asked for. Add CpuRef to the backends."
+    )
+
+
+def _cost(workload: Workload) -> tuple[float, int]:
+    """Modelled cycles, else instructions; what states neither comes last. Then scratch bytes."""
+    known = workload.costs.time
+    return (math.inf if known is None else known, workload.scratch_bytes)

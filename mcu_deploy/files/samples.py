@@ -1,0 +1,121 @@
+"""Inputs for a network: read from .npz or .npy files, or made up from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mcu_deploy.errors import RequestError, one_line
+from mcu_deploy.files.arrays import Array, ArrayFile, Header
+from mcu_deploy.files.given import is_file, why_no_file
+from mcu_deploy.ir import EdgeId, Graph
+
+_MOST_SAMPLES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Samples:
+    """inputs[s][i] is input i of sample s, in the model's shape; where they came from."""
+
+    inputs: tuple[tuple[Array, ...], ...]
+    origin: str
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def first(self, count: int | None) -> Samples:
+        """The first `count` samples; all for None."""
+        return self if count is None else Samples(self.inputs[:count], self.origin)
+
+
+def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None = None) -> Samples:
+    """Reads samples for a graph's inputs, or for these of its edges.
+
+    An .npz holds an array an input, named in0, in1, ... or by the inputs' names; an .npy the only
+    input. The first axis counts samples, unless an array has the input's own shape. Raises
+    UsageError with a sentence where the file does not fit the graph.
+    """
+    file = Path(path)
+    if not is_file(file):
+        raise RequestError(f"The samples' file {file} {why_no_file(file)}. Check the path.")
+    wanted = graph.inputs if edges is None else edges
+    arrays = ArrayFile(file)
+    names = _names(file, arrays, [graph.edge_name(edge) for edge in wanted])
+    # All headers before any array: a file that does not fit is refused before it is read.
+    counts = {_count(file, arrays.header(n), graph, e) for n, e in zip(names, wanted, strict=True)}
+    if len(counts) > 1:
+        raise RequestError(f"The inputs in {file} have different numbers of samples: {counts}.")
+    count = counts.pop() if counts else 1
+    if count > _MOST_SAMPLES:
+        raise RequestError(f"{file} holds {count:,} samples; at most {_MOST_SAMPLES:,} can be run.")
+    if count == 0:
+        raise RequestError(f"{file} holds no sample: its arrays have a first axis of size 0.")
+    stacked = [
+        arrays.read(name).reshape(count, *graph.type(edge).shape)
+        for name, edge in zip(names, wanted, strict=True)
+    ]
+    return Samples(tuple(tuple(a[s] for a in stacked) for s in range(count)), str(file))
+
+
+def _names(file: Path, arrays: ArrayFile, inputs: Sequence[str]) -> Sequence[str]:
+    """The names in a file of the arrays for these inputs."""
+    if arrays.names is None:
+        if len(inputs) != 1:
+            raise RequestError(
+                f"{file} holds one array, but the model has {len(inputs)} inputs. "
+                "Give an .npz with in0, in1, ..."
+            )
+        return [""]
+    found = []
+    for index, name in enumerate(inputs):
+        key = next((k for k in (f"in{index}", name) if k in arrays.names), None)
+        if key is None:
+            holds = one_line(", ".join(arrays.names[:30]), 300) or "nothing"
+            raise RequestError(
+                f"{file} has no array for input {index} ({name!r}); name it in{index}. "
+                f"It holds {holds}."
+            )
+        found.append(key)
+    return found
+
+
+def _count(file: Path, header: Header, graph: Graph, edge: EdgeId) -> int:
+    """The number of samples in the array for an input. Raises UsageError where it does not fit."""
+    type_ = graph.type(edge)
+    if header.shape not in (type_.shape, header.shape[:1] + type_.shape):
+        raise RequestError(
+            f"{file} has an array of shape {list(header.shape)} for input "
+            f"{graph.edge_name(edge)!r}; it must be [samples, "
+            f"{', '.join(map(str, type_.shape))}]."
+        )
+    if header.dtype != type_.dtype.numpy:
+        raise RequestError(
+            f"{file} has {header.dtype} for input {graph.edge_name(edge)!r}, which is "
+            f"{type_.dtype.value}. Convert the array; quantized inputs are given as integers."
+        )
+    return 1 if header.shape == type_.shape else header.shape[0]
+
+
+def random_samples(
+    graph: Graph, count: int = 4, seed: int = 0, edges: Sequence[EdgeId] | None = None
+) -> Samples:
+    """Made-up samples for a graph's inputs, or for these of its edges: integers over their
+    whole range, floats from a standard normal.
+    """
+    generator = np.random.default_rng(seed)
+
+    def one(edge: int) -> Array:
+        type_ = graph.type(edge)
+        if type_.dtype.is_float:
+            return generator.standard_normal(type_.shape).astype(type_.dtype.numpy)
+        if not type_.dtype.is_integer:
+            return generator.integers(0, 2, type_.shape).astype(type_.dtype.numpy)
+        low, high = type_.dtype.range if type_.dtype.bytes == 1 else (0, 100)
+        return generator.integers(low, high, type_.shape, dtype=type_.dtype.numpy, endpoint=True)
+
+    wanted = graph.inputs if edges is None else edges
+    samples = tuple(tuple(one(e) for e in wanted) for _ in range(count))
+    return Samples(samples, f"{count} made-up samples (seed {seed})")

@@ -1,0 +1,80 @@
+"""Simplification of the graph, before any backend sees it: one file a pass.
+
+A pass is a function from a graph to a graph. `run` calls them in the order in which they stand.
+These are the generic ones, which always run; those that a backend calls by itself, in its
+`optimize_subgraph`, are in `optional`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mcu_deploy.errors import ModelError
+from mcu_deploy.ir import Graph, GraphEditor
+from mcu_deploy.passes import (
+    activations,
+    batch_normalization,
+    constants,
+    floats,
+    gemm,
+    identities,
+    moves,
+    qdq,
+    quantization,
+    subgraphs,
+    weights,
+)
+
+Pass = Callable[[Graph], Graph]
+
+
+@dataclass(frozen=True)
+class Options:
+    """fuse: whether operators are merged where the model's arithmetic does not ask for it."""
+
+    fuse: bool = True
+
+
+def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
+    """The passes by name, in order."""
+    chosen = options or Options()
+    return (
+        ("annotate quantization", quantization.annotate),
+        ("remove identities", identities.remove),
+        ("move integers", moves.commute),
+        ("fold batch normalization", batch_normalization.fold),
+        ("fuse MatMul and Add", lambda g: gemm.fuse(g, everywhere=chosen.fuse)),
+        ("fuse activations", lambda g: activations.fuse(g, everywhere=chosen.fuse)),
+        ("lower quantized operators", qdq.lower),
+        ("say what stays in float", floats.explain),
+        ("keep quantized weights", weights.keep),
+        ("fold constants", constants.fold),
+        ("take constant branches", subgraphs.take_branches),
+        ("remove identities again", identities.remove),
+        ("give constants to subgraphs", subgraphs.give_constants),
+        ("simplify subgraphs", lambda g: _subgraphs(g, options)),
+    )
+
+
+def _subgraphs(graph: Graph, options: Options | None) -> Graph:
+    """The graph with the graphs of its If, Loop and Scan nodes simplified as it is itself."""
+    if not graph.data.subgraphs:
+        return graph
+    editor = GraphEditor(graph)
+    for node, held in graph.data.subgraphs.items():
+        editor.subgraphs[node] = {name: run(inner, options) for name, inner in held.items()}
+    return editor.finish()
+
+
+def run(graph: Graph, options: Options | None = None) -> Graph:
+    """Simplifies a graph. The result computes the same outputs, by docs/arithmetic.md."""
+    for name, function in passes(options):
+        try:
+            graph = function(graph)
+        except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:
+            raise ModelError(
+                f"The model cannot be simplified ({name}: {error}): sizes or values in it do not "
+                "fit together. Check it with onnx.checker, and export it again."
+            ) from error
+    return graph

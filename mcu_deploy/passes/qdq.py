@@ -1,0 +1,275 @@
+"""Lowers QDQ sandwiches: DequantizeLinear, operator, QuantizeLinear become one integer node
+between quantized edges.
+
+The sandwich stays as the node's body. What cannot be lowered (computed scales, 16-bit types,
+accumulators that could overflow) stays in float32, which is the ONNX meaning of it, only slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import numpy as np
+
+from mcu_deploy import operators
+from mcu_deploy.arithmetic import dequantize
+from mcu_deploy.ir import (
+    DType,
+    EdgeId,
+    Graph,
+    GraphEditor,
+    Node,
+    NodeId,
+    Quantization,
+    TensorType,
+)
+from mcu_deploy.passes.quantization import BYTES, converts, dequantizer, quantizer, stated
+
+_MATRIX = {"Conv", "Gemm", "MatMul"}
+# Their inputs behind the first are parameters, which the operator reads as real numbers.
+_REAL_PARAMETERS = {"Clip"}
+
+
+class InFloat(Exception):
+    """Why an operator stays in float32, as a clause."""
+
+
+def lower(graph: Graph) -> Graph:
+    """The graph with every sandwich that has an integer form replaced by it."""
+    editor = GraphEditor(graph)
+    for source in graph.nodes:
+        node = editor.nodes.get(source.id)
+        if node is None:
+            continue
+        operator = operators.find(node.domain, node.op)
+        if node.op == "QuantizeLinear" and not node.domain:
+            _lower_pair(editor, node)
+        elif operator is not None and operator.quantized is not None:
+            if node.op in _REAL_PARAMETERS:
+                _with_real_parameters(editor, node)
+            with suppress(InFloat):
+                _lower_one(editor, editor.nodes[node.id])
+    return editor.finish()
+
+
+def why_in_float(graph: GraphEditor, node: Node) -> str:
+    """Why a node of real numbers is no integer node, as a clause."""
+    operator = operators.find(node.domain, node.op)
+    readers = [reader for edge in node.writes for reader in graph.consumers(edge)]
+    if not any(converts(reader) for reader in readers):
+        return "the model has it in float: there is no QuantizeLinear behind it"
+    if operator is None or operator.quantized is None:
+        return f"there is no integer form of {operators.label(node.domain, node.op)}"
+    try:
+        _lower_one(graph, node)
+    except InFloat as reason:
+        return str(reason)
+    return "it is between quantized tensors"
+
+
+def _with_real_parameters(graph: GraphEditor, node: Node) -> None:
+    """Replaces dequantized constants behind the first input by their real values."""
+    inputs = list(node.inputs)
+    for index, edge in enumerate(inputs):
+        source = dequantizer(graph, edge) if index else None
+        value = None if source is None else graph.constant(source.inputs[0])
+        if source is None or value is None or source.inputs[0] is None:
+            continue
+        real = dequantize(value, graph.type(source.inputs[0]))
+        type_ = TensorType(DType.FLOAT32, real.shape)
+        inputs[index] = graph.add_constant(graph.edge_name(source.inputs[0]), real, type_)
+    graph.set_inputs(node.id, inputs)
+
+
+def _integers(graph: GraphEditor, edge: EdgeId) -> Node | None:
+    """The DequantizeLinear behind an input; None where that is a constant of real numbers."""
+    source = dequantizer(graph, edge)
+    if source is not None or graph.constant(edge) is not None:
+        return source
+    name, producer = graph.edge_name(edge)[:80], graph.producer(edge)
+    if producer is None or not converts(producer):
+        raise InFloat(
+            f"the model has its input {name!r} in float: there is no DequantizeLinear before it"
+        )
+    raise InFloat(f"the scale of its input {name!r} is computed at run time, or stands for a block")
+
+
+def _quantizer(graph: GraphEditor, node: Node) -> Node:
+    """The QuantizeLinear behind a node."""
+    if len(node.writes) != 1:
+        raise InFloat("it writes several tensors")
+    result = node.writes[0]
+    reader = graph.sole_consumer(result)
+    if reader is None or reader.op != "QuantizeLinear" or reader.domain:
+        raise InFloat("its output is read in float too, beside the QuantizeLinear behind it")
+    found = quantizer(graph, result)
+    if found is None:
+        type_, says = graph.type(reader.writes[0]), stated(graph, reader)
+        if type_.dtype not in BYTES:
+            raise InFloat(f"its output is quantized to {type_.dtype.value}, not to 8 bits")
+        kind = "computed at run time, or of blocks" if says is None else "one for each slice"
+        raise InFloat(f"the scale of its output is {kind}")
+    return found
+
+
+def _lower_one(graph: GraphEditor, node: Node) -> None:
+    """Replaces a sandwich. Raises InFloat, and changes nothing, where there is none."""
+    quantize = _quantizer(graph, node)
+    result = quantize.writes[0]
+    inputs: list[EdgeId | None] = []
+    shared: list[NodeId] = []
+    integer_inputs = 0
+    for index, edge in enumerate(node.inputs):
+        source = None if edge is None else _integers(graph, edge)
+        if source is None:
+            inputs.append(edge)
+            continue
+        integer = source.reads[0]
+        is_bias = index == 2 and node.op in ("Conv", "Gemm")
+        dtype = graph.type(integer).dtype
+        if not is_bias and dtype not in BYTES:
+            raise InFloat(f"its input {graph.edge_name(integer)[:80]!r} is {dtype.value}")
+        integer_inputs += 0 if is_bias else 1
+        inputs.append(integer)
+        shared.append(source.id)
+    if integer_inputs == 0:
+        raise InFloat("none of its inputs is quantized")
+    if node.op in _MATRIX:
+        _require_matrix(graph, node, inputs)
+        bias = _bias(graph, node, inputs)
+        inputs = [*inputs[:2], *([bias] if bias is not None else [])]
+    elif any(q is not None and not q.per_tensor for q in _quantizations(graph, inputs)):
+        raise InFloat("an input has a scale for each slice")
+    attributes = dict(graph.attributes(node.id))
+    members = [node.id, quantize.id]
+    graph.fuse(members, node.op, inputs, [result], attributes, node.name, shared)
+
+
+def _quantizations(graph: GraphEditor, edges: list[EdgeId | None]) -> list[Quantization | None]:
+    return [graph.type(e).quantization for e in edges if e is not None and e in graph.types]
+
+
+def _require_matrix(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> None:
+    """Raises InFloat where the factors are not quantized the way the integer form knows."""
+    x, w = inputs[0], inputs[1]
+    assert x is not None
+    assert w is not None
+    xq, wq = graph.type(x).quantization, graph.type(w).quantization
+    attributes = graph.attributes(node.id)
+    if xq is None or wq is None:
+        raise InFloat("one of its factors is quantized, the other is float")
+    if not xq.per_tensor:
+        raise InFloat("its input has a scale for each slice")
+    if attributes.get("alpha", 1.0) != 1.0 or attributes.get("beta", 1.0) != 1.0:
+        raise InFloat("its alpha or beta is not 1")
+    if attributes.get("transA", 0):
+        raise InFloat("it transposes its first matrix")
+    if len(set(wq.zero_point)) > 1:
+        raise InFloat("its weights have different zero points per channel")
+    axis = 0 if node.op == "Conv" or attributes.get("transB", 0) else graph.type(w).rank - 1
+    if not wq.per_tensor and wq.axis != axis:
+        raise InFloat("its weights have a scale for each slice of another axis than its outputs'")
+    if graph.constant(w) is None and not (node.op == "MatMul" and wq.per_tensor):
+        raise InFloat("its weights are computed at run time")
+
+
+def _bias(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> EdgeId | None:
+    """The bias as int32 at the accumulator's scale; None where there is none.
+
+    Raises InFloat where it is no constant, or the accumulator could overflow.
+    """
+    x, w = inputs[0], inputs[1]
+    assert x is not None
+    assert w is not None
+    w_type = graph.type(w)
+    xq, wq = graph.type(x).quantization, w_type.quantization
+    assert xq is not None
+    assert wq is not None
+    edge = inputs[2] if len(inputs) > 2 else None
+    value: np.ndarray | None = None
+    if edge is not None:
+        value = _integer_bias(graph, edge, xq, wq)
+        if value is None:
+            raise InFloat("its bias is no constant of one axis that int32 holds")
+    if _worst_sum(graph, node, inputs, value) >= 2**31:
+        raise InFloat("its sums could leave 32 bits")
+    if value is None or edge is None:
+        return None
+    scale = (xq.scales * wq.scales).astype(np.float32)
+    quantization = Quantization.from_arrays(scale, [0] * scale.size, 0)
+    type_ = TensorType(DType.INT32, value.shape, quantization)
+    return graph.add_constant(graph.edge_name(edge), value.astype(np.int32), type_)
+
+
+def _integer_bias(
+    graph: GraphEditor, edge: EdgeId, xq: Quantization, wq: Quantization
+) -> np.ndarray | None:
+    value = graph.constant(edge)
+    if value is None or value.ndim != 1:
+        return None
+    scale = xq.scales.astype(np.float64) * wq.scales.astype(np.float64)
+    type_ = graph.type(edge)
+    if type_.dtype is DType.FLOAT32:
+        real = value.astype(np.float64)
+    else:
+        own = type_.quantization
+        if own is None or any(own.zero_point):
+            return None
+        # Converters store float32(sx * sw): the integers are then the accumulator's own.
+        if np.allclose(own.scales, scale, rtol=1e-5, atol=0):
+            return value.astype(np.int64)
+        real = value.astype(np.float64) * own.scales.astype(np.float64)
+    rounded = np.rint(real / scale)
+    if not np.all(np.abs(rounded) < 2**31):
+        return None
+    return np.asarray(rounded.astype(np.int64))
+
+
+def _worst_sum(
+    graph: GraphEditor, node: Node, inputs: list[EdgeId | None], bias: np.ndarray | None
+) -> int:
+    """The largest magnitude that an accumulator can reach, over all inputs and channels."""
+    x, w = inputs[0], inputs[1]
+    assert x is not None
+    assert w is not None
+    x_type, w_type = graph.type(x), graph.type(w)
+    weights = graph.constant(w)
+    assert w_type.quantization is not None
+    largest = _largest(x_type)
+    if weights is None:
+        return x_type.shape[-1] * largest * _largest(w_type)
+    _, w_zero = w_type.quantization.broadcast(w_type.rank)
+    magnitude = np.abs(weights.astype(np.int64) - w_zero)
+    transposed = bool(graph.attributes(node.id).get("transB", 0))
+    channel = 0 if node.op == "Conv" or transposed else w_type.rank - 1
+    sums = magnitude.sum(axis=tuple(a for a in range(w_type.rank) if a != channel))
+    total = sums * largest + (0 if bias is None else np.abs(bias))
+    return int(total.max()) if total.size else 0
+
+
+def _largest(type_: TensorType) -> int:
+    """The largest magnitude of an element of a tensor quantized per tensor, zero point removed."""
+    assert type_.quantization is not None
+    zero = type_.quantization.zero_point[0]
+    return max(abs(bound - zero) for bound in type_.dtype.range)
+
+
+def _lower_pair(graph: GraphEditor, quantize: Node) -> None:
+    """DequantizeLinear directly before QuantizeLinear: a change of scale, or nothing at all."""
+    source = dequantizer(graph, quantize.inputs[0])
+    result = quantize.outputs[0]
+    assert result is not None
+    if source is None or stated(graph, quantize) != graph.type(result).quantization:
+        return
+    integer = source.inputs[0]
+    assert integer is not None
+    x, y = graph.type(integer), graph.type(result)
+    if x.dtype not in BYTES or y.dtype not in BYTES:
+        return
+    if x.quantization is None or y.quantization is None:
+        return
+    if not x.quantization.per_tensor or not y.quantization.per_tensor:
+        return
+    empty: Mapping[str, object] = {}
+    graph.fuse([quantize.id], "Identity", [integer], [result], empty, quantize.name, [source.id])

@@ -1,0 +1,44 @@
+"""Keeps weights that are quantized, where the layer computes real numbers, as the bytes they are.
+
+A DequantizeLinear of constant weights before a Conv, Gemm or MatMul of float32 becomes part of that
+layer (`operators/weight_only.py`): its weights take a byte each, and no float32 copy is made of
+them.
+"""
+
+from __future__ import annotations
+
+from mcu_deploy.ir import DType, Graph, GraphEditor, Node
+from mcu_deploy.operators.weight_only import output_axis
+from mcu_deploy.passes.quantization import BYTES, dequantizer
+
+_LAYERS = ("Conv", "Gemm", "MatMul")
+
+
+def keep(graph: Graph) -> Graph:
+    """The graph with each such layer fused with the DequantizeLinear of its weights."""
+    editor = GraphEditor(graph)
+    for node in graph.nodes:
+        if node.op in _LAYERS and not node.domain:
+            _keep_one(editor, node)
+    return editor.finish()
+
+
+def _keep_one(graph: GraphEditor, node: Node) -> None:
+    x, weights, *others = node.inputs
+    source = dequantizer(graph, weights)
+    if x is None or source is None or graph.constant(source.inputs[0]) is None:
+        return
+    integers = source.reads[0]
+    type_ = graph.type(integers)
+    says = type_.quantization
+    assert says is not None
+    if graph.type(x).dtype is not DType.FLOAT32 or type_.dtype not in BYTES:
+        return
+    if len(set(says.zero_point)) > 1 or (node.op == "MatMul" and type_.rank != 2):
+        return
+    axis = output_axis(node.op, graph.attributes(node.id), type_.rank)
+    if says.per_tensor or says.axis == axis:
+        graph.fuse(
+            [node.id], node.op, [x, integers, *others], node.outputs, graph.attributes(node.id),
+            node.name, [source.id], "mcu",
+        )  # fmt: skip
