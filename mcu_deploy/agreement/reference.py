@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mcu_deploy import contained
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.formats.onnx_reasons import reason
+from mcu_deploy.processes import contained
 
 T = TypeVar("T")
 

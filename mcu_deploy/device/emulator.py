@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Protocol
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.tracing import Marks, Trace
 from mcu_deploy.errors import DeviceError, RequestError, ToolError, UsageError
+from mcu_deploy.processes.background import ChildProcess
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.emulator import Launcher, Program, Started
 from mcu_deploy.device.tracing import Marks, Trace
 from mcu_deploy.errors import RequestError, ToolError
+from mcu_deploy.processes.background import ChildProcess
 
 _START_SECONDS = 10.0
 _PORT_LINE = re.compile(r"^port (\d+)$", re.MULTILINE)

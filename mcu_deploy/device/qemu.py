@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import child
 from mcu_deploy.boards import Board
-from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.emulator import Launcher, Program, Started
 from mcu_deploy.device.qemu_plugin import plugin
 from mcu_deploy.device.tracing import Marks, Trace, read_events, read_pairs
 from mcu_deploy.errors import ToolError
+from mcu_deploy.processes import programs
+from mcu_deploy.processes.background import ChildProcess
 
 _PROGRAM = "qemu-system-arm"
 _START_SECONDS = 20.0
@@ -140,7 +140,7 @@ def base_command(board: Board, elf: Path, program: Program) -> list[str]:
 
 def program_version(program: Program) -> str:
     """QEMU's version, such as "7.2.22". ToolError where the program does not run."""
-    done = child.run([program.path, "--version"], seconds=_START_SECONDS)
+    done = programs.run([program.path, "--version"], seconds=_START_SECONDS)
     if done.exhausted:
         raise ToolError(f"{program.path} --version {done.exhausted}.")
     match = re.search(r"version (\d+(?:\.\d+)+)", done.stdout)

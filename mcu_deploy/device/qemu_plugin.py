@@ -14,8 +14,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from mcu_deploy import child
 from mcu_deploy.errors import ToolError
+from mcu_deploy.processes import programs
 
 _SOURCE = Path(__file__).resolve().parent / "plugin" / "mcu_count.c"
 _FLAGS = ("-std=gnu99", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden")
@@ -60,7 +60,7 @@ def _compile(output: Path) -> None:
             "the counting plugin for QEMU needs gcc for this machine; "
             "install it with `apt-get install gcc libc6-dev` (or `make setup` in the repository)"
         )
-    done = child.run([compiler, *_FLAGS, "-o", output, _SOURCE])
+    done = programs.run([compiler, *_FLAGS, "-o", output, _SOURCE])
     if done.returncode != 0:
         reason = done.exhausted or done.stderr.strip()[-600:]
         raise ToolError(f"{compiler} cannot compile the counting plugin for QEMU: {reason}")

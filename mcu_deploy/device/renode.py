@@ -21,10 +21,10 @@ from pathlib import Path
 
 from mcu_deploy import resources
 from mcu_deploy.boards import Board
-from mcu_deploy.device.child_process import ChildProcess
 from mcu_deploy.device.emulator import Launcher, Program, Started
 from mcu_deploy.device.tracing import Event, Marks, Trace, ends, read_pairs
 from mcu_deploy.errors import RequestError, ToolError
+from mcu_deploy.processes.background import ChildProcess
 
 _VARIABLE = "MCU_DEPLOY_RENODE"
 _START_SECONDS = 90.0  # 3 s on an idle machine, 7 s on a busy one

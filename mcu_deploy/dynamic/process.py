@@ -17,11 +17,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from mcu_deploy.child import Limits
 from mcu_deploy.dynamic import wire
 from mcu_deploy.dynamic.nursery_client import End, NurseryClient, NurseryGone, WorkerProcess
 from mcu_deploy.dynamic.wire import Blob, Closed, Connection, Declined, TimedOut, WireError
 from mcu_deploy.errors import BackendFault, McuDeployError, one_line
+from mcu_deploy.processes.programs import Limits
 
 # How long a worker whose socket is at its end may take to end, before it counts as one that lives.
 _GRACE = 0.25

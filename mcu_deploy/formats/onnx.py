@@ -18,7 +18,6 @@ import onnx.inliner
 from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
-from mcu_deploy import contained
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
@@ -31,6 +30,7 @@ from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
+from mcu_deploy.processes import contained
 
 SUFFIXES = (".onnx",)
 

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import child
 from mcu_deploy.errors import ToolError
 from mcu_deploy.hygiene.features import Feature
 from mcu_deploy.hygiene.objects import Elf, Section
+from mcu_deploy.processes import programs
 
 OBJDUMP = "arm-none-eabi-objdump"
 _OBJDUMP_SECONDS = 120
@@ -143,7 +143,7 @@ def _objdump(image: bytes) -> Iterator[str]:
         path.write_bytes(image)
         command = [tool, "-D", "-z", "-b", "binary", "-m", "armv8.1-m.main", "-M", "force-thumb"]
         environment = {**os.environ, "LC_ALL": "C"}
-        result = child.run([*command, path], environment=environment, seconds=_OBJDUMP_SECONDS)
+        result = programs.run([*command, path], environment=environment, seconds=_OBJDUMP_SECONDS)
     if result.exhausted:
         raise ToolError(f"{OBJDUMP} {result.exhausted}: check fewer files at a time.")
     if result.returncode != 0:

@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import __version__, child, resources
+from mcu_deploy import __version__, resources
 from mcu_deploy.backends import file_lists
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
 from mcu_deploy.files import cache
+from mcu_deploy.processes import programs
 
 _APT = "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
 _APT_HOST = "sudo apt install gcc libc6-dev"
@@ -106,7 +107,7 @@ class Toolchain:
         folders = {cwd: ".", crt_include: "crt/include"}
         for folder in include:
             folders.setdefault(folder.resolve(), folder.name)
-        command = [self.gcc, *child.gcc_wrapper(), *flags, "-fcallgraph-info=su"]
+        command = [self.gcc, *programs.gcc_wrapper(), *flags, "-fcallgraph-info=su"]
         command += [f"-I{folder}" for folder in folders if folder != cwd]
         # gcc applies the last map that fits: the inner folders' ones come last.
         ordered = sorted(folders.items(), key=lambda item: len(item[0].parts))
@@ -268,13 +269,13 @@ def environment(cwd: Path) -> Mapping[str, str]:
 
 def run_tool(
     command: Sequence[str], cwd: Path, failing: str = "", output: Path | None = None
-) -> child.Ended:
+) -> programs.Ended:
     """Runs a tool of the compiler; its exit code is the caller's to check.
 
     output: the folder that it writes to, where its temporary files go, too. Raises ToolError where
     it ran out of time, memory or room there; failing: what to say before the reason."""
     variables = {} if output is None else {"TMPDIR": str(output)}
-    ended = child.run(command, cwd=cwd, environment={**environment(cwd), **variables})
+    ended = programs.run(command, cwd=cwd, environment={**environment(cwd), **variables})
     tool = Path(command[0]).name
     if ended.exhausted:
         raise ToolError(f"{failing or 'A tool failed'}: {tool} {ended.exhausted}.")

@@ -12,8 +12,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import child
 from mcu_deploy.errors import ToolError
+from mcu_deploy.processes import programs
 
 _LINE = re.compile(
     r"^\s*(?P<address>[0-9a-f]+):\t(?P<code>(?:[0-9a-f]{4} ?){1,2})\s*\t"
@@ -91,7 +91,7 @@ def disassemble(
     command = [program, "-d", "-w", f"--start-address={start:#x}", f"--stop-address={stop:#x}"]
     if machine is not None:
         command += ["-m", machine]
-    result = child.run([*command, elf])
+    result = programs.run([*command, elf])
     if result.exhausted:
         raise ToolError(f"{objdump} cannot read {elf.name}: it {result.exhausted}.")
     if result.returncode != 0:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pytest
 from operators import lab
 
-from mcu_deploy import contained
+from mcu_deploy.processes import contained
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from mcu_deploy import contained
-from mcu_deploy.contained import DidNotReturn
 from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.processes import contained
+from mcu_deploy.processes.contained import DidNotReturn
 
 
 def test_values_and_exceptions_come_back() -> None:

@@ -25,11 +25,11 @@ from hygiene_cases import (
 )
 from typer.testing import CliRunner, Result
 
-from mcu_deploy import child
 from mcu_deploy.cli import check as check_command
 from mcu_deploy.errors import ToolError
 from mcu_deploy.hygiene import Report, check_files, check_object
 from mcu_deploy.hygiene.symbols import load_rules
+from mcu_deploy.processes import programs
 from mcu_deploy.toolchain.sizes import object_sizes
 
 pytestmark = pytest.mark.needs_arm_gcc
@@ -367,17 +367,17 @@ def test_a_missing_disassembler_is_said(
 def test_a_check_starts_one_program_and_takes_little_of_its_own(
     objects: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    programs = []
-    run = child.run
+    started = []
+    run = programs.run
 
-    def counted(command: Sequence[str | Path], **options: Any) -> child.Ended:
-        programs.append(Path(command[0]).name)
+    def counted(command: Sequence[str | Path], **options: Any) -> programs.Ended:
+        started.append(Path(command[0]).name)
         return run(command, **options)
 
-    monkeypatch.setattr(child, "run", counted)
+    monkeypatch.setattr(programs, "run", counted)
     with cpu_limit(20):
         check_object(objects["kws"], board=ON_M4F, expected_name="kws")
-    assert programs == ["arm-none-eabi-objdump"]
+    assert started == ["arm-none-eabi-objdump"]
 
 
 def test_objects_of_one_family_go_together(objects: dict[str, Path], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ A compiler can be fed with text that it never ends with, or that fills the machi
 program starts is ended with it: it has a process group of its own, which is killed when the limit
 is reached or we are interrupted, and the kernel ends the program when we die (`setpriv
 --pdeathsig`; a CPU limit bounds what it leaves behind). Programs that run beside us:
-`device/child_process.py`, with the same limits of memory.
+`background.py`, with the same limits of memory.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from mcu_deploy import child
 from mcu_deploy.errors import ToolError
+from mcu_deploy.processes import programs
 
 _POLL_SECONDS = 0.005
 
@@ -24,7 +24,8 @@ class ChildProcess:
     Its output and errors go to files in `folder`, so that no pipe can fill up and stop it. It runs
     in a session of its own (a Ctrl-C is ours, we end it then), and on Linux the kernel kills it
     when the thread that started it dies, however that happens (`setpriv --pdeathsig`). Its memory
-    and the files that it writes have the standard limit of `child`; its time is its user's affair.
+    and the files that it writes have the standard limit of `programs`; its time is its user's
+    affair.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class ChildProcess:
         with self._stdout.open("wb") as out, self._stderr.open("wb") as err:
             try:
                 self._process = subprocess.Popen(
-                    child.limited(self.command, child.Limits.standard().memory_bytes),
+                    programs.limited(self.command, programs.Limits.standard().memory_bytes),
                     cwd=folder,
                     stdin=subprocess.PIPE if keep_stdin else subprocess.DEVNULL,
                     stdout=out,
@@ -121,7 +122,7 @@ class ChildProcess:
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
-        child.end_group(self._process)
+        programs.end_group(self._process)
 
     def __enter__(self) -> ChildProcess:
         return self

@@ -11,8 +11,8 @@ from types import FrameType
 import pytest
 from dynamic.worker_cases import is_running, wait_for
 
-from mcu_deploy import child
 from mcu_deploy.errors import ToolError, UsageError
+from mcu_deploy.processes import programs
 
 MEGABYTE = 1 << 20
 # Prints its own number and that of a program that it starts and does not wait for.
@@ -24,13 +24,13 @@ def python(program: str) -> list[str]:
 
 
 def test_what_it_prints_and_how_it_ends() -> None:
-    ended = child.run(["sh", "-c", "cat; echo oh >&2; exit 3"], given=b"hello")
+    ended = programs.run(["sh", "-c", "cat; echo oh >&2; exit 3"], given=b"hello")
     assert (ended.returncode, ended.stdout, ended.stderr) == (3, "hello", "oh\n")
     assert ended.exhausted == ""
 
 
 def test_a_program_that_does_not_end_is_ended_with_its_children() -> None:
-    ended = child.run(["sh", "-c", FAMILY + "sleep 1000"], seconds=0.2)
+    ended = programs.run(["sh", "-c", FAMILY + "sleep 1000"], seconds=0.2)
     assert ended.returncode == -signal.SIGKILL
     assert ended.exhausted == (
         "took longer than 0.2 seconds and was ended (MCU_DEPLOY_CHILD_SECONDS sets the limit)"
@@ -41,7 +41,7 @@ def test_a_program_that_does_not_end_is_ended_with_its_children() -> None:
 
 
 def test_what_it_leaves_behind_is_ended() -> None:
-    ended = child.run(["sh", "-c", FAMILY])
+    ended = programs.run(["sh", "-c", FAMILY])
     assert ended.returncode == 0
     assert wait_for(lambda: not any(is_running(int(pid)) for pid in ended.stdout.split()))
 
@@ -57,7 +57,7 @@ def test_what_it_leaves_behind_is_ended() -> None:
 def test_too_much_memory_or_disk(program: str, says: str, tmp_path: Path) -> None:
     # Python ignores the signal that tells of a file that is too large.
     reset = "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL); "
-    ended = child.run(python(reset + program), cwd=tmp_path, memory_bytes=200 * MEGABYTE)
+    ended = programs.run(python(reset + program), cwd=tmp_path, memory_bytes=200 * MEGABYTE)
     assert ended.returncode != 0
     assert says in ended.exhausted
     assert "MCU_DEPLOY_CHILD_MEMORY sets the limit" in ended.exhausted
@@ -70,10 +70,10 @@ def test_the_compiler_runs_out_of_memory(tmp_path: Path) -> None:
     )
     (tmp_path / "bomb.c").write_text(digits + "int f(int, ...); int x; int g(void)"
                                      "{return f(M7);}\n")  # fmt: skip
-    command = ["gcc", *child.gcc_wrapper(), "-c", "bomb.c"]
-    ended = child.run(command, cwd=tmp_path, memory_bytes=60 * MEGABYTE)
+    command = ["gcc", *programs.gcc_wrapper(), "-c", "bomb.c"]
+    ended = programs.run(command, cwd=tmp_path, memory_bytes=60 * MEGABYTE)
     assert "needs more than 60 MB of memory" in ended.exhausted
-    assert "memory" not in child.run(["gcc", "-c", "none.c"], cwd=tmp_path).exhausted
+    assert "memory" not in programs.run(["gcc", "-c", "none.c"], cwd=tmp_path).exhausted
 
 
 def test_an_interrupt_ends_it(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_an_interrupt_ends_it(tmp_path: Path) -> None:
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(KeyboardInterrupt):
-            child.run(["sh", "-c", f"{FAMILY.replace('echo', 'echo >pids')} sleep 1000"],
+            programs.run(["sh", "-c", f"{FAMILY.replace('echo', 'echo >pids')} sleep 1000"],
                       cwd=tmp_path)  # fmt: skip
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -94,7 +94,10 @@ def test_an_interrupt_ends_it(tmp_path: Path) -> None:
 
 
 def test_it_ends_when_we_are_killed(tmp_path: Path) -> None:
-    program = "from mcu_deploy import child; child.run(['sh', '-c', 'echo $$ >pid; exec sleep 99'])"
+    program = (
+        "from mcu_deploy.processes.programs import run; "
+        "run(['sh', '-c', 'echo $$ >pid; exec sleep 99'])"
+    )
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path) as parent:
         pid = tmp_path / "pid"
         assert wait_for(lambda: pid.is_file() and pid.read_text().strip() != "")
@@ -104,26 +107,27 @@ def test_it_ends_when_we_are_killed(tmp_path: Path) -> None:
 
 def test_a_program_that_is_not_there() -> None:
     with pytest.raises(ToolError, match="/no/where cannot be run: there is no such program"):
-        child.run(["/no/where"])
+        programs.run(["/no/where"])
 
 
 def test_limits_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(child.SECONDS_VARIABLE, "0.5")
-    monkeypatch.setenv(child.MEMORY_VARIABLE, "100")
-    assert child.Limits.standard() == child.Limits(0.5, 100 * MEGABYTE)
+    monkeypatch.setenv(programs.SECONDS_VARIABLE, "0.5")
+    monkeypatch.setenv(programs.MEMORY_VARIABLE, "100")
+    assert programs.Limits.standard() == programs.Limits(0.5, 100 * MEGABYTE)
     for wrong in ("a lot", "0", "-1", "nan", "inf"):
-        monkeypatch.setenv(child.MEMORY_VARIABLE, wrong)
+        monkeypatch.setenv(programs.MEMORY_VARIABLE, wrong)
         with pytest.raises(
             UsageError, match=r"MCU_DEPLOY_CHILD_MEMORY is .* give a number above 0"
         ):
-            child.Limits.standard()
+            programs.Limits.standard()
 
 
 def test_a_lower_limit_that_holds_already_is_kept() -> None:
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (1 << 28, 1 << 28)); "
-        f"sys.path.append({str(Path(child.__file__).parent.parent)!r}); "
-        "from mcu_deploy import child; print(child.run(['sh', '-c', 'ulimit -d']).stdout)"
+        f"sys.path.append({str(Path(programs.__file__).parents[2])!r}); "
+        "from mcu_deploy.processes.programs import run; "
+        "print(run(['sh', '-c', 'ulimit -d']).stdout)"
     )
-    ended = child.run([sys.executable, "-c", program])
+    ended = programs.run([sys.executable, "-c", program])
     assert ended.stdout.split() == [str((1 << 28) // 1024)], ended.stderr

@@ -7,7 +7,7 @@ goes wrong there is one exception here. It is a net, no prison: the child has ou
 The fork costs some milliseconds, where a new interpreter that imports onnx takes 300. It is sound
 where this process has threads too, as long as `function` stays with Python code, numpy and
 libraries that hold Python's lock: nobody else is inside of those at the fork, and the C library and
-OpenBLAS bring their own locks over it. Programs that are run to their end: `child.py`.
+OpenBLAS bring their own locks over it. Programs that are run to their end: `programs.py`.
 """
 
 from __future__ import annotations
