@@ -21,7 +21,7 @@ logged() {
 
 # Prints where Renode is; fails where it is not.
 find_renode() {
-    .venv/bin/python -c 'from mcu_deploy.device.emulator import launcher_named
+    .venv/bin/python -c 'from mcu_deploy.device.emulators import launcher_named
 print(launcher_named("renode").find().path)' 2>/dev/null
 }
 

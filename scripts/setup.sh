@@ -210,7 +210,7 @@ install_package() {
 
 # mcu-deploy compiles it on its first use too; here a compiler that cannot do it is told early.
 compile_plugin() {
-    logged .venv/bin/python -m mcu_deploy.device.qemu_plugin ||
+    logged .venv/bin/python -m mcu_deploy.device.emulators.qemu_plugin ||
         stop "gcc could not compile the counting plugin for QEMU: see $root/$log, mend what it names," \
             "and run make setup again."
 }

@@ -41,7 +41,7 @@ def _emulator(name: str) -> Callable[[], bool]:
 
     def is_there() -> bool:
         # not at the top: pytest must start, and say what is missing, where the package is broken
-        from mcu_deploy.device.emulator import launcher_named
+        from mcu_deploy.device.emulators import launcher_named
         from mcu_deploy.errors import ToolError
 
         try:

@@ -51,7 +51,7 @@ def boards(
 
 def _emulators(board: Board) -> list[tuple[str, str]]:
     """(name, title) of each emulator that has a machine for the board, the preferred one first."""
-    from mcu_deploy.device.emulator import launchers
+    from mcu_deploy.device.emulators import launchers
 
     return [(known.name, known.title) for known in launchers() if known.machine(board)]
 

@@ -80,7 +80,7 @@ def demo(
 
 def _demo_board() -> tuple[str, str]:
     """The board of the demo, and which and why in one line."""
-    from mcu_deploy.device.renode import find_renode
+    from mcu_deploy.device.emulators.renode import find_renode
     from mcu_deploy.errors import ToolError
 
     try:

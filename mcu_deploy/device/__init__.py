@@ -7,16 +7,16 @@ with connect("/dev/ttyACM0") as device:
 
 from __future__ import annotations
 
-from mcu_deploy.device.client import Device, Profile, connect
-from mcu_deploy.device.fault import (
+from mcu_deploy.device.line.client import Device, Profile, connect
+from mcu_deploy.device.line.fault import (
     DeviceFault,
     EndlessRun,
     FaultCause,
     FaultReport,
     describe_fault,
 )
-from mcu_deploy.device.models import ExpectedModel, ModelInfo
-from mcu_deploy.device.protocol import LayerCrc, ProtocolError, RunResult, TensorInfo
+from mcu_deploy.device.line.messages import LayerCrc, ProtocolError, RunResult, TensorInfo
+from mcu_deploy.device.line.models import ExpectedModel, ModelInfo
 
 __all__ = [
     "Device",

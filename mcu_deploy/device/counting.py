@@ -17,8 +17,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulator import choose_emulator, launcher_named
-from mcu_deploy.device.tracing import Event, Marks, Trace
+from mcu_deploy.device.emulators import choose_emulator, launcher_named
+from mcu_deploy.device.emulators.trace import Event, Marks, Trace
 from mcu_deploy.errors import DeviceError, RequestError
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from mcu_deploy import resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.device import Device
-from mcu_deploy.device.link import Link
-from mcu_deploy.device.transport import Transport
+from mcu_deploy.device.line.link import Link
+from mcu_deploy.device.line.transport import Transport
 
 _PLATFORM = Path(__file__).parent / "stepped" / "platform.c"
 _RESET = 1 << 31

@@ -15,7 +15,7 @@ from emulated_firmware import ECHO, is_alive, link
 from sampling import by_core
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.device.emulator import Emulator, open_emulator
+from mcu_deploy.device.emulators import Emulator, open_emulator
 from mcu_deploy.errors import DeviceError, ToolError, UsageError
 
 pytestmark = pytest.mark.needs_arm_gcc
@@ -112,7 +112,7 @@ def test_two_emulators_of_one_board_side_by_side(tmp_path: Path) -> None:
 def test_renode_takes_another_port_when_one_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mcu_deploy.device import renode as module
+    from mcu_deploy.device.emulators import renode as module
 
     board = load_board("stm32f746")
     with socket.socket() as taken:
@@ -154,7 +154,7 @@ def test_the_emulator_ends_when_its_user_is_killed(
             *(sys.executable, "-c"),
             "import sys, time; from pathlib import Path\n"
             "from mcu_deploy.boards import load_board\n"
-            "from mcu_deploy.device.emulator import open_emulator\n"
+            "from mcu_deploy.device.emulators import open_emulator\n"
             "board, elf, name = sys.argv[1:]\n"
             "with open_emulator(load_board(board), Path(elf), emulator=name) as emulator:\n"
             "    print(emulator.process.pid, flush=True); time.sleep(60)\n",

@@ -19,7 +19,7 @@ from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.device import Device, connect
-from mcu_deploy.device.emulator import open_emulator
+from mcu_deploy.device.emulators import open_emulator
 from mcu_deploy.options import Options, PartitionRequest, Requests, StateRequest
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]

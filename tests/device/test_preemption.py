@@ -22,7 +22,7 @@ from mcu_deploy.boards import Board, load_board, platform_defines, render_linker
 from mcu_deploy.boards import startup_sources as startup
 from mcu_deploy.boards.image import common
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.device.emulator import open_emulator
+from mcu_deploy.device.emulators import open_emulator
 
 pytestmark = pytest.mark.needs_arm_gcc
 

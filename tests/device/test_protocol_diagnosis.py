@@ -14,11 +14,11 @@ from device.damaged_line import VirtualLine, device_on
 from device.protocol_lab import server
 
 from mcu_deploy.device import DeviceFault, connect
-from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
-from mcu_deploy.device.line import DeviceRestarted
-from mcu_deploy.device.protocol import Type
-from mcu_deploy.device.transfers import read_tensor
-from mcu_deploy.device.transport import LineClosed
+from mcu_deploy.device.line.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
+from mcu_deploy.device.line.messages import Type
+from mcu_deploy.device.line.transfers import read_tensor
+from mcu_deploy.device.line.transport import LineClosed
+from mcu_deploy.device.line.wire import DeviceRestarted
 from mcu_deploy.errors import DeviceError, UsageError
 
 HELLO = (
@@ -205,7 +205,7 @@ def test_a_long_run_is_waited_for_and_hardly_disturbed() -> None:
     device._link.request(Type.RUN, bytes(8), patient=True)
     assert line.runs == 1 and device.resent == 0
     assert line.sent - before < 600 * 15 / 3 + 100  # a PING each three seconds
-    device._link.line.doubt()
+    device._link.wire.doubt()
     before = line.sent
     device._link.request(Type.RUN, bytes(8), patient=True)
     assert line.runs == 2 and device.resent == 0

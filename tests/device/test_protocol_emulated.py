@@ -22,8 +22,8 @@ from mcu_deploy.device import (
     connect,
     describe_fault,
 )
-from mcu_deploy.device.emulator import open_emulator
-from mcu_deploy.device.protocol import Provoke, TensorKind
+from mcu_deploy.device.emulators import open_emulator
+from mcu_deploy.device.line.messages import Provoke, TensorKind
 from mcu_deploy.toolchain import build_crt, link_firmware
 
 pytestmark = pytest.mark.needs_arm_gcc
@@ -143,12 +143,12 @@ def test_a_fault_in_a_layer_names_the_layer(device: Device, elf: Path) -> None:
 def impatient(device: Device) -> Iterator[None]:
     """Half a second for a layer: an emulated one that does not end takes a whole core."""
     link = device._link
-    before = link.run_timeout, link.line.latency
-    link.run_timeout, link.line.latency = 0.1, 0.4
+    before = link.run_timeout, link.wire.latency
+    link.run_timeout, link.wire.latency = 0.1, 0.4
     try:
         yield
     finally:
-        link.run_timeout, link.line.latency = before
+        link.run_timeout, link.wire.latency = before
 
 
 def test_a_run_that_does_not_end_is_stopped_and_its_layer_named(device: Device, elf: Path) -> None:

@@ -22,10 +22,10 @@ from mcu_deploy.device import (
     ProtocolError,
     connect,
     describe_fault,
-    line,
 )
-from mcu_deploy.device.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
-from mcu_deploy.device.protocol import (
+from mcu_deploy.device.line import wire as wire_module
+from mcu_deploy.device.line.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
+from mcu_deploy.device.line.messages import (
     REPLY,
     Capability,
     Code,
@@ -395,7 +395,7 @@ def test_a_run_that_was_asked_often_can_still_be_stopped(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More has come than the firmware keeps while it runs: the rest is dropped, and read."""
-    monkeypatch.setattr(line, "_STOP", b"\x01" * 5000 + line._STOP)
+    monkeypatch.setattr(wire_module, "_STOP", b"\x01" * 5000 + wire_module._STOP)
     with connect(url, latency=0.5, run_timeout=0.5) as device:
         device.provoke(Provoke.ENDLESS, model=0, layer=1)
         with pytest.raises(EndlessRun, match="in layer 1 of model 0"):

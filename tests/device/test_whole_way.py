@@ -23,7 +23,7 @@ from mcu_deploy.backends.interface import (
     WorkloadInfo,
 )
 from mcu_deploy.backends.registry import Registry
-from mcu_deploy.device.protocol import Provoke
+from mcu_deploy.device.line.messages import Provoke
 from mcu_deploy.errors import DeviceError
 from mcu_deploy.files.samples import load_samples
 from mcu_deploy.session import Session
@@ -53,7 +53,7 @@ def test_a_fault_inside_a_layer_names_cause_function_and_layer(kws: BuildFolder)
 
 def test_the_device_answers_again_after_a_fault(kws: BuildFolder) -> None:
     from mcu_deploy.device import DeviceFault, connect
-    from mcu_deploy.device.emulator import open_emulator
+    from mcu_deploy.device.emulators import open_emulator
 
     with (
         open_emulator(kws.board, kws.firmware) as emulator,

@@ -26,7 +26,7 @@ from mcu_deploy.api.validating import validate
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import Network, compile_model
 from mcu_deploy.device import connect
-from mcu_deploy.device.emulator import open_emulator
+from mcu_deploy.device.emulators import open_emulator
 from mcu_deploy.options import Options, PartitionRequest, Requests, StateRequest
 from mcu_deploy.plan import Copy
 

@@ -372,7 +372,7 @@ def test_renodes_platforms_hold_the_boards_memories(name: str) -> None:
 
 def _renode_root() -> Path:
     """Renode's folder: above its program, or named in the script that starts it."""
-    from mcu_deploy.device.renode import find_renode
+    from mcu_deploy.device.emulators.renode import find_renode
 
     program = Path(shutil.which(str(find_renode().path)) or "").resolve()
     candidates = [program, Path("/")]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.device.emulator import choose_emulator, launchers, open_emulator
-from mcu_deploy.device.renode import find_renode
-from mcu_deploy.device.tracing import Event, Marks, ends, read_events, read_pairs
+from mcu_deploy.device.emulators import choose_emulator, launchers, open_emulator
+from mcu_deploy.device.emulators.renode import find_renode
+from mcu_deploy.device.emulators.trace import Event, Marks, ends, read_events, read_pairs
 from mcu_deploy.errors import ToolError, UsageError
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcu_deploy.device.qemu_plugin import plugin
+from mcu_deploy.device.emulators.qemu_plugin import plugin
 from mcu_deploy.errors import ToolError
 
 

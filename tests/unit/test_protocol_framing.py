@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcu_deploy.device.framing import (
+from mcu_deploy.device.line.framing import (
     Frame,
     FrameReader,
     cobs_decode,

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcu_deploy.device import protocol
-from mcu_deploy.device.fault import (
+from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.fault import (
     DeviceFault,
     FaultCause,
     FaultReport,
@@ -22,21 +22,21 @@ from mcu_deploy.device.fault import (
     function_at,
     unpack_fault,
 )
-from mcu_deploy.device.models import ExpectedModel, ModelInfo, refuse_other_models
+from mcu_deploy.device.line.models import ExpectedModel, ModelInfo, refuse_other_models
 from mcu_deploy.errors import DeviceError
 
 UNPACKERS: list[Callable[[bytes], Any]] = [
-    protocol.unpack_error,
-    protocol.unpack_hello,
-    protocol.unpack_describe,
-    protocol.unpack_partition,
-    protocol.unpack_tensor,
-    protocol.unpack_read,
-    protocol.unpack_crc,
-    protocol.unpack_run,
-    protocol.unpack_self_test,
-    protocol.unpack_layer_crc,
-    protocol.unpack_layer_time,
+    messages.unpack_error,
+    messages.unpack_hello,
+    messages.unpack_describe,
+    messages.unpack_partition,
+    messages.unpack_tensor,
+    messages.unpack_read,
+    messages.unpack_crc,
+    messages.unpack_run,
+    messages.unpack_self_test,
+    messages.unpack_layer_crc,
+    messages.unpack_layer_time,
     unpack_fault,
 ]
 
@@ -67,34 +67,34 @@ def hello(**changes: Any) -> bytes:
 
 
 def test_hello_ignores_what_a_newer_firmware_appends() -> None:
-    value = protocol.unpack_hello(hello() + b"more")
+    value = messages.unpack_hello(hello() + b"more")
     assert (value.board, value.core, value.num_models) == ("mps2", "cortex-m4", 2)
-    assert value.counter_kind is protocol.CounterKind.TICKS
-    assert value.capabilities == protocol.Capability(0x15)
+    assert value.counter_kind is messages.CounterKind.TICKS
+    assert value.capabilities == messages.Capability(0x15)
 
 
 @pytest.mark.parametrize("changes", [{"mtu": 0}, {"mtu": 65535}, {"kind": 9}])
 def test_hello_refuses_nonsense(changes: dict[str, int]) -> None:
     with pytest.raises(DeviceError, match="makes no sense"):
-        protocol.unpack_hello(hello(**changes))
+        messages.unpack_hello(hello(**changes))
 
 
 def test_tensor() -> None:
     data = struct.pack("<BBHIfi2I", 0, 8, 2, 30, 0.5, -3, 1, 30) + b"\2in"
-    tensor = protocol.unpack_tensor(data)
-    assert tensor == protocol.TensorInfo("in", np.dtype("i1"), (1, 30), 0.5, -3, 30)
+    tensor = messages.unpack_tensor(data)
+    assert tensor == messages.TensorInfo("in", np.dtype("i1"), (1, 30), 0.5, -3, 30)
     with pytest.raises(DeviceError, match="shape"):
-        protocol.unpack_tensor(data.replace(b"\x1e", b"\x1f", 1))
+        messages.unpack_tensor(data.replace(b"\x1e", b"\x1f", 1))
     with pytest.raises(DeviceError, match="element type 3 of 8 bits"):
-        protocol.unpack_tensor(b"\3" + data[1:])
+        messages.unpack_tensor(b"\3" + data[1:])
 
 
 def test_error_names_request_and_code() -> None:
-    error = protocol.unpack_error(struct.pack("<HHi", 4, 6, 2) + "fewer models é".encode())
-    assert (error.code, error.request, error.detail) == (protocol.Code.NO_SUCH_MODEL, 6, 2)
+    error = messages.unpack_error(struct.pack("<HHi", 4, 6, 2) + "fewer models é".encode())
+    assert (error.code, error.request, error.detail) == (messages.Code.NO_SUCH_MODEL, 6, 2)
     assert "WRITE: fewer models é (NO_SUCH_MODEL, 2)" in str(error)
     assert "number 77: x (number 99, -1)" in str(
-        protocol.unpack_error(struct.pack("<HHi", 99, 77, -1) + b"x")
+        messages.unpack_error(struct.pack("<HHi", 99, 77, -1) + b"x")
     )
 
 

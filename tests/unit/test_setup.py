@@ -130,7 +130,7 @@ def machine(tmp_path: Path, repository: Path) -> Machine:
     shutil.copy(repository / "scripts" / "setup.sh", root / "scripts")
     (root / "pyproject.toml").write_text(_PYPROJECT)
     (root / "backend.py").write_text(_BACKEND)
-    plugin = root / "mcu_deploy" / "device" / "qemu_plugin.py"
+    plugin = root / "mcu_deploy" / "device" / "emulators" / "qemu_plugin.py"
     plugin.parent.mkdir(parents=True)
     plugin.write_text('open("plugin-was-compiled", "w")')
     made = Machine(root, tmp_path / "bin")

@@ -16,7 +16,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from mcu_deploy import resources
 from mcu_deploy.boards import Board, platform_defines, render_linker_script, startup_sources
-from mcu_deploy.device.emulator import open_emulator
+from mcu_deploy.device.emulators import open_emulator
 
 _WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror")
 _SECONDS = 20.0

@@ -15,21 +15,10 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from mcu_deploy.device import protocol
-from mcu_deploy.device.framing import PROTOCOL_VERSION
-from mcu_deploy.device.line import DeviceRestarted, other_version
-from mcu_deploy.device.link import EventHandler, Link
-from mcu_deploy.device.models import (
-    ExpectedModel,
-    ModelInfo,
-    Signature,
-    describe,
-    find_tensor,
-    pack_array,
-    refuse_other_models,
-    unpack_array,
-)
-from mcu_deploy.device.protocol import (
+from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.framing import PROTOCOL_VERSION
+from mcu_deploy.device.line.link import EventHandler, Link
+from mcu_deploy.device.line.messages import (
     Capability,
     CounterKind,
     Hello,
@@ -41,9 +30,20 @@ from mcu_deploy.device.protocol import (
     TensorKind,
     Type,
 )
-from mcu_deploy.device.transfers import read_tensor, write_state, write_tensor
-from mcu_deploy.device.transport import DEFAULT_BAUD, LineClosed, Transport
-from mcu_deploy.device.watching import LayerCrcs, LayerTimes, Watch
+from mcu_deploy.device.line.models import (
+    ExpectedModel,
+    ModelInfo,
+    Signature,
+    describe,
+    find_tensor,
+    pack_array,
+    refuse_other_models,
+    unpack_array,
+)
+from mcu_deploy.device.line.transfers import read_tensor, write_state, write_tensor
+from mcu_deploy.device.line.transport import DEFAULT_BAUD, LineClosed, Transport
+from mcu_deploy.device.line.watching import LayerCrcs, LayerTimes, Watch
+from mcu_deploy.device.line.wire import DeviceRestarted, other_version
 from mcu_deploy.errors import DeviceError, RequestError
 
 Array = NDArray[np.generic]
@@ -158,7 +158,7 @@ class Device:
         info = self.model(model)
         index = find_tensor(info.states, name, f"Model {info.name} has no state {name!r}")
         data = pack_array(info.states[index], value, f"State {name!r} of model {info.name}")
-        write_state(self._link, protocol.pack_tensor(info.index, TensorKind.STATE, index), data)
+        write_state(self._link, messages.pack_tensor(info.index, TensorKind.STATE, index), data)
 
     def reset_states(self, model: int | str) -> None:
         """Gives every state of a model its initial value."""
@@ -172,8 +172,8 @@ class Device:
 
     def tensor_crc(self, model: int | str, kind: TensorKind, index: int, output: int = 0) -> int:
         """The CRC-32 of a tensor as it is in the device's memory now."""
-        reference = protocol.pack_tensor(self.model(model).index, kind, index, output)
-        return protocol.unpack_crc(self._link.request(Type.TENSOR_CRC, reference))[0]
+        reference = messages.pack_tensor(self.model(model).index, kind, index, output)
+        return messages.unpack_crc(self._link.request(Type.TENSOR_CRC, reference))[0]
 
     def run(
         self,
@@ -239,7 +239,7 @@ class Device:
         self.write_inputs(model, inputs)
         self.run(model, stop_after=layer)
         return read_tensor(
-            self._link, protocol.pack_tensor(info.index, TensorKind.LAYER, layer, output)
+            self._link, messages.pack_tensor(info.index, TensorKind.LAYER, layer, output)
         )
 
     def profile(self, model: int | str, inputs: Sequence[Array], *, repeat: int = 1) -> Profile:
@@ -265,11 +265,11 @@ class Device:
     def self_test(self) -> int:
         """Tests the device's CRC, models and workspaces: 0 when all is well (docs/protocol.md)."""
         self._crcs.clear()
-        return protocol.unpack_self_test(self._link.request(Type.SELF_TEST, patient=True))
+        return messages.unpack_self_test(self._link.request(Type.SELF_TEST, patient=True))
 
     def provoke(self, what: Provoke, *, model: int = 0, layer: int | None = None) -> None:
         """Causes a fault, at once or in that layer of the next run (test commands only)."""
-        self._link.request(Type.PROVOKE, protocol.pack_provoke(what, model=model, layer=layer))
+        self._link.request(Type.PROVOKE, messages.pack_provoke(what, model=model, layer=layer))
 
     def reset(self, patience: float = 10.0) -> None:
         """Restarts the device and waits until it answers again."""
@@ -294,7 +294,7 @@ class Device:
     def _greet(self) -> None:
         self._crcs.clear()
         self._link.forget()
-        self.hello = protocol.unpack_hello(self._link.request(Type.HELLO, reply_bytes=160))
+        self.hello = messages.unpack_hello(self._link.request(Type.HELLO, reply_bytes=160))
         if self.hello.protocol_version != PROTOCOL_VERSION:
             raise other_version(self.hello.protocol_version)
         self._link.adopt(self.hello)
@@ -307,7 +307,7 @@ class Device:
         self, info: ModelInfo, tensors: Sequence[TensorInfo], kind: TensorKind, name: str, what: str
     ) -> Array:
         index = find_tensor(tensors, name, f"Model {info.name} has no {what} {name!r}")
-        data = read_tensor(self._link, protocol.pack_tensor(info.index, kind, index))
+        data = read_tensor(self._link, messages.pack_tensor(info.index, kind, index))
         return unpack_array(tensors[index], data)
 
     def _run(
@@ -327,16 +327,16 @@ class Device:
                 "inputs up."
             )
         model, partition = run.key
-        payload = protocol.pack_run(model, flags, repeat, stop_after, crcs, partition)
+        payload = messages.pack_run(model, flags, repeat, stop_after, crcs, partition)
         reply = self._link.request(Type.RUN, payload, on_event=on_event, patient=True)
-        return protocol.unpack_run(reply)
+        return messages.unpack_run(reply)
 
     def _watch(
         self, info: ModelInfo, inputs: Sequence[Array], watch: Watch, repeat: int
     ) -> RunResult:
         """Runs until no event is missing, each time from the states that there are now."""
         references = [
-            protocol.pack_tensor(info.index, TensorKind.STATE, index)
+            messages.pack_tensor(info.index, TensorKind.STATE, index)
             for index in range(len(info.states))
         ]
         states = [(reference, read_tensor(self._link, reference)) for reference in references]

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from mcu_deploy import resources
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulator import Launcher, Program, Started
-from mcu_deploy.device.tracing import Event, Marks, Trace, ends, read_pairs
+from mcu_deploy.device.emulators.interface import Launcher, Program, Started
+from mcu_deploy.device.emulators.trace import Event, Marks, Trace, ends, read_pairs
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mcu_deploy.device import protocol
-from mcu_deploy.device.fault import DeviceFault, EndlessRun, FaultCause
-from mcu_deploy.device.framing import Frame, encode_frame
-from mcu_deploy.device.line import DeviceRestarted, Line
-from mcu_deploy.device.protocol import REPLY, Code, Hello, Type
-from mcu_deploy.device.transport import Transport
+from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.fault import DeviceFault, EndlessRun, FaultCause
+from mcu_deploy.device.line.framing import Frame, encode_frame
+from mcu_deploy.device.line.messages import REPLY, Code, Hello, Type
+from mcu_deploy.device.line.transport import Transport
+from mcu_deploy.device.line.wire import DeviceRestarted, Wire
 
 EventHandler = Callable[[Frame], None]
 
@@ -69,7 +69,7 @@ class Link:
         log: Callable[[str], None],
     ) -> None:
         self.transport = transport
-        self.line = Line(transport, latency, log)
+        self.wire = Wire(transport, latency, log)
         self.window = 0
         self.retries = retries
         self.run_timeout = run_timeout
@@ -81,13 +81,13 @@ class Link:
 
     def forget(self) -> None:
         """Before a HELLO: nothing is known of the device."""
-        self.line.restart()
+        self.wire.restart()
         self.window = 0
 
     def adopt(self, hello: Hello) -> None:
         """Takes sizes and the baud rate (an emulator's line has none of its own)."""
-        self.line.greeted()
-        self.line.baud = hello.baud or self.transport.baud
+        self.wire.greeted()
+        self.wire.baud = hello.baud or self.transport.baud
         self.window = hello.receive_window
         self.most_piece_bytes = hello.mtu - _PIECE_OVERHEAD
         self.piece_bytes = min(self.piece_bytes or self.most_piece_bytes, self.most_piece_bytes)
@@ -113,7 +113,7 @@ class Link:
         try:
             return _Exchange(self, lambda *_: payload, [piece], on_event, patient).replies()[0]
         except KeyboardInterrupt:
-            self.line.stop()  # else a board would run on, deaf to the next command
+            self.wire.stop()  # else a board would run on, deaf to the next command
             raise
 
     def transfer(
@@ -130,7 +130,7 @@ class Link:
 
     def lost(self, piece: _Piece) -> None:
         """A request or its reply was lost: halves the pieces, if it was one of the long ones."""
-        self.line.doubt()
+        self.wire.doubt()
         self.resent += 1
         if piece.count > self.piece_bytes // 2:
             self.piece_bytes = max(min(self.piece_bytes, piece.count // 2), _STEP)
@@ -156,7 +156,7 @@ class _Exchange:
         on_event: EventHandler | None,
         patient: bool,
     ) -> None:
-        self._link, self._line = link, link.line
+        self._link, self._wire = link, link.wire
         self._payload = payload
         self._unsent = unsent
         self._on_way: list[_Piece] = []
@@ -168,15 +168,15 @@ class _Exchange:
         """Waits in a row in which no valid answer came."""
         self._silent = 0
         """Of these the last ones, in which no byte came."""
-        self._came = self._line.bytes_seen
-        self._run_limit = link.run_timeout + link.line.latency  # which may hold a sign of life back
-        self._began = self._heard = self._line.transport.now()
+        self._came = self._wire.bytes_seen
+        self._run_limit = link.run_timeout + link.wire.latency  # which may hold a sign of life back
+        self._began = self._heard = self._wire.transport.now()
 
     def replies(self) -> dict[int, bytes]:
         """Sends, waits and repeats; the payloads of the replies by offset."""
         self._send()
         while self._unsent or _requests(self._on_way):
-            frame = self._line.next_frame(self._deadline)
+            frame = self._wire.next_frame(self._deadline)
             if frame is None:
                 self._probe()
             elif frame.type == Type.READY:
@@ -199,10 +199,10 @@ class _Exchange:
             self._unsent.pop(0)
             lines.append(self._put_on_way(piece))
         ends_blind = bool(self._on_way) and not self._on_way[-1].is_probe and not self._unsent
-        if ends_blind and self._line.is_doubtful:
+        if ends_blind and self._wire.is_doubtful:
             lines.append(self._put_on_way(self._ping()))
         if lines:
-            self._line.send(lines)
+            self._wire.send(lines)
             self._wait()
 
     def _cut(self, piece: _Piece) -> _Piece:
@@ -216,16 +216,16 @@ class _Exchange:
             if piece.kind == Type.READ:
                 piece.reply_bytes = piece.count + 8
             payload = self._payload(piece.offset, piece.count)
-            piece.seq = self._line.next_seq()
+            piece.seq = self._wire.next_seq()
             piece.line = encode_frame(Frame(piece.kind, piece.seq, payload))
         return piece
 
     def _ping(self) -> _Piece:
-        seq = self._line.next_seq()
+        seq = self._wire.next_seq()
         return _Piece(Type.PING, seq=seq, line=encode_frame(Frame(Type.PING, seq)), is_probe=True)
 
     def _put_on_way(self, piece: _Piece) -> bytes:
-        piece.sent = self._line.transport.now()
+        piece.sent = self._wire.transport.now()
         piece.attempts += 1
         self._on_way.append(piece)
         return piece.line
@@ -233,13 +233,13 @@ class _Exchange:
     def _wait(self) -> None:
         """Sets the time at which a PING has to ask what has become of the requests."""
         on_line = sum(
-            self._line.seconds_for(len(piece.line)) + self._line.seconds_for(piece.reply_bytes)
+            self._wire.seconds_for(len(piece.line)) + self._wire.seconds_for(piece.reply_bytes)
             for piece in self._on_way
         )
-        patience = self._line.patience(self._vain if self._patient else self._silent)
-        if self._patient and not self._line.is_doubtful:
-            patience = self._line.latency  # it is at work: not to be disturbed
-        now = self._line.transport.now()
+        patience = self._wire.patience(self._vain if self._patient else self._silent)
+        if self._patient and not self._wire.is_doubtful:
+            patience = self._wire.latency  # it is at work: not to be disturbed
+        now = self._wire.transport.now()
         if self._patient:
             patience = min(patience, max(self._heard + self._run_limit - now, 0.1))
         self._deadline = now + on_line + patience
@@ -248,36 +248,36 @@ class _Exchange:
         """Nothing valid came for too long: asks whether the device is there. Where not even damaged
         bytes come, the next wait is longer."""
         self._vain += 1
-        came, self._came = self._came, self._line.bytes_seen
+        came, self._came = self._came, self._wire.bytes_seen
         self._silent = self._silent + 1 if came == self._came else 0
-        waited = self._line.transport.now() - self._heard
+        waited = self._wire.transport.now() - self._heard
         tries = self._link.retries
         few = max(min(tries, 10), tries // 10)
-        most = tries if self._line.has_understood else 3 * few
-        gone = (self._silent >= few or self._vain >= most) and waited >= self._line.latency
+        most = tries if self._wire.has_understood else 3 * few
+        gone = (self._silent >= few or self._vain >= most) and waited >= self._wire.latency
         if self._patient:
             gone = waited >= self._run_limit
         if self._kind == Type.RUN:
-            ran = self._line.transport.now() - self._began
+            ran = self._wire.transport.now() - self._began
             if gone:
                 self._stop_run(f"No layer ended for {self._link.run_timeout:g} s")
             elif ran >= _MOST_TIMEOUTS * self._link.run_timeout:
                 self._stop_run(f"Layers end, but not the run, for {ran:.0f} s")
                 gone = True
         if gone:
-            raise self._line.diagnosis(self._kind, self._vain)
+            raise self._wire.diagnosis(self._kind, self._vain)
         probes = [piece for piece in self._on_way if piece.is_probe]
         if len(probes) >= _MOST_AHEAD:
             self._on_way.remove(probes[0])
-        self._line.send([self._put_on_way(self._ping())])
+        self._wire.send([self._put_on_way(self._ping())])
         self._wait()
 
     def _stop_run(self, why: str) -> None:
         """Raises EndlessRun where the device still listens, to say what it was doing."""
-        self._line.stop()
-        deadline = self._line.transport.now() + max(self._line.latency, _STOP_SECONDS)
+        self._wire.stop()
+        deadline = self._wire.transport.now() + max(self._wire.latency, _STOP_SECONDS)
         try:
-            while self._line.next_frame(deadline) is not None:
+            while self._wire.next_frame(deadline) is not None:
                 pass
         except DeviceFault as fault:
             if fault.report.cause != FaultCause.STOPPED:
@@ -290,14 +290,14 @@ class _Exchange:
         if not sought:
             return
         piece = self._on_way[sought[0]]
-        now = self._line.transport.now()
+        now = self._wire.transport.now()
         if frame.type < REPLY:
             self._heard = now
             if self._on_event is not None:
                 self._on_event(frame)
             return
         if frame.type == Type.ERROR:
-            error = protocol.unpack_error(frame.payload)
+            error = messages.unpack_error(frame.payload)
             raise DeviceRestarted if error.code == Code.NOT_GREETED else error
         if frame.type != piece.kind + REPLY:
             return
@@ -305,10 +305,10 @@ class _Exchange:
         self._silent = self._vain = 0
         passed, self._on_way = self._on_way[: sought[0]], self._on_way[sought[0] + 1 :]
         if piece.attempts == 1 and not self._patient:
-            both = self._line.seconds_for(len(piece.line)) + self._line.seconds_for(
+            both = self._wire.seconds_for(len(piece.line)) + self._wire.seconds_for(
                 len(frame.payload)
             )
-            self._line.note_round_trip(now - piece.sent - both)
+            self._wire.note_round_trip(now - piece.sent - both)
         if not piece.is_probe:
             self._replies[piece.offset] = frame.payload
             self._link.arrived(piece)
@@ -320,7 +320,7 @@ class _Exchange:
     def _repeat(self, lost: list[_Piece]) -> None:
         """Puts requests that have no answer before the unsent."""
         if any(piece.attempts >= self._link.retries for piece in lost):
-            raise self._line.diagnosis(self._kind, self._link.retries)
+            raise self._wire.diagnosis(self._kind, self._link.retries)
         self._unsent = lost + self._unsent
 
 

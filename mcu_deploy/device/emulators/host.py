@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulator import Launcher, Program, Started
-from mcu_deploy.device.tracing import Marks, Trace
+from mcu_deploy.device.emulators.interface import Launcher, Program, Started
+from mcu_deploy.device.emulators.trace import Marks, Trace
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
 

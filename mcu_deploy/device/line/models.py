@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mcu_deploy.device import protocol
-from mcu_deploy.device.protocol import TensorInfo, TensorKind, Type
+from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.messages import TensorInfo, TensorKind, Type
 from mcu_deploy.errors import DeviceError, RequestError
 
 Array = NDArray[np.generic]
@@ -89,8 +89,8 @@ class Signature:
     def _reference(self, whole: TensorKind, part: TensorKind, index: int) -> bytes:
         model, partition = self.key
         if partition is None:
-            return protocol.pack_tensor(model, whole, index)
-        return protocol.pack_tensor(model, part, partition, index)
+            return messages.pack_tensor(model, whole, index)
+        return messages.pack_tensor(model, part, partition, index)
 
 
 def unpack_array(tensor: TensorInfo, data: bytes) -> Array:
@@ -134,7 +134,7 @@ def find_tensor(tensors: Sequence[TensorInfo], name: str, message: str) -> int:
 
 def describe(model: int, ask: Callable[[Type, bytes], bytes]) -> ModelInfo:
     """All that a device says of a model. ask: sends a request and returns the reply."""
-    head = protocol.unpack_describe(ask(Type.DESCRIBE, model.to_bytes(2, "little")))
+    head = messages.unpack_describe(ask(Type.DESCRIBE, model.to_bytes(2, "little")))
 
     def tensors(
         kind: TensorKind, count: int, partition: int | None = None
@@ -142,13 +142,13 @@ def describe(model: int, ask: Callable[[Type, bytes], bytes]) -> ModelInfo:
         found = []
         for number in range(count):
             place = (number, 0) if partition is None else (partition, number)
-            request = protocol.pack_tensor(model, kind, *place)
-            found.append(protocol.unpack_tensor(ask(Type.DESCRIBE_TENSOR, request)))
+            request = messages.pack_tensor(model, kind, *place)
+            found.append(messages.unpack_tensor(ask(Type.DESCRIBE_TENSOR, request)))
         return tuple(found)
 
     def partition(number: int) -> PartitionInfo:
-        request = protocol.pack_partition(model, number)
-        inputs, outputs, name = protocol.unpack_partition(ask(Type.DESCRIBE_PARTITION, request))
+        request = messages.pack_partition(model, number)
+        inputs, outputs, name = messages.unpack_partition(ask(Type.DESCRIBE_PARTITION, request))
         return PartitionInfo(
             number,
             name,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.tracing import Marks, Trace
+from mcu_deploy.device.emulators.trace import Marks, Trace
 from mcu_deploy.errors import DeviceError, RequestError, ToolError, UsageError
 from mcu_deploy.processes.background import ChildProcess
 
@@ -113,7 +113,7 @@ class Emulator:
 
 def launchers() -> tuple[Launcher, ...]:
     """Every emulator that there is a module for, the preferred ones first."""
-    package = importlib.import_module("mcu_deploy.device")
+    package = importlib.import_module("mcu_deploy.device.emulators")
     found: list[Launcher] = []
     for module in pkgutil.iter_modules(package.__path__):
         loaded = importlib.import_module(f"{package.__name__}.{module.name}")

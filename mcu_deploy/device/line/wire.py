@@ -8,15 +8,15 @@ from __future__ import annotations
 import string
 from collections.abc import Callable
 
-from mcu_deploy.device.fault import DeviceFault, unpack_fault
-from mcu_deploy.device.framing import (
+from mcu_deploy.device.line.fault import DeviceFault, unpack_fault
+from mcu_deploy.device.line.framing import (
     PROTOCOL_VERSION,
     Frame,
     FrameReader,
     encoded_size,
 )
-from mcu_deploy.device.protocol import Type, name_of_request
-from mcu_deploy.device.transport import Transport
+from mcu_deploy.device.line.messages import Type, name_of_request
+from mcu_deploy.device.line.transport import Transport
 from mcu_deploy.errors import DeviceError
 
 _BITS_PER_BYTE = 10
@@ -38,7 +38,7 @@ class DeviceRestarted(DeviceError):
         )
 
 
-class Line:
+class Wire:
     """The host's end of the line. latency: seconds that a wait may grow to beside what the bytes
     take at the baud rate; log: gets the text of each LOG frame."""
 

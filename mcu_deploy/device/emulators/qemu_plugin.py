@@ -1,8 +1,8 @@
 """The counting plugin for QEMU: plugin/mcu_count.c, compiled for this machine.
 
-It is compiled on first use, or by `python -m mcu_deploy.device.qemu_plugin`, into the user's cache
-folder ($XDG_CACHE_HOME or ~/.cache); the package itself is never written to. The file's name holds
-a digest of the source, so that no older plugin is ever taken.
+It is compiled on first use, or by `python -m mcu_deploy.device.emulators.qemu_plugin`, into the
+user's cache folder ($XDG_CACHE_HOME or ~/.cache); the package itself is never written to. The
+file's name holds a digest of the source, so that no older plugin is ever taken.
 """
 
 from __future__ import annotations

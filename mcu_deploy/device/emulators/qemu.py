@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulator import Launcher, Program, Started
-from mcu_deploy.device.qemu_plugin import plugin
-from mcu_deploy.device.tracing import Marks, Trace, read_events, read_pairs
+from mcu_deploy.device.emulators.interface import Launcher, Program, Started
+from mcu_deploy.device.emulators.qemu_plugin import plugin
+from mcu_deploy.device.emulators.trace import Marks, Trace, read_events, read_pairs
 from mcu_deploy.errors import ToolError
 from mcu_deploy.processes import programs
 from mcu_deploy.processes.background import ChildProcess

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import zlib
 
-from mcu_deploy.device import protocol
-from mcu_deploy.device.link import Link
-from mcu_deploy.device.protocol import Type
+from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.link import Link
+from mcu_deploy.device.line.messages import Type
 from mcu_deploy.errors import DeviceError
 
 
@@ -15,27 +15,27 @@ def write_tensor(link: Link, reference: bytes, data: bytes) -> None:
     link.transfer(
         Type.WRITE,
         len(data),
-        lambda at, count: protocol.pack_write(reference, at, data[at : at + count]),
+        lambda at, count: messages.pack_write(reference, at, data[at : at + count]),
     )
 
 
 def write_state(link: Link, reference: bytes, data: bytes) -> None:
     """Writes a state's bytes, and asks for their CRC-32, as no run does."""
     write_tensor(link, reference, data)
-    crc, _ = protocol.unpack_crc(link.request(Type.TENSOR_CRC, reference))
+    crc, _ = messages.unpack_crc(link.request(Type.TENSOR_CRC, reference))
     if crc != zlib.crc32(data):
         raise DeviceError("A state is not on the device as it was sent; write it again.")
 
 
 def read_tensor(link: Link, reference: bytes) -> bytes:
     """Reads a tensor's bytes, and compares them with the CRC-32 that the device finds."""
-    crc, size = protocol.unpack_crc(link.request(Type.TENSOR_CRC, reference))
+    crc, size = messages.unpack_crc(link.request(Type.TENSOR_CRC, reference))
     replies = link.transfer(
-        Type.READ, size, lambda at, count: protocol.pack_read(reference, at, count)
+        Type.READ, size, lambda at, count: messages.pack_read(reference, at, count)
     )
     data = b""
     for asked in sorted(replies):
-        offset, _, part = protocol.unpack_read(replies[asked])
+        offset, _, part = messages.unpack_read(replies[asked])
         if offset != asked or offset != len(data):
             raise DeviceError("The device sent another part of the tensor than was asked for.")
         data += part

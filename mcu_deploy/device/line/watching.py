@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from mcu_deploy.device import protocol
-from mcu_deploy.device.framing import Frame
-from mcu_deploy.device.protocol import LayerCrc, LayerTime, RunFlag, RunResult, Type
+from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.framing import Frame
+from mcu_deploy.device.line.messages import LayerCrc, LayerTime, RunFlag, RunResult, Type
 
 
 class Watch(Protocol):
@@ -39,7 +39,7 @@ class LayerCrcs:
     def note(self, event: Frame) -> None:
         """Takes a LAYER_CRC event."""
         if event.type == Type.LAYER_CRC:
-            crc = protocol.unpack_layer_crc(event.payload)
+            crc = messages.unpack_layer_crc(event.payload)
             self._found[crc.layer, crc.output] = crc
             self._counts[crc.layer] = crc.num_outputs
             self._arrived += crc.output == 0
@@ -67,7 +67,7 @@ class LayerTimes:
     def note(self, event: Frame) -> None:
         """Takes a LAYER_TIME event."""
         if event.type == Type.LAYER_TIME:
-            call = protocol.unpack_layer_time(event.payload)
+            call = messages.unpack_layer_time(event.payload)
             self._calls.setdefault(call.repetition, []).append(call)
 
     def is_complete(self, result: RunResult, num_layers: int) -> bool:
