@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mcu_deploy.version import VERSION as __version__
+
 if TYPE_CHECKING:
     from mcu_deploy.api.building import Build, build
     from mcu_deploy.api.optimizing import Optimized, optimize_model
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from mcu_deploy.device import connect
     from mcu_deploy.options import Options
     from mcu_deploy.session import Session
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Build",

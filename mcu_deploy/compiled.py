@@ -1,20 +1,21 @@
-"""What the stages up to the plan make of a model: all that code generation needs."""
+"""What a compile makes of a model, step by step: planned, written in C, built and measured."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from mcu_deploy.backends.interface import RegionCall, Target
+from mcu_deploy.backends.interface import NetworkId, RegionCall, Target
 from mcu_deploy.choose import Assignment
 from mcu_deploy.choose.select import Selection
+from mcu_deploy.codegen.network import NetworkSource
+from mcu_deploy.formats.imported import AssumedShape
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
+from mcu_deploy.options import Options
 from mcu_deploy.plan import InSlot, Plan
-
-if TYPE_CHECKING:
-    from mcu_deploy.options import Options
+from mcu_deploy.toolchain import NetworkSizes, StackBound
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,34 @@ class CompiledModel:
     def whole_graph(self) -> Graph:
         """The graph with all graphs inside of it, for looking things up by id."""
         return flat(self.graph)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network(CompiledModel):
+    """A compiled model and its C source, before it is written.
+
+    model: the file that it is from. assumed: what that leaves open and was taken as something.
+    """
+
+    model: Path
+    sources: NetworkSource
+    assumed: tuple[AssumedShape, ...] = ()
+    id: NetworkId = 0
+
+
+@dataclass(frozen=True)
+class BuiltNetwork:
+    """A network in a build: its object, its sizes in bytes, the bound of its stack.
+
+    second_stack: the bound of its lanes on a second core; None where it has none there.
+    """
+
+    network: Network
+    object: Path
+    sizes: NetworkSizes
+    stack: StackBound
+    second_stack: StackBound | None = None
+
+    @property
+    def name(self) -> str:
+        return self.network.name

@@ -13,8 +13,7 @@ from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.boards import Board
 from mcu_deploy.choose import select
 from mcu_deploy.codegen import names
-from mcu_deploy.codegen.network import NetworkSource
-from mcu_deploy.compiled import CompiledModel
+from mcu_deploy.compiled import CompiledModel, Network
 from mcu_deploy.errors import BackendFault, HygieneError, McuDeployError, ModelError
 from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.formats.obstacles import Obstacle
@@ -25,19 +24,6 @@ from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import floats
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import compile_network, gcc_command_line
-
-
-@dataclass(frozen=True, kw_only=True)
-class Network(CompiledModel):
-    """A compiled model and its C source, before it is written.
-
-    model: the file that it is from. assumed: what that leaves open and was taken as something.
-    """
-
-    model: Path
-    sources: NetworkSource
-    assumed: tuple[AssumedShape, ...] = ()
-    id: NetworkId = 0
 
 
 def compile_model(

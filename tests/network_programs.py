@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mcu_deploy import interpreter, resources
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network
+from mcu_deploy.compiled import Network
 
 Array = npt.NDArray[Any]
 

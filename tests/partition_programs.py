@@ -9,7 +9,8 @@ import numpy as np
 from network_programs import Array, host_program, run
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.options import Options, PartitionRequest, Requests
 

@@ -11,7 +11,8 @@ from onnx import TensorProto, helper, numpy_helper
 from mcu_deploy import pmx
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options, PartitionRequest, Requests
 from mcu_deploy.pmx import file
 from mcu_deploy.session import Session

@@ -12,7 +12,7 @@ from network_programs import Array, host_program, run
 from onnx import helper
 from operators.lab import make_model
 
-from mcu_deploy.compiler import Network
+from mcu_deploy.compiled import Network
 
 STEPS = 1000
 

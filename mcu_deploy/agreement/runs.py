@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.compiler import Network
+from mcu_deploy.compiled import Network
 from mcu_deploy.device import Device, LayerCrc
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples

@@ -15,7 +15,7 @@ from pathlib import Path
 from mcu_deploy import hygiene
 from mcu_deploy.boards import Board
 from mcu_deploy.codegen.symbols import Symbols
-from mcu_deploy.compiler import Network
+from mcu_deploy.compiled import Network
 from mcu_deploy.errors import BackendFault, ToolError
 from mcu_deploy.toolchain import Toolchain, network_flags
 

@@ -14,7 +14,7 @@ from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen import FirmwareModel
 from mcu_deploy.codegen.names import network_name
-from mcu_deploy.compiler import Network
+from mcu_deploy.compiled import BuiltNetwork, Network
 from mcu_deploy.errors import (
     BackendFault,
     HygieneError,
@@ -27,25 +27,6 @@ from mcu_deploy.options import Options
 from mcu_deploy.output import locked, require_writable
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.session import Session
-from mcu_deploy.toolchain import NetworkSizes, StackBound
-
-
-@dataclass(frozen=True)
-class BuiltNetwork:
-    """A network in a build: its object, its sizes in bytes, the bound of its stack.
-
-    second_stack: the bound of its lanes on a second core; None where it has none there.
-    """
-
-    network: Network
-    object: Path
-    sizes: NetworkSizes
-    stack: StackBound
-    second_stack: StackBound | None = None
-
-    @property
-    def name(self) -> str:
-        return self.network.name
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from mcu_deploy import formats
 from mcu_deploy.api.several import options_of
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
-from mcu_deploy.compiler import Network, compile_model, sha256_of
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model, sha256_of
 from mcu_deploy.device import ExpectedModel
 from mcu_deploy.errors import BoardError, RequestError, UsageError, one_line
 from mcu_deploy.files.given import is_file, is_folder

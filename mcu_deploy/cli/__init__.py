@@ -16,7 +16,6 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from mcu_deploy import __version__
 from mcu_deploy.cli.console import fail, show_warnings
 from mcu_deploy.cli.options import OPTIONAL_VALUES
 from mcu_deploy.discovery import modules
@@ -28,11 +27,12 @@ from mcu_deploy.errors import (
     UsageError,
     one_line,
 )
+from mcu_deploy.version import VERSION
 
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"mcu-deploy {__version__}")
+        typer.echo(f"mcu-deploy {VERSION}")
         raise typer.Exit()
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import flatbuffers
 import numpy as np
 
-from mcu_deploy import __version__
 from mcu_deploy.backends.interface import RegionCall, Support, Target
 from mcu_deploy.backends.workload import Argument, CFunction, Region
 from mcu_deploy.choose.select import Chosen, Selection, choices_within
@@ -25,6 +24,7 @@ from mcu_deploy.pmx.checks import check
 from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
 from mcu_deploy.pmx.damage import Damage, reading
 from mcu_deploy.pmx.records import element, record
+from mcu_deploy.version import VERSION
 
 _LISTS = {
     TensorType: "Types", CFunction: "Functions", Region: "Regions", Argument: "Arguments",
@@ -53,7 +53,7 @@ def encode(
     """
     writer = Writer(SerializationContext(model.graph, model.source_tensors))
     made = fb.ModelT()
-    made.producer = f"mcu-deploy {__version__}"
+    made.producer = f"mcu-deploy {VERSION}"
     made.name = writer.number(model.name)
     made.target = record(Target).encode(writer, model.target)
     made.options = record(type(model.options)).encode(writer, model.options)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import mcu_deploy
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board
+from mcu_deploy.compiled import BuiltNetwork, Network
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options
 from mcu_deploy.plan import Plan, Step
 from mcu_deploy.report import floats, memory
 from mcu_deploy.toolchain import FirmwareSizes, SecondCoreStacks, StackBound, Toolchain
-
-if TYPE_CHECKING:
-    from mcu_deploy.api.building import BuiltNetwork
-    from mcu_deploy.compiler import Network
+from mcu_deploy.version import VERSION
 
 
 def build_report(
@@ -69,7 +66,7 @@ def build_report(
         "options": asdict(options),
         "session": asdict(creation),
         "tools": {
-            "mcu-deploy": mcu_deploy.__version__,
+            "mcu-deploy": VERSION,
             "compiler": Toolchain.for_board(board).version,
             "onnx": onnx.__version__,
         },

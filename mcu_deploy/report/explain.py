@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcu_deploy.choose import Assignment, Candidate
+from mcu_deploy.compiled import Network
 from mcu_deploy.ir import Graph
-
-if TYPE_CHECKING:
-    from mcu_deploy.compiler import Network
 
 
 def explain(network: Network) -> list[dict[str, Any]]:

@@ -17,12 +17,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy import __version__, resources
+from mcu_deploy import resources
 from mcu_deploy.backends import file_lists
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
 from mcu_deploy.files import cache
 from mcu_deploy.processes import programs
+from mcu_deploy.version import VERSION
 
 _APT = "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
 _APT_HOST = "sudo apt install gcc libc6-dev"
@@ -142,7 +143,7 @@ class Toolchain:
         stamps = [_stamp(path) for path in (Path(self.gcc), library) if path is not None]
         headers = sorted((resources.crt() / "include").rglob("*.h"))
         headers += sorted(path for place in include for path in place.glob("*.h"))
-        common: list[str | bytes] = [__version__, self.version, *stamps]
+        common: list[str | bytes] = [VERSION, self.version, *stamps]
         common += [path.read_bytes() for path in headers]
 
         def compile_one(source: str) -> Path:

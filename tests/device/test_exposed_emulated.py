@@ -17,7 +17,8 @@ from mcu_deploy import interpreter
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.device import Device, connect
 from mcu_deploy.device.emulators import open_emulator
 from mcu_deploy.options import Options, PartitionRequest, Requests, StateRequest

@@ -18,7 +18,8 @@ import numpy.typing as npt
 import pytest
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 
 HERE = Path(__file__).resolve().parent / "two_models"
 CHECK = programs.TARGET.parent

@@ -18,7 +18,8 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import Profile, profile
 from mcu_deploy.api.running import run
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.files.samples import load_samples
 from mcu_deploy.options import Options
 from mcu_deploy.report import explain

@@ -17,7 +17,8 @@ from network_programs import c_array, expected, link_for_cortex_m4, run_on_corte
 from sampling import first
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.files.samples import load_samples
 from mcu_deploy.options import Options
 from mcu_deploy.plan import memory_strategies

@@ -23,7 +23,8 @@ from sampling import first
 
 from mcu_deploy import resources
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model, write_network
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model, write_network
 from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]

@@ -18,7 +18,8 @@ from sampling import first
 from mcu_deploy import hygiene
 from mcu_deploy.api.building import Build, build
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]

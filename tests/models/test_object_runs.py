@@ -14,7 +14,8 @@ from models.mlperf import FLOAT32, INT8, MODELS
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.codegen.network import ABI_VERSION
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 
 
 def short(model: str) -> str:

@@ -12,7 +12,8 @@ from sampling import first
 
 from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options, PartitionRequest, Requests
 
 INTEGER = ("mlperf_kws_int8", "mlperf_ic_int8", "digits_res_qdq_s8s8_pt")

@@ -23,7 +23,8 @@ from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.validating import validate
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import FitError
 from mcu_deploy.files.samples import load_samples
 from mcu_deploy.ir import Graph

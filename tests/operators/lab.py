@@ -20,7 +20,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import interpreter, resources
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options

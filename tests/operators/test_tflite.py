@@ -13,7 +13,8 @@ from operators.tflite_cases import FAMILIES, RECORDED, Case, all_cases
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options
 

@@ -15,7 +15,8 @@ from mcu_deploy import pmx
 from mcu_deploy.backends.interface import CreationOptions, NetworkId, SubgraphView
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.session import Session
 

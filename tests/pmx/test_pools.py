@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pmx_cases import compiled, packed
 
-from mcu_deploy.compiler import Network
+from mcu_deploy.compiled import Network
 from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options, PoolRequests
 

@@ -14,7 +14,8 @@ from sampling import first
 from mcu_deploy import codegen, resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.codegen import network
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
 from mcu_deploy.plan import InPool
 

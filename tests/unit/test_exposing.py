@@ -13,7 +13,8 @@ from operators.lab import make_model
 
 from mcu_deploy import formats
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import (

@@ -23,7 +23,8 @@ from mcu_deploy.cli import create_app
 from mcu_deploy.cli.console import layer_lines
 from mcu_deploy.codegen import describe
 from mcu_deploy.codegen.symbols import Symbols
-from mcu_deploy.compiler import Network, Options, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import Options, compile_model
 from mcu_deploy.device import DeviceFault, FaultCause, FaultReport
 from mcu_deploy.ir import Graph, naming
 from mcu_deploy.ir.nested import graphs_within

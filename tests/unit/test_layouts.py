@@ -27,7 +27,8 @@ from sampling import examples, first
 from mcu_deploy import choose, codegen, formats, interpreter, passes
 from mcu_deploy.boards import load_board
 from mcu_deploy.choose.select import Selection
-from mcu_deploy.compiler import Network, target_of
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import target_of
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph, verify
 from mcu_deploy.options import Options

@@ -13,7 +13,8 @@ from sampling import first
 
 from mcu_deploy.api.building import build
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options, PartitionRequest, Requests
 
 MEMORY = ("compact", "plain", "mru", "bestfit")

@@ -17,7 +17,8 @@ from plan_runs import PlanRun
 
 from mcu_deploy import interpreter, plan
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import ModelError, UnsupportedError, UsageError
 from mcu_deploy.options import Options, Requests
 from mcu_deploy.plan import InPool, PlanError

@@ -22,7 +22,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import Network, compile_model
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import BackendFault, ModelError, UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
