@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from mcu_deploy.backends.interface import Constant
 from mcu_deploy.codegen import describe
-from mcu_deploy.codegen.statements import Addresses, Statement
+from mcu_deploy.codegen.places import Places
+from mcu_deploy.codegen.statements import Statement
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import COLUMNS, wrap
 from mcu_deploy.ir import EdgeId, Graph, NodeId
@@ -38,9 +40,20 @@ class Flow:
     graph: Graph
     plan: Plan
     symbols: Symbols
-    addresses: Addresses
+    places: Places
+    statements: list[Statement] = field(default_factory=list)
     _open: list[Branch | Repeat] = field(default_factory=list)
+    _outermost: int = 0
     _variables: dict[NodeId, str] = field(default_factory=dict)
+
+    def add(self, make: Callable[[], Statement]) -> None:
+        """Adds a statement, and the declarations that it needs; inside of blocks, before them."""
+        if not self._open:
+            self._outermost = len(self.statements)
+        self.statements.append(make())
+        lines = tuple(f"    {line}" for line in self.places.declared())
+        user = self.statements[self._outermost]
+        self.statements[self._outermost] = replace(user, before=(*user.before, *lines))
 
     @property
     def pad(self) -> str:
@@ -51,7 +64,7 @@ class Flow:
         """Where a tensor is read: its place, or the array of a constant."""
         value = self.graph.constant(edge)
         if value is None:
-            return self.addresses.pointer(ctype, self.plan.place(edge))
+            return self.places.tensor(ctype, edge)
         memory = np.ascontiguousarray(value)
         symbol = self.symbols.constant(Constant("value", memory))
         return symbol if ctype == "const void *" else f"({ctype}){symbol}"
@@ -131,7 +144,7 @@ class Flow:
         return Statement((), "\n".join(lines), pad=self.pad)
 
     def _count(self, item: Count) -> Statement:
-        target = self.addresses.pointer("int64_t *", self.plan.place(item.edge))
+        target = self.places.tensor("int64_t *", item.edge)
         text = f"{self.pad}*{target} = {self._variables[item.node]};"
         return Statement(("The number of the round.",), text, pad=self.pad)
 
@@ -157,7 +170,7 @@ class Flow:
     def _move(self, item: Element, pad: str, at_whole: str, at_element: str) -> str:
         """A memcpy between a slice and an element, at these offsets."""
         read, written = (item.element, item.whole) if item.into else (item.whole, item.element)
-        target = self.addresses.pointer("uint8_t *", self.plan.place(written))
+        target = self.places.tensor("uint8_t *", written)
         source = self.source(read, "const uint8_t *")
         at_target, at_source = (at_whole, at_element) if item.into else (at_element, at_whole)
         arguments = [

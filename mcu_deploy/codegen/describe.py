@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from mcu_deploy.codegen import names
-from mcu_deploy.codegen.text import table, thousands
+from mcu_deploy.codegen.text import COLUMNS, table, thousands
 from mcu_deploy.ir import Graph, Node, Quantization, TensorType
 from mcu_deploy.plan import InPool, Plan, Step
 
@@ -122,24 +122,26 @@ def _moment(position: int, end: int, before: str) -> str:
     return "output" if position >= end else str(position)
 
 
-def layer(graph: Graph, step: Step) -> tuple[str, str]:
-    """Two lines about a layer: what it is, and what it computes."""
+def layer(graph: Graph, step: Step, indent: int) -> tuple[str, ...]:
+    """What a layer is, and what it computes: one line of a comment if it fits, else two."""
     view = step.choice.layer
-    title = f"Layer {step.index}: {node(view.node)}"
+    title = node(view.node)
     leaves = len(graph.leaf_nodes(view.node.id))
     if leaves > 1:
         title += f" ({leaves} nodes)"
-    computed = [o.type for o in view.inputs if o is not None and o.constant is None]
-    inputs = ", ".join(map(type_name, computed))
+    given = [o.type for o in view.inputs if o is not None and o.constant is None]
+    inputs = ", ".join(map(type_name, given))
     outputs = ", ".join(type_name(o.type) for o in view.outputs)
     macs = f"; {thousands(view.macs)} MACs" if view.macs else ""
-    return title, f"{inputs}{' ' if inputs else ''}-> {outputs}{macs}"
+    computed = f"{inputs}{' ' if inputs else ''}-> {outputs}{macs}"
+    whole = f"{title}: {computed}"
+    return (whole,) if indent + len(f"/* {whole} */") <= COLUMNS else (f"{title}:", computed)
 
 
 def node(of: Node) -> str:
     """A node: its short name, its operator, and what the model calls it."""
     words = [of.short, of.op] if of.short else [of.op]
-    known = ", ".join(names.comment(word, 32) for word in words)
+    known = ": ".join(names.comment(word, 32) for word in words)
     return f"{known}, {name(of.name, min(_LONGEST, _LONGEST_NODE - len(known)))}"
 
 

@@ -5,48 +5,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.codegen import describe
-from mcu_deploy.codegen.statements import Addresses, Function, Statement
+from mcu_deploy.codegen.places import Places
+from mcu_deploy.codegen.statements import Function, Statement
 from mcu_deploy.codegen.text import wrap
-from mcu_deploy.plan import InPool, Plan
+from mcu_deploy.ir import Graph
+from mcu_deploy.plan import Plan
 
 
-def begin(plan: Plan) -> Function | None:
+def begin(graph: Graph, plan: Plan) -> Function | None:
     """The function that sets the memory manager up; None where there is none."""
     managed = plan.managed
     if managed is None:
         return None
-    addresses = Addresses(managed)
+    places = Places(graph, plan)
     entry = managed.configuration.entry_points
-    arguments = [addresses.manager(), addresses.block(), str(managed.bytes)]
+    arguments = [places.manager(), places.pool(0), str(managed.bytes)]
     arguments += [str(argument) for argument in entry.arguments]
     statement = Statement(
         (f"{managed.strategy}: what is taken below comes from the begin of the workspace.",),
         wrap(f"    return {entry.begin}(", arguments, ");"),
     )
-    return Function("memory", "", tuple(addresses.declarations), (statement,), returns=True)
+    return Function("memory", "", tuple(places.head), (statement,), returns=True)
 
 
-def takes(plan: Plan, position: int, addresses: Addresses) -> tuple[str, ...]:
+def takes(plan: Plan, position: int, places: Places) -> tuple[str, ...]:
     """Takes what is needed from this position of the program on."""
     managed = plan.managed
     if managed is None:
         return ()
     take = managed.configuration.entry_points.take
     calls = [
-        f"{take}({addresses.manager()}, {addresses.slot(t.slot)}, {t.bytes})"
+        f"{take}({places.manager()}, {places.slot(t.slot, t.buffer)}, {t.bytes})"
         for t in managed.takes.get(position, ())
     ]
     return _unless_ok(calls, "MCU_ERROR_OUT_OF_MEMORY")
 
 
-def gives(plan: Plan, position: int, addresses: Addresses) -> tuple[str, ...]:
+def gives(plan: Plan, position: int, places: Places) -> tuple[str, ...]:
     """Gives back what is not needed behind this position of the program."""
     managed = plan.managed
     if managed is None:
         return ()
     give = managed.configuration.entry_points.give
     calls = [
-        f"{give}({addresses.manager()}, {addresses.slot(t.slot)})"
+        f"{give}({places.manager()}, {places.slot(t.slot, t.buffer)})"
         for t in managed.gives.get(position, ())
     ]
     return _unless_ok(calls, "MCU_ERROR_INVALID_FREE")
@@ -61,16 +63,15 @@ def _unless_ok(calls: Sequence[str], error: str) -> tuple[str, ...]:
     return (" ||\n".join(lines) + ") {", f"        return {error};", "    }")
 
 
-def moves(plan: Plan, position: int, addresses: Addresses) -> tuple[str, ...]:
+def moves(plan: Plan, position: int, places: Places) -> tuple[str, ...]:
     """The buffers that move before this position of the program."""
     found = []
     for move in plan.moves:
         if move.before_step == position:
-            arguments = [
-                addresses.pointer("void *", InPool(0, move.target)),
-                addresses.pointer("const void *", InPool(0, move.source)),
-                str(move.bytes),
-            ]
+            target, source = (
+                f"{places.pool(0)} + {offset}" for offset in (move.target, move.source)
+            )
+            arguments = [target, source, str(move.bytes)]
             label = describe.name(plan.buffers[move.buffer].label)
             found.append(f"    /* {label} moves. */\n" + wrap("    memmove(", arguments, ");"))
     return tuple(found)

@@ -6,6 +6,7 @@ trigraphs, format directives, anything.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from pathlib import Path
@@ -14,6 +15,21 @@ from mcu_deploy.errors import UsageError
 
 _LONGEST_NAME = 48
 _LONGEST_COMMENT = 100
+_LONGEST_VARIABLE = 40
+
+# What a variable of generated C cannot be called, in lower case: keywords up to C23 and of gcc,
+# macros and functions of the headers that networks include, types, and what the functions of a
+# network declare for themselves.
+_RESERVED = re.compile(
+    r"""alignas|alignof|asm|auto|bool|break|case|char|const|constexpr|continue|default|do|double
+    |else|enum|extern|false|float|for|goto|if|inline|int|long|nullptr|register|restrict|return
+    |short|signed|sizeof|static|static_assert|struct|switch|thread_local|true|typedef|typeof
+    |typeof_unqual|union|unsigned|void|volatile|while
+    |arm|linux|unix|errno|math_errhandling|signgam|mem(?:cpy|move)
+    |.*_t|mcu_.*
+    |context|entry|instance|manager|piece|pointers|status|ws|(?:pool|round|trips)[0-9]+""",
+    re.VERBOSE,
+)
 
 
 def network_name(given: str | None, path: Path) -> str:
@@ -37,6 +53,22 @@ def identifier(text: str, longest: int = _LONGEST_NAME) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     words = re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")
     return words[:longest].strip("_") or "model"
+
+
+def variable(text: str, taken: set[str]) -> str:
+    """The name of a variable in generated C, made of any text; none of `taken`, and added to it.
+
+    In lower case, as the macros of headers are not.
+    """
+    stem = identifier(text, _LONGEST_VARIABLE).lower()
+    if stem[0].isdigit():
+        stem = f"tensor_{stem}"
+    if _RESERVED.fullmatch(stem):
+        stem = f"{stem}_"
+    numbered = (stem if k == 1 else f"{stem}_{k}" for k in itertools.count(1))
+    found = next(name for name in numbered if name not in taken)
+    taken.add(found)
+    return found
 
 
 def comment(text: str, longest: int = _LONGEST_COMMENT) -> str:

@@ -119,10 +119,10 @@ def generate(
     functions = program.functions(graph, plan, symbols)
     states = [_state(graph, plan, s, i, symbols) for i, s in enumerate(plan.exposure.states)]
     acquire = program.region_calls(
-        "acquire", plan, chosen.acquire, symbols, "acquires its memory for this run"
+        "acquire", graph, plan, chosen.acquire, symbols, "acquires its memory for this run"
     )
     release = program.region_calls(
-        "release", plan, chosen.release, symbols, "releases what it holds"
+        "release", graph, plan, chosen.release, symbols, "releases what it holds"
     )
     entries = _entries(graph, plan, symbols.prefix, functions)
     blob = bytes(symbols.weights)
@@ -153,7 +153,7 @@ def generate(
         "paragraph": paragraph,
         "fill": fill,
         "functions": functions,
-        "memory": memory.begin(plan),
+        "memory": memory.begin(graph, plan),
         "can_fail": control.can_fail(plan),
         "acquire": acquire,
         "release": release,

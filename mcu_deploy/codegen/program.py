@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
 from mcu_deploy.codegen import control, describe, memory, names
 from mcu_deploy.codegen.control import Flow
-from mcu_deploy.codegen.statements import Addresses, Function, Statement
+from mcu_deploy.codegen.places import Places
+from mcu_deploy.codegen.statements import Function, Statement
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import wrap
 from mcu_deploy.errors import BackendFault, ModelError
 from mcu_deploy.ir import Graph
-from mcu_deploy.plan import Copy, Parallel, Place, Plan, Step
+from mcu_deploy.plan import Copy, Parallel, Plan, Step
 
 
 def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
@@ -29,23 +31,21 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
     ]
     has_status = plan.managed is not None or control.can_fail(plan)
     if not pieces:
-        empty = tuple(Addresses().declarations)
+        empty = tuple(Places(graph, plan).head)
         return [Function("layers", "", empty, (), has_status=has_status)]
     if plan.parallel:
         return _with_lanes(graph, plan, symbols)
     found = []
     for number, (parts, positions) in enumerate(pieces):
-        addresses = Addresses(plan.managed)
-        flow = Flow(graph, plan, symbols, addresses)
-        statements = [_statement(flow, p) for p in positions]
+        flow = _flow(graph, plan, symbols, positions)
         alone = len(pieces) == 1
         owners = ", ".join(names.comment(plan.parts[p].name, 40) for p in sorted(parts))
         found.append(
             Function(
                 "layers" if alone else f"piece{number}",
                 "" if alone else f"Part of: {owners}." if owners else "Part of no partition.",
-                (*_status(plan, positions), *addresses.declarations),
-                tuple(s for s in statements if s is not None),
+                tuple(flow.places.head),
+                tuple(flow.statements),
                 parts,
                 has_status,
             )
@@ -56,51 +56,40 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
 def _with_lanes(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
     """The program as one function, and two more for each stretch that runs on two cores."""
     found: list[Function] = []
-    addresses = Addresses()
-    flow = Flow(graph, plan, symbols, addresses)
-    statements: list[Statement | None] = []
+    flow = _flow(graph, plan, symbols)
     begins = {stretch.positions[0]: stretch for stretch in plan.parallel}
     position = 0
     while position < len(plan.program):
         stretch = begins.get(position)
         if stretch is None:
-            statements.append(_statement(flow, position))
+            _add(flow, position)
             position += 1
             continue
         first = len(found)
         for lane in stretch.lanes:
             found.append(_lane(graph, plan, lane, symbols, len(found)))
-        statements.append(_both(stretch, found[first:], symbols.prefix))
+        flow.add(partial(_both, stretch, found[first:], symbols.prefix))
         position += len(stretch.positions)
-    shown = tuple(s for s in statements if s is not None)
-    declarations = (*_status(plan, range(len(plan.program))), *addresses.declarations)
+    declarations, statements = tuple(flow.places.head), tuple(flow.statements)
     has_status = control.can_fail(plan)
-    return [*found, Function("layers", "", declarations, shown, has_status=has_status)]
-
-
-def _status(plan: Plan, positions: Iterable[int]) -> list[str]:
-    """The variable for what layers return that may end the run."""
-    items = [plan.program[position] for position in positions]
-    fails = any(isinstance(item, Step) and item.choice.workload.can_fail for item in items)
-    return ["int32_t status;"] if fails else []
+    return [*found, Function("layers", "", declarations, statements, has_status=has_status)]
 
 
 def _lane(
     graph: Graph, plan: Plan, positions: Sequence[int], symbols: Symbols, number: int
 ) -> Function:
-    if _status(plan, positions):
+    items = [plan.program[position] for position in positions]
+    if any(isinstance(item, Step) and item.choice.workload.can_fail for item in items):
         raise ModelError(
             "The schedule runs a layer beside others that may end the run, since it checks values "
             "that are computed then. Let such a layer run alone."
         )
-    addresses = Addresses()
-    flow = Flow(graph, plan, symbols, addresses)
-    made = [_statement(flow, p) for p in positions]
+    flow = _flow(graph, plan, symbols, positions)
     return Function(
         f"lane{number}",
         "",
-        ("mcu_instance_t *const instance = context;", *addresses.declarations),
-        tuple(s for s in made if s is not None),
+        ("mcu_instance_t *const instance = context;", *flow.places.head),
+        tuple(flow.statements),
         is_lane=True,
     )
 
@@ -124,22 +113,31 @@ def _both(stretch: Parallel, lanes: Sequence[Function], prefix: str) -> Statemen
     return Statement(comment, "\n".join(lines))
 
 
-def _statement(flow: Flow, position: int) -> Statement | None:
-    plan, addresses = flow.plan, flow.addresses
+def _flow(graph: Graph, plan: Plan, symbols: Symbols, positions: Iterable[int] = ()) -> Flow:
+    """The statements of these positions of the program."""
+    flow = Flow(graph, plan, symbols, Places(graph, plan))
+    for position in positions:
+        _add(flow, position)
+    return flow
+
+
+def _add(flow: Flow, position: int) -> None:
+    item = flow.plan.program[position]
+    if not isinstance(item, Copy) or is_needed(flow.plan, item):
+        flow.add(partial(_statement, flow, position))
+
+
+def _statement(flow: Flow, position: int) -> Statement:
+    plan, places = flow.plan, flow.places
     item = plan.program[position]
     if isinstance(item, Copy):
-        if not is_needed(plan, item):
-            return None
         made = _copy(flow, item)
     elif isinstance(item, Step):
         made = _call(flow, item)
     else:
         made = flow.statement(item)
-    before = (
-        *memory.moves(plan, position, addresses),
-        *memory.takes(plan, position, addresses),
-    )
-    return replace(made, before=before, after=memory.gives(plan, position, addresses))
+    before = (*memory.moves(plan, position, places), *memory.takes(plan, position, places))
+    return replace(made, before=before, after=memory.gives(plan, position, places))
 
 
 def is_needed(plan: Plan, copy: Copy) -> bool:
@@ -150,7 +148,7 @@ def is_needed(plan: Plan, copy: Copy) -> bool:
 def _copy(flow: Flow, copy: Copy) -> Statement:
     graph, plan = flow.graph, flow.plan
     arguments = [
-        flow.addresses.pointer("void *", plan.place(copy.target)),
+        flow.places.tensor("void *", copy.target),
         flow.source(copy.source),
         str(graph.type(copy.target).bytes),
     ]
@@ -163,7 +161,7 @@ def _copy(flow: Flow, copy: Copy) -> Statement:
 
 
 def _call(flow: Flow, step: Step) -> Statement:
-    plan, symbols, addresses = flow.plan, flow.symbols, flow.addresses
+    plan, symbols = flow.plan, flow.symbols
     workload = step.choice.workload
     function = workload.function
     assert function is not None
@@ -172,35 +170,37 @@ def _call(flow: Flow, step: Step) -> Statement:
     hot = {item.constant: item.place for item in plan.hot if item.step == step.index}
 
     def argument(item: Argument, ctype: str) -> str:
+        if item.role is Role.CONSTANT and item.index in hot:
+            stem = f"{step.short}_{workload.constants[item.index].stem}"
+            return flow.places.at(ctype, hot[item.index], stem)
         if item.role is Role.CONSTANT:
-            place = hot.get(item.index)
-            return arrays[item.index] if place is None else addresses.pointer(ctype, place)
-        return addresses.pointer(ctype, _place(plan, step, item))
+            return arrays[item.index]
+        return _place(flow, step, item, ctype)
 
     arguments = [
         argument(item, parameter.ctype.strip())
         for item, parameter in zip(workload.arguments, function.parameters, strict=True)
     ]
-    pad = flow.pad
-    text = wrap(f"{pad}{'status = ' if workload.can_fail else ''}{symbol}(", arguments, ");")
-    if workload.can_fail:
-        text += f"\n{pad}if (status != MCU_OK) {{\n{pad}    return status;\n{pad}}}"
-    return Statement(describe.layer(flow.graph, step), text, step.index, pad=flow.pad)
+    macro = "MCU_LAYER_OR_RETURN" if workload.can_fail else "MCU_LAYER"
+    text = wrap(f"{flow.pad}{macro}({step.index}, {symbol}(", arguments, "));")
+    return Statement(describe.layer(flow.graph, step, len(flow.pad)), text, pad=flow.pad)
 
 
-def _place(plan: Plan, step: Step, item: Argument) -> Place:
-    """Where the argument of a layer lies."""
+def _place(flow: Flow, step: Step, item: Argument, ctype: str) -> str:
+    """The argument of a layer that lies in RAM."""
+    plan, places = flow.plan, flow.places
     layer, workload = step.choice.layer, step.choice.workload
     if item.role is Role.SCRATCH:
         assert step.scratch is not None
-        return plan.buffer_place(step.scratch, step.index)
+        return places.buffer(ctype, step.scratch, f"{step.short}_scratch", step.index)
     if item.role is Role.REGION:
         region = workload.regions[item.index]
         if region.kind is RegionKind.PRIVATE:
-            return plan.private_region(region)
-        return plan.buffer_place(step.regions[region], step.index)
+            return places.at(ctype, plan.private_region(region), region.name)
+        stem = f"{step.short}_{region.name}"
+        return places.buffer(ctype, step.regions[region], stem, step.index)
     if item.role is Role.OUTPUT:
-        return plan.place(layer.outputs[item.index].edge, step.index)
+        return places.tensor(ctype, layer.outputs[item.index].edge, step.index)
     operand = layer.inputs[item.index]
     if operand is None or operand.constant is not None:
         raise BackendFault(
@@ -210,23 +210,28 @@ def _place(plan: Plan, step: Step, item: Argument) -> Place:
             f"{'absent' if operand is None else 'a constant and has no place in RAM'}. "
             "Leave the backend out, and report this to its vendor.",
         )
-    return plan.place(operand.edge, step.index)
+    return places.tensor(ctype, operand.edge, step.index)
 
 
 def region_calls(
-    stem: str, plan: Plan, calls: Sequence[tuple[str, RegionCall]], symbols: Symbols, verb: str
+    stem: str,
+    graph: Graph,
+    plan: Plan,
+    calls: Sequence[tuple[str, RegionCall]],
+    symbols: Symbols,
+    verb: str,
 ) -> Function | None:
     """The function that calls the backends' memory managers; None where none is to be called."""
     if not calls:
         return None
-    addresses = Addresses()
+    places = Places(graph, plan)
     statements = []
     for backend, call in calls:
         symbol = symbols.kernel(call.helpers, call.function, backend)
         arguments = [
-            addresses.pointer(parameter.ctype.strip(), plan.private_region(region))
+            places.at(parameter.ctype.strip(), plan.private_region(region), region.name)
             for region, parameter in zip(call.regions, call.function.parameters, strict=True)
         ]
         text = wrap(f"    {symbol}(", arguments, ");")
         statements.append(Statement((f"{backend} {verb}.",), text))
-    return Function(stem, "", tuple(addresses.declarations), tuple(statements))
+    return Function(stem, "", (*places.head, *places.declared()), tuple(statements))

@@ -151,43 +151,35 @@ static void _mcu_float_layers_softmax_float32_0(const float *x, float *y) {
 
 /* ---- The layers, in the order of execution ---- */
 
+/* clang-format off */
 static void _mcu_float_layers_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* Layer 0: input_1_reorder, Reorder, x reordered
-     * float32[1,2,8,8] -> float32[1,2,8,8] NHWC */
-    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
-    _mcu_float_layers_reorder_float32_0((const float *)(ws + 256), (float *)(ws + 0));
-    _mcu_layer_event(instance, 0, MCU_LAYER_END);
+    /* input_1_reorder: Reorder, x reordered: float32[1,2,8,8] -> float32[1,2,8,8] NHWC */
+    float *const x = (float *)(ws + 256);
+    float *const input_1_reorder = (float *)(ws + 0);
+    MCU_LAYER(0, _mcu_float_layers_reorder_float32_0(x, input_1_reorder));
 
-    /* Layer 1: conv_1, Conv, conv (2 nodes)
-     * float32[1,2,8,8] NHWC -> float32[1,4,4,4] NHWC; 1,152 MACs */
-    _mcu_layer_event(instance, 1, MCU_LAYER_BEGIN);
-    _mcu_float_layers_conv_float32_0((const float *)(ws + 0), (float *)(ws + 512),
-                                     _mcu_float_layers_conv_1_weights,
-                                     _mcu_float_layers_conv_1_bias);
-    _mcu_layer_event(instance, 1, MCU_LAYER_END);
+    /* conv_1: Conv, conv (2 nodes): float32[1,2,8,8] NHWC -> float32[1,4,4,4] NHWC; 1,152 MACs */
+    float *const conv_1 = (float *)(ws + 512);
+    MCU_LAYER(1, _mcu_float_layers_conv_float32_0(
+        input_1_reorder, conv_1, _mcu_float_layers_conv_1_weights, _mcu_float_layers_conv_1_bias));
 
-    /* Layer 2: avg_pool_1, GlobalAveragePool, pool
-     * float32[1,4,4,4] NHWC -> float32[1,4,1,1] */
-    _mcu_layer_event(instance, 2, MCU_LAYER_BEGIN);
-    _mcu_float_layers_average_pool_float32_0((const float *)(ws + 512), (float *)(ws + 16));
-    _mcu_layer_event(instance, 2, MCU_LAYER_END);
+    /* avg_pool_1: GlobalAveragePool, pool: float32[1,4,4,4] NHWC -> float32[1,4,1,1] */
+    float *const avg_pool_1 = (float *)(ws + 16);
+    MCU_LAYER(2, _mcu_float_layers_average_pool_float32_0(conv_1, avg_pool_1));
 
-    /* Layer 3: dense_1, Gemm, gemm
-     * float32[1,4] -> float32[1,3]; 12 MACs */
-    _mcu_layer_event(instance, 3, MCU_LAYER_BEGIN);
-    _mcu_float_layers_gemm_float32_0((const float *)(ws + 16), (float *)(ws + 0),
-                                     _mcu_float_layers_dense_1_weights,
-                                     _mcu_float_layers_dense_1_bias);
-    _mcu_layer_event(instance, 3, MCU_LAYER_END);
+    /* dense_1: Gemm, gemm: float32[1,4] -> float32[1,3]; 12 MACs */
+    float *const dense_1 = (float *)(ws + 0);
+    MCU_LAYER(3, _mcu_float_layers_gemm_float32_0(
+        avg_pool_1, dense_1, _mcu_float_layers_dense_1_weights, _mcu_float_layers_dense_1_bias));
 
-    /* Layer 4: softmax_1, Softmax, softmax
-     * float32[1,3] -> float32[1,3] */
-    _mcu_layer_event(instance, 4, MCU_LAYER_BEGIN);
-    _mcu_float_layers_softmax_float32_0((const float *)(ws + 0), (float *)(ws + 0));
-    _mcu_layer_event(instance, 4, MCU_LAYER_END);
+    /* softmax_1: Softmax, softmax: float32[1,3] -> float32[1,3] */
+    float *const softmax_1 = (float *)(ws + 0);
+    MCU_LAYER(4, _mcu_float_layers_softmax_float32_0(dense_1, softmax_1));
 }
+
+/* clang-format on */
 
 static int32_t _mcu_float_layers_run_func(void *args, void *arg_type_ids, int32_t num_args,
                                           void *out_ret_value, void *out_ret_tcode,

@@ -234,96 +234,86 @@ static void _mcu_kws_softmax_int8_0(const int8_t *x, int8_t *y, const uint32_t *
 
 /* ---- The layers, in the order of execution ---- */
 
+/* clang-format off */
 static void _mcu_kws_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* Layer 0: conv_1, Conv, functional_1/activation/Relu;... (6 nodes)
+    /* conv_1: Conv, functional_1/activation/Relu;... (6 nodes):
      * int8[1,1,49,10] -> int8[1,64,25,5] NHWC; 320,000 MACs */
-    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
-    _mcu_kws_conv_int8_0((const int8_t *)(ws + 0), (int8_t *)(ws + 1792), _mcu_kws_conv_1_weights,
-                         _mcu_kws_conv_1_bias, _mcu_kws_conv_1_factor);
-    _mcu_layer_event(instance, 0, MCU_LAYER_END);
+    int8_t *const input_1 = (int8_t *)(ws + 0);
+    int8_t *const conv_1 = (int8_t *)(ws + 1792);
+    MCU_LAYER(0, _mcu_kws_conv_int8_0(input_1, conv_1, _mcu_kws_conv_1_weights,
+                                      _mcu_kws_conv_1_bias, _mcu_kws_conv_1_factor));
 
-    /* Layer 1: depthwise_1, Conv, functional_1/activation_1/Relu;... (6 nodes)
+    /* depthwise_1: Conv, functional_1/activation_1/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 72,000 MACs */
-    _mcu_layer_event(instance, 1, MCU_LAYER_BEGIN);
-    _mcu_kws_depthwise_conv_int8_0((const int8_t *)(ws + 1792), (int8_t *)(ws + 1408),
-                                   _mcu_kws_depthwise_1_weights, _mcu_kws_depthwise_1_bias,
-                                   _mcu_kws_depthwise_1_factor);
-    _mcu_layer_event(instance, 1, MCU_LAYER_END);
+    int8_t *const depthwise_1 = (int8_t *)(ws + 1408);
+    MCU_LAYER(1, _mcu_kws_depthwise_conv_int8_0(conv_1, depthwise_1, _mcu_kws_depthwise_1_weights,
+                                                _mcu_kws_depthwise_1_bias,
+                                                _mcu_kws_depthwise_1_factor));
 
-    /* Layer 2: conv_2, Conv, functional_1/activation_2/Relu;... (6 nodes)
+    /* conv_2: Conv, functional_1/activation_2/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 512,000 MACs */
-    _mcu_layer_event(instance, 2, MCU_LAYER_BEGIN);
-    _mcu_kws_conv_int8_1((const int8_t *)(ws + 1408), (int8_t *)(ws + 1344),
-                         _mcu_kws_conv_2_weights, _mcu_kws_conv_2_bias, _mcu_kws_conv_2_factor);
-    _mcu_layer_event(instance, 2, MCU_LAYER_END);
+    int8_t *const conv_2 = (int8_t *)(ws + 1344);
+    MCU_LAYER(2, _mcu_kws_conv_int8_1(depthwise_1, conv_2, _mcu_kws_conv_2_weights,
+                                      _mcu_kws_conv_2_bias, _mcu_kws_conv_2_factor));
 
-    /* Layer 3: depthwise_2, Conv, functional_1/activation_3/Relu;... (6 nodes)
+    /* depthwise_2: Conv, functional_1/activation_3/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 72,000 MACs */
-    _mcu_layer_event(instance, 3, MCU_LAYER_BEGIN);
-    _mcu_kws_depthwise_conv_int8_0((const int8_t *)(ws + 1344), (int8_t *)(ws + 960),
-                                   _mcu_kws_depthwise_2_weights, _mcu_kws_depthwise_2_bias,
-                                   _mcu_kws_depthwise_2_factor);
-    _mcu_layer_event(instance, 3, MCU_LAYER_END);
+    int8_t *const depthwise_2 = (int8_t *)(ws + 960);
+    MCU_LAYER(3, _mcu_kws_depthwise_conv_int8_0(conv_2, depthwise_2, _mcu_kws_depthwise_2_weights,
+                                                _mcu_kws_depthwise_2_bias,
+                                                _mcu_kws_depthwise_2_factor));
 
-    /* Layer 4: conv_3, Conv, functional_1/activation_4/Relu;... (6 nodes)
+    /* conv_3: Conv, functional_1/activation_4/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 512,000 MACs */
-    _mcu_layer_event(instance, 4, MCU_LAYER_BEGIN);
-    _mcu_kws_conv_int8_1((const int8_t *)(ws + 960), (int8_t *)(ws + 896), _mcu_kws_conv_3_weights,
-                         _mcu_kws_conv_3_bias, _mcu_kws_conv_3_factor);
-    _mcu_layer_event(instance, 4, MCU_LAYER_END);
+    int8_t *const conv_3 = (int8_t *)(ws + 896);
+    MCU_LAYER(4, _mcu_kws_conv_int8_1(depthwise_2, conv_3, _mcu_kws_conv_3_weights,
+                                      _mcu_kws_conv_3_bias, _mcu_kws_conv_3_factor));
 
-    /* Layer 5: depthwise_3, Conv, functional_1/activation_5/Relu;... (6 nodes)
+    /* depthwise_3: Conv, functional_1/activation_5/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 72,000 MACs */
-    _mcu_layer_event(instance, 5, MCU_LAYER_BEGIN);
-    _mcu_kws_depthwise_conv_int8_0((const int8_t *)(ws + 896), (int8_t *)(ws + 512),
-                                   _mcu_kws_depthwise_3_weights, _mcu_kws_depthwise_3_bias,
-                                   _mcu_kws_depthwise_3_factor);
-    _mcu_layer_event(instance, 5, MCU_LAYER_END);
+    int8_t *const depthwise_3 = (int8_t *)(ws + 512);
+    MCU_LAYER(5, _mcu_kws_depthwise_conv_int8_0(conv_3, depthwise_3, _mcu_kws_depthwise_3_weights,
+                                                _mcu_kws_depthwise_3_bias,
+                                                _mcu_kws_depthwise_3_factor));
 
-    /* Layer 6: conv_4, Conv, functional_1/activation_6/Relu;... (6 nodes)
+    /* conv_4: Conv, functional_1/activation_6/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 512,000 MACs */
-    _mcu_layer_event(instance, 6, MCU_LAYER_BEGIN);
-    _mcu_kws_conv_int8_1((const int8_t *)(ws + 512), (int8_t *)(ws + 448), _mcu_kws_conv_4_weights,
-                         _mcu_kws_conv_4_bias, _mcu_kws_conv_4_factor);
-    _mcu_layer_event(instance, 6, MCU_LAYER_END);
+    int8_t *const conv_4 = (int8_t *)(ws + 448);
+    MCU_LAYER(6, _mcu_kws_conv_int8_1(depthwise_3, conv_4, _mcu_kws_conv_4_weights,
+                                      _mcu_kws_conv_4_bias, _mcu_kws_conv_4_factor));
 
-    /* Layer 7: depthwise_4, Conv, functional_1/activation_7/Relu;... (6 nodes)
+    /* depthwise_4: Conv, functional_1/activation_7/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 72,000 MACs */
-    _mcu_layer_event(instance, 7, MCU_LAYER_BEGIN);
-    _mcu_kws_depthwise_conv_int8_0((const int8_t *)(ws + 448), (int8_t *)(ws + 64),
-                                   _mcu_kws_depthwise_4_weights, _mcu_kws_depthwise_4_bias,
-                                   _mcu_kws_depthwise_4_factor);
-    _mcu_layer_event(instance, 7, MCU_LAYER_END);
+    int8_t *const depthwise_4 = (int8_t *)(ws + 64);
+    MCU_LAYER(7, _mcu_kws_depthwise_conv_int8_0(conv_4, depthwise_4, _mcu_kws_depthwise_4_weights,
+                                                _mcu_kws_depthwise_4_bias,
+                                                _mcu_kws_depthwise_4_factor));
 
-    /* Layer 8: conv_5, Conv, functional_1/activation_8/Relu;... (6 nodes)
+    /* conv_5: Conv, functional_1/activation_8/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 512,000 MACs */
-    _mcu_layer_event(instance, 8, MCU_LAYER_BEGIN);
-    _mcu_kws_conv_int8_1((const int8_t *)(ws + 64), (int8_t *)(ws + 0), _mcu_kws_conv_5_weights,
-                         _mcu_kws_conv_5_bias, _mcu_kws_conv_5_factor);
-    _mcu_layer_event(instance, 8, MCU_LAYER_END);
+    int8_t *const conv_5 = (int8_t *)(ws + 0);
+    MCU_LAYER(8, _mcu_kws_conv_int8_1(depthwise_4, conv_5, _mcu_kws_conv_5_weights,
+                                      _mcu_kws_conv_5_bias, _mcu_kws_conv_5_factor));
 
-    /* Layer 9: avg_pool_1, AveragePool, functional_1/average_pooling2d/AvgPool_prequant (3 nodes)
+    /* avg_pool_1: AveragePool, functional_1/average_pooling2d/AvgPool_prequant (3 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,1,1] */
-    _mcu_layer_event(instance, 9, MCU_LAYER_BEGIN);
-    _mcu_kws_average_pool_int8_0((const int8_t *)(ws + 0), (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 9, MCU_LAYER_END);
+    int8_t *const avg_pool_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(9, _mcu_kws_average_pool_int8_0(conv_5, avg_pool_1));
 
-    /* Layer 10: dense_1, Gemm, functional_1/dense/BiasAdd_prequant (6 nodes)
+    /* dense_1: Gemm, functional_1/dense/BiasAdd_prequant (6 nodes):
      * int8[1,64] -> int8[1,12]; 768 MACs */
-    _mcu_layer_event(instance, 10, MCU_LAYER_BEGIN);
-    _mcu_kws_gemm_int8_0((const int8_t *)(ws + 0), (int8_t *)(ws + 64), _mcu_kws_dense_1_weights,
-                         _mcu_kws_dense_1_bias, _mcu_kws_dense_1_factor);
-    _mcu_layer_event(instance, 10, MCU_LAYER_END);
+    int8_t *const dense_1 = (int8_t *)(ws + 64);
+    MCU_LAYER(10, _mcu_kws_gemm_int8_0(avg_pool_1, dense_1, _mcu_kws_dense_1_weights,
+                                       _mcu_kws_dense_1_bias, _mcu_kws_dense_1_factor));
 
-    /* Layer 11: softmax_1, Softmax, Identity_prequant (3 nodes)
-     * int8[1,12] -> int8[1,12] */
-    _mcu_layer_event(instance, 11, MCU_LAYER_BEGIN);
-    _mcu_kws_softmax_int8_0((const int8_t *)(ws + 64), (int8_t *)(ws + 64),
-                            _mcu_kws_softmax_1_exponential);
-    _mcu_layer_event(instance, 11, MCU_LAYER_END);
+    /* softmax_1: Softmax, Identity_prequant (3 nodes): int8[1,12] -> int8[1,12] */
+    int8_t *const softmax_1 = (int8_t *)(ws + 64);
+    MCU_LAYER(11, _mcu_kws_softmax_int8_0(dense_1, softmax_1, _mcu_kws_softmax_1_exponential));
 }
+
+/* clang-format on */
 
 static int32_t _mcu_kws_run_func(void *args, void *arg_type_ids, int32_t num_args,
                                  void *out_ret_value, void *out_ret_tcode, void *resource_handle) {

@@ -186,74 +186,63 @@ static void _mcu_partition_average_pool_int8_0(const int8_t *x, int8_t *y) {
 
 /* ---- The layers, in the order of execution ---- */
 
+/* clang-format off */
 /* Part of: head. */
 static void _mcu_partition_piece0(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* Layer 0: input_1_reorder, Reorder, image reordered
-     * int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
-    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
-    _mcu_partition_reorder_int8_0((const int8_t *)(ws + 0), (int8_t *)(ws + 768));
-    _mcu_layer_event(instance, 0, MCU_LAYER_END);
+    /* input_1_reorder: Reorder, image reordered: int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
+    int8_t *const image = (int8_t *)(ws + 0);
+    int8_t *const input_1_reorder = (int8_t *)(ws + 768);
+    MCU_LAYER(0, _mcu_partition_reorder_int8_0(image, input_1_reorder));
 
-    /* Layer 1: conv_1, Conv, stem_sum (6 nodes)
+    /* conv_1: Conv, stem_sum (6 nodes):
      * int8[1,3,12,12] NHWC -> int8[1,8,12,12] NHWC; 31,104 MACs */
-    _mcu_layer_event(instance, 1, MCU_LAYER_BEGIN);
-    _mcu_partition_conv_int8_0((const int8_t *)(ws + 768), (int8_t *)(ws + 0),
-                               _mcu_partition_conv_1_weights, _mcu_partition_conv_1_bias,
-                               _mcu_partition_conv_1_factor);
-    _mcu_layer_event(instance, 1, MCU_LAYER_END);
+    int8_t *const conv_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(1, _mcu_partition_conv_int8_0(input_1_reorder, conv_1, _mcu_partition_conv_1_weights,
+                                            _mcu_partition_conv_1_bias,
+                                            _mcu_partition_conv_1_factor));
 
-    /* Layer 2: conv_1_reorder, Reorder, stem_int8 reordered
-     * int8[1,8,12,12] NHWC -> int8[1,8,12,12] */
-    _mcu_layer_event(instance, 2, MCU_LAYER_BEGIN);
-    _mcu_partition_reorder_int8_1((const int8_t *)(ws + 0), (int8_t *)(ws + 1152));
-    _mcu_layer_event(instance, 2, MCU_LAYER_END);
+    /* conv_1_reorder: Reorder, stem_int8 reordered: int8[1,8,12,12] NHWC -> int8[1,8,12,12] */
+    int8_t *const conv_1_reorder = (int8_t *)(ws + 1152);
+    MCU_LAYER(2, _mcu_partition_reorder_int8_1(conv_1, conv_1_reorder));
 }
 
 /* Part of no partition. */
 static void _mcu_partition_piece1(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* Layer 3: conv_1_reorder_reorder, Reorder, stem_int8 reordered
+    /* conv_1_reorder_reorder: Reorder, stem_int8 reordered:
      * int8[1,8,12,12] -> int8[1,8,12,12] NHWC */
-    _mcu_layer_event(instance, 3, MCU_LAYER_BEGIN);
-    _mcu_partition_reorder_int8_2((const int8_t *)(ws + 1152), (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 3, MCU_LAYER_END);
+    int8_t *const conv_1_reorder = (int8_t *)(ws + 1152);
+    int8_t *const conv_1_reorder_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_partition_reorder_int8_2(conv_1_reorder, conv_1_reorder_reorder));
 
-    /* Layer 4: conv_2, Conv, inner_sum (6 nodes)
+    /* conv_2: Conv, inner_sum (6 nodes):
      * int8[1,8,12,12] NHWC -> int8[1,8,12,12] NHWC; 82,944 MACs */
-    _mcu_layer_event(instance, 4, MCU_LAYER_BEGIN);
-    _mcu_partition_conv_int8_1((const int8_t *)(ws + 0), (int8_t *)(ws + 2304),
-                               _mcu_partition_conv_2_weights, _mcu_partition_conv_2_bias,
-                               _mcu_partition_conv_2_factor);
-    _mcu_layer_event(instance, 4, MCU_LAYER_END);
+    int8_t *const conv_2 = (int8_t *)(ws + 2304);
+    MCU_LAYER(4, _mcu_partition_conv_int8_1(
+        conv_1_reorder_reorder, conv_2, _mcu_partition_conv_2_weights, _mcu_partition_conv_2_bias,
+        _mcu_partition_conv_2_factor));
 
-    /* Layer 5: conv_2_reorder, Reorder, inner_int8 reordered
-     * int8[1,8,12,12] NHWC -> int8[1,8,12,12] */
-    _mcu_layer_event(instance, 5, MCU_LAYER_BEGIN);
-    _mcu_partition_reorder_int8_1((const int8_t *)(ws + 2304), (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 5, MCU_LAYER_END);
+    /* conv_2_reorder: Reorder, inner_int8 reordered: int8[1,8,12,12] NHWC -> int8[1,8,12,12] */
+    int8_t *const conv_2_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(5, _mcu_partition_reorder_int8_1(conv_2, conv_2_reorder));
 
-    /* Layer 6: add_1, Add, sum (4 nodes)
-     * int8[1,8,12,12], int8[1,8,12,12] -> int8[1,8,12,12] */
-    _mcu_layer_event(instance, 6, MCU_LAYER_BEGIN);
-    _mcu_partition_add_int8_0((const int8_t *)(ws + 1152), (const int8_t *)(ws + 0),
-                              (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 6, MCU_LAYER_END);
+    /* add_1: Add, sum (4 nodes): int8[1,8,12,12], int8[1,8,12,12] -> int8[1,8,12,12] */
+    int8_t *const add_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(6, _mcu_partition_add_int8_0(conv_1_reorder, conv_2_reorder, add_1));
 
-    /* Layer 7: add_1_reorder, Reorder, sum_int8 reordered
-     * int8[1,8,12,12] -> int8[1,8,12,12] NHWC */
-    _mcu_layer_event(instance, 7, MCU_LAYER_BEGIN);
-    _mcu_partition_reorder_int8_2((const int8_t *)(ws + 0), (int8_t *)(ws + 2304));
-    _mcu_layer_event(instance, 7, MCU_LAYER_END);
+    /* add_1_reorder: Reorder, sum_int8 reordered: int8[1,8,12,12] -> int8[1,8,12,12] NHWC */
+    int8_t *const add_1_reorder = (int8_t *)(ws + 2304);
+    MCU_LAYER(7, _mcu_partition_reorder_int8_2(add_1, add_1_reorder));
 
-    /* Layer 8: avg_pool_1, GlobalAveragePool, pooled (3 nodes)
-     * int8[1,8,12,12] NHWC -> int8[1,8,1,1] */
-    _mcu_layer_event(instance, 8, MCU_LAYER_BEGIN);
-    _mcu_partition_average_pool_int8_0((const int8_t *)(ws + 2304), (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 8, MCU_LAYER_END);
+    /* avg_pool_1: GlobalAveragePool, pooled (3 nodes): int8[1,8,12,12] NHWC -> int8[1,8,1,1] */
+    int8_t *const avg_pool_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(8, _mcu_partition_average_pool_int8_0(add_1_reorder, avg_pool_1));
 }
+
+/* clang-format on */
 
 static const mcu_partition_t _mcu_partition_partitions[1];
 

@@ -180,46 +180,45 @@ static void _mcu_pools_average_pool_int8_0(const int8_t *x, int8_t *y) {
 
 /* ---- The layers, in the order of execution ---- */
 
+/* clang-format off */
 static void _mcu_pools_layers(mcu_instance_t *instance) {
-    uint8_t *const ws = instance->workspace;
     uint8_t *const pool1 = instance->extra_pools[0];
+    uint8_t *const ws = instance->workspace;
     uint8_t *const pool2 = instance->extra_pools[1];
 
-    /* Layer 0: input_1_reorder, Reorder, image reordered
-     * int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
-    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
-    _mcu_pools_reorder_int8_0((const int8_t *)(pool1 + 0), (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 0, MCU_LAYER_END);
+    /* input_1_reorder: Reorder, image reordered: int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
+    int8_t *const image = (int8_t *)(pool1 + 0);
+    int8_t *const input_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(0, _mcu_pools_reorder_int8_0(image, input_1_reorder));
 
-    /* Layer 1: conv_1, Conv, stem_sum (6 nodes)
+    /* conv_1: Conv, stem_sum (6 nodes):
      * int8[1,3,12,12] NHWC -> int8[1,8,12,12] NHWC; 31,104 MACs */
-    _mcu_layer_event(instance, 1, MCU_LAYER_BEGIN);
-    _mcu_pools_conv_int8_0((const int8_t *)(ws + 0), (int8_t *)(ws + 1152),
-                           (const int8_t *)(pool2 + 32), (const int32_t *)(pool2 + 256),
-                           (const float *)(pool2 + 0));
-    _mcu_layer_event(instance, 1, MCU_LAYER_END);
+    int8_t *const conv_1 = (int8_t *)(ws + 1152);
+    const int8_t *const conv_1_weights = (const int8_t *)(pool2 + 32);
+    const int32_t *const conv_1_bias = (const int32_t *)(pool2 + 256);
+    const float *const conv_1_factor = (const float *)(pool2 + 0);
+    MCU_LAYER(1, _mcu_pools_conv_int8_0(input_1_reorder, conv_1, conv_1_weights, conv_1_bias,
+                                        conv_1_factor));
 
-    /* Layer 2: conv_2, Conv, inner_sum (6 nodes)
+    /* conv_2: Conv, inner_sum (6 nodes):
      * int8[1,8,12,12] NHWC -> int8[1,8,12,12] NHWC; 82,944 MACs */
-    _mcu_layer_event(instance, 2, MCU_LAYER_BEGIN);
-    _mcu_pools_conv_int8_1((const int8_t *)(ws + 1152), (int8_t *)(ws + 0),
-                           _mcu_pools_conv_2_weights, (const int32_t *)(pool2 + 288),
-                           (const float *)(pool2 + 16));
-    _mcu_layer_event(instance, 2, MCU_LAYER_END);
+    int8_t *const conv_2 = (int8_t *)(ws + 0);
+    const int32_t *const conv_2_bias = (const int32_t *)(pool2 + 288);
+    const float *const conv_2_factor = (const float *)(pool2 + 16);
+    MCU_LAYER(2, _mcu_pools_conv_int8_1(conv_1, conv_2, _mcu_pools_conv_2_weights, conv_2_bias,
+                                        conv_2_factor));
 
-    /* Layer 3: add_1, Add, sum (4 nodes)
+    /* add_1: Add, sum (4 nodes):
      * int8[1,8,12,12] NHWC, int8[1,8,12,12] NHWC -> int8[1,8,12,12] NHWC */
-    _mcu_layer_event(instance, 3, MCU_LAYER_BEGIN);
-    _mcu_pools_add_int8_0((const int8_t *)(ws + 1152), (const int8_t *)(ws + 0),
-                          (int8_t *)(ws + 1152));
-    _mcu_layer_event(instance, 3, MCU_LAYER_END);
+    int8_t *const add_1 = (int8_t *)(ws + 1152);
+    MCU_LAYER(3, _mcu_pools_add_int8_0(conv_1, conv_2, add_1));
 
-    /* Layer 4: avg_pool_1, GlobalAveragePool, pooled (3 nodes)
-     * int8[1,8,12,12] NHWC -> int8[1,8,1,1] */
-    _mcu_layer_event(instance, 4, MCU_LAYER_BEGIN);
-    _mcu_pools_average_pool_int8_0((const int8_t *)(ws + 1152), (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 4, MCU_LAYER_END);
+    /* avg_pool_1: GlobalAveragePool, pooled (3 nodes): int8[1,8,12,12] NHWC -> int8[1,8,1,1] */
+    int8_t *const avg_pool_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(4, _mcu_pools_average_pool_int8_0(add_1, avg_pool_1));
 }
+
+/* clang-format on */
 
 static int32_t _mcu_pools_run_func(void *args, void *arg_type_ids, int32_t num_args,
                                    void *out_ret_value, void *out_ret_tcode,

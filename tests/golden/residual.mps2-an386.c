@@ -165,44 +165,38 @@ static void _mcu_residual_average_pool_int8_0(const int8_t *x, int8_t *y) {
 
 /* ---- The layers, in the order of execution ---- */
 
+/* clang-format off */
 static void _mcu_residual_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* Layer 0: input_1_reorder, Reorder, image reordered
-     * int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
-    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
-    _mcu_residual_reorder_int8_0((const int8_t *)(ws + 288), (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 0, MCU_LAYER_END);
+    /* input_1_reorder: Reorder, image reordered: int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
+    int8_t *const image = (int8_t *)(ws + 288);
+    int8_t *const input_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(0, _mcu_residual_reorder_int8_0(image, input_1_reorder));
 
-    /* Layer 1: conv_1, Conv, stem_sum (6 nodes)
+    /* conv_1: Conv, stem_sum (6 nodes):
      * int8[1,3,12,12] NHWC -> int8[1,8,12,12] NHWC; 31,104 MACs */
-    _mcu_layer_event(instance, 1, MCU_LAYER_BEGIN);
-    _mcu_residual_conv_int8_0((const int8_t *)(ws + 0), (int8_t *)(ws + 1152),
-                              _mcu_residual_conv_1_weights, _mcu_residual_conv_1_bias,
-                              _mcu_residual_conv_1_factor);
-    _mcu_layer_event(instance, 1, MCU_LAYER_END);
+    int8_t *const conv_1 = (int8_t *)(ws + 1152);
+    MCU_LAYER(1, _mcu_residual_conv_int8_0(input_1_reorder, conv_1, _mcu_residual_conv_1_weights,
+                                           _mcu_residual_conv_1_bias, _mcu_residual_conv_1_factor));
 
-    /* Layer 2: conv_2, Conv, inner_sum (6 nodes)
+    /* conv_2: Conv, inner_sum (6 nodes):
      * int8[1,8,12,12] NHWC -> int8[1,8,12,12] NHWC; 82,944 MACs */
-    _mcu_layer_event(instance, 2, MCU_LAYER_BEGIN);
-    _mcu_residual_conv_int8_1((const int8_t *)(ws + 1152), (int8_t *)(ws + 0),
-                              _mcu_residual_conv_2_weights, _mcu_residual_conv_2_bias,
-                              _mcu_residual_conv_2_factor);
-    _mcu_layer_event(instance, 2, MCU_LAYER_END);
+    int8_t *const conv_2 = (int8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_residual_conv_int8_1(conv_1, conv_2, _mcu_residual_conv_2_weights,
+                                           _mcu_residual_conv_2_bias, _mcu_residual_conv_2_factor));
 
-    /* Layer 3: add_1, Add, sum (4 nodes)
+    /* add_1: Add, sum (4 nodes):
      * int8[1,8,12,12] NHWC, int8[1,8,12,12] NHWC -> int8[1,8,12,12] NHWC */
-    _mcu_layer_event(instance, 3, MCU_LAYER_BEGIN);
-    _mcu_residual_add_int8_0((const int8_t *)(ws + 1152), (const int8_t *)(ws + 0),
-                             (int8_t *)(ws + 1152));
-    _mcu_layer_event(instance, 3, MCU_LAYER_END);
+    int8_t *const add_1 = (int8_t *)(ws + 1152);
+    MCU_LAYER(3, _mcu_residual_add_int8_0(conv_1, conv_2, add_1));
 
-    /* Layer 4: avg_pool_1, GlobalAveragePool, pooled (3 nodes)
-     * int8[1,8,12,12] NHWC -> int8[1,8,1,1] */
-    _mcu_layer_event(instance, 4, MCU_LAYER_BEGIN);
-    _mcu_residual_average_pool_int8_0((const int8_t *)(ws + 1152), (int8_t *)(ws + 0));
-    _mcu_layer_event(instance, 4, MCU_LAYER_END);
+    /* avg_pool_1: GlobalAveragePool, pooled (3 nodes): int8[1,8,12,12] NHWC -> int8[1,8,1,1] */
+    int8_t *const avg_pool_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(4, _mcu_residual_average_pool_int8_0(add_1, avg_pool_1));
 }
+
+/* clang-format on */
 
 static int32_t _mcu_residual_run_func(void *args, void *arg_type_ids, int32_t num_args,
                                       void *out_ret_value, void *out_ret_tcode,

@@ -105,34 +105,31 @@ static void _mcu_state_conv_float32_0(const float *x, float *y, const float *wei
 
 /* ---- The layers, in the order of execution ---- */
 
+/* clang-format off */
 static void _mcu_state_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* Layer 0: concat_1, Concat, Concat_0
-     * float32[1,4,1,2], float32[1,4,1,1] -> float32[1,4,1,3] */
-    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
-    _mcu_state_concat_0((const float *)(ws + 96), (const float *)(ws + 48), (float *)(ws + 0));
-    _mcu_layer_event(instance, 0, MCU_LAYER_END);
+    /* concat_1: Concat, Concat_0: float32[1,4,1,2], float32[1,4,1,1] -> float32[1,4,1,3] */
+    float *const ring = (float *)(ws + 96);
+    float *const x = (float *)(ws + 48);
+    float *const concat_1 = (float *)(ws + 0);
+    MCU_LAYER(0, _mcu_state_concat_0(ring, x, concat_1));
 
-    /* Layer 1: concat_1_reorder, Reorder, columns reordered
-     * float32[1,4,1,3] -> float32[1,4,1,3] NHWC */
-    _mcu_layer_event(instance, 1, MCU_LAYER_BEGIN);
-    _mcu_state_reorder_float32_0((const float *)(ws + 0), (float *)(ws + 48));
-    _mcu_layer_event(instance, 1, MCU_LAYER_END);
+    /* concat_1_reorder: Reorder, columns reordered: float32[1,4,1,3] -> float32[1,4,1,3] NHWC */
+    float *const concat_1_reorder = (float *)(ws + 48);
+    MCU_LAYER(1, _mcu_state_reorder_float32_0(concat_1, concat_1_reorder));
 
-    /* Layer 2: slice_1, Slice, Slice_2
-     * float32[1,4,1,3] -> float32[1,4,1,2] */
-    _mcu_layer_event(instance, 2, MCU_LAYER_BEGIN);
-    _mcu_state_slice_float32_0((const float *)(ws + 0), (float *)(ws + 96));
-    _mcu_layer_event(instance, 2, MCU_LAYER_END);
+    /* slice_1: Slice, Slice_2: float32[1,4,1,3] -> float32[1,4,1,2] */
+    float *const slice_1 = (float *)(ws + 96);
+    MCU_LAYER(2, _mcu_state_slice_float32_0(concat_1, slice_1));
 
-    /* Layer 3: conv_1, Conv, Conv_1
-     * float32[1,4,1,3] NHWC -> float32[1,3,1,1]; 36 MACs */
-    _mcu_layer_event(instance, 3, MCU_LAYER_BEGIN);
-    _mcu_state_conv_float32_0((const float *)(ws + 48), (float *)(ws + 0),
-                              _mcu_state_conv_1_weights, _mcu_state_conv_1_bias);
-    _mcu_layer_event(instance, 3, MCU_LAYER_END);
+    /* conv_1: Conv, Conv_1: float32[1,4,1,3] NHWC -> float32[1,3,1,1]; 36 MACs */
+    float *const conv_1 = (float *)(ws + 0);
+    MCU_LAYER(3, _mcu_state_conv_float32_0(concat_1_reorder, conv_1, _mcu_state_conv_1_weights,
+                                           _mcu_state_conv_1_bias));
 }
+
+/* clang-format on */
 
 static int32_t _mcu_state_run_func(void *args, void *arg_type_ids, int32_t num_args,
                                    void *out_ret_value, void *out_ret_tcode,

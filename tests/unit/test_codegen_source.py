@@ -59,14 +59,14 @@ def test_sources_are_laid_out_as_clang_format_would(
 
 def test_each_layer_has_a_comment_with_name_shapes_and_macs(kws_dir: Path) -> None:
     source = compiled(kws_dir / "model.onnx", "kws").sources.source
-    assert source.count("_mcu_layer_event(") == 24
+    assert re.findall(r"^    MCU_LAYER\((\d+), ", source, re.M) == [str(k) for k in range(12)]
     for text in (
-        "    /* Layer 0: conv_1, Conv, functional_1/activation/Relu;... (6 nodes)\n"
+        "    /* conv_1: Conv, functional_1/activation/Relu;... (6 nodes):\n"
         "     * int8[1,1,49,10] -> int8[1,64,25,5] NHWC; 320,000 MACs */\n"
-        "    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);\n"
-        "    _mcu_kws_conv_",
-        "    /* Layer 11: softmax_1, Softmax, Identity_prequant (3 nodes)\n"
-        "     * int8[1,12] -> int8[1,12] */\n",
+        "    int8_t *const input_1 = (int8_t *)(ws + 0);\n"
+        "    int8_t *const conv_1 = (int8_t *)(ws + 1792);\n"
+        "    MCU_LAYER(0, _mcu_kws_conv",
+        "    /* softmax_1: Softmax, Identity_prequant (3 nodes): int8[1,12] -> int8[1,12] */\n",
         " *   layers        12 with 2,656,768 multiply-accumulates\n",
     ):
         assert text in source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
+from mcu_deploy import resources
 from mcu_deploy.codegen import names
 from mcu_deploy.errors import UsageError
 
@@ -100,6 +102,59 @@ def test_any_text_is_part_of_an_identifier(texts: list[str]) -> None:
     assert compile_and_run(program(statements)) == [str(n) for n in range(len(texts))]
     for i in identifiers:
         assert names.network_name(i, Path("any.onnx")) == i
+
+
+# What stands at the head of a generated file, at most.
+HEADERS = ("math.h", "string.h", "mcu/managed.h", "mcu/parallel.h", "mcu/runtime.h")
+WORDS = (
+    *("auto", "bool", "double", "float", "inline", "int", "restrict", "typeof", "void", "while"),
+    *("int8_t", "size_t", "mcu_run", "memcpy", "memmove", "errno", "linux", "unix"),
+    *("context", "instance", "manager", "piece", "pointers", "pool1", "round0", "trips2", "ws"),
+    *("I", "NULL", "INFINITY", "NAN", "123", "7x", "", "y0", "index", "exp", "time", "X", "x"),
+)
+
+
+@pytest.mark.needs_host_gcc
+@settings(max_examples=examples(15, 5), deadline=None, suppress_health_check=list(HealthCheck))
+@given(BATCHES)
+def test_any_text_is_a_variable_of_its_own(texts: list[str]) -> None:
+    taken: set[str] = set()
+    found = [names.variable(text, taken) for text in (*texts, *WORDS, *WORDS)]
+    assert taken == set(found)
+    assert len(taken) == len(found)
+    statements = [
+        "uint8_t ws[4] = {0}, *pool1 = ws, **pointers = &pool1; int32_t round0 = 0;",
+        *(f"int8_t *const {v} = (int8_t *)(ws + 0);" for v in found),
+        "memcpy(ws + 1, pointers[round0], 1);",
+        *(f'printf("%d\\n", {v} == (int8_t *)ws);' for v in found),
+    ]
+    head = "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
+    assert compile_and_run(head + program(statements)) == ["1"] * len(found)
+
+
+@pytest.mark.parametrize("gcc", ["gcc", "arm-none-eabi-gcc"])
+def test_no_variable_is_a_macro(gcc: str) -> None:
+    """Of the headers, or of the compiler, whatever standard it is asked for."""
+    if shutil.which(gcc) is None:
+        pytest.skip(f"{gcc} is not installed")
+    includes = "".join(f"#include <{header}>\n" for header in HEADERS)
+    folder = resources.crt() / "include"
+    for standard in ("c99", "gnu11", "gnu17"):
+        done = subprocess.run(
+            [gcc, f"-std={standard}", f"-I{folder}", "-dM", "-E", "-"],
+            input=includes, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        macros = set(re.findall(r"^#define (\w+) ", done.stdout, re.M))
+        assert "MCU_OK" in macros or "INFINITY" in macros
+        assert not macros & {names.variable(macro, set()) for macro in macros}
+
+
+def test_a_variable_shows_where_its_name_is_from() -> None:
+    taken: set[str] = set()
+    texts = ("conv_1", "conv_1", "model/Image:0", "int", "49", "x" * 60)
+    assert [names.variable(text, taken) for text in texts] == [
+        "conv_1", "conv_1_2", "model_image_0", "int_", "tensor_49", "x" * 40
+    ]  # fmt: skip
 
 
 def test_names_of_files() -> None:

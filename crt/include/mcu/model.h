@@ -181,6 +181,26 @@ static inline void _mcu_layer_event(mcu_instance_t *instance, uint32_t layer,
     }
 }
 
+/* A layer between its two events: the statement `call`, in a function that knows its `instance`. */
+#define MCU_LAYER(layer, call)                                                                     \
+    do {                                                                                           \
+        _mcu_layer_event(instance, layer, MCU_LAYER_BEGIN);                                        \
+        call;                                                                                      \
+        _mcu_layer_event(instance, layer, MCU_LAYER_END);                                          \
+    } while (0)
+
+/* The same with a call that may fail: the function returns its error code at once, without the
+ * second event. */
+#define MCU_LAYER_OR_RETURN(layer, call)                                                           \
+    do {                                                                                           \
+        _mcu_layer_event(instance, layer, MCU_LAYER_BEGIN);                                        \
+        const int32_t mcu_status = call;                                                           \
+        if (mcu_status != MCU_OK) {                                                                \
+            return mcu_status;                                                                     \
+        }                                                                                          \
+        _mcu_layer_event(instance, layer, MCU_LAYER_END);                                          \
+    } while (0)
+
 #ifdef __cplusplus
 }
 #endif
