@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mcu_deploy.elf.reader import Elf, Unit, Unreadable, is_archive, read_archive, read_file
+from mcu_deploy.elf.reader import read_elf as _read_elf
 from mcu_deploy.hygiene.attributes import Attributes, MalformedAttributes, read_attributes
 from mcu_deploy.hygiene.collisions import check_collisions
 from mcu_deploy.hygiene.core_checks import (
@@ -20,8 +22,6 @@ from mcu_deploy.hygiene.core_checks import (
 from mcu_deploy.hygiene.features import Core, CoreFeatures, core_of_board, features_title
 from mcu_deploy.hygiene.findings import FileReport, Finding, Report, printable
 from mcu_deploy.hygiene.firmware import map_models
-from mcu_deploy.hygiene.objects import Elf, Unit, Unreadable, is_archive, read_archive, read_file
-from mcu_deploy.hygiene.objects import read_elf as _read_elf
 from mcu_deploy.hygiene.symbols import (
     Rules,
     check_abi_version,

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
+from mcu_deploy.elf.reader import SHF_GROUP, Symbol, Unit
 from mcu_deploy.hygiene.attributes import Attributes
 from mcu_deploy.hygiene.features import Feature, features_title
 from mcu_deploy.hygiene.findings import Finding, escaped, listed, printable
-from mcu_deploy.hygiene.objects import SHF_GROUP, Symbol, Unit
 from mcu_deploy.hygiene.symbols import DESCRIPTOR_PREFIX, descriptors, read_abi_version
 
 _MOST_SYMBOLS = 100

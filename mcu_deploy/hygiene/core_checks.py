@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from mcu_deploy.elf.reader import Elf, Section, Unit
 from mcu_deploy.hygiene.attributes import Attributes
 from mcu_deploy.hygiene.features import (
     ARCHITECTURES,
@@ -21,7 +22,6 @@ from mcu_deploy.hygiene.instructions import (
     disassemble,
     needed_features,
 )
-from mcu_deploy.hygiene.objects import Elf, Section, Unit
 
 _FLOATING_POINT = Feature.FPU | Feature.FP_REGISTERS | Feature.HALF
 

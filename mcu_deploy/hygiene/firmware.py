@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mcu_deploy.elf.reader import Elf, Symbol
 from mcu_deploy.hygiene.findings import ModelMap
-from mcu_deploy.hygiene.objects import Elf, Symbol
 from mcu_deploy.hygiene.symbols import descriptors, read_abi_version
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+from mcu_deploy.elf.reader import Elf, Unreadable, read_elf, read_file
 from mcu_deploy.errors import RequestError
 from mcu_deploy.files.given import is_file
-from mcu_deploy.hygiene.objects import Elf, Unreadable, read_elf, read_file
 
 # By the class of the file: where the program headers' place and number stand, their layout, and
 # which of its numbers are offset and size in the file.

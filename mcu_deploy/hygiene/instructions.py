@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcu_deploy.elf.reader import Elf, Section
 from mcu_deploy.errors import ToolError
 from mcu_deploy.hygiene.features import Feature
-from mcu_deploy.hygiene.objects import Elf, Section
 from mcu_deploy.processes import programs
 
 OBJDUMP = "arm-none-eabi-objdump"

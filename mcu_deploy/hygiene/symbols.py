@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mcu_deploy import resources
+from mcu_deploy.elf.reader import SHF_TLS, Elf, Section, Symbol, Unit
 from mcu_deploy.errors import HygieneError
 from mcu_deploy.hygiene.findings import Finding, listed, printable
-from mcu_deploy.hygiene.objects import SHF_TLS, Elf, Section, Symbol, Unit
 
 DESCRIPTOR_PREFIX = "_mcu_network_"
 _DESCRIPTOR = re.compile(r"^_mcu_network_([A-Za-z0-9_]+)$")

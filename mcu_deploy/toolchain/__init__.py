@@ -25,8 +25,8 @@ from mcu_deploy.toolchain.sizes import (
     measure_network,
     measure_structs,
 )
-from mcu_deploy.toolchain.stack import StackBound, StackError, stack_bound
-from mcu_deploy.toolchain.stack_programs import (
+from mcu_deploy.toolchain.stack.bound import StackBound, StackError, stack_bound
+from mcu_deploy.toolchain.stack.programs import (
     SecondCoreStacks,
     exception_frame_bytes,
     firmware_stack,

@@ -34,10 +34,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcu_deploy.boards import list_boards
+from mcu_deploy.elf.reader import read_elf
 from mcu_deploy.hygiene import attributes as build_attributes
 from mcu_deploy.hygiene import check_files, check_object
 from mcu_deploy.hygiene.features import Feature, core_of_board
-from mcu_deploy.hygiene.objects import read_elf
 
 pytestmark = pytest.mark.needs_arm_gcc
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
+from mcu_deploy.elf.reader import Unreadable, is_archive, read_archive, read_elf
 from mcu_deploy.hygiene import Report, check_files
-from mcu_deploy.hygiene.objects import Unreadable, is_archive, read_archive, read_elf
 
 pytestmark = pytest.mark.needs_arm_gcc
 

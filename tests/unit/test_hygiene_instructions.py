@@ -30,10 +30,10 @@ from hygiene_cases import (
     rules,
 )
 
+from mcu_deploy.elf.reader import read_elf
 from mcu_deploy.hygiene import check_files
 from mcu_deploy.hygiene.features import Feature, core_of_board
 from mcu_deploy.hygiene.instructions import code_ranges, disassemble, needed_features
-from mcu_deploy.hygiene.objects import read_elf
 
 pytestmark = pytest.mark.needs_arm_gcc
 

@@ -9,11 +9,11 @@ from sampling import first
 from toolchain_programs import link_program
 
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.callgraph import read_callgraphs
-from mcu_deploy.toolchain.disassembly import Instruction, UnknownEffect, flow, stack_effect
-from mcu_deploy.toolchain.image import read_image
-from mcu_deploy.toolchain.stack import StackAnalysis, StackBound, StackError, stack_bound
-from mcu_deploy.toolchain.stack_host import host_stack_bound
+from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError, stack_bound
+from mcu_deploy.toolchain.stack.callgraph import read_callgraphs
+from mcu_deploy.toolchain.stack.effects import Instruction, UnknownEffect, flow, stack_effect
+from mcu_deploy.toolchain.stack.host import host_stack_bound
+from mcu_deploy.toolchain.stack.image import read_image
 
 pytestmark = pytest.mark.needs_arm_gcc
 

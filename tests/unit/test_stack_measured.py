@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mcu_deploy.boards import load_board
-from mcu_deploy.toolchain.image import read_image
-from mcu_deploy.toolchain.stack import StackAnalysis
-from mcu_deploy.toolchain.stack_programs import exception_frame_bytes
+from mcu_deploy.toolchain.stack.bound import StackAnalysis
+from mcu_deploy.toolchain.stack.image import read_image
+from mcu_deploy.toolchain.stack.programs import exception_frame_bytes
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 

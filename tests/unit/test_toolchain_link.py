@@ -17,7 +17,7 @@ from mcu_deploy.toolchain.compiler import build_crt, compile_network
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.link import build_platform, link_firmware, refuse_heap
 from mcu_deploy.toolchain.sizes import measure_firmware, measure_network, measure_structs
-from mcu_deploy.toolchain.stack_programs import (
+from mcu_deploy.toolchain.stack.programs import (
     exception_frame_bytes,
     firmware_stack,
     network_stack,

@@ -19,9 +19,9 @@ from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import Toolchain
 from mcu_deploy.toolchain.fit import StackUse
-from mcu_deploy.toolchain.image import Function, Image, read_image
-from mcu_deploy.toolchain.stack import StackAnalysis, StackBound, StackError
-from mcu_deploy.toolchain.stack_host import host_stack_bound
+from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError
+from mcu_deploy.toolchain.stack.host import host_stack_bound
+from mcu_deploy.toolchain.stack.image import Function, Image, read_image
 
 _RUN = "mcu_instance_run"
 _RUN_PARTITION = "mcu_instance_run_partition"

@@ -13,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
 
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.disassembly import Instruction, disassemble
+from mcu_deploy.toolchain.stack.effects import Instruction, disassemble
 
 _SP = 13
 _EXECINSTR = 0x4

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from mcu_deploy.errors import FitError
-from mcu_deploy.toolchain.callgraph import CompiledFunction, read_callgraphs
-from mcu_deploy.toolchain.disassembly import UnknownEffect
-from mcu_deploy.toolchain.image import Function, Image, read_image
-from mcu_deploy.toolchain.stack_frame import Frame, walk
+from mcu_deploy.toolchain.stack.callgraph import CompiledFunction, read_callgraphs
+from mcu_deploy.toolchain.stack.effects import UnknownEffect
+from mcu_deploy.toolchain.stack.frame import Frame, walk
+from mcu_deploy.toolchain.stack.image import Function, Image, read_image
 
 _NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -196,7 +196,7 @@ def stack_bound(
     """The most stack that `entry` and all that it calls use, in bytes; see StackAnalysis.
 
     Interrupts are not in it: the handlers run on a stack of their own, and what the hardware pushes
-    on the interrupted one is stack_programs.exception_frame_bytes(board).
+    on the interrupted one is programs.exception_frame_bytes(board).
     """
     image = read_image(elf, objdump=objdump)
     return StackAnalysis(image, callgraphs=callgraphs, indirect=indirect, ignored=ignored).bound(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mcu_deploy.toolchain.callgraph import INDIRECT_CALL, CompiledFunction, read_callgraphs
-from mcu_deploy.toolchain.stack import StackBound, StackError
+from mcu_deploy.toolchain.stack.bound import StackBound, StackError
+from mcu_deploy.toolchain.stack.callgraph import INDIRECT_CALL, CompiledFunction, read_callgraphs
 
 
 def host_stack_bound(entry: str, *, network: Path, callgraphs: Sequence[Path]) -> StackBound:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mcu_deploy.toolchain.disassembly import (
+from mcu_deploy.toolchain.stack.effects import (
     Instruction,
     UnknownEffect,
     flow,
     is_conditional,
     stack_effect,
 )
-from mcu_deploy.toolchain.image import Function, Image
+from mcu_deploy.toolchain.stack.image import Function, Image
 
 # More than any embedded stack: a depth beyond it comes from a loop that pushes.
 _ABSURD = 1 << 24

@@ -1,0 +1,1 @@
+"""Objects, archives and linked images, read into plain values, and their code, disassembled."""
