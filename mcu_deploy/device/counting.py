@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators import choose_emulator, launcher_named
 from mcu_deploy.device.emulators.trace import Event, Marks, Trace
+from mcu_deploy.elf.reader import Elf, load_elf
 from mcu_deploy.errors import DeviceError, RequestError
 
 
@@ -87,14 +84,15 @@ def count_instructions(
     """
     launcher = launcher_named(choose_emulator(board, emulator).name)
     bench_elf = bench_elf.resolve()
-    places = _places(bench_elf)
+    elf = load_elf(bench_elf)
+    places = _places(bench_elf, elf)
     once = (places[_Mark.MAIN],)
     stop = tuple(places[m] for m in (_Mark.DONE, _Mark.FAILED, _Mark.FAULT) if m in places)
     marks = Marks(
         mark=tuple(place for place in places.values() if place not in once + stop),
         once=once,
         stop=stop,
-        skip=_idle(bench_elf),
+        skip=_idle(elf),
         histogram=(places[_Mark.BEGIN], places[_Mark.END]) if histogram else None,
     )
     program = launcher.find()
@@ -197,44 +195,34 @@ class _Run:
         return f"in its third run, after {self._finished} layers"
 
 
-def _idle(elf: Path) -> tuple[tuple[int, int], ...]:
+def _idle(elf: Elf) -> tuple[tuple[int, int], ...]:
     """The function that a core idles in: its first address, and the one after its last. Empty on a
     board with one core."""
-    with elf.open("rb") as stream:
-        return tuple(
-            (symbol["st_value"] & ~1, (symbol["st_value"] & ~1) + symbol["st_size"])
-            for section in ELFFile(stream).iter_sections()
-            if isinstance(section, SymbolTableSection)
-            for symbol in section.iter_symbols()
-            if symbol.name == _IDLE and symbol["st_info"]["type"] == "STT_FUNC"
-        )
+    return tuple(
+        (symbol.value & ~1, (symbol.value & ~1) + symbol.size)
+        for symbol in elf.symbols
+        if symbol.name == _IDLE and symbol.type == "STT_FUNC"
+    )
 
 
-def _places(elf: Path) -> dict[_Mark, int]:
+def _places(path: Path, elf: Elf) -> dict[_Mark, int]:
     """The addresses of the marked functions, without the Thumb bit.
 
-    UsageError where the file is no ELF, or not one that was linked with bench_main.c."""
+    UsageError where the file was not linked with bench_main.c."""
     names = {str(mark): mark for mark in _Mark}
-    places: dict[_Mark, int] = {}
-    try:
-        with elf.open("rb") as stream:
-            for section in ELFFile(stream).iter_sections():
-                if isinstance(section, SymbolTableSection):
-                    for symbol in section.iter_symbols():
-                        if symbol.name in names and symbol["st_shndx"] != "SHN_UNDEF":
-                            places[names[symbol.name]] = symbol["st_value"] & ~1
-    except OSError as error:
-        raise RequestError(f"{elf} cannot be read: {error.strerror or error}") from error
-    except ELFError as error:
-        raise RequestError(f"{elf} is no ELF file: {error}") from error
+    places = {
+        names[symbol.name]: symbol.value & ~1
+        for symbol in elf.symbols
+        if symbol.name in names and not symbol.undefined
+    }
     missing = [mark for mark in _Mark if mark not in places and mark is not _Mark.FAULT]
     if missing:
         raise RequestError(
-            f"{elf} is no bench.elf: it has no function {missing[0]}; "
+            f"{path} is no bench.elf: it has no function {missing[0]}; "
             "name the bench.elf that `mcu-deploy build` wrote"
         )
     if len(set(places.values())) != len(places):
         raise RequestError(
-            f"{elf} has two marks at one address; build it with its own bench_main.c"
+            f"{path} has two marks at one address; build it with its own bench_main.c"
         )
     return places

@@ -1,4 +1,4 @@
-"""Reads ELF objects and archives into plain values.
+"""Reads ELF objects and images into plain values.
 
 The bytes come from anywhere, so nothing in them is believed: every offset and size is compared
 with the file before it is used, and whatever is wrong ends in `Unreadable`, a sentence.
@@ -9,7 +9,7 @@ counts that they read from the file.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import struct
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 from elftools.common.utils import struct_parse
 from elftools.elf.elffile import ELFFile
 
-from mcu_deploy.errors import HygieneError, one_line
+from mcu_deploy.errors import HygieneError, ToolError
 
 SHF_WRITE = 0x1
 SHF_ALLOC = 0x2
@@ -29,6 +29,10 @@ SHF_TLS = 0x400
 _ELF_HEADER_BYTES = {1: 52, 2: 64}
 _SECTION_HEADER_BYTES = {1: 40, 2: 64}
 _SYMBOL_BYTES = {1: 16, 2: 24}
+# By the class of the file: where the program headers' place and number stand, their layout, and
+# which of its numbers are offset, address, load address and size in the file.
+_SEGMENTS = {32: ("<I", 28, 44, "<8I", (1, 2, 3, 4)), 64: ("<Q", 32, 56, "<2I6Q", (2, 3, 4, 5))}
+_LOAD = 1
 _LONGEST_SYMBOL = 1 << 16
 _MOST_NAMES = 1 << 26
 _LARGEST_FILE = 1 << 30
@@ -98,6 +102,19 @@ class Symbol:
 
 
 @dataclass(frozen=True)
+class Segment:
+    """A program header: its bytes' place in the file, their address and load address, their size.
+
+    loaded: whether they are put into memory (PT_LOAD)."""
+
+    loaded: bool
+    offset: int
+    address: int
+    load_address: int
+    size: int
+
+
+@dataclass(frozen=True)
 class Elf:
     """One ELF file: `type` is "ET_REL" for an object, "ET_EXEC" or "ET_DYN" for an image."""
 
@@ -117,9 +134,25 @@ class Elf:
     def linked(self) -> bool:
         return self.type != "ET_REL"
 
+    @property
+    def has_code(self) -> bool:
+        return any(section.code for section in self.sections)
+
     @cached_property
     def _by_index(self) -> dict[int, Section]:
         return {section.index: section for section in self.sections}
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """What a linked image places in memory. Unreadable where the table is not in the file."""
+        where, start, count, layout, fields = _SEGMENTS[self.bits]
+        (first,) = struct.unpack_from(where, self.data, start)
+        (number,) = struct.unpack_from("<H", self.data, count)
+        each = struct.calcsize(layout)
+        if first + number * each > len(self.data):
+            raise truncated("The file ends inside of its table of segments.")
+        rows = (struct.unpack_from(layout, self.data, first + i * each) for i in range(number))
+        return tuple(Segment(row[0] == _LOAD, *(row[field] for field in fields)) for row in rows)
 
     def section_of(self, symbol: Symbol) -> Section | None:
         """The section that a symbol lives in; None for absolute, common and undefined ones."""
@@ -138,94 +171,35 @@ class Elf:
         return self.data[section.offset : section.offset + section.size]
 
 
-@dataclass(frozen=True)
-class Unit:
-    """What a linker takes as one piece: an object file, or a member of an archive."""
-
-    file: str
-    member: str
-    elf: Elf
-
-    @property
-    def place(self) -> str:
-        return f"{self.file}({self.member})" if self.member else self.file
-
-
 def read_file(path: Path) -> bytes:
     """The bytes of a regular file, or Unreadable."""
     try:
         if not path.is_file():
-            reason = "is a folder" if path.is_dir() else "is not there"
-            if path.exists() and not path.is_dir():
-                reason = "is no regular file"
-            raise Unreadable(
-                "not-an-object", f"{path} {reason}.", "Give object files, archives or an ELF image."
-            )
-        if path.stat().st_size > _LARGEST_FILE:
-            raise Unreadable(
-                "not-an-object",
-                f"{path} is larger than {_LARGEST_FILE >> 20} MiB.",
-                "Give object files for a microcontroller.",
-            )
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Unreadable(
-            "not-an-object", f"The file cannot be read: {reason}.", "Check its name and its rights."
-        ) from error
-
-
-def is_archive(data: bytes) -> bool:
-    """Whether the bytes start as an ar archive."""
-    return data.startswith((b"!<arch>\n", b"!<thin>\n"))
-
-
-def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of each member of an ar archive (System V/GNU and BSD names).
-
-    Symbol tables are left out. Raises Unreadable for thin and for broken archives.
-    """
-    if data.startswith(b"!<thin>\n"):
-        raise Unreadable(
-            "not-an-object",
-            "This is a thin archive: it holds the names of its members, not their bytes.",
-            "Check the member files themselves, or make the archive without `T`.",
-        )
-    position, long_names = 8, b""
-    while position < len(data):
-        header = data[position : position + 60]
-        if len(header) < 60:
-            raise _truncated("The archive ends in the middle of a member's header.")
-        if header[58:60] != b"`\n" or not header[48:58].strip().isdigit():
-            raise Unreadable(
-                "damaged",
-                f"The archive's member header at byte {position} is damaged.",
-                "Make the archive again with arm-none-eabi-ar.",
-            )
-        size = int(header[48:58])
-        start = position + 60
-        if start + size > len(data):
-            raise _truncated("The archive ends in the middle of a member.")
-        body, raw = data[start : start + size], header[:16].rstrip(b" ")
-        position = start + size + (size & 1)
-        if raw == b"//":
-            long_names = body
-        elif raw in (b"/", b"/SYM64/"):
-            continue
+            kinds = ("is a folder", path.is_dir()), ("is no regular file", path.exists())
+            reason = next((kind for kind, it_is in kinds if it_is), "is not there")
+            remedy = "Give object files, archives or an ELF image."
+        elif path.stat().st_size > _LARGEST_FILE:
+            reason = f"is larger than {_LARGEST_FILE >> 20} MiB"
+            remedy = "Give object files for a microcontroller."
         else:
-            name, body = _member_name(raw, body, long_names)
-            if not name.startswith("__.SYMDEF"):
-                yield name, body
+            return path.read_bytes()
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise Unreadable(
+            "not-an-object", f"The file cannot be read: {said}.", "Check its name and its rights."
+        ) from error
+    raise Unreadable("not-an-object", f"{path} {reason}.", remedy)
 
 
-def _member_name(raw: bytes, body: bytes, long_names: bytes) -> tuple[str, bytes]:
-    name = raw.removesuffix(b"/")
-    if raw.startswith(b"/") and raw[1:].isdigit():
-        name = long_names[int(raw[1:]) :].split(b"/\n", 1)[0].split(b"\0", 1)[0][:1024]
-    elif raw.startswith(b"#1/") and raw[3:].isdigit():
-        length = int(raw[3:])
-        name, body = body[:length].rstrip(b"\0"), body[length:]
-    return one_line(name.decode("utf-8", "backslashreplace"), 1024), body
+def load_elf(path: Path) -> Elf:
+    """An ELF file that a build has made. Raises ToolError where it is none, or is damaged."""
+    try:
+        return read_elf(read_file(path))
+    except Unreadable as error:
+        reason = error.message.removeprefix(f"{path} ").rstrip(".")
+        raise ToolError(
+            f"{path} cannot be read as an ELF file ({reason}); build it again."
+        ) from error
 
 
 def read_elf(data: bytes) -> Elf:
@@ -236,7 +210,7 @@ def read_elf(data: bytes) -> Elf:
     if elf_class not in _ELF_HEADER_BYTES or (len(data) > 5 and data[5] not in (1, 2)):
         raise _damaged("its identification bytes name no known class or byte order")
     if len(data) < _ELF_HEADER_BYTES[elf_class]:
-        raise _truncated("The file ends inside of its ELF header.")
+        raise truncated("The file ends inside of its ELF header.")
     try:
         return _decode(data, elf_class)
     except Unreadable:
@@ -254,7 +228,7 @@ def _decode(data: bytes, elf_class: int) -> Elf:
     start = int.from_bytes(data[where : where + elf_class * 4], order)  # type: ignore[arg-type]
     # Checked before ELFFile looks for the section names there.
     if start > len(data) - size:
-        raise _truncated("The file ends before its table of sections.")
+        raise truncated("The file ends before its table of sections.")
     stream = io.BytesIO(data)
     elf = ELFFile(stream)
     header = elf.header
@@ -264,11 +238,11 @@ def _decode(data: bytes, elf_class: int) -> Elf:
         raise _damaged("it has no usable table of sections")
     count = elf.num_sections()
     if start + count * size > len(data):
-        raise _truncated("The file ends inside of its table of sections.")
+        raise truncated("The file ends inside of its table of sections.")
     raw = [struct_parse(elf.structs.Elf_Shdr, stream, start + i * size) for i in range(count)]
     held = [entry for entry in raw if entry["sh_type"] not in ("SHT_NOBITS", "SHT_NULL")]
     if any(entry["sh_offset"] + entry["sh_size"] > len(data) for entry in held):
-        raise _truncated("The file ends inside of a section.")
+        raise truncated("The file ends inside of a section.")
     # Sections that share bytes could make a small file expand to any size further on.
     if sum(entry["sh_size"] for entry in held) > len(data):
         raise _damaged("its sections overlap")
@@ -353,7 +327,8 @@ def _no_elf(data: bytes) -> Unreadable:
     )
 
 
-def _truncated(message: str) -> Unreadable:
+def truncated(message: str) -> Unreadable:
+    """The finding of a file that is cut off."""
     return Unreadable("truncated", message, "Copy or build the file again: it is cut off.")
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mcu_deploy.elf.reader import Elf, Unit, Unreadable, is_archive, read_archive, read_file
-from mcu_deploy.elf.reader import read_elf as _read_elf
+from mcu_deploy.elf.archive import is_archive, read_archive
+from mcu_deploy.elf.reader import Unreadable, read_elf, read_file
 from mcu_deploy.hygiene.attributes import Attributes, MalformedAttributes, read_attributes
 from mcu_deploy.hygiene.collisions import check_collisions
 from mcu_deploy.hygiene.core_checks import (
@@ -20,7 +20,7 @@ from mcu_deploy.hygiene.core_checks import (
     disassemble_units,
 )
 from mcu_deploy.hygiene.features import Core, CoreFeatures, core_of_board, features_title
-from mcu_deploy.hygiene.findings import FileReport, Finding, Report, printable
+from mcu_deploy.hygiene.findings import FileReport, Finding, Report, Unit, printable
 from mcu_deploy.hygiene.firmware import map_models
 from mcu_deploy.hygiene.symbols import (
     Rules,
@@ -122,23 +122,19 @@ def _load(path: Path) -> _File:
 
 def _take(file: _File, member: str, data: bytes) -> None:
     try:
-        elf = _read_elf(data)
+        elf = read_elf(data)
     except Unreadable as error:
         file.findings.append(_unreadable(file.name, member, error))
         return
+    unit = Unit(file.name, member, elf)
     if any(section.name.startswith((".gnu.lto_", ".llvm.lto")) for section in elf.sections):
-        file.findings.append(
-            Finding(
-                "lto-object",
-                file.name,
-                "This is an object for link-time optimisation: it is not usable, since the linker"
-                " would compile it anew, and what was checked is not what runs.",
-                "Compile it without -flto.",
-                member,
-            )
+        message = (
+            "This is an object for link-time optimisation: it is not usable, since the linker"
+            " would compile it anew, and what was checked is not what runs."
         )
-        return
-    file.units.append(Unit(file.name, member, elf))
+        file.findings.append(unit.finding("lto-object", message))
+    else:
+        file.units.append(unit)
 
 
 def _unreadable(name: str, member: str, error: Unreadable) -> Finding:
@@ -151,16 +147,9 @@ def _prepare(file: _File, unit: Unit, core: Core | None) -> _Job:
         try:
             attributes = read_attributes(unit.elf)
         except MalformedAttributes as error:
-            file.findings.append(
-                Finding(
-                    "damaged",
-                    file.name,
-                    f"The build attributes (.ARM.attributes) are damaged: {error}.",
-                    "Build the file again.",
-                    unit.member,
-                )
-            )
-        if attributes is None and any(section.code for section in unit.elf.sections):
+            message = f"The build attributes (.ARM.attributes) are damaged: {error}."
+            file.findings.append(unit.finding("damaged", message))
+        if attributes is None and unit.elf.has_code:
             file.notes.append(f"{unit.member or 'it'} has no build attributes: its ABI is unknown")
         if core is None and attributes is not None:
             core = attributes.core()
@@ -181,25 +170,18 @@ def _check_machine(unit: Unit, board: CoreFeatures | None, core: Core | None) ->
     if unit.elf.machine in wanted and unit.elf.little_endian:
         return []
     order = "little" if unit.elf.little_endian else "big"
-    return [
-        Finding(
-            "machine",
-            unit.file,
-            f"It is for the machine {unit.elf.machine.removeprefix('EM_')}, {order}-endian, and"
-            f" {reason}.",
-            "Build it for a board (mcu-deploy build --board).",
-            unit.member,
-        )
-    ]
+    machine = unit.elf.machine.removeprefix("EM_")
+    message = f"It is for the machine {machine}, {order}-endian, and {reason}."
+    return [unit.finding("machine", message)]
 
 
 def _check_core(job: _Job, core: Core | None, code: Disassembly) -> list[Finding]:
     if not job.unit.elf.is_arm:
         return []
-    found = []
+    found: list[Finding] = []
     if core is not None and job.attributes is not None:
         found += check_attributes(job.unit, job.attributes, core, code.floating_point)
-    return found + check_instructions(job.unit, job.core, code)
+    return [*found, *check_instructions(job.unit, job.core, code)]
 
 
 def _check_unit(
@@ -208,14 +190,7 @@ def _check_unit(
     unit, found = job.unit, descriptors(job.unit.elf)
     if unit.elf.linked:
         if expected_name is not None:
-            return [
-                Finding(
-                    "not-an-object",
-                    unit.file,
-                    "This is a linked image, not an object.",
-                    "Give the object (.o) of the network.",
-                )
-            ]
+            return [unit.finding("not-an-object", "This is a linked image, not an object.")]
         if code.unmapped and unit.elf.is_arm:
             job.file.notes.append("stripped: its instructions could not be checked")
         findings = []
@@ -256,7 +231,7 @@ def _report(file: _File, jobs: list[_Job], instructions: int, core: Core | None)
 
 
 def _target(job: _Job) -> str:
-    elf: Elf = job.unit.elf
+    elf = job.unit.elf
     attributes = job.attributes
     if attributes is None:
         return f"{elf.machine.removeprefix('EM_')} {elf.bits}-bit"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
-from mcu_deploy.elf.reader import Elf, Section, Unit
+from mcu_deploy.elf.disassembly import CodeRange, Instruction, code_ranges, disassemble
+from mcu_deploy.elf.reader import Elf, Section
 from mcu_deploy.hygiene.attributes import Attributes
 from mcu_deploy.hygiene.features import (
     ARCHITECTURES,
@@ -14,14 +16,8 @@ from mcu_deploy.hygiene.features import (
     Feature,
     architecture_title,
 )
-from mcu_deploy.hygiene.findings import Finding, listed, printable
-from mcu_deploy.hygiene.instructions import (
-    CodeRange,
-    Instruction,
-    code_ranges,
-    disassemble,
-    needed_features,
-)
+from mcu_deploy.hygiene.findings import Finding, Unit, listed, printable
+from mcu_deploy.hygiene.instructions import needed_features
 
 _FLOATING_POINT = Feature.FPU | Feature.FP_REGISTERS | Feature.HALF
 
@@ -31,8 +27,17 @@ class _Uses:
     """The first instruction that breaks a rule, and how many there are."""
 
     first: Instruction
-    section: Section
+    piece: CodeRange
     count: int = 0
+
+    @property
+    def place(self) -> str:
+        offset = self.piece.offset + self.first.address - self.piece.address
+        return f"{self.piece.section.name}+0x{offset:x}"
+
+    @property
+    def more(self) -> str:
+        return f" (and {self.count - 1} more like it)" if self.count > 1 else ""
 
 
 @dataclass
@@ -54,165 +59,116 @@ def disassemble_units(units: Sequence[tuple[Unit, Core | None]]) -> list[Disasse
     """
     results = [Disassembly() for _ in units]
     pieces: list[CodeRange] = []
-    owners: list[int] = []
+    owners: dict[int, int] = {}
     for number, (unit, _) in enumerate(units):
         if not unit.elf.is_arm or not unit.elf.little_endian:
             continue
         ranges, results[number].unmapped = code_ranges(unit.elf)
-        for piece in ranges:
-            if piece.state == "a":
-                results[number].a32.append(piece.section)
-            else:
-                pieces.append(piece)
-                owners.append(number)
-    known: dict[tuple[str, str, bool], Feature] = {}
-    for instruction in disassemble(pieces):
-        number = owners[instruction.range]
-        _note(
-            results[number],
-            instruction,
-            pieces[instruction.range].section,
-            units[number][1],
-            known,
-        )
+        results[number].a32 = [piece.section for piece in ranges if piece.state == "a"]
+        thumb = [piece for piece in ranges if piece.state == "t"]
+        owners |= {id(piece): number for piece in thumb}
+        pieces += thumb
+    known = cache(needed_features)
+    for piece, instruction in disassemble(pieces):
+        number = owners[id(piece)]
+        _note(results[number], instruction, piece, units[number][1], known)
     return results
 
 
 def _note(
     result: Disassembly,
     instruction: Instruction,
-    section: Section,
+    piece: CodeRange,
     core: Core | None,
-    known: dict[tuple[str, str, bool], Feature],
+    known: Callable[[str, str, bool], Feature],
 ) -> None:
     result.instructions += 1
     if not instruction.mnemonic:
-        result.unknown = result.unknown or _Uses(instruction, section)
+        result.unknown = result.unknown or _Uses(instruction, piece)
         result.unknown.count += 1
         return
     # Operands matter for what starts with v only; leaving them out makes the table short.
     operands = instruction.operands if instruction.mnemonic[0] == "v" else ""
-    wide = len(instruction.encoding) > 4
-    key = (instruction.mnemonic, operands, wide)
-    if key not in known:
-        known[key] = needed_features(*key)
-    needs = known[key]
+    needs = known(instruction.mnemonic, operands, instruction.size > 2)
     result.floating_point |= bool(needs & _FLOATING_POINT)
     if core is None:
         return
     for feature in needs & ~core.features:
-        uses = result.lacking.setdefault(feature, _Uses(instruction, section))
+        uses = result.lacking.setdefault(feature, _Uses(instruction, piece))
         uses.count += 1
 
 
-def check_instructions(unit: Unit, core: Core | None, code: Disassembly) -> list[Finding]:
+def check_instructions(unit: Unit, core: Core | None, code: Disassembly) -> Iterator[Finding]:
     """Findings about the instructions of an object."""
-    found = []
     for feature, uses in code.lacking.items():
-        found.append(
-            _finding(
-                unit,
-                "instruction",
-                _function(unit.elf, uses),
-                f"{_where(unit.elf, uses)} is {uses.first.mnemonic.upper()}{_more(uses)}, which"
-                f" needs {FEATURE_NAMES[feature]}; {_lacks(feature, core)}.",
-                "Compile for this core (mcu-deploy build --board).",
-            )
+        function = _function(unit.elf, uses)
+        message = (
+            f"At {uses.place} in {printable(function)} is {uses.first.mnemonic.upper()}{uses.more},"
+            f" which needs {FEATURE_NAMES[feature]}; {_lacks(feature, core)}."
         )
+        yield unit.finding("instruction", message, function)
     if code.unknown is not None:
-        found.append(
-            _finding(
-                unit,
-                "unknown-instruction",
-                _function(unit.elf, code.unknown),
-                f"{_where(unit.elf, code.unknown)} is {code.unknown.first.text}"
-                f"{_more(code.unknown)}, which no Cortex-M instruction has as its encoding.",
-                "Look for data among the code, `.inst` directives or damage, and build it again.",
-            )
+        uses = code.unknown
+        function = _function(unit.elf, uses)
+        encoding = uses.first.encoding.replace(" ", "")
+        message = (
+            f"At {uses.place} in {printable(function)} is 0x{encoding}{uses.more}, which no"
+            " Cortex-M instruction has as its encoding."
         )
+        yield unit.finding("unknown-instruction", message, function)
     if code.a32:
         names = sorted({printable(section.name) for section in code.a32})
-        found.append(
-            _finding(
-                unit,
-                "arm-state",
-                names[0],
-                f"{listed(names)} holds code of the A32 (Arm) state, and Cortex-M runs Thumb only.",
-                "Compile with -mthumb and the core's -mcpu.",
-            )
+        message = (
+            f"{listed(names)} holds code of the A32 (Arm) state, and Cortex-M runs Thumb only."
         )
-    return found
+        yield unit.finding("arm-state", message, names[0])
 
 
 def check_attributes(
     unit: Unit, attributes: Attributes, core: Core, floating_point: bool
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """Findings about an object's build attributes, compared with a board's core.
 
     floating_point: whether the object has FPU instructions. Attributes tell what the compiler was
     allowed to use; an object without any FPU instruction runs whatever its FPU attribute says, so
     integer code made for a Cortex-M7 fits a Cortex-M4.
     """
-    found = []
-    own, title = attributes.features(), core.title
+    title, architecture = core.title, architecture_title(core.architecture)
     if not attributes.m_profile:
-        if not unit.elf.linked and not any(section.code for section in unit.elf.sections):
-            return []
-        return [
-            _clash(
-                unit,
-                "cpu-architecture",
-                f"It is built for {attributes.architecture}, and {title} is"
-                f" {architecture_title(core.architecture)}.",
-            )
-        ]
-    if ARCHITECTURES[attributes.architecture] & ~core.features:
-        found.append(
-            _clash(
-                unit,
-                "cpu-architecture",
-                f"It is built for {architecture_title(attributes.architecture)}, and {title} is"
-                f" {architecture_title(core.architecture)}.",
-            )
-        )
+        if unit.elf.linked or unit.elf.has_code:
+            message = f"It is built for {attributes.architecture}, and {title} is {architecture}."
+            yield unit.finding("cpu-architecture", message)
+        return
+    inherent = ARCHITECTURES[attributes.architecture]
+    lacking = attributes.features() & ~core.features
+    if inherent & ~core.features:
+        own = architecture_title(attributes.architecture)
+        message = f"It is built for {own}, and {title} is {architecture}."
+        yield unit.finding("cpu-architecture", message)
     if floating_point and attributes.has_fpu:
-        lacking = own & ~core.features
         reasons = [
             FEATURE_NAMES[feature]
             for feature in (Feature.FPU, Feature.FPV5, Feature.DOUBLE)
             if feature in lacking
         ]
         if reasons:
-            found.append(
-                _clash(
-                    unit,
-                    "fpu",
-                    f"It is built for {attributes.fp_name} and has floating point instructions:"
-                    f" that takes {listed(reasons)}, and {title} lacks it.",
-                )
+            message = (
+                f"It is built for {attributes.fp_name} and has floating point instructions: that"
+                f" takes {listed(reasons)}, and {title} lacks it."
             )
+            yield unit.finding("fpu", message)
     for feature, rule in ((Feature.MVE, "mve"), (Feature.DSP, "dsp")):
-        inherent = ARCHITECTURES[attributes.architecture]
-        if feature in own & ~core.features & ~inherent:
-            found.append(
-                _clash(
-                    unit,
-                    rule,
-                    f"It is built with {FEATURE_NAMES[feature]}, and {title} lacks it.",
-                )
-            )
+        if feature in lacking & ~inherent:
+            message = f"It is built with {FEATURE_NAMES[feature]}, and {title} lacks it."
+            yield unit.finding(rule, message)
     hard = attributes.hard_float
     if hard is not None and core.hard_float is not None and hard != core.hard_float:
         mine, theirs = ("hard", "soft") if hard else ("soft", "hard")
-        found.append(
-            _clash(
-                unit,
-                "float-abi",
-                f"It passes floats the {mine}-float way, and the board's code the {theirs}-float"
-                " way; the linker refuses to join them.",
-            )
+        message = (
+            f"It passes floats the {mine}-float way, and the board's code the {theirs}-float way;"
+            " the linker refuses to join them."
         )
-    return found
+        yield unit.finding("float-abi", message)
 
 
 def check_unmapped(unit: Unit, code: Disassembly) -> list[Finding]:
@@ -220,31 +176,22 @@ def check_unmapped(unit: Unit, code: Disassembly) -> list[Finding]:
     if not code.unmapped:
         return []
     name = printable(code.unmapped[0].name)
-    return [
-        _finding(
-            unit,
-            "no-mapping-symbols",
-            name,
-            f"Section {name} has no mapping symbols ($t, $d), so its instructions cannot be"
-            " checked.",
-            "Do not strip the object.",
-        )
-    ]
+    message = (
+        f"Section {name} has no mapping symbols ($t, $d), so its instructions cannot be checked."
+    )
+    return [unit.finding("no-mapping-symbols", message, name)]
 
 
 def _function(elf: Elf, uses: _Uses) -> str:
     """The name of the function that an instruction lies in, or of its section."""
-    best, at = None, -1
+    section = uses.piece.section
+    best, at = section.name, -1
     for symbol in elf.symbols:
-        if symbol.section == uses.section.index and symbol.type == "STT_FUNC":
-            start = elf.offset_in_section(symbol, uses.section) & ~1
-            if at < start <= uses.first.offset:
+        if symbol.section == section.index and symbol.type == "STT_FUNC":
+            start = symbol.value & ~1
+            if at < start <= uses.first.address:
                 best, at = symbol.name, start
-    return best if best is not None else uses.section.name
-
-
-def _where(elf: Elf, uses: _Uses) -> str:
-    return f"At {uses.section.name}+0x{uses.first.offset:x} in {printable(_function(elf, uses))}"
+    return best
 
 
 def _lacks(feature: Feature, core: Core | None) -> str:
@@ -253,17 +200,3 @@ def _lacks(feature: Feature, core: Core | None) -> str:
     if core is None or not core.board:
         return "the object's own build attributes do not promise that"
     return f"{core.title} lacks that"
-
-
-def _more(uses: _Uses) -> str:
-    if uses.count < 2:
-        return ""
-    return f" (and {uses.count - 1} more like it)"
-
-
-def _clash(unit: Unit, rule: str, message: str) -> Finding:
-    return _finding(unit, rule, "", message, "Build it for this board (mcu-deploy build --board).")
-
-
-def _finding(unit: Unit, rule: str, symbol: str, message: str, remedy: str) -> Finding:
-    return Finding(rule, unit.file, message, remedy, unit.member, printable(symbol))

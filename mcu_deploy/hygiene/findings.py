@@ -5,8 +5,51 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mcu_deploy.elf.reader import Elf
+
+_FOR_THIS_BOARD = "Build it for this board (mcu-deploy build --board)."
+
 # Findings of these rules mean that the file could not be read as an object at all: exit code 2.
 UNREADABLE_RULES = frozenset({"not-an-object", "truncated", "damaged"})
+
+# What to do about a finding, where it does not depend on what was found.
+REMEDIES = {
+    "abi-version": "Build the network again with this version of mcu-deploy.",
+    "abi-version-clash": "Build all of them with one version of mcu-deploy.",
+    "arm-state": "Compile with -mthumb and the core's -mcpu.",
+    "common-symbol": "Compile with -fno-common, and make it static and const.",
+    "cpu-architecture": _FOR_THIS_BOARD,
+    "cpu-clash": "Compile all of them for one core.",
+    "damaged": "Build the file again.",
+    "descriptor-not-constant": (
+        "Declare it const, and compile with -fno-pic (-fno-pie on the host)."
+    ),
+    "descriptor-not-global": "Declare it without static and without weak.",
+    "dsp": _FOR_THIS_BOARD,
+    "duplicate-model": "Build one of them with another --name.",
+    "duplicate-symbol": "Make it static in all but one of them, or rename it.",
+    "enum-size-clash": "Compile all of them with -fshort-enums, or all with -fno-short-enums.",
+    "extra-descriptor": "Give each network an object of its own.",
+    "float-abi": _FOR_THIS_BOARD,
+    "float-abi-clash": "Compile all of them with the same -mfloat-abi.",
+    "fpu": _FOR_THIS_BOARD,
+    "init-array": "Remove constructors: a network is ready without them.",
+    "instruction": "Compile for this core (mcu-deploy build --board).",
+    "lto-object": "Compile it without -flto.",
+    "machine": "Build it for a board (mcu-deploy build --board).",
+    "machine-clash": "Build all of them for one board.",
+    "mve": _FOR_THIS_BOARD,
+    "no-descriptor": "Build it with mcu-deploy, or leave it out of the networks.",
+    "no-mapping-symbols": "Do not strip the object.",
+    "not-an-object": "Give the object (.o) of the network.",
+    "shared-common": "Compile with -fno-common, and make it static in one of them.",
+    "unknown-instruction": (
+        "Look for data among the code, `.inst` directives or damage, and build it again."
+    ),
+    "wchar-size-clash": "Compile all of them with -fshort-wchar, or all with -fno-short-wchar.",
+    "weak-symbol": "Make it static, or remove it.",
+    "writable-data": "Declare constants const, and keep state in the workspace.",
+}
 
 _LONGEST_NAME = 120
 
@@ -30,6 +73,25 @@ class Finding:
     def place(self) -> str:
         """The object's name as a person writes it: file, or file(member)."""
         return f"{self.file}({self.member})" if self.member else self.file
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a linker takes as one piece: an object file, or a member of an archive."""
+
+    file: str
+    member: str
+    elf: Elf
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}({self.member})" if self.member else self.file
+
+    def finding(self, rule: str, message: str, symbol: str = "", remedy: str = "") -> Finding:
+        """What is wrong here; remedy: where it is not the rule's."""
+        return Finding(
+            rule, self.file, message, remedy or REMEDIES[rule], self.member, printable(symbol)
+        )
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mcu_deploy import resources
-from mcu_deploy.elf.reader import SHF_TLS, Elf, Section, Symbol, Unit
+from mcu_deploy.elf.reader import SHF_TLS, Elf, Section, Symbol
 from mcu_deploy.errors import HygieneError
-from mcu_deploy.hygiene.findings import Finding, listed, printable
+from mcu_deploy.hygiene.findings import Finding, Unit, listed, printable
 
 DESCRIPTOR_PREFIX = "_mcu_network_"
 _DESCRIPTOR = re.compile(r"^_mcu_network_([A-Za-z0-9_]+)$")
@@ -41,13 +41,6 @@ _LIBGCC = re.compile(
     r"|__gnu_(?:h2f|f2h|d2h)_(?:ieee|alternative))$"
 )
 
-_REMEDIES = {
-    "heap": "Keep all state in the workspace: a network must not use the heap.",
-    "print": "Take the output out of the network, and print in the application.",
-    "got": "Compile with -fno-pic (-fno-pie on the host).",
-    "stack": "Compile with -fno-stack-protector.",
-    "other": "Make it static in the object, or call it from the application.",
-}
 _HEAP = frozenset({"malloc", "free", "calloc", "realloc", "aligned_alloc", "memalign", "_malloc_r"})
 _PRINT = re.compile(
     r"^_?_?(?:v?(?:f|s|sn|d)?i?printf|puts|putchar|fputs|fputc|fwrite)(?:_chk|_r)?$"
@@ -132,16 +125,11 @@ def check_abi_version(unit: Unit, symbol: Symbol, name: str, rules: Rules) -> li
     if version == rules.abi_version:
         return []
     said = "cannot be read" if version is None else f"is {version}"
-    return [
-        _finding(
-            unit,
-            "abi-version",
-            symbol.name,
-            f"The descriptor of {name} has another ABI version: it {said}, and the runtime's is"
-            f" {rules.abi_version}.",
-            "Build the network again with this version of mcu-deploy.",
-        )
-    ]
+    message = (
+        f"The descriptor of {name} has another ABI version: it {said}, and the runtime's is"
+        f" {rules.abi_version}."
+    )
+    return [unit.finding("abi-version", message, symbol.name)]
 
 
 def _check_descriptor(unit: Unit, rules: Rules, expected: str | None) -> Iterator[Finding]:
@@ -149,50 +137,27 @@ def _check_descriptor(unit: Unit, rules: Rules, expected: str | None) -> Iterato
     names = [name for name, _ in found]
     if not found:
         wanted = f"{DESCRIPTOR_PREFIX}{expected or '<name>'}"
-        yield _finding(
-            unit,
-            "no-descriptor",
-            wanted,
-            f"The object defines no descriptor {wanted}.",
-            "Build it with mcu-deploy, or leave it out of the networks.",
-        )
+        yield unit.finding("no-descriptor", f"The object defines no descriptor {wanted}.", wanted)
     if len(found) > 1:
-        yield _finding(
-            unit,
-            "extra-descriptor",
-            found[1][1].name,
+        message = (
             f"The object holds {len(found)} descriptors ({listed(names)}), and a network's object"
-            " has one.",
-            "Give each network an object of its own.",
+            " has one."
         )
+        yield unit.finding("extra-descriptor", message, found[1][1].name)
     if expected is not None and found and expected not in names:
-        yield _finding(
-            unit,
-            "descriptor-name",
-            found[0][1].name,
-            f"The object is the network {printable(names[0])}, not {expected}.",
-            f"Build it with --name {expected}.",
-        )
+        message = f"The object is the network {printable(names[0])}, not {expected}."
+        remedy = f"Build it with --name {expected}."
+        yield unit.finding("descriptor-name", message, found[0][1].name, remedy)
     for name, symbol in found:
+        called = f"The descriptor of {printable(name)}"
         section = unit.elf.section_of(symbol)
         if symbol.bind != "STB_GLOBAL":
-            yield _finding(
-                unit,
-                "descriptor-not-global",
-                symbol.name,
-                f"The descriptor of {printable(name)} is not a global symbol.",
-                "Declare it without static and without weak.",
-            )
+            message = f"{called} is not a global symbol."
+            yield unit.finding("descriptor-not-global", message, symbol.name)
         if section is None or section.writable or section.code or section.type == "SHT_NOBITS":
             where = printable(section.name) if section else "no section"
-            yield _finding(
-                unit,
-                "descriptor-not-constant",
-                symbol.name,
-                f"The descriptor of {printable(name)} lies in {where}, which is not read-only"
-                " data.",
-                "Declare it const, and compile with -fno-pic (-fno-pie on the host).",
-            )
+            message = f"{called} lies in {where}, which is not read-only data."
+            yield unit.finding("descriptor-not-constant", message, symbol.name)
         yield from check_abi_version(unit, symbol, printable(name), rules)
 
 
@@ -204,95 +169,71 @@ def _check_symbols(unit: Unit, rules: Rules) -> Iterator[Finding]:
     for symbol in unit.elf.symbols:
         if any(symbol is descriptor for _, descriptor in found):
             continue
-        shown = printable(symbol.name)
+        shown, remedy = printable(symbol.name), ""
         if symbol.common:
-            yield _finding(
-                unit,
-                "common-symbol",
-                symbol.name,
+            rule = "common-symbol"
+            message = (
                 f"{shown} is a common symbol: the linker silently merges it with others of its"
-                " name.",
-                "Compile with -fno-common, and make it static and const.",
+                " name."
             )
         elif symbol.bind == "STB_WEAK":
+            rule = "weak-symbol"
             kind = "a weak reference" if symbol.undefined else "a weak symbol"
-            yield _finding(
-                unit,
-                "weak-symbol",
-                symbol.name,
-                f"{shown} is {kind}: another object can replace it silently.",
-                "Make it static, or remove it.",
-            )
+            message = f"{shown} is {kind}: another object can replace it silently."
         elif symbol.undefined:
-            yield from _check_undefined(unit, symbol, rules)
-        elif symbol.bind != "STB_LOCAL":
-            yield _finding(
-                unit,
-                "extra-global",
-                symbol.name,
-                f"{shown} is global, and a network exports its descriptor alone.",
-                f"Make it static, and name it {wanted}...",
+            if _may_be_called(symbol.name, rules):
+                continue
+            rule, remedy = "undefined-symbol", _remedy_for_undefined(symbol.name)
+            message = (
+                f"The object needs {shown}, which is not on the list of what a network may call"
+                " (memcpy, memset, memmove, libm, libgcc's helpers, the runtime's entry points)."
             )
+        elif symbol.bind != "STB_LOCAL":
+            rule, remedy = "extra-global", f"Make it static, and name it {wanted}..."
+            message = f"{shown} is global, and a network exports its descriptor alone."
         elif symbol.type not in ("STT_SECTION", "STT_FILE") and not (
             symbol.name.startswith(prefixes) or _COMPILER_MADE.match(symbol.name)
         ):
-            yield _finding(
-                unit,
-                "local-name",
-                symbol.name,
+            rule, remedy = "local-name", f"Name it {wanted}..."
+            message = (
                 f"The local symbol {shown} does not start with {wanted}, so two models cannot be"
-                " told apart in a map file.",
-                f"Name it {wanted}...",
+                " told apart in a map file."
             )
+        else:
+            continue
+        yield unit.finding(rule, message, symbol.name, remedy)
 
 
-def _check_undefined(unit: Unit, symbol: Symbol, rules: Rules) -> Iterator[Finding]:
-    name = symbol.name
-    if name in _MEMORY or name in _LIBM or name in rules.entry_points or _LIBGCC.match(name):
-        return
+def _may_be_called(name: str, rules: Rules) -> bool:
+    allowed = name in _MEMORY or name in _LIBM or name in rules.entry_points
+    return allowed or _LIBGCC.match(name) is not None
+
+
+def _remedy_for_undefined(name: str) -> str:
     if name.startswith("_GLOBAL_OFFSET_TABLE_"):
-        remedy = _REMEDIES["got"]
-    elif name.startswith("__stack_chk"):
-        remedy = _REMEDIES["stack"]
-    elif name in _HEAP:
-        remedy = _REMEDIES["heap"]
-    elif _PRINT.match(name):
-        remedy = _REMEDIES["print"]
-    else:
-        remedy = _REMEDIES["other"]
-    yield _finding(
-        unit,
-        "undefined-symbol",
-        name,
-        f"The object needs {printable(name)}, which is not on the list of what a network may call"
-        " (memcpy, memset, memmove, libm, libgcc's helpers, the runtime's entry points).",
-        remedy,
-    )
+        return "Compile with -fno-pic (-fno-pie on the host)."
+    if name.startswith("__stack_chk"):
+        return "Compile with -fno-stack-protector."
+    if name in _HEAP:
+        return "Keep all state in the workspace: a network must not use the heap."
+    if _PRINT.match(name):
+        return "Take the output out of the network, and print in the application."
+    return "Make it static in the object, or call it from the application."
 
 
 def _check_sections(unit: Unit) -> Iterator[Finding]:
     for section in unit.elf.sections:
         if not section.allocated:
             continue
-        name = printable(section.name)
+        holds = f"Section {printable(section.name)} holds"
         if section.type in _INIT_TYPES or _INIT_NAME.match(section.name):
-            yield _finding(
-                unit,
-                "init-array",
-                section.name,
-                f"Section {name} holds code that runs before main ({section.size} bytes).",
-                "Remove constructors: a network is ready without them.",
-            )
+            message = f"{holds} code that runs before main ({section.size} bytes)."
+            yield unit.finding("init-array", message, section.name)
         elif section.writable:
             thread = " of each thread" if section.flags & SHF_TLS else ""
-            yield _finding(
-                unit,
-                "writable-data",
-                section.name,
-                f"Section {name} holds {section.size} bytes of writable data{thread}"
-                f"{_owners(unit.elf, section)}.",
-                "Declare constants const, and keep state in the workspace.",
-            )
+            owners = _owners(unit.elf, section)
+            message = f"{holds} {section.size} bytes of writable data{thread}{owners}."
+            yield unit.finding("writable-data", message, section.name)
 
 
 def _owners(elf: Elf, section: Section) -> str:
@@ -302,7 +243,3 @@ def _owners(elf: Elf, section: Section) -> str:
         if symbol.section == section.index and symbol.type in ("STT_OBJECT", "STT_TLS")
     ]
     return f" ({listed(names)})" if names else ""
-
-
-def _finding(unit: Unit, rule: str, symbol: str, message: str, remedy: str) -> Finding:
-    return Finding(rule, unit.file, message, remedy, unit.member, printable(symbol))

@@ -60,7 +60,6 @@ class Toolchain:
     board: Board
     gcc: str
     ar: str
-    objdump: str
     version: str
 
     @classmethod
@@ -69,7 +68,7 @@ class Toolchain:
 
         Raises ToolError, with the command that installs it, where one is missing."""
         prefix = "" if board.is_host else "arm-none-eabi-"
-        gcc, ar, objdump = (_find(prefix + tool, board) for tool in ("gcc", "ar", "objdump"))
+        gcc, ar = (_find(prefix + tool, board) for tool in ("gcc", "ar"))
         result = run_tool([gcc, "--version"], resources.root())
         lines = result.stdout.splitlines()
         if result.returncode != 0 or not lines or "clang" in result.stdout:
@@ -77,7 +76,7 @@ class Toolchain:
                 f"{gcc} does not answer as gcc does; install gcc with: "
                 f"{_APT_HOST if board.is_host else _APT}"
             )
-        return cls(board, gcc, ar, objdump, lines[0])
+        return cls(board, gcc, ar, lines[0])
 
     def file(self, name: str) -> Path | None:
         """A file of the compiler's libraries for the board's core (nano.specs, libc.a), if any."""

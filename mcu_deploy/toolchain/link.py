@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from mcu_deploy import resources
 from mcu_deploy.boards import Board, platform_defines, render_linker_script, startup_sources
+from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import (
     Toolchain,
@@ -146,15 +144,8 @@ def _raise_overflow(
 
 def refuse_heap(elf: Path) -> None:
     """Raises ToolError where an image has a heap's functions in it: nothing here may use one."""
-    with elf.open("rb") as stream:
-        symbols = ELFFile(stream).get_section_by_name(".symtab")
-        found = {
-            symbol.name
-            for symbol in (
-                symbols.iter_symbols() if isinstance(symbols, SymbolTableSection) else ()
-            )
-            if symbol.name in _HEAP and symbol["st_shndx"] != "SHN_UNDEF"
-        }
+    symbols = load_elf(elf).symbols
+    found = {symbol.name for symbol in symbols if symbol.name in _HEAP and not symbol.undefined}
     if found:
         raise ToolError(
             f"{elf.name} would use the heap ({', '.join(sorted(found))}), which no network and no "

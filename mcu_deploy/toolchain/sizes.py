@@ -14,11 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from mcu_deploy.boards import Board
+from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import (
     Toolchain,
@@ -29,8 +26,6 @@ from mcu_deploy.toolchain.compiler import (
     writing,
 )
 from mcu_deploy.toolchain.fit import MemoryUse
-
-_WRITE, _ALLOC, _EXECINSTR = 0x1, 0x2, 0x4
 
 # Everything at address 0, section kinds apart; no board, so that a large network links too.
 _SCRIPT = """\
@@ -123,24 +118,17 @@ class FirmwareSizes:
 def object_sizes(file: Path) -> SectionSizes:
     """The bytes of an object's or an image's sections. Raises ToolError for what is no ELF."""
     code = constants = data = bss = 0
-    try:
-        with file.open("rb") as stream:
-            for section in ELFFile(stream).iter_sections():
-                flags, size = section["sh_flags"], section["sh_size"]
-                if not flags & _ALLOC:
-                    continue
-                if section["sh_type"] == "SHT_NOBITS":
-                    bss += size
-                elif flags & _EXECINSTR:
-                    code += size
-                elif flags & _WRITE:
-                    data += size
-                else:
-                    constants += size
-    except (ELFError, OSError) as error:
-        raise ToolError(
-            f"{file} cannot be read as an ELF file ({error}); build it again."
-        ) from error
+    for section in load_elf(file).sections:
+        if not section.allocated:
+            continue
+        if section.type == "SHT_NOBITS":
+            bss += section.size
+        elif section.code:
+            code += section.size
+        elif section.writable:
+            data += section.size
+        else:
+            constants += section.size
     return SectionSizes(code, constants, data, bss)
 
 
@@ -209,9 +197,7 @@ def measure_structs(board: Board, directory: Path) -> Structs:
     made = Toolchain.for_board(board).compile_object(
         source.name, "structs.o", cwd=folder, flags=runtime_flags(board)
     )
-    with made.open("rb") as stream:
-        tables = [s for s in ELFFile(stream).iter_sections() if isinstance(s, SymbolTableSection)]
-        sizes = {s.name: s["st_size"] for table in tables for s in table.iter_symbols()}
+    sizes = {symbol.name: symbol.size for symbol in load_elf(made).symbols}
     return Structs(sizes["instance"], sizes["tensor"])
 
 
@@ -277,20 +263,8 @@ def _sum(uses: Sequence[MemoryUse], kind: str) -> int:
     return sum(use.used for use in uses if use.kind == kind)
 
 
-def _extents(elf: Path) -> list[tuple[int, int]]:
+def _extents(file: Path) -> list[tuple[int, int]]:
     """(address, size) of each loaded section, where it runs and where it is loaded from."""
-    extents = []
-    try:
-        with elf.open("rb") as stream:
-            file = ELFFile(stream)
-            for section in file.iter_sections():
-                if section["sh_flags"] & _ALLOC and section["sh_size"]:
-                    extents.append((section["sh_addr"], section["sh_size"]))
-            for segment in file.iter_segments():
-                if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]:
-                    extents.append((segment["p_paddr"], segment["p_filesz"]))
-    except (ELFError, OSError) as error:
-        raise ToolError(
-            f"{elf} cannot be read as an ELF file ({error}); build it again."
-        ) from error
-    return extents
+    elf = load_elf(file)
+    extents = [(section.address, section.size) for section in elf.sections if section.allocated]
+    return extents + [(s.load_address, s.size) for s in elf.segments if s.loaded and s.size]

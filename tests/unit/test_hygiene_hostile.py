@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
-from mcu_deploy.elf.reader import Unreadable, is_archive, read_archive, read_elf
+from mcu_deploy.elf.archive import is_archive, read_archive
+from mcu_deploy.elf.reader import Unreadable, read_elf
 from mcu_deploy.hygiene import Report, check_files
 
 pytestmark = pytest.mark.needs_arm_gcc

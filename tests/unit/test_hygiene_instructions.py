@@ -30,10 +30,11 @@ from hygiene_cases import (
     rules,
 )
 
+from mcu_deploy.elf.disassembly import code_ranges, disassemble
 from mcu_deploy.elf.reader import read_elf
 from mcu_deploy.hygiene import check_files
 from mcu_deploy.hygiene.features import Feature, core_of_board
-from mcu_deploy.hygiene.instructions import code_ranges, disassemble, needed_features
+from mcu_deploy.hygiene.instructions import needed_features
 
 pytestmark = pytest.mark.needs_arm_gcc
 
@@ -196,11 +197,11 @@ def test_the_table_of_features(tmp_path: Path) -> None:
     ranges, unmapped = code_ranges(read_elf(made["all"].read_bytes()))
     assert unmapped == []
     found: dict[str, Feature] = {}
-    for instruction in disassemble(ranges):
+    for piece, instruction in disassemble(ranges):
         assert instruction.mnemonic, instruction
         # The last instruction of a section counts: IT and VPST stand before theirs.
-        found[ranges[instruction.range].section.name] = needed_features(
-            instruction.mnemonic, instruction.operands, len(instruction.encoding) > 4
+        found[piece.section.name] = needed_features(
+            instruction.mnemonic, instruction.operands, instruction.size > 2
         )
     wrong = {
         code: found[f".text.i{number}"]

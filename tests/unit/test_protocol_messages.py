@@ -23,7 +23,7 @@ from mcu_deploy.device.line.fault import (
     unpack_fault,
 )
 from mcu_deploy.device.line.models import ExpectedModel, ModelInfo, refuse_other_models
-from mcu_deploy.errors import DeviceError
+from mcu_deploy.errors import DeviceError, ToolError
 
 UNPACKERS: list[Callable[[bytes], Any]] = [
     messages.unpack_error,
@@ -140,9 +140,9 @@ def test_describe_fault_names_the_functions(tmp_path: Path) -> None:
     assert "second+0x6" in text  # the call before the return address
     assert "CFSR" not in text and "HFSR" not in text and "address" not in text.splitlines()[-1]
     assert function_at(elf, 0x40000000) is None
-    with pytest.raises(DeviceError, match="Cannot read the symbols"):
+    with pytest.raises(ToolError, match="cannot be read as an ELF file"):
         describe_fault(report, source)
-    with pytest.raises(DeviceError, match="Cannot read the symbols"):
+    with pytest.raises(ToolError, match="cannot be read as an ELF file"):
         describe_fault(report, tmp_path / "missing.elf")
 
 

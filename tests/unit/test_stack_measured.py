@@ -52,7 +52,7 @@ def run(machine: str, elf: Path) -> dict[str, int]:
 @pytest.mark.parametrize("board", ["mps2-an385", "mps2-an386"])
 def test_no_function_uses_more_than_its_bound(tmp_path: Path, board: str) -> None:
     elf = build(tmp_path, load_board(board).cflags)
-    image = read_image(elf, objdump="arm-none-eabi-objdump")
+    image = read_image(elf)
     analysis = StackAnalysis(image, callgraphs=[tmp_path / "functions.ci", tmp_path / "start.ci"])
     used = run(load_board(board).qemu.machine, elf)  # type: ignore[union-attr]
     frames = [used.pop("exception_aligned"), used.pop("exception_odd")]

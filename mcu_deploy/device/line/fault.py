@@ -7,10 +7,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
+from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import DeviceError
 
 
@@ -132,36 +129,25 @@ def unpack_fault(payload: bytes) -> FaultReport:
 def function_at(elf_path: Path, address: int) -> str | None:
     """`name+0xoffset` of the function that holds `address`, from the ELF's symbols; else None.
 
-    Raises DeviceError where the file cannot be read.
+    Raises ToolError where the file cannot be read.
     """
-    try:
-        with elf_path.open("rb") as file:
-            elf = ELFFile(file)
-            thumb = 1 if elf["e_machine"] == "EM_ARM" else 0  # bit 0 of a code address
-            address &= ~thumb
-            best: tuple[int, str] | None = None
-            for section in elf.iter_sections():
-                if not isinstance(section, SymbolTableSection):
-                    continue
-                for symbol in section.iter_symbols():
-                    start = symbol["st_value"] & ~thumb
-                    size = max(symbol["st_size"], 2)
-                    if symbol["st_info"]["type"] != "STT_FUNC":
-                        continue
-                    if start <= address < start + size and (best is None or start > best[0]):
-                        best = (start, symbol.name)
-    except (OSError, ELFError) as error:
-        raise DeviceError(
-            f"Cannot read the symbols of {elf_path} ({error}); build the firmware anew."
-        ) from None
-    return None if best is None else f"{best[1]}+0x{address - best[0]:x}"
+    elf = load_elf(elf_path)
+    thumb = 1 if elf.is_arm else 0  # bit 0 of a code address
+    address &= ~thumb
+    starts = {
+        symbol.value & ~thumb: symbol
+        for symbol in reversed(elf.symbols)
+        if symbol.type == "STT_FUNC"
+        and 0 <= address - (symbol.value & ~thumb) < max(symbol.size, 2)
+    }
+    return f"{starts[max(starts)].name}+0x{address - max(starts):x}" if starts else None
 
 
 def describe_fault(fault: FaultReport, elf_path: Path) -> str:
     """Several lines for people: cause, functions of PC and LR, and the registers that are valid.
 
     `elf_path` is the firmware.elf that the device runs. A register that is not valid is not
-    printed. DeviceError where the file cannot be read.
+    printed. ToolError where the file cannot be read.
     """
     lines = [f"The device stopped: {fault.sentence}."]
     if fault.layer is not None:

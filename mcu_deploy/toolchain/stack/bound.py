@@ -191,14 +191,12 @@ def stack_bound(
     callgraphs: Sequence[Path],
     indirect: Mapping[str, Sequence[str]] = _NOTHING,
     ignored: Collection[str] = (),
-    objdump: str = "arm-none-eabi-objdump",
 ) -> StackBound:
     """The most stack that `entry` and all that it calls use, in bytes; see StackAnalysis.
 
     Interrupts are not in it: the handlers run on a stack of their own, and what the hardware pushes
     on the interrupted one is programs.exception_frame_bytes(board).
     """
-    image = read_image(elf, objdump=objdump)
-    return StackAnalysis(image, callgraphs=callgraphs, indirect=indirect, ignored=ignored).bound(
-        entry
-    )
+    image = read_image(elf)
+    analysis = StackAnalysis(image, callgraphs=callgraphs, indirect=indirect, ignored=ignored)
+    return analysis.bound(entry)

@@ -1,24 +1,15 @@
-"""Thumb code as a list of instructions, and what one instruction does to SP and to the flow.
+"""What one Thumb instruction does to SP, and where control goes after it, by its text.
 
-The text comes from `arm-none-eabi-objdump -d`, which knows where code ends and literal pools begin
-by the `$t` and `$d` mapping symbols. An instruction whose effect on SP cannot be told raises
-UnknownEffect: nothing is guessed.
+An instruction whose effect on SP cannot be told raises UnknownEffect: nothing is guessed.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
-from mcu_deploy.errors import ToolError
-from mcu_deploy.processes import programs
+from mcu_deploy.elf.disassembly import Instruction
 
-_LINE = re.compile(
-    r"^\s*(?P<address>[0-9a-f]+):\t(?P<code>(?:[0-9a-f]{4} ?){1,2})\s*\t"
-    r"(?P<mnemonic>\S+)(?:\t(?P<operands>[^@;]*))?"
-)
 _CONDITIONS = "eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le"
 _PLAIN = re.compile(
     r"^(?P<base>push|pop|stmdb|stmfd|ldmia|ldmfd|ldm|vpush|vpop|vstmdb|vldmia|addw|subw|add|sub"
@@ -26,7 +17,7 @@ _PLAIN = re.compile(
     rf"(?P<condition>{_CONDITIONS})?(?:\.\w+)*$"
 )
 _BRANCH = re.compile(rf"^b(?P<condition>{_CONDITIONS})?(?:\.[nw])?$")
-_TARGET = re.compile(r"(?:^|[\s,])(?P<address>[0-9a-f]+) <")
+_TARGET = re.compile(r"(?<!\S)0x(?P<address>[0-9a-f]+)$")
 _IMMEDIATE = re.compile(r"^sp, (?:sp, )?#(?P<bytes>-?\d+)\s*$")
 _PRE_INDEXED = re.compile(r"\[sp, #(?P<bytes>-?\d+)\]!")
 _POST_INDEXED = re.compile(r"\[sp\], #(?P<bytes>-?\d+)")
@@ -38,23 +29,6 @@ _READS_FIRST = re.compile(r"^(cmp|cmn|tst|teq|str|stm|push|vstr|vstm|vst|msr|pld
 
 class UnknownEffect(Exception):
     """An instruction changes SP in a way that cannot be told from its text."""
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One instruction: its address, its size (2 or 4 bytes) and objdump's text."""
-
-    address: int
-    size: int
-    mnemonic: str
-    operands: str
-
-    @property
-    def next(self) -> int:
-        return self.address + self.size
-
-    def __str__(self) -> str:
-        return f"{self.mnemonic} {self.operands}".strip()
 
 
 @dataclass(frozen=True)
@@ -74,42 +48,6 @@ class Flow:
     falls: bool = True
 
 
-def disassemble(
-    elf: Path, start: int, stop: int, *, machine: str | None, objdump: str
-) -> dict[int, Instruction]:
-    """The instructions of a linked ELF between two addresses, by address.
-
-    machine: objdump's `-m`, for a core that it does not find out by itself. Raises ToolError where
-    objdump is missing or fails.
-    """
-    program = shutil.which(objdump)
-    if program is None:
-        raise ToolError(
-            f"{objdump} was not found, and the stack cannot be bounded without it; "
-            "install it with: sudo apt install binutils-arm-none-eabi"
-        )
-    command = [program, "-d", "-w", f"--start-address={start:#x}", f"--stop-address={stop:#x}"]
-    if machine is not None:
-        command += ["-m", machine]
-    result = programs.run([*command, elf])
-    if result.exhausted:
-        raise ToolError(f"{objdump} cannot read {elf.name}: it {result.exhausted}.")
-    if result.returncode != 0:
-        reason = result.stderr.strip().splitlines()
-        raise ToolError(f"{objdump} cannot read {elf.name}: {reason[0] if reason else 'no reason'}")
-    instructions: dict[int, Instruction] = {}
-    for line in result.stdout.splitlines():
-        if (found := _LINE.match(line)) and not found["mnemonic"].startswith("."):
-            address = int(found["address"], 16)
-            instructions[address] = Instruction(
-                address=address,
-                size=len(found["code"].replace(" ", "")) // 2,
-                mnemonic=found["mnemonic"],
-                operands=(found["operands"] or "").strip(),
-            )
-    return instructions
-
-
 def flow(instruction: Instruction) -> Flow:
     """Where control goes after `instruction`."""
     operands = instruction.operands
@@ -119,7 +57,7 @@ def flow(instruction: Instruction) -> Flow:
     if found is None:
         return Flow(falls=not instruction.mnemonic.startswith("udf"))
     base, conditional = found["base"], found["condition"] is not None
-    if base == "bl" or (base == "blx" and "<" in operands):
+    if base == "bl" or (base == "blx" and _TARGET.search(operands)):
         return Flow(calls=_target(instruction))
     if base == "blx":
         return Flow(indirect_call=True)

@@ -9,13 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mcu_deploy.toolchain.stack.effects import (
-    Instruction,
-    UnknownEffect,
-    flow,
-    is_conditional,
-    stack_effect,
-)
+from mcu_deploy.elf.disassembly import Instruction
+from mcu_deploy.toolchain.stack.effects import UnknownEffect, flow, is_conditional, stack_effect
 from mcu_deploy.toolchain.stack.image import Function, Image
 
 # More than any embedded stack: a depth beyond it comes from a loop that pushes.

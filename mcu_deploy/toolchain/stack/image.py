@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
 
+from mcu_deploy.elf.disassembly import Instruction, code_ranges, disassemble
+from mcu_deploy.elf.reader import Elf, load_elf
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.stack.effects import Instruction, disassemble
 
 _SP = 13
-_EXECINSTR = 0x4
-_V8_1M_MAIN = 21  # Tag_CPU_arch of the ARM ABI's addenda: Armv8.1-M Mainline
 
 
 @dataclass(frozen=True)
@@ -75,74 +73,45 @@ class Image:
         return None
 
 
-def read_image(elf: Path, *, objdump: str) -> Image:
+def read_image(path: Path) -> Image:
     """Reads a linked 32-bit Arm ELF with its symbols. Raises ToolError for anything else."""
+    elf = load_elf(path)
+    if not elf.is_arm:
+        raise ToolError(f"{path.name} is no program for Arm; its stack cannot be read.")
+    if not elf.symbols:
+        raise ToolError(f"{path.name} has no symbols; link it without -s.")
+    functions, objects = _read_symbols(elf)
     try:
-        with elf.open("rb") as stream:
-            file = ELFFile(stream)
-            if file["e_machine"] != "EM_ARM":
-                raise ToolError(f"{elf.name} is no program for Arm; its stack cannot be read.")
-            symbols = file.get_section_by_name(".symtab")
-            if not isinstance(symbols, SymbolTableSection):
-                raise ToolError(f"{elf.name} has no symbols; link it without -s.")
-            code = [
-                (section["sh_addr"], section["sh_addr"] + section["sh_size"])
-                for section in file.iter_sections()
-                if section["sh_flags"] & _EXECINSTR
-            ]
-            functions, objects = _read_symbols(symbols, code)
-            frames = _read_debug_frame(file, {item.address for item in functions})
-            segments = tuple(
-                (segment["p_vaddr"], segment.data())
-                for segment in file.iter_segments()
-                if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]
-            )
-            machine = "armv8.1-m.main" if _architecture(file) == _V8_1M_MAIN else None
-    except (ELFError, OSError) as error:
+        frames = _read_debug_frame(elf, {item.address for item in functions})
+    except ELFError as error:
         raise ToolError(
-            f"{elf} cannot be read as an ELF file ({error}); build it again."
+            f"{path} has damaged debug information ({error}); build it again."
         ) from error
-    instructions: dict[int, Instruction] = {}
-    for start, end in code:
-        inside = [item for item in functions if start <= item.address < end]
-        if inside:
-            instructions |= disassemble(
-                elf,
-                inside[0].address,
-                max(item.end for item in inside),
-                machine=machine,
-                objdump=objdump,
-            )
-    return Image(elf, functions, instructions, frames, segments, objects)
+    code = [piece for piece in code_ranges(elf)[0] if piece.state == "t"]
+    return Image(
+        path,
+        functions,
+        {instruction.address: instruction for _, instruction in disassemble(code)},
+        frames,
+        tuple((s.address, elf.data[s.offset :][: s.size]) for s in elf.segments if s.loaded),
+        objects,
+    )
 
 
-def _architecture(file: ELFFile) -> int | None:
-    section = file.get_section_by_name(".ARM.attributes")
-    if not isinstance(section, ARMAttributesSection):
-        return None
-    for subsection in section.iter_subsections():
-        for group in subsection.iter_subsubsections():
-            for attribute in group.iter_attributes("TAG_CPU_ARCH"):
-                return int(attribute.value)
-    return None
-
-
-def _read_symbols(
-    symbols: SymbolTableSection, code: Sequence[tuple[int, int]]
-) -> tuple[tuple[Function, ...], dict[str, int]]:
+def _read_symbols(elf: Elf) -> tuple[tuple[Function, ...], dict[str, int]]:
+    code = [(s.address, s.address + s.size) for s in elf.sections if s.code]
     found: dict[int, list[tuple[bool, str, str, int]]] = {}
     objects: dict[str, int] = {}
     file = ""
-    for symbol in symbols.iter_symbols():
-        kind, address = symbol["st_info"]["type"], symbol["st_value"]
-        if kind == "STT_FILE":
+    for symbol in elf.symbols:
+        if symbol.type == "STT_FILE":
             file = symbol.name
-        elif kind == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF":
-            local = symbol["st_info"]["bind"] == "STB_LOCAL"
-            entry = (local, symbol.name, file if local else "", symbol["st_size"])
-            found.setdefault(address & ~1, []).append(entry)
-        elif kind == "STT_OBJECT":
-            objects[symbol.name] = address
+        elif symbol.type == "STT_FUNC" and not symbol.undefined:
+            local = symbol.bind == "STB_LOCAL"
+            entry = (local, symbol.name, file if local else "", symbol.size)
+            found.setdefault(symbol.value & ~1, []).append(entry)
+        elif symbol.type == "STT_OBJECT":
+            objects[symbol.name] = symbol.value
     functions = []
     starts = sorted(found)
     for index, address in enumerate(starts):
@@ -159,11 +128,12 @@ def _read_symbols(
     return tuple(functions), objects
 
 
-def _read_debug_frame(file: ELFFile, addresses: set[int]) -> dict[int, int]:
+def _read_debug_frame(elf: Elf, addresses: set[int]) -> dict[int, int]:
     """The deepest CFA of each function that `.debug_frame` describes relative to SP alone."""
     frames: dict[int, int] = {}
-    if file.get_section_by_name(".debug_frame") is None:
+    if all(section.name != ".debug_frame" for section in elf.sections):
         return frames
+    file = ELFFile(io.BytesIO(elf.data))
     for entry in file.get_dwarf_info(relocate_dwarf_sections=False).CFI_entries():
         if not isinstance(entry, FDE):
             continue

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.compiler import Toolchain
 from mcu_deploy.toolchain.fit import StackUse
 from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError
 from mcu_deploy.toolchain.stack.host import host_stack_bound
@@ -65,7 +64,7 @@ def network_stack(board: Board, directory: Path, name: str) -> StackBound:
     runtime = sorted((directory / "obj" / "crt").glob("*.ci"))
     if board.is_host:
         return host_stack_bound(_RUN, network=network, callgraphs=runtime)
-    image = read_image(directory / "bench.elf", objdump=Toolchain.for_board(board).objdump)
+    image = read_image(directory / "bench.elf")
     run = _run_function(image, name)
     functions = _network_functions(image, name)
     indirect: dict[str, Sequence[str]] = dict.fromkeys(functions, ())
@@ -81,7 +80,7 @@ def firmware_stack(board: Board, directory: Path, names: Sequence[str]) -> Stack
     board.stack_bytes (check_fit). Raises StackError where there is no bound. Not for the host."""
     if board.is_host:
         raise ToolError("The host's own stack needs no bound; ask for a microcontroller board's.")
-    image = read_image(directory / "firmware.elf", objdump=Toolchain.for_board(board).objdump)
+    image = read_image(directory / "firmware.elf")
     functions = [f for name in names for f in _network_functions(image, name)]
     indirect: dict[str, Sequence[str]] = {
         _RUN: [_run_function(image, name).name for name in names],
@@ -128,7 +127,7 @@ def second_lane_stack(board: Board, directory: Path, name: str) -> StackBound | 
     other, and `network_stack` is all. Raises StackError where there is no bound."""
     if board.second_core is None:
         return None
-    image = read_image(directory / "bench.elf", objdump=Toolchain.for_board(board).objdump)
+    image = read_image(directory / "bench.elf")
     functions = _network_functions(image, name)
     network = directory / "obj" / f"network_{name}.ci"
     analysis = StackAnalysis(image, callgraphs=[network], indirect=dict.fromkeys(functions, ()))
@@ -146,7 +145,7 @@ def second_core_stacks(
     with its report, and the frame of a fault in it. Raises StackError where there is no bound."""
     if board.second_core is None:
         return None
-    image = read_image(directory / "firmware.elf", objdump=Toolchain.for_board(board).objdump)
+    image = read_image(directory / "firmware.elf")
     functions = [f for name in names for f in _network_functions(image, name)]
     lanes = [function for function in functions if _SECOND_LANE.search(function)]
     if not lanes:
