@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -39,9 +40,10 @@ def packed(network: Network, *, compress: bool = False) -> bytes:
         return pmx.pack(network, own, compress=compress)
 
 
-def content_of(raw: bytes) -> bytes:
-    """The content of a sound file."""
-    return bytes(file.unwrap(raw, Path("sound.pmx")))
+def content_of(raw: bytes) -> tuple[Any, bytes]:
+    """The tree and the data of a sound file."""
+    tree, data = file.unwrap(raw, Path("sound.pmx"))
+    return tree, bytes(data)
 
 
 def small_model(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""PMX: a compiled model in a file, as a FlatBuffer (document 002, "PMX"; docs/pmx.md).
+"""PMX: a compiled model in a file (document 002, "PMX"; docs/pmx.md).
 
 What is saved is all that code generation needs: the optimised graph, who computes what, the chosen
 workloads with their packed constants, and the plan.
@@ -26,15 +26,16 @@ def pack(model: CompiledModel, session: Session, *, compress: bool = False) -> b
     Equal models give equal bytes. What is written is read back before it is believed.
     """
     path = Path(f"{model.name}.pmx")
-    dense = content.decode(content.encode(model), path).model
+    dense = content.decode(*content.encode(model), path).model
     data = backends.gather_data(dense, session)
-    return file.wrap(content.encode(dense, data, compress=compress))
+    return file.wrap(*content.encode(dense, data, compress=compress))
 
 
 def load(path: Path) -> Saved:
-    """What a .pmx file holds. Raises ModelError for one that is missing, damaged, or too new."""
+    """What a .pmx file holds. Raises ModelError for one that is missing, damaged, or of another
+    version of the format."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
-    return content.decode(file.unwrap(raw, path), path)
+    return content.decode(*file.unwrap(raw, path), path)

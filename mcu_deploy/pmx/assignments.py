@@ -1,12 +1,12 @@
-"""Who computes which node, and why: what reports tell, as tables."""
+"""Who computes which node, and why: what reports tell, as far as it is about saved nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mcu_deploy.backends.interface import (
-    Backend,
     BackendBase,
     Layer,
     LayerSupport,
@@ -16,13 +16,10 @@ from mcu_deploy.backends.interface import (
     WorkloadFactory,
     no,
 )
-from mcu_deploy.choose import Assignment, Candidate, Partition, Refusal
+from mcu_deploy.choose import Assignment, Partition
 from mcu_deploy.errors import BackendFault
-from mcu_deploy.ir import Graph, Node, NodeId
-from mcu_deploy.pmx import pmx_generated as fb
-from mcu_deploy.pmx.context import Reader, Writer
-from mcu_deploy.pmx.damage import Damage
-from mcu_deploy.pmx.records import record
+from mcu_deploy.ir import Graph, NodeId
+from mcu_deploy.records import Malformed
 
 
 class SavedBackend(BackendBase):
@@ -47,110 +44,43 @@ class SavedBackend(BackendBase):
         raise BackendFault(self.id, f"Of the backend {self.id} only the workloads were saved.")
 
 
-# ---- Saving ----
-
-
-def encode(writer: Writer, graph: Graph, assignment: Assignment) -> fb.AssignmentT:
-    """An assignment, as far as it is about nodes of the graph as it is now."""
-    made = fb.AssignmentT()
+def of_graph(assignment: Assignment, graph: Graph) -> Assignment:
+    """The assignment as far as it is about nodes of the graph as it is now."""
     nodes = graph.topology.nodes
-    made.nodes = [_node(writer, graph, assignment, node) for node in nodes]
-    made.refusals = [_refusal(writer, r) for r in assignment.refusals if r.node.id in nodes]
-    kept = [(p.backend, tuple(n for n in p.nodes if n in nodes)) for p in assignment.partitions]
-    made.partitions = [record(Partition).encode(writer, Partition(*p)) for p in kept]
-    return made
 
+    def there(mapping: Mapping[NodeId, Any]) -> dict[NodeId, Any]:
+        return {node: mapping[node] for node in nodes if node in mapping}
 
-def _node(writer: Writer, graph: Graph, assignment: Assignment, node: NodeId) -> fb.NodeAssignmentT:
-    made = fb.NodeAssignmentT()
-    made.node = writer.ids.node(node)
-    if node in assignment.backends:
-        made.backend = writer.number(assignment.backends[node].id)
-        made.support = writer.number(assignment.supports[node])
-    if node in assignment.chosen_by:
-        made.chosenBy = writer.number(assignment.chosen_by[node])
-    candidates = assignment.candidates.get(node)
-    if candidates is not None:
-        made.candidates = [record(Candidate).encode(writer, c) for c in candidates]
-    made.subgraphs = [
-        _subgraph(writer, name, graph.subgraphs(node)[name], inner)
-        for name, inner in assignment.subgraphs.get(node, {}).items()
-    ]
-    return made
-
-
-def _subgraph(
-    writer: Writer, attribute: str, graph: Graph, assignment: Assignment
-) -> fb.SubgraphAssignmentT:
-    made = fb.SubgraphAssignmentT()
-    made.attribute = writer.number(attribute)
-    made.assignment = encode(writer, graph, assignment)
-    return made
-
-
-def _refusal(writer: Writer, refusal: Refusal) -> fb.RefusalT:
-    made = fb.RefusalT()
-    made.node = writer.ids.node(refusal.node.id)
-    made.backend = writer.number(refusal.backend)
-    made.reason = writer.number(refusal.reason)
-    return made
-
-
-# ---- Loading ----
-
-
-def decode(reader: Reader, table: fb.Assignment | None, graph: Graph) -> Assignment:
-    """An assignment over a graph that was read before."""
-    if table is None:
-        raise Damage("the assignment is missing")
-    texts = reader.lists[str]
-    backends: dict[NodeId, Backend] = {}
-    supports: dict[NodeId, Support] = {}
-    candidates: dict[NodeId, tuple[Candidate, ...]] = {}
-    chosen_by: dict[NodeId, str] = {}
-    subgraphs: dict[NodeId, Mapping[str, Assignment]] = {}
-    for item in (table.Nodes(i) for i in range(table.NodesLength())):
-        node = _known(graph, item.Node()).id
-        support, chosen = item.Support(), item.ChosenBy()
-        if support >= 0:
-            supports[node] = reader.lists[Support][support]
-            backends[node] = SavedBackend(texts[item.Backend()])
-        if chosen >= 0:
-            chosen_by[node] = texts[chosen]
-        if not item.CandidatesIsNone():
-            every = (item.Candidates(i) for i in range(item.CandidatesLength()))
-            candidates[node] = tuple(record(Candidate).decode(reader, c) for c in every)
-        inner = [item.Subgraphs(i) for i in range(item.SubgraphsLength())]
-        if inner:
-            subgraphs[node] = dict(_decode_subgraph(reader, s, graph, node) for s in inner)
-    refusals = (table.Refusals(i) for i in range(table.RefusalsLength()))
-    partitions = (table.Partitions(i) for i in range(table.PartitionsLength()))
     return Assignment(
-        backends,
-        supports,
+        there(assignment.backends),
+        there(assignment.supports),
+        tuple(replace(r, node=nodes[r.node.id]) for r in assignment.refusals if r.node.id in nodes),
         tuple(
-            Refusal(_known(graph, r.Node()), texts[r.Backend()], texts[r.Reason()])
-            for r in refusals
+            Partition(p.backend, tuple(node for node in p.nodes if node in nodes))
+            for p in assignment.partitions
         ),
-        tuple(record(Partition).decode(reader, p) for p in partitions),
-        candidates,
-        chosen_by,
-        subgraphs,
+        there(assignment.candidates),
+        there(assignment.chosen_by),
+        {
+            node: {name: of_graph(a, graph.subgraphs(node)[name]) for name, a in inner.items()}
+            for node, inner in there(assignment.subgraphs).items()
+        },
     )
 
 
-def _known(graph: Graph, node: NodeId) -> Node:
-    found = graph.topology.nodes.get(node)
-    if found is None:
-        raise Damage(f"the assignment speaks of node {node}, which is not in the graph")
-    return found
-
-
-def _decode_subgraph(
-    reader: Reader, table: fb.SubgraphAssignment, graph: Graph, node: NodeId
-) -> tuple[str, Assignment]:
-    attribute = reader.lists[str][table.Attribute()]
-    inner = graph.subgraphs(node).get(attribute)
-    if inner is None:
-        raise Damage(f"the assignment speaks of a subgraph {attribute!r}, which is not there")
-    return attribute, decode(reader, table.Assignment(), inner)
+def check(assignment: Assignment, graph: Graph) -> None:
+    """Raises Malformed where an assignment is about other nodes than the graph has."""
+    about = {
+        *assignment.backends, *assignment.candidates, *assignment.chosen_by,
+        *assignment.subgraphs, *(refusal.node.id for refusal in assignment.refusals),
+        *(node for partition in assignment.partitions for node in partition.nodes),
+    }  # fmt: skip
+    for node in about - set(graph.topology.nodes):
+        raise Malformed(f"the assignment speaks of node {node}, which is not in the graph")
+    if set(assignment.backends) != set(assignment.supports):
+        raise Malformed("the assignment gives nodes to backends, and does not say how")
+    for node, inner in assignment.subgraphs.items():
+        for name, part in inner.items():
+            if name not in graph.subgraphs(node):
+                raise Malformed(f"the assignment speaks of a subgraph {name!r}, which is not there")
+            check(part, graph.subgraphs(node)[name])

@@ -11,7 +11,7 @@ from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.workload_check import check_call, check_workload
 from mcu_deploy.choose.select import choices_within
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.pmx.damage import Damage
+from mcu_deploy.records import Malformed
 
 # More than any board has; beyond, checking itself would take the host's memory and time.
 _MOST_POOL_BYTES = 1 << 31
@@ -20,22 +20,22 @@ _MOST_PARTS = 1000
 
 
 def check(model: CompiledModel) -> None:
-    """Raises Damage, PlanError, or what Python raises, where something does not fit together."""
+    """Raises Malformed, PlanError, or what Python raises, where something does not fit together."""
     made = model.plan
     if any(pool.bytes > _MOST_POOL_BYTES for pool in made.pools):
-        raise Damage("its plan has more memory than any board")
+        raise Malformed("its plan has more memory than any board")
     if made.managed is not None and made.managed.bytes > _MOST_MANAGED_BYTES:
-        raise Damage("its plan gives a memory manager more memory than any board has")
+        raise Malformed("its plan gives a memory manager more memory than any board has")
     if len(made.parts) > _MOST_PARTS:
-        raise Damage(f"its plan has {len(made.parts)} partitions")
+        raise Malformed(f"its plan has {len(made.parts)} partitions")
     for choice in choices_within(model.selection.choices):
         try:
             check_workload(choice.workload, choice.layer)
         except Nonsense as error:
-            raise Damage(f"the workload of {choice.layer.name!r}: {error}") from None
+            raise Malformed(f"the workload of {choice.layer.name!r}: {error}") from None
     for backend, call in model.calls:
         try:
             check_call(call)
         except Nonsense as error:
-            raise Damage(f"what the backend {backend} calls: {error}") from None
+            raise Malformed(f"what the backend {backend} calls: {error}") from None
     plan.check(model.graph, model.selection.choices, made, [call for _, call in model.calls])

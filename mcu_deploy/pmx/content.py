@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import flatbuffers
 import numpy as np
 
-from mcu_deploy.backends.interface import RegionCall, Support, Target
-from mcu_deploy.backends.workload import Argument, CFunction, Region
-from mcu_deploy.choose.select import Chosen, Selection, choices_within
+from mcu_deploy.backends.interface import Backend, Target
+from mcu_deploy.backends.layer import Layer
+from mcu_deploy.choose import Assignment
+from mcu_deploy.choose.model import Refusal
+from mcu_deploy.choose.select import Choice, Selection, choices_within
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.ir import TensorType
-from mcu_deploy.plan import Plan
+from mcu_deploy.ir import Graph, Node, NodeId, Quantization
+from mcu_deploy.ir.graph import GraphData, Topology
+from mcu_deploy.plan import managers
+from mcu_deploy.plan.managers import Configuration
+from mcu_deploy.plan.model import Step
 from mcu_deploy.pmx import assignments, constants, graphs
-from mcu_deploy.pmx import pmx_generated as fb
 from mcu_deploy.pmx.backends import BackendData
-from mcu_deploy.pmx.checked import Content
 from mcu_deploy.pmx.checks import check
-from mcu_deploy.pmx.context import Reader, SerializationContext, Writer
-from mcu_deploy.pmx.damage import Damage, reading
-from mcu_deploy.pmx.records import element, record
+from mcu_deploy.pmx.constants import Constant
+from mcu_deploy.pmx.context import SHARED, ModelReader, ModelWriter, SerializationContext, shared
+from mcu_deploy.pmx.damage import reading
+from mcu_deploy.pmx.reordered import reorders
+from mcu_deploy.records import Codec, EdgeRef, Form, Malformed, NodeRef, Reader, Writer, integer
+from mcu_deploy.records.blobs import decode_array, encode_array
+from mcu_deploy.records.form import PLAIN, listed, tabled, text
 from mcu_deploy.version import VERSION
-
-_LISTS = {
-    TensorType: "Types", CFunction: "Functions", Region: "Regions", Argument: "Arguments",
-    Support: "Supports",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,122 +46,150 @@ class Saved:
 
 def encode(
     model: CompiledModel, data: Sequence[BackendData] = (), *, compress: bool = False
-) -> bytes:
-    """The content of a file. Equal models give equal bytes.
+) -> tuple[Any, bytes]:
+    """The tree and the data of a file. Equal models give equal ones.
 
     compress: each constant by itself, as far as it becomes smaller. Raises UnsupportedError for an
     attribute that the format has no words for.
     """
-    writer = Writer(SerializationContext(model.graph, model.source_tensors))
-    made = fb.ModelT()
-    made.producer = f"mcu-deploy {VERSION}"
-    made.name = writer.number(model.name)
-    made.target = record(Target).encode(writer, model.target)
-    made.options = record(type(model.options)).encode(writer, model.options)
-    made.sourceEdges = [writer.ids.edge(edge) for edge in model.source_tensors]
-    made.sourceNames = [writer.number(name) for name in model.source_tensors.values()]
-    made.graph = graphs.encode(writer, model.graph)
-    made.assignment = assignments.encode(writer, model.graph, model.assignment)
-    encode_chosen, _ = element(Chosen)
-    made.choices = [encode_chosen(writer, choice) for choice in model.selection.choices]
-    made.acquire = [_call(writer, *call) for call in model.selection.acquire]
-    made.release = [_call(writer, *call) for call in model.selection.release]
-    made.plan = record(Plan).encode(writer, model.plan)
-    made.backendData = [_backend_data(writer, item) for item in data]
-    lists = writer.lists
-    made.types = [record(TensorType).encode(writer, t) for t in lists[TensorType]]
-    made.functions = [record(CFunction).encode(writer, f) for f in lists[CFunction]]
-    made.regions = [record(Region).encode(writer, r) for r in lists[Region]]
-    made.arguments = [record(Argument).encode(writer, a) for a in lists[Argument]]
-    made.supports = [record(Support).encode(writer, s) for s in lists[Support]]
-    made.texts = list(lists[str])  # the last, as all others have texts
-    made.constants = constants.encode(writer, compress)
-    builder = flatbuffers.Builder(1 << 16)
-    builder.Finish(made.Pack(builder))
-    return bytes(builder.Output())
-
-
-def _call(writer: Writer, backend: str, call: RegionCall) -> fb.BackendCallT:
-    made = fb.BackendCallT()
-    made.backend = writer.number(backend)
-    made.call = record(RegionCall).encode(writer, call)
-    return made
-
-
-def _backend_data(writer: Writer, data: BackendData) -> fb.BackendDataT:
-    made = fb.BackendDataT()
-    made.backend = writer.number(data.backend)
-    made.major, made.minor = data.version
-    made.data = np.frombuffer(data.data, np.uint8)
-    return made
+    own = assignments.of_graph(model.assignment, model.graph)
+    writer = ModelWriter(SerializationContext(model.graph, model.source_tensors))
+    tree = {
+        "producer": f"mcu-deploy {VERSION}",
+        "model": _MODEL.encode(writer, replace(model, assignment=own)),
+        "backend_data": _BACKEND_DATA.encode(writer, tuple(data)),
+    }
+    used = {
+        cls.__name__: [form.encode(writer, value) for value in writer.shared[cls]]
+        for cls, form in _RECORDS.items()
+    }
+    places, stored = constants.store(list(writer.constants), reorders(writer.arrays), compress)
+    return {**tree, "shared": used, "constants": _PLACES.encode(Writer(), places)}, stored
 
 
 # ---- Loading ----
 
 
-def decode(content: bytes | memoryview, path: Path) -> Saved:
+def decode(tree: Any, data: memoryview | bytes, path: Path) -> Saved:
     """What a content holds. path: of the file, for messages.
 
     Raises ModelError where it makes no sense, whatever is in it.
     """
     with reading(path):
-        buffer = Content(content)
-        table = fb.Model()
-        table.Init(buffer, buffer.root)
-        saved = _decode(table, path)
-        check(saved.model)
-        return saved
+        places: Sequence[Constant] = _PLACES.decode(Reader(), _member(tree, "constants"))
+        reader = ModelReader(path, constants.restore(places, memoryview(data)))
+        used = _member(tree, "shared")
+        for cls, form in _RECORDS.items():
+            reader.shared[cls] = form.all(reader, listed(_member(used, cls.__name__)))
+        model = _model(reader, _member(tree, "model"))
+        check(model)
+        return Saved(model, _BACKEND_DATA.decode(reader, _member(tree, "backend_data")))
 
 
-def _decode(table: fb.Model, path: Path) -> Saved:
-    from mcu_deploy.options import Options  # which calls this module
+def _model(reader: ModelReader, tree: Any) -> CompiledModel:
+    """The model; later fields refer to what earlier ones hold."""
+    made: dict[str, Any] = {}
+    for name, form in _CODEC.fields(CompiledModel).items():
+        value = made[name] = form.decode(reader, _member(tree, name))
+        match value:
+            case Target():
+                reader.target = value
+            case Graph():
+                graphs.check(value)
+                reader.use(value)
+            case Assignment():
+                assignments.check(value, made["graph"])
+            case Selection(choices):
+                within = choices_within(choices)
+                reader.choices = {choice.layer.node.id: choice for choice in within}
+    return CompiledModel(**made)
 
-    reader = Reader(path)
-    lists = reader.lists
-    lists[str] += [table.Texts(i).decode() for i in range(table.TextsLength())]
-    for cls, field in _LISTS.items():
-        get, count = getattr(table, field), getattr(table, f"{field}Length")()
-        lists[cls] += [record(cls).decode(reader, get(i)) for i in range(count)]
-    reader.constants += constants.decode(table)
-    reader.target = record(Target).decode(reader, _there(table.Target(), "the target"))
-    edges = constants.numbers(table.SourceEdgesAsNumpy())
-    names = [lists[str][number] for number in constants.numbers(table.SourceNamesAsNumpy())]
-    graph = graphs.decode(reader, table.Graph())
-    graphs.check(graph)
-    reader.use(graph)
-    _, decode_chosen = element(Chosen)
-    stored = (table.Choices(i) for i in range(table.ChoicesLength()))
-    choices = [decode_chosen(reader, item) for item in stored]
-    reader.choices = {choice.layer.node.id: choice for choice in choices_within(choices)}
-    model = CompiledModel(
-        lists[str][table.Name()],
-        reader.target,
-        record(Options).decode(reader, _there(table.Options(), "how it was made")),
-        dict(zip(edges, names, strict=True)),
-        graph,
-        assignments.decode(reader, table.Assignment(), graph),
-        Selection(
-            tuple(choices),
-            tuple(_decode_call(reader, table.Acquire(i)) for i in range(table.AcquireLength())),
-            tuple(_decode_call(reader, table.Release(i)) for i in range(table.ReleaseLength())),
-        ),
-        record(Plan).decode(reader, _there(table.Plan(), "the plan")),
+
+def _member(tree: Any, name: str) -> Any:
+    if name not in tabled(tree):
+        raise Malformed(f"{name} is missing")
+    return tree[name]
+
+
+# ---- What is written in a way of its own ----
+
+
+def _referred(node: Callable[[Any], Node], find: Callable[[ModelReader, int], Any]) -> Form:
+    """What is told by the id of its node."""
+    return Form(
+        lambda writer, value: writer.ids.nodes[node(value).id],
+        lambda reader, value: find(reader, integer(reader, value)),
     )
-    data = (table.BackendData(i) for i in range(table.BackendDataLength()))
-    return Saved(model, tuple(_decode_data(reader, item) for item in data))
 
 
-def _there(table: Any, what: str) -> Any:
-    if table is None:
-        raise Damage(f"{what} is missing")
-    return table
+def _choice(reader: ModelReader, number: NodeId) -> Choice:
+    if number not in reader.choices:
+        raise Malformed(f"a step computes node {number}, for which there is no workload")
+    return reader.choices[number]
 
 
-def _decode_call(reader: Reader, table: fb.BackendCall) -> tuple[str, RegionCall]:
-    call = record(RegionCall).decode(reader, _there(table.Call(), "a call"))
-    return reader.lists[str][table.Backend()], call
+def _encode_configuration(writer: Any, value: Configuration) -> list[Any]:
+    """A strategy is a file that may be added, so it is told by what its manager is told."""
+    strategy = next(n for n in managers.names() if value in managers.configurations(n))
+    return [strategy, *value.entry_points.arguments]
 
 
-def _decode_data(reader: Reader, table: fb.BackendData) -> BackendData:
-    data = b"" if table.DataIsNone() else bytes(table.DataAsNumpy())
-    return BackendData(reader.lists[str][table.Backend()], (table.Major(), table.Minor()), data)
+def _decode_configuration(reader: Any, value: Any) -> Configuration:
+    strategy, *arguments = listed(value)
+    for known in managers.configurations(text(reader, strategy)):
+        if list(known.entry_points.arguments) == arguments:
+            return known
+    raise Malformed(f"the memory strategy {strategy!r} cannot be set up as it wants")
+
+
+def _encode_scales(writer: Any, values: Sequence[float]) -> list[float]:
+    """The fewest digits from which the same float32 comes back."""
+    return [float(str(value)) for value in np.array(values, np.float32)]
+
+
+def _decode_scales(reader: Any, value: Any) -> tuple[float, ...]:
+    with np.errstate(over="ignore"):
+        return tuple(np.array(PLAIN[float].all(reader, listed(value)), np.float32).tolist())
+
+
+def _encode_bytes(writer: Writer, value: bytes) -> list[Any]:
+    return encode_array(writer, np.frombuffer(value, np.uint8))
+
+
+def _decode_bytes(reader: Reader, value: Any) -> bytes:
+    return decode_array(reader, value).tobytes()
+
+
+def _made() -> Codec:
+    """The codec of .pmx files: ids are those of the file, and what is shared has a number."""
+    integers = PLAIN[int]
+    codec = Codec()
+    special: dict[Any, Form] = {
+        EdgeRef: replace(integers, encode=lambda writer, edge: writer.ids.edges[edge]),
+        NodeRef: replace(integers, encode=lambda writer, node: writer.ids.nodes[node]),
+        (Topology, "next_node"): replace(integers, encode=lambda writer, _: len(writer.ids.nodes)),
+        (Topology, "next_edge"): replace(integers, encode=lambda writer, _: len(writer.ids.edges)),
+        (Topology, "nodes"): graphs.nodes_form(codec.record(Node)),
+        (GraphData, "bodies"): graphs.bodies_form(codec),
+        Graph: graphs.graph_form(codec.record(Graph)),
+        Layer: _referred(lambda layer: layer.node, ModelReader.layer),
+        (Step, "choice"): _referred(lambda choice: choice.layer.node, _choice),
+        (Refusal, "node"): _referred(lambda node: node, ModelReader.node),
+        Backend: Form(
+            lambda writer, backend: backend.id,
+            lambda reader, value: assignments.SavedBackend(text(reader, value)),
+        ),
+        (Quantization, "scale"): Form(_encode_scales, _decode_scales),
+        Configuration: Form(_encode_configuration, _decode_configuration),
+        bytes: Form(_encode_bytes, _decode_bytes),
+        **{cls: shared(cls) for cls in SHARED},
+    }
+    codec.special |= special
+    return codec
+
+
+_CODEC = _made()
+_MODEL = _CODEC.form(CompiledModel)
+_BACKEND_DATA = _CODEC.form(tuple[BackendData, ...])
+_PLACES = _CODEC.form(tuple[Constant, ...])
+_RECORDS = {cls: _CODEC.record(cls) for cls in SHARED}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,15 @@ from mcu_deploy.backends.interface import Support
 from mcu_deploy.backends.layer import HOST, Layer, layer_of
 from mcu_deploy.backends.workload import Argument, CFunction, Region
 from mcu_deploy.choose.select import Choice
-from mcu_deploy.ir import DType, EdgeId, Graph, NodeId, TensorType
+from mcu_deploy.ir import DType, EdgeId, Graph, Node, NodeId, TensorType
 from mcu_deploy.operators import find
-from mcu_deploy.pmx.damage import Damage
+from mcu_deploy.pmx.constants import MOST_BYTES
 from mcu_deploy.pmx.reordered import Reordered
+from mcu_deploy.records import Form, Malformed, Reader, Writer, integer
+from mcu_deploy.records.blobs import array_of
 
 # What several things share: saved once, and referred to by a number.
-NUMBERED = (str, TensorType, CFunction, Region, Argument, Support)
+SHARED = (TensorType, CFunction, Region, Argument, Support)
 
 
 class SerializationContext:
@@ -34,26 +36,8 @@ class SerializationContext:
         graphs = list(_with_inner(graph))
         edges = {e for g in graphs for e in g.topology.edges}.union(others)
         nodes = {n for g in graphs for n in g.topology.nodes}
-        self._edges = {old: new for new, old in enumerate(sorted(edges))}
-        self._nodes = {old: new for new, old in enumerate(sorted(nodes))}
-
-    @property
-    def next_node(self) -> NodeId:
-        """The first id that no node has."""
-        return len(self._nodes)
-
-    @property
-    def next_edge(self) -> EdgeId:
-        """The first id that no edge has."""
-        return len(self._edges)
-
-    def edge(self, edge: EdgeId) -> EdgeId:
-        """An edge's id in the file. Raises KeyError for one that is not saved."""
-        return self._edges[edge]
-
-    def node(self, node: NodeId) -> NodeId:
-        """A node's id in the file. Raises KeyError for one that is not saved."""
-        return self._nodes[node]
+        self.edges = {old: new for new, old in enumerate(sorted(edges))}
+        self.nodes = {old: new for new, old in enumerate(sorted(nodes))}
 
 
 def _with_inner(graph: Graph) -> Iterator[Graph]:
@@ -68,21 +52,22 @@ def _subgraphs(graph: Graph) -> Iterator[Graph]:
         yield from inner.values()
 
 
-class Writer:
+class ModelWriter(Writer):
     """Gathers what is referred to by a number, while a model is being saved."""
 
     def __init__(self, ids: SerializationContext) -> None:
+        super().__init__()
         self.ids = ids
-        self.lists: dict[type, dict[Any, int]] = {kind: {} for kind in NUMBERED}
+        self.shared: dict[type, dict[Any, int]] = {kind: {} for kind in SHARED}
         self.constants: dict[bytes, int] = {}
         self.arrays: list[npt.NDArray[Any]] = []  # that the bytes were first seen in
 
     def number(self, value: Any) -> int:
-        """The number of a value of a NUMBERED class; equal ones are saved once."""
-        known = self.lists[type(value)]
+        """The number of a value of a SHARED class; equal ones are saved once."""
+        known = self.shared[type(value)]
         return known.setdefault(value, len(known))
 
-    def constant(self, value: npt.NDArray[Any]) -> int:
+    def blob(self, value: npt.NDArray[Any]) -> int:
         """The number of an array's bytes in row-major order; equal bytes are saved once."""
         data = value.tobytes()
         if data not in self.constants:
@@ -91,18 +76,47 @@ class Writer:
         return self.constants[data]
 
 
-class Reader:
+class ModelReader(Reader):
     """What was read so far of a file, for what refers to it by a number."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, constants: Sequence[memoryview | Reordered]) -> None:
+        super().__init__()
         self.path = path  # of the file, for messages
         self.target = HOST
-        self.lists: dict[type, list[Any]] = {kind: [] for kind in NUMBERED}
-        self.constants: list[memoryview | Reordered] = []
-        self.copied = 0  # bytes of constants that are in memory beside the file
-        self.arrays: dict[tuple[int, DType, tuple[int, ...]], npt.NDArray[Any]] = {}
+        self.shared: dict[type, list[Any]] = {kind: [] for kind in SHARED}
         self.choices: dict[NodeId, Choice] = {}
+        self._constants = constants
+        self._copied = 0  # bytes of constants that are in memory beside the file
+        self._arrays: dict[tuple[int, DType, tuple[int, ...]], npt.NDArray[Any]] = {}
         self._graphs: dict[NodeId, Graph] = {}
+
+    def array(self, dtype: DType, shape: tuple[int, ...], number: int) -> npt.NDArray[Any]:
+        """The read-only array of a constant's bytes; one for all that have it in this type."""
+        key = number, dtype, shape
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._arrays[key] = self._array(dtype, shape, number)
+        return found
+
+    def _array(self, dtype: DType, shape: tuple[int, ...], number: int) -> npt.NDArray[Any]:
+        if not 0 <= number < len(self._constants):
+            raise Malformed(f"constant {number} is not there")
+        data = self._constants[number]
+        if isinstance(data, Reordered):
+            elements = data.elements(self._constants)
+            if data.item == dtype.bytes and elements.shape == shape and dtype is not DType.BOOL:
+                return elements.view(dtype.numpy)
+            self._count_copy(elements.nbytes)
+            data = memoryview(elements.tobytes())
+        if dtype is DType.BOOL:
+            self._count_copy(len(data))
+        return array_of(data, dtype, shape)
+
+    def _count_copy(self, size: int) -> None:
+        """One constant may be asked for in many types: what is copied for that has an end."""
+        self._copied += size
+        if self._copied > MOST_BYTES:
+            raise Malformed(f"more than {MOST_BYTES:,} bytes of constants are copies of others")
 
     def use(self, graph: Graph) -> None:
         """Sets the graph whose layers are asked for, with the graphs that its nodes hold.
@@ -117,9 +131,30 @@ class Reader:
         for inner in _subgraphs(graph):
             self.use(inner)
 
+    def node(self, number: NodeId) -> Node:
+        """A node that can be a layer. Raises Malformed where there is none."""
+        if number not in self._graphs:
+            raise Malformed(f"node {number} is to be computed, which is in no graph")
+        return self._graphs[number].node(number)
+
     def layer(self, number: NodeId) -> Layer:
-        """The layer of a node. Raises Damage where there is none."""
-        graph = self._graphs.get(number)
-        if graph is None:
-            raise Damage(f"node {number} is to be computed, which is in no graph")
-        return layer_of(graph, graph.node(number), self.target)
+        """The layer of a node. Raises Malformed where there is none."""
+        node = self.node(number)
+        return layer_of(self._graphs[number], node, self.target)
+
+
+def shared(kind: type) -> Form:
+    """The number of a value of a SHARED class."""
+
+    def decode_all(reader: ModelReader, values: list[Any]) -> list[Any]:
+        known = reader.shared[kind]
+        for value in values:
+            if not 0 <= integer(reader, value) < len(known):
+                raise Malformed(f"{kind.__name__} {value} is not there")
+        return [known[value] for value in values]
+
+    return Form(
+        lambda writer, value: writer.number(value),
+        lambda reader, value: decode_all(reader, [value])[0],
+        decode_all,
+    )

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from mcu_deploy.errors import BackendFault, McuDeployError, ModelError, one_line
+from mcu_deploy.records import Malformed
 
 # What Python and numpy raise where a file says something impossible, GraphError and PlanError too.
 _SIGNS = (
     ArithmeticError, AssertionError, LookupError, MemoryError, RuntimeError,
-    TypeError, ValueError, struct.error,
+    TypeError, ValueError,
 )  # fmt: skip
-
-
-class Damage(Exception):
-    """What is wrong, as a clause that completes "is damaged: ..."."""
 
 
 def damaged(path: Path, reason: str) -> ModelError:
@@ -37,7 +33,7 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except McuDeployError as error:  # an option in the file, say, that there is not
         raise damaged(path, str(error).rstrip(".")) from None
-    except Damage as error:
+    except Malformed as error:
         raise damaged(path, str(error)) from None
     except _SIGNS as error:
         raise damaged(path, f"{type(error).__name__}: {error}".rstrip(": .")) from error

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import copy
 import functools
+import json
 import random
+import struct
 import tempfile
+import zlib
 from pathlib import Path
 from typing import Any
 
-import flatbuffers
-import numpy as np
 from fuzz.harness import change_bytes
 from pmx_cases import content_of, packed, session, small_network
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.pmx import file
-from mcu_deploy.pmx import pmx_generated as fb
-from mcu_deploy.pmx.checked import Content
 
 SUFFIX = ".pmx"
 _EDGES = (0, 1, 2, 3, 5, 16, 255, 4096, 1 << 15, 1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 30,
           (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 40, (1 << 63) - 1, -1, -2,
           -(1 << 31))  # fmt: skip
 # Fields that somebody might allocate or count by.
-_SIZES = ("alignment", "bytes", "offset", "shape", "scratchBytes", "slots", "distance", "last",
-          "first")  # fmt: skip
+_SIZES = ("alignment", "bytes", "offset", "shape", "scratch_bytes", "slots", "distance", "last",
+          "first", "at", "inflated")  # fmt: skip
 
 
 @functools.cache
@@ -39,79 +37,67 @@ def SEEDS() -> list[bytes]:
 
 
 def mutate(choose: random.Random, seed: bytes, seeds: list[bytes]) -> bytes:
-    content = content_of(seed)
-    if choose.random() < 0.5:
-        return file.wrap(change_bytes(choose, content, [content_of(s) for s in seeds]))
-    for _ in range(20):  # not all that is changed can be written
-        tree = copy.deepcopy(_tree(content))
-        try:
-            for _ in range(choose.choice((1, 1, 1, 2, 3))):
-                _change(choose, tree, content)
-            builder = flatbuffers.Builder(1 << 16)
-            builder.Finish(tree.Pack(builder))
-        except Exception:
-            continue
-        return file.wrap(bytes(builder.Output()))
-    return seed
+    tree, data = content_of(seed)
+    if choose.random() < 0.3:
+        text = change_bytes(choose, _text(tree), [_text(content_of(s)[0]) for s in seeds])
+        return _wrapped(text, data)
+    if choose.random() < 0.2:
+        return file.wrap(tree, change_bytes(choose, data, [content_of(s)[1] for s in seeds]))
+    for _ in range(choose.choice((1, 1, 1, 2, 3))):
+        _change(choose, tree)
+    return _wrapped(_text(tree), data)
 
 
-@functools.cache
-def _tree(content: bytes) -> Any:
-    buffer = Content(content)
-    table = fb.Model()
-    table.Init(buffer, buffer.root)
-    return fb.ModelT.InitFromObj(table)
+def _text(tree: Any) -> bytes:
+    return json.dumps(tree, separators=(",", ":")).encode()
 
 
-@functools.cache
-def _fields(content: bytes) -> dict[tuple[str, str], list[tuple[str | int, ...]]]:
-    """The paths from the root to each field, by its table and name: rare ones count like others."""
-    found: dict[tuple[str, str], list[tuple[str | int, ...]]] = {}
-
-    def walk(node: Any, path: tuple[str | int, ...]) -> None:
-        for name, value in vars(node).items():
-            found.setdefault((type(node).__name__, name), []).append((*path, name))
-            for index, item in enumerate(value if isinstance(value, list) else [value]):
-                if hasattr(item, "Pack"):
-                    walk(item, (*path, name, index) if isinstance(value, list) else (*path, name))
-
-    walk(_tree(content), ())
-    return found
+def _wrapped(text: bytes, data: bytes) -> bytes:
+    """A file with any text, and a checksum that fits."""
+    stored = zlib.compress(text)
+    head = struct.pack("<II12x", len(stored), len(text)) + stored
+    behind = head + bytes(-(12 + len(head)) % 16) + data
+    checksum = file.checksum(file.FORMAT, behind)
+    return file.IDENTIFIER + struct.pack("<II", file.FORMAT, checksum) + behind
 
 
-def _change(choose: random.Random, tree: Any, content: bytes) -> None:
-    """Changes a field of a table."""
-    fields = _fields(content)
-    sizes = [field for field in fields if field[1] in _SIZES]
-    kinds = sizes if choose.random() < 0.3 else list(fields)
-    *path, name = choose.choice(fields[choose.choice(kinds)])
-    node = tree
-    for step in path:
-        node = node[step] if isinstance(step, int) else getattr(node, step)
-    value = getattr(node, str(name))
-    if isinstance(value, list) and value and not hasattr(value[0], "Pack"):
-        value[choose.randrange(len(value))] = _other(choose, value[0])
-    elif isinstance(value, list):
-        setattr(node, str(name), choose.choice((value[1:], value * 2, value[::-1], [], None)))
+def _change(choose: random.Random, tree: Any) -> None:
+    """Changes a member of an object, or an element of a list; rare names count like others."""
+    places: dict[str, list[tuple[Any, Any]]] = {}
+
+    def walk(node: Any, name: str) -> None:
+        for key in node if isinstance(node, dict) else range(len(node)):
+            own = key if isinstance(key, str) else name
+            places.setdefault(own, []).append((node, key))
+            if isinstance(node[key], dict | list):
+                walk(node[key], own)
+
+    walk(tree, "")
+    sizes = [name for name in places if name in _SIZES]
+    names = sizes if sizes and choose.random() < 0.3 else sorted(places)
+    if not names:
+        return
+    node, key = choose.choice(places[choose.choice(names)])
+    if choose.random() < 0.1:
+        del node[key]
     else:
-        setattr(node, str(name), _other(choose, value))
+        node[key] = _other(choose, node[key])
 
 
 def _other(choose: random.Random, value: Any) -> Any:
+    if choose.random() < 0.05:
+        return choose.choice((None, True, -1, 1.5, "", "x", [], {}, [[]], {"float": "nan"}))
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
         return choose.choice((*_EDGES, value + choose.randint(-4, 4), value * 2))
     if isinstance(value, float):
-        return choose.choice((0.0, -1.0, float("nan"), float("inf"), 1e30, value * 2))
-    if isinstance(value, bytes | str):
-        noise: Any = choose.choice(("", "x" * 9000, "é\n", "a/../b", "../../x", "*/", "%s"))
-        return noise if isinstance(value, str) else noise.encode()
-    if isinstance(value, np.ndarray) and value.size:
-        changed = value.copy()
-        changed[choose.randrange(len(changed))] = choose.randrange(128)
-        return choose.choice((changed, value[:-1], np.concatenate([value, value])))
-    return None
+        return choose.choice((0.0, -1.0, {"float": "nan"}, {"float": "inf"}, 1e30, value * 2))
+    if isinstance(value, str):
+        return choose.choice(("", "x" * 9000, "é\n", "a/../b", "../../x", "*/", "%s", "\0"))
+    if isinstance(value, list):
+        return choose.choice((value[1:], value * 2, value[::-1], [], None))
+    return choose.choice(({}, None))
 
 
 @functools.cache

@@ -73,6 +73,6 @@ def test_the_same_source(tmp_path: Path, case: str) -> None:
     loaded = compiled(saved)
     assert loaded.sources.files == network.sources.files
     assert packed(loaded) == raw
-    graph = content.decode(content_of(raw), saved).model.graph
+    graph = content.decode(*content_of(raw), saved).model.graph
     held = [inner for n in graph.nodes for inner in graph.subgraphs(n.id).values()]
     assert len(held) == (2 if case == "if" else 1)

@@ -12,19 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcu_deploy.ir import DType, TensorType
-from mcu_deploy.pmx.constants import array
-from mcu_deploy.pmx.context import Reader
-from mcu_deploy.pmx.damage import Damage
+from mcu_deploy.ir import DType
+from mcu_deploy.pmx.context import ModelReader
 from mcu_deploy.pmx.reordered import Reordered, reorders
+from mcu_deploy.records import Malformed
 
 Array = npt.NDArray[Any]
 
 
 def _back(found: Reordered, source: Array, dtype: DType, shape: tuple[int, ...]) -> Array:
-    reader = Reader(Path("m.pmx"))
-    reader.constants += [found, *[memoryview(source.tobytes())] * 9]
-    return array(reader, TensorType(dtype, shape), 0)
+    constants = [found, *[memoryview(source.tobytes())] * 9]
+    return ModelReader(Path("m.pmx"), constants).array(dtype, shape, 0)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
@@ -55,13 +53,12 @@ def test_who_reads_it_in_another_type_gets_the_same_bytes() -> None:
 
 
 def test_copies_for_other_types_have_an_end() -> None:
-    reader = Reader(Path("m.pmx"))
-    reader.constants.append(memoryview(bytes(1 << 20)))
-    with pytest.raises(Damage, match="are copies of others"):
+    reader = ModelReader(Path("m.pmx"), [memoryview(bytes(1 << 20))])
+    with pytest.raises(Malformed, match="are copies of others"):
         for rank in range(300):
             ones = rank % 30
             split = 1 << (rank // 30)
-            array(reader, TensorType(DType.BOOL, ((1,) * ones) + (split, (1 << 20) // split)), 0)
+            reader.array(DType.BOOL, ((1,) * ones) + (split, (1 << 20) // split), 0)
 
 
 def test_what_is_no_other_order_is_left_alone() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pmx_cases import compiled, content_of, packed, small_model, small_network
 
+from mcu_deploy import pmx
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.options import Options, Requests, StateRequest
 from mcu_deploy.pmx import content
-from mcu_deploy.pmx import pmx_generated as fb
-from mcu_deploy.pmx.checked import Content
 
 # One of each kind: integer and float, ONNX and TFLite, recurrent, branched, with all operators.
 SAMPLE = (
@@ -84,7 +84,7 @@ def test_ids_are_dense_and_bodies_share_them(kws_dir: Path) -> None:
     network = compiled(kws_dir / "model.onnx")
     used = set(network.graph.topology.edges)
     assert max(used) >= len(used), "passes left gaps: else this tests nothing"
-    model = content.decode(content_of(packed(network)), Path("m.pmx")).model
+    model = content.decode(*content_of(packed(network)), Path("m.pmx")).model
     edges, nodes = set(model.source_tensors), set()
     pending = [model.graph]
     while pending:
@@ -99,11 +99,10 @@ def test_ids_are_dense_and_bodies_share_them(kws_dir: Path) -> None:
 
 def test_equal_constants_are_stored_once(kws_dir: Path) -> None:
     network = compiled(kws_dir / "model.onnx")
-    buffer = Content(content_of(packed(network)))
-    table = fb.Model()
-    table.Init(buffer, buffer.root)
-    every = [table.Constants(i) for i in range(table.ConstantsLength())]
-    stored = [c.DataAsNumpy().tobytes() for c in every if c.Source() < 0]
+    tree, data = content_of(packed(network))
+    every = tree["constants"]
+    places = [constant["Stored"] for constant in every if "Stored" in constant]
+    stored = [data[place["at"] : place["at"] + place["bytes"]] for place in places]
     assert len(stored) == len(set(stored))
     assert len(stored) < len(every), "some are others in another order"
     graph = network.graph
@@ -116,6 +115,24 @@ def test_equal_constants_are_stored_once(kws_dir: Path) -> None:
     assert len(used) > 1.5 * len(stored), "graph, bodies and workloads share much"
     weights = [c for s in network.plan.steps for c in s.choice.workload.constants]
     assert {c.value.tobytes() for c in weights} <= set(stored), "what a build reads is as it is"
+
+
+def test_what_a_build_reads_is_no_copy_and_lies_at_16_bytes(kws_dir: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.pmx"
+    path.write_bytes(packed(compiled(kws_dir / "model.onnx")))
+    model = pmx.load(path).model
+    weights = [c.value for s in model.plan.steps for c in s.choice.workload.constants]
+    assert weights
+    for value in weights:
+        assert not value.flags.owndata
+        assert value.__array_interface__["data"][0] % 16 == 0
+    bases = set()
+    for value in weights:
+        base: object = value
+        while isinstance(base, np.ndarray):
+            base = base.base
+        bases.add(id(base.obj) if isinstance(base, memoryview) else id(base))
+    assert len(bases) == 1, "all are views of the file's bytes"
 
 
 def test_compression_leaves_what_does_not_shrink(models_dir: Path, tmp_path: Path) -> None:

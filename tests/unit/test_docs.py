@@ -5,7 +5,6 @@ a folder of the page where the README's first build is; `json` is read, `text` o
 cannot be run has a comment before it that says why:
 
     <!-- not run: the reason -->
-    <!-- run where there is PROGRAM -->      a program that setup does not install
     <!-- compiled after: C -->               C of a function's body, behind these declarations
 """
 
@@ -16,7 +15,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,9 +67,6 @@ class Listing:
     @property
     def is_run(self) -> bool:
         """Whether it can be run here and now."""
-        program = re.fullmatch(r"run where there is (\S+)", self.mark)
-        if program:
-            return shutil.which(program[1]) is not None
         return self.language in RUN and not self.mark.startswith("not run: ")
 
 
@@ -180,7 +175,7 @@ def test_every_listing_has_a_language_and_every_mark_a_reason(page: str) -> None
         assert listing.language, listing.place
         if page not in BY_ANOTHER_TEST and listing.language not in {*RUN, "text"}:
             assert listing.mark.startswith("not run: "), listing.place
-        known = r"not run: \w+ .*\w+|run where there is \S+$|compiled after: "
+        known = r"not run: \w+ .*\w+|compiled after: "
         assert not listing.mark or re.match(known, listing.mark), f"{listing.place}: {listing.mark}"
         if listing.language in ("c", "cpp"):
             calls = re.findall(r"(?i)\b\w*assert\(([^;]*\w\([^;]*)\);", listing.text)

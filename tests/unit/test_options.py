@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -24,7 +24,6 @@ from mcu_deploy.options import (
     flagged,
     from_typed,
 )
-from mcu_deploy.pmx import pmx_generated
 
 
 @pytest.mark.parametrize(
@@ -105,13 +104,6 @@ def test_every_flag_is_a_parameter_of_build_and_a_field_of_pmx() -> None:
     assert {f.name for f in flags if not f.anew} == {f.name for f in flags} & optimize - {
         "--no-float"
     }
-    for cls in (Options, Requests, PoolRequests):
-        table = getattr(pmx_generated, f"{cls.__name__}T")()
-        saved = {name.lower() for name in vars(table)}
-        for item in fields(cls):
-            flag = item.metadata.get("flag")
-            if flag is None or not flag.anew:
-                assert item.name.replace("_", "") in saved, f"{cls.__name__}.{item.name}"
 
 
 @pytest.mark.parametrize(
