@@ -60,9 +60,9 @@ def measure(models: Path) -> Iterator[Measured]:
                 row = (
                     f"| {folder.board.core} | {model} | {counted.total:,} "
                     f"| {counted.total / counted.macs:.2f} | {counted.overhead:.4%} "
-                    f"| {r['flash_bytes']:,} | {r['ram_bytes']:,} | {r['arena_bytes']:,} "
-                    f"| {r['arena_lower_bound_bytes']:,} | {r['arena_ratio']:.2f} "
-                    f"| {r['stack_bytes']:,} |"
+                    f"| {r.flash_bytes:,} | {r.ram_bytes:,} | {r.arena_bytes:,} "
+                    f"| {r.arena_lower_bound_bytes:,} | {r.arena_ratio:.2f} "
+                    f"| {r.stack_bytes:,} |"
                 )
                 yield Measured(row, counted.source)
 

@@ -49,7 +49,7 @@ class LayerDifference:
 
 
 @dataclass(frozen=True)
-class LayerReport:
+class LayerComparison:
     """compared: how many tensors were compared in all samples; absent: (tensor, reason)."""
 
     compared: int
@@ -63,7 +63,7 @@ def compare_layers(
     network: Network,
     runs: Sequence[DeviceRun],
     oracle: Sequence[dict[EdgeId, Array]],
-) -> LayerReport:
+) -> LayerComparison:
     """Every tensor that the build materialises, in every sample. oracle: the values of edges."""
     differences: list[LayerDifference] = []
     compared = 0
@@ -83,7 +83,7 @@ def compare_layers(
         for o in step.choice.layer.outputs
     ]
     absent = (*absent_tensors(network), *inside)
-    return LayerReport(compared, tensors, absent, tuple(differences))
+    return LayerComparison(compared, tensors, absent, tuple(differences))
 
 
 def _once(network: Network) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.output import locked, require_writable
 from mcu_deploy.plan import memory_pools
+from mcu_deploy.report import Report
 from mcu_deploy.session import Session
 
 
@@ -36,7 +36,7 @@ class Build:
     directory: Path
     board: Board
     networks: tuple[BuiltNetwork, ...]
-    report: dict[str, object]
+    report: Report
 
     @property
     def firmware(self) -> Path:
@@ -210,9 +210,8 @@ def _link(
     content = report.build_report(
         board, built, used, whole_stack, options, creation, board_file, second_stacks
     )
-    text = json_text(content) + "\n"
-    (directory / "report.json").write_bytes(text.encode())
-    return Build(directory, board, tuple(built), json.loads(text))
+    (directory / "report.json").write_bytes((json_text(content.as_json()) + "\n").encode())
+    return Build(directory, board, tuple(built), content)
 
 
 def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, bytes], str | None]:

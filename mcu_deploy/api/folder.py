@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from mcu_deploy import formats
+from mcu_deploy import formats, report
 from mcu_deploy.api.several import options_of
-from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model, sha256_of
@@ -22,7 +20,7 @@ from mcu_deploy.files.given import is_file, is_folder
 from mcu_deploy.hygiene.images import require_whole
 from mcu_deploy.options import Options
 from mcu_deploy.output import settle
-from mcu_deploy.report.saved import require_sound
+from mcu_deploy.report import NetworkReport, Report
 from mcu_deploy.session import Session
 
 
@@ -32,8 +30,7 @@ class BuildFolder:
 
     directory: Path
     board: Board
-    report: dict[str, Any]
-    options: Options
+    report: Report
 
     @property
     def firmware(self) -> Path:
@@ -46,19 +43,19 @@ class BuildFolder:
         return require_whole(self.directory / "bench.elf")
 
     @property
-    def networks(self) -> list[dict[str, Any]]:
-        """The networks' entries of report.json."""
-        return list(self.report["networks"])
+    def networks(self) -> tuple[NetworkReport, ...]:
+        """What the report says of the networks."""
+        return self.report.networks
 
-    def network(self, name: str | None = None) -> dict[str, Any]:
-        """The entry of a network; without a name the only one there is."""
+    def network(self, name: str | None = None) -> NetworkReport:
+        """What the report says of a network; without a name of the only one there is."""
         entries = self.networks
         if name is None and len(entries) == 1:
             return entries[0]
         for entry in entries:
-            if entry["name"] == name:
+            if entry.name == name:
                 return entry
-        names = ", ".join(e["name"] for e in entries)
+        names = ", ".join(e.name for e in entries)
         asked = "Say which with --model" if name is None else f"There is no {name!r}"
         raise RequestError(f"The firmware in {self.directory} holds the networks {names}. {asked}.")
 
@@ -66,9 +63,7 @@ class BuildFolder:
         """What the firmware on the device must say of itself."""
         return tuple(
             ExpectedModel(
-                e["name"],
-                e["source_sha256"],
-                sha256_of(_there(self.directory / f"network_{e['name']}.o")),
+                e.name, e.source_sha256, sha256_of(_there(self.directory / f"network_{e.name}.o"))
             )
             for e in self.networks
         )
@@ -83,19 +78,20 @@ class BuildFolder:
             with self.session() as own:
                 return self.compile_again(name, own)
         entry = self.network(name)
-        pools = replace(self.options.pools, taken=entry["pools_taken"])
+        options = self.report.options
+        pools = replace(options.pools, taken=entry.pools_taken)
         network = compile_model(
-            _there(self.directory / entry["kept_model"]),
+            _there(self.directory / entry.kept_model),
             self.board,
             name=name,
             session=session,
             options=options_of(
-                replace(self.options, pools=pools), name, [e["name"] for e in self.networks]
+                replace(options, pools=pools), name, [e.name for e in self.networks]
             ),
         )
         computed = [step.choice.workload.backend for step in network.plan.steps]
-        if computed != [layer["backend"] for layer in entry["layers"]]:
-            before = ", ".join(dict.fromkeys(layer["backend"] for layer in entry["layers"]))
+        if computed != [layer.backend for layer in entry.layers]:
+            before = ", ".join(dict.fromkeys(layer.backend for layer in entry.layers))
             raise RequestError(
                 f"{self.directory} was built with the backends {before}, and now {name!r} would be "
                 f"computed by {', '.join(dict.fromkeys(computed))}. Give the same backends "
@@ -105,7 +101,7 @@ class BuildFolder:
 
     def session(self) -> Session:
         """A session that looks for backends where the build did."""
-        return Session(options=CreationOptions(**self.report["session"]))
+        return Session(options=self.report.session)
 
 
 def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
@@ -119,13 +115,9 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
             f"--board BOARD -o {path}` first, or give the model file."
         )
     try:
-        report = json.loads(file.read_text(encoding="utf-8"))
-        require_sound(report)
-        kept = report["board_file"]
-        built_for = load_board(path / kept if kept else report["board"])
-        options = Options(**report["options"])
-        CreationOptions(**report["session"])
-    except (ValueError, LookupError, TypeError, RecursionError, UsageError, BoardError) as error:
+        saved = report.read(json.loads(file.read_text(encoding="utf-8")))
+        built_for = load_board(path / saved.board_file if saved.board_file else saved.board)
+    except (ValueError, RecursionError, UsageError, BoardError) as error:
         clause = one_line(str(error), 300).rstrip(".")
         raise RequestError(
             f"{file} is not a report of this version of mcu-deploy ({clause}). Build again."
@@ -135,7 +127,7 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
             f"{path} was built for board {built_for.name}, not {board}. Build it for that board, "
             "or leave --board out."
         )
-    return BuildFolder(path, built_for, report, options)
+    return BuildFolder(path, built_for, saved)
 
 
 def _there(file: Path) -> Path:

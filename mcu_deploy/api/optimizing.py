@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mcu_deploy import compiler, pmx
 from mcu_deploy.boards import Board, load_board
@@ -13,7 +12,7 @@ from mcu_deploy.errors import UsageError
 from mcu_deploy.formats.imported import AssumedShape, tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.output import require_writable, write_file
-from mcu_deploy.report import floats
+from mcu_deploy.report import OptimizedReport, optimized_report
 from mcu_deploy.session import Session
 
 
@@ -26,33 +25,9 @@ class Optimized:
     model: CompiledModel
     assumed: tuple[AssumedShape, ...] = ()
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> OptimizedReport:
         """What `optimize --json` prints."""
-        times = self.model.plan.times
-        return {
-            "model": self.model.name,
-            "pmx": str(self.path),
-            "pmx_bytes": self.bytes,
-            "core": self.model.target.core,
-            "arena_bytes": self.model.plan.arena_bytes,
-            "arena_lower_bound_bytes": self.model.plan.lower_bound,
-            "macs": self.model.macs,
-            "float_layers": [layer.as_json() for layer in floats.float_layers(self.model)]
-            if floats.is_quantized(self.model)
-            else [],
-            "assumed_shapes": [item.as_json() for item in self.assumed],
-            "layers": [
-                {
-                    "index": step.index,
-                    "short": step.short,
-                    "name": step.choice.layer.name,
-                    "op": step.choice.layer.op,
-                    "backend": step.choice.workload.backend,
-                    "macs": step.choice.layer.macs * times[step.index],
-                }
-                for step in self.model.plan.steps
-            ],
-        }
+        return optimized_report(self.path, self.bytes, self.model, self.assumed)
 
 
 def optimize_model(

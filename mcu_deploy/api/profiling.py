@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from mcu_deploy.api.folder import BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device
@@ -13,6 +12,7 @@ from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.errors import BackendFault, RequestError
 from mcu_deploy.files.samples import random_samples
+from mcu_deploy.report import NetworkReport
 from mcu_deploy.session import Session
 
 
@@ -96,22 +96,22 @@ def profile(
     entry = folder.network(model)
     chosen = connection or Connection()
     if chosen.port is not None:
-        measured = _on_board(folder, entry["name"], chosen, session)
+        measured = _on_board(folder, entry.name, chosen, session)
     else:
         measured = _emulated(folder, entry, chosen)
     return replace(measured, counters=_counters(entry, measured, session))
 
 
-def _emulated(folder: BuildFolder, entry: dict[str, Any], chosen: Connection) -> Profile:
+def _emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> Profile:
     if folder.board.is_host:
         raise RequestError(
-            f"Nothing counts instructions on the host, for which {entry['name']!r} was built. "
+            f"Nothing counts instructions on the host, for which {entry.name!r} was built. "
             "Build it for a microcontroller board, such as --board mps2-an386, and profile that."
         )
-    if entry["name"] != folder.networks[0]["name"]:
+    if entry.name != folder.networks[0].name:
         raise RequestError(
-            f"bench.elf runs the first network of the firmware, {folder.networks[0]['name']!r}. "
-            f"Build {entry['name']!r} alone to profile it."
+            f"bench.elf runs the first network of the firmware, {folder.networks[0].name!r}. "
+            f"Build {entry.name!r} alone to profile it."
         )
     counts = count_instructions(
         folder.board,
@@ -142,25 +142,22 @@ def _on_board(folder: BuildFolder, name: str, connection: Connection, session: S
 
 
 def _profile(
-    entry: dict[str, object],
+    entry: NetworkReport,
     costs: tuple[int, ...],
     total: int,
     unit: str,
     source: str,
     stack_bytes: int | None,
 ) -> Profile:
-    rows = entry["layers"]
-    assert isinstance(rows, list)
+    rows = entry.layers
     layers = tuple(
         LayerCost(
-            **{key: row[key] for key in ("index", "short", "name", "op", "macs")},
-            cost=cost,
-            share=cost / total if total else 0.0,
+            row.index, row.short, row.name, row.op, cost, row.macs, cost / total if total else 0.0
         )
         for row, cost in zip(rows, (*costs, *(0,) * (len(rows) - len(costs))), strict=True)
     )
     macs = sum(layer.macs for layer in layers)
-    return Profile(str(entry["name"]), unit, source, total, macs, layers, stack_bytes)
+    return Profile(entry.name, unit, source, total, macs, layers, stack_bytes)
 
 
 class _Counters:
@@ -174,10 +171,10 @@ class _Counters:
 
 
 def _counters(
-    entry: dict[str, Any], measured: Profile, session: Session
+    entry: NetworkReport, measured: Profile, session: Session
 ) -> dict[str, dict[str, int]]:
     """What the backends make of the counts of their layers."""
-    backends = {row["index"]: row["backend"] for row in entry["layers"]}
+    backends = {row.index: row.backend for row in entry.layers}
     found: dict[str, dict[str, int]] = {}
     for backend_id in dict.fromkeys(backends.values()):
         if not session.registry.is_registered(backend_id):

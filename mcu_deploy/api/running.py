@@ -85,11 +85,11 @@ def explain_fault(folder: BuildFolder, fault: DeviceFault) -> str:
     model = fault.report.model
     if layer is not None and model is not None and model < len(folder.networks):
         network = folder.networks[model]
-        if layer < len(network["layers"]):
-            entry = network["layers"][layer]
+        if layer < len(network.layers):
+            entry = network.layers[layer]
             text += (
-                f"\n  layer {layer} of {network['name']} is {entry['short']}, the {entry['op']} "
-                f"{shorten(entry['name'])!r}, by the backend {entry['backend']}"
+                f"\n  layer {layer} of {network.name} is {entry.short}, the {entry.op} "
+                f"{shorten(entry.name)!r}, by the backend {entry.backend}"
             )
     return f"{text}\n{fault.remedy}" if isinstance(fault, EndlessRun) else text
 
@@ -128,20 +128,20 @@ def run(
     """
     folder = as_folder(build)
     entry = folder.network(model)
-    name = entry["name"]
+    name = entry.name
     if isinstance(samples, (str, Path)):
         samples = load_for(folder, name, samples, partition, session)
     results = Results([], [])
     with open_device(folder, connection) as device:
-        if entry["states"]:
+        if entry.states:
             device.reset_states(name)
         for inputs in samples.inputs:
             # Lanes run at once only where no hook watches.
             results.outputs.append(
-                device.infer(name, list(inputs), partition=partition, bare=bool(entry["lanes"]))
+                device.infer(name, list(inputs), partition=partition, bare=bool(entry.lanes))
             )
             if partition is None:
-                kept = {k["name"]: device.kept(name, k["name"]) for k in entry["kept"]}
+                kept = {k.name: device.kept(name, k.name) for k in entry.kept}
                 results.kept.append(kept)
     return results
 

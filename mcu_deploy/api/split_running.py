@@ -56,9 +56,9 @@ def run(
         folder_for(model, "host", name="head", options=head) as first,
         folder_for(model, board, name="tail", options=tail) as second,
     ):
-        wanted = [tensor["name"] for tensor in first.network()["inputs"]]
+        wanted = [tensor.name for tensor in first.network().inputs]
         here = running.run(first, Samples(_pick(known, wanted), given.origin))
-        others = [t["name"] for t in second.network()["inputs"]][len(tensors) :]
+        others = [t.name for t in second.network().inputs][len(tensors) :]
         handed = tuple(
             (*outputs, *rest) for outputs, rest in zip(here, _pick(known, others), strict=True)
         )

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy import interpreter
-from mcu_deploy.agreement.layers import LayerReport, compare_layers
+from mcu_deploy.agreement.layers import LayerComparison, compare_layers
 from mcu_deploy.agreement.metrics import Metrics, compare
 from mcu_deploy.agreement.reference import (
     Carried,
@@ -30,6 +29,7 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
 from mcu_deploy.ir import EdgeId
+from mcu_deploy.report import NetworkReport
 from mcu_deploy.session import Session
 
 
@@ -52,7 +52,7 @@ class Validation:
     reference: str = ""
     stack_used: int = 0
     stack_bound: int | None = None
-    layers: LayerReport | None = None
+    layers: LayerComparison | None = None
     opinion: Opinion | None = None
     notes: tuple[str, ...] = field(default=())
     problems: tuple[str, ...] = field(default=())
@@ -88,14 +88,14 @@ def validate(
     """
     folder = as_folder(build)
     entry = folder.network(model)
-    network = folder.compile_again(entry["name"], session)
+    network = folder.compile_again(entry.name, session)
     if isinstance(samples, (str, Path)):
         samples = load_samples(samples, network.graph, network.inputs)
     given = samples or random_samples(network.graph, edges=network.inputs)
     chosen = connection or Connection()
     oracle = _run_oracle(network, given)
     with open_device(folder, chosen) as device:
-        if entry["states"]:
+        if entry.states:
             device.reset_states(network.name)
         runs = run_samples(device, network, given, watch=layers)
         verdict = _Verdict(network, [run.outputs for run in runs])
@@ -113,7 +113,7 @@ def validate(
             opinion = _opinion(folder, entry, network, given, far or 0)
             verdict.ask_opinion(reference, opinion, far is not None)
     used = max(run.stack_used for run in runs)
-    bound = folder.report.get("firmware_stack_bytes")
+    bound = folder.report.firmware_stack_bytes
     if bound is not None and used > bound:
         verdict.problems.append(f"the stack was {used} bytes deep, its bound is {bound}")
     graph = network.graph
@@ -128,12 +128,12 @@ def validate(
 
 
 def _run_reference(
-    folder: BuildFolder, entry: dict[str, Any], network: Network, samples: Samples
+    folder: BuildFolder, entry: NetworkReport, network: Network, samples: Samples
 ) -> Reference | NoReference:
     """What another program computes of the model that the build kept."""
-    if folder.report["options"]["half"] is not None:
+    if folder.report.options.half is not None:
         return NoReference("the network is half of the model")
-    model = folder.directory / entry["kept_model"]
+    model = folder.directory / entry.kept_model
     return run_reference(model, samples.inputs, _carried(network))
 
 
@@ -143,10 +143,10 @@ def _carried(network: Network) -> list[Carried]:
 
 
 def _opinion(
-    folder: BuildFolder, entry: dict[str, Any], network: Network, samples: Samples, number: int
+    folder: BuildFolder, entry: NetworkReport, network: Network, samples: Samples, number: int
 ) -> Opinion:
     """The other program's layers in one sample."""
-    model = folder.directory / entry["kept_model"]
+    model = folder.directory / entry.kept_model
     try:
         tensors = reference_tensors(model, samples.inputs[: number + 1], _carried(network))
     except ModelError as error:
@@ -201,7 +201,7 @@ class _Verdict:
             (self.problems if rule.kind == BITS else self._open).append(said)
         return bool(self._open)
 
-    def ask_layers(self, layers: LayerReport) -> None:
+    def ask_layers(self, layers: LayerComparison) -> None:
         """Takes what the layers say, each computed from the device's own inputs."""
         if layers.differences:
             self.problems += [*self._open, str(layers.differences[0])]

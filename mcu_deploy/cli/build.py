@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -21,6 +23,10 @@ from mcu_deploy.cli.options import (
     creation_options,
 )
 from mcu_deploy.options import Options
+
+if TYPE_CHECKING:
+    from mcu_deploy.report.explain import CandidateRow, Explanation
+    from mcu_deploy.report.model import NetworkReport, Report
 
 
 def register(app: typer.Typer) -> None:
@@ -69,14 +75,15 @@ def build(
         )
     rows = [row for n in built.networks for row in explain_network(n.network)] if explain else []
     if as_json:
-        print_json({**built.report, "explain": rows} if explain else built.report)
+        content = built.report.as_json()
+        print_json(content | {"explain": [asdict(row) for row in rows]} if explain else content)
         return
     _print(built.report, folder)
     if explain:
         _explain(rows, wide)
 
 
-def _print(report: dict[str, Any], folder: str) -> None:
+def _print(report: Report, folder: str) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
         ("network", "left"), ("layers", "right"), ("MACs", "right"), ("flash", "right"),
@@ -84,74 +91,74 @@ def _print(report: dict[str, Any], folder: str) -> None:
         ("stack", "right"),
     ):  # fmt: skip
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
-    for n in report["networks"]:
+    for n in report.networks:
         numbers = (
-            len(n["layers"]), n["macs"], n["flash_bytes"], n["ram_bytes"], n["arena_bytes"],
-            n["arena_lower_bound_bytes"],
+            len(n.layers), n.macs, n.flash_bytes, n.ram_bytes, n.arena_bytes,
+            n.arena_lower_bound_bytes,
         )  # fmt: skip
-        ratio = "" if n["arena_ratio"] is None else f"{n['arena_ratio']:.2f}"
-        cells = (*(f"{number:,}" for number in numbers), ratio, f"{n['stack_bytes']:,}")
-        table.add_row(escape(n["name"]), *cells)
+        ratio = "" if n.arena_ratio is None else f"{n.arena_ratio:.2f}"
+        cells = (*(f"{number:,}" for number in numbers), ratio, f"{n.stack_bytes:,}")
+        table.add_row(escape(n.name), *cells)
     out.print(table)
-    for n in report["networks"]:
-        for line in _pools(n, report["options"]["pools"]["hot_weights"]):
+    for n in report.networks:
+        for line in _pools(n, report.options.pools.hot_weights):
             out.print(escape(line))
-    for n in report["networks"]:
-        for line in float_lines(n["float_layers"], len(n["layers"]), n["name"]):
+    for n in report.networks:
+        for line in float_lines(n.float_layers, len(n.layers), n.name):
             out.print(escape(line))
     out.print(
-        f"firmware for {report['board']}: {report['firmware_flash_bytes']:,} bytes of flash, "
-        f"{report['firmware_ram_bytes']:,} bytes of RAM"
+        f"firmware for {report.board}: {report.firmware_flash_bytes:,} bytes of flash, "
+        f"{report.firmware_ram_bytes:,} bytes of RAM"
     )
-    for m in report["memories"]:
-        use = f"{m['used']:>11,} of {m['size']:>11,}"
-        if m["used"]:
-            out.print(f"  {m['name']:<10} {use} bytes of {m['kind']}")
+    for m in report.memories:
+        use = f"{m.used:>11,} of {m.size:>11,}"
+        if m.used:
+            out.print(f"  {m.name:<10} {use} bytes of {m.kind}")
     out.print(f"in {escape(folder)}: " + ", ".join(_products(report)))
 
 
-def _pools(network: dict[str, Any], hot_weights: int) -> list[str]:
+def _pools(network: NetworkReport, hot_weights: int) -> list[str]:
     """Where a network's tensors and constants lie, if not all in one workspace."""
     lines = []
-    if len(network["pools"]) > 1:
+    if len(network.pools) > 1:
         parts = (
-            f"{p['name']} {p['bytes']:,} bytes" + (f" in {p['memory']}" if p["memory"] else "")
-            for p in network["pools"]
+            f"{p.name} {p.bytes:,} bytes" + (f" in {p.memory}" if p.memory else "")
+            for p in network.pools
         )
-        lines.append(f"{network['name']}: {', '.join(parts)}")
-    if hot_weights or network["hot_weights_bytes"]:
+        lines.append(f"{network.name}: {', '.join(parts)}")
+    if hot_weights or network.hot_weights_bytes:
         lines.append(
-            f"{network['name']}: {network['hot_weights_bytes']:,} of {network['weights_bytes']:,} "
+            f"{network.name}: {network.hot_weights_bytes:,} of {network.weights_bytes:,} "
             "bytes of constants are copied to RAM"
         )
     return lines
 
 
-def _products(report: dict[str, Any]) -> list[str]:
-    objects = [f"network_{n['name']}.o" for n in report["networks"]]
+def _products(report: Report) -> list[str]:
+    objects = [f"network_{n.name}.o" for n in report.networks]
     return [*objects, "libmcu_crt.a", "firmware.elf", "bench.elf", "report.json"]
 
 
-def _explain(rows: list[dict[str, Any]], wide: bool) -> None:
+def _explain(rows: Sequence[Explanation], wide: bool) -> None:
     """A line for each node; below it who else could compute it, and who does not and why."""
     titles = (
         "", "layer", "part", "operator", "backend", "chosen by", "estimate", "in the model",
     )  # fmt: skip
     cells, notes = [], []
     for row in rows:
-        own = [c for c in row["candidates"] if c["backend"] == row["backend"]]
-        others = [c for c in row["candidates"] if c["backend"] != row["backend"]]
+        own = [c for c in row.candidates if c.backend == row.backend]
+        others = [c for c in row.candidates if c.backend != row.backend]
         cells.append(
             (
-                "view" if row["step"] is None else str(row["step"]), row["short"],
-                "" if row["partition"] is None else str(row["partition"]),
-                row["op"], row["backend"], row["chosen_by"],
-                _cost(own[0]) if own else "", row["name"],
+                "view" if row.step is None else str(row.step), row.short,
+                "" if row.partition is None else str(row.partition),
+                row.op, row.backend, row.chosen_by,
+                _cost(own[0]) if own else "", row.name,
             )
         )  # fmt: skip
         notes.append(
-            [f"{c['backend']} could{_price(c)}" for c in others]
-            + [f"{r['backend']} does not: {r['reason']}" for r in row["refusals"]]
+            [f"{c.backend} could{_price(c)}" for c in others]
+            + [f"{r.backend} does not: {r.reason}" for r in row.refusals]
         )
     head, *lines = layer_lines(titles, cells, ("", "part", "estimate"), wide)
     out.print(f"[bold]{escape(head)}[/]")
@@ -165,12 +172,12 @@ def _explain(rows: list[dict[str, Any]], wide: bool) -> None:
     )
 
 
-def _price(candidate: dict[str, Any]) -> str:
-    unit = "instructions" if candidate["cycles"] is None else "cycles"
+def _price(candidate: CandidateRow) -> str:
+    unit = "instructions" if candidate.cycles is None else "cycles"
     return f", for {_cost(candidate)} {unit}" if _cost(candidate) else ", for it does not say what"
 
 
-def _cost(candidate: dict[str, Any]) -> str:
+def _cost(candidate: CandidateRow) -> str:
     """What is compared by --strategy cost; empty where the backend does not say."""
-    known = candidate["cycles"] if candidate["cycles"] is not None else candidate["instructions"]
+    known = candidate.cycles if candidate.cycles is not None else candidate.instructions
     return "" if known is None else f"{known:,}"

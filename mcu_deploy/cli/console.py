@@ -6,14 +6,17 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TextIO
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
 
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.files.json_text import json_text
+
+if TYPE_CHECKING:
+    from mcu_deploy.report.floats import FloatLayer
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -103,11 +106,11 @@ def print_json(value: Any) -> None:
     print(json_text(value, getattr(sys.stdout, "encoding", None) or "utf-8"))
 
 
-def float_lines(layers: Sequence[Mapping[str, Any]], count: int, network: str) -> list[str]:
+def float_lines(layers: Sequence[FloatLayer], count: int, network: str) -> list[str]:
     """What `float_layers` of a report says of one network: a headline, and a line for each."""
     if not layers:
         return []
-    constants = sum(layer["constant_bytes"] for layer in layers)
+    constants = sum(layer.constant_bytes for layer in layers)
     verb = "runs" if len(layers) == 1 else "run"
     lines = [
         f"{len(layers)} of {count} layers of this quantized model ({network}) {verb} in float, "
@@ -115,8 +118,8 @@ def float_lines(layers: Sequence[Mapping[str, Any]], count: int, network: str) -
     ]
     for layer in layers[:_MOST_FLOATS]:
         lines.append(
-            f"  {layer['short']} ({layer['op']}): {layer['reason']}; it writes "
-            f"{layer['tensor_bytes']:,} bytes of float tensors"
+            f"  {layer.short} ({layer.op}): {layer.reason}; it writes "
+            f"{layer.tensor_bytes:,} bytes of float tensors"
         )
     if len(layers) > _MOST_FLOATS:
         lines.append(f"  and {len(layers) - _MOST_FLOATS} more; --json lists them all")

@@ -63,10 +63,10 @@ def demo(
         )
     report = built.report
     totals = {
-        "model": "kws", "board": name, "flash_bytes": report["flash_bytes"],
-        "ram_bytes": report["ram_bytes"],
+        "model": "kws", "board": name, "flash_bytes": report.flash_bytes,
+        "ram_bytes": report.ram_bytes,
         "instructions": None if counted is None else counted.total,
-        "macs": report["macs"], "samples": rows,
+        "macs": report.macs, "samples": rows,
     }  # fmt: skip
     if as_json:
         print_json(totals)

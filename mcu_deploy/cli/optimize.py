@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -53,13 +54,13 @@ def optimize(
         made = optimizing.optimize_model(
             model, board, output, name=name, session=session, options=options, compress=compress
         )
-    if as_json:
-        print_json(made.report())
-        return
     report = made.report()
-    for line in float_lines(report["float_layers"], len(report["layers"]), report["model"]):
+    if as_json:
+        print_json(asdict(report))
+        return
+    for line in float_lines(report.float_layers, len(report.layers), report.model):
         out.print(escape(line))
     out.print(
-        f"{escape(str(made.path))}: {made.bytes:,} bytes, {len(made.model.plan.steps)} layers "
-        f"and {made.model.plan.arena_bytes:,} bytes of arena for a {made.model.target.core}"
+        f"{escape(report.pmx)}: {report.pmx_bytes:,} bytes, {len(report.layers)} layers "
+        f"and {report.arena_bytes:,} bytes of arena for a {report.core}"
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -22,6 +23,10 @@ from mcu_deploy.cli.options import (
     RunTimeoutOption,
     WideOption,
 )
+
+if TYPE_CHECKING:
+    from mcu_deploy.api.profiling import Profile
+    from mcu_deploy.report import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -60,21 +65,21 @@ def profile(
             _print(folder.board.name, result, wide)
 
 
-def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
+def _as_json(report: Report, result: Profile) -> dict[str, Any]:
     costs = {layer.index: layer for layer in result.layers}
     layers = [
         {
-            **row,
-            result.unit: costs[row["index"]].cost,
-            "share": costs[row["index"]].share,
-            "per_mac": costs[row["index"]].per_mac,
+            **asdict(row),
+            result.unit: costs[row.index].cost,
+            "share": costs[row.index].share,
+            "per_mac": costs[row.index].per_mac,
         }
-        for row in report["layers"]
-        if row["network"] == result.network
+        for row in report.layers
+        if row.network == result.network
     ]
     counted = result.total if result.unit == "instructions" else None
     return {
-        **report,
+        **report.as_json(),
         "instructions": counted,
         "layers": layers,
         "profile": {
@@ -91,7 +96,7 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
     }
 
 
-def _print(board: str, result: Any, wide: bool) -> None:
+def _print(board: str, result: Profile, wide: bool) -> None:
     out.print(escape(f"{result.network} on {board}: {result.unit} counted by {result.source}"))
     _print_layers(result, wide)
     per_mac = f", {result.total / result.macs:.2f} per MAC" if result.macs else ""
@@ -114,7 +119,7 @@ def _print(board: str, result: Any, wide: bool) -> None:
         )
 
 
-def _print_layers(result: Any, wide: bool) -> None:
+def _print_layers(result: Profile, wide: bool) -> None:
     """A line for each layer, what the model calls it at the end."""
     titles = ("", "layer", "operator", result.unit, "share", "MACs", "per MAC", "in the model")
     rows = [

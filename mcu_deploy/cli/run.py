@@ -90,7 +90,7 @@ def run(
         results = halves.tail
     else:
         with folder_for(source, board) as folder:
-            name, board_name = folder.network(model)["name"], folder.board.name
+            name, board_name = folder.network(model).name, folder.board.name
             given = running.load_for(folder, name, inputs, partition).first(samples)
             with err.status(f"running {len(given)} samples on {board_name} ..."):
                 results = running.run(

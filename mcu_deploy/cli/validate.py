@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -22,6 +22,12 @@ from mcu_deploy.cli.options import (
     RetriesOption,
     RunTimeoutOption,
 )
+
+if TYPE_CHECKING:
+    from mcu_deploy.agreement.layers import LayerComparison
+    from mcu_deploy.agreement.second_opinion import Opinion
+    from mcu_deploy.api.validating import Validation
+    from mcu_deploy.report import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -81,12 +87,12 @@ def validate(
         port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout
     )
     with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:
-        if layers == "all" and not folder.report["options"]["layers_all"]:
+        if layers == "all" and not folder.report.options.layers_all:
             raise RequestError(
                 f"{source} was built with fusion and reuse. Build it with --layers all, or give "
                 "the model file."
             )
-        name = folder.network(model)["name"]
+        name = folder.network(model).name
         network = folder.compile_again(name)
         graph, edges = network.graph, network.inputs
         given = (
@@ -105,10 +111,10 @@ def validate(
         raise typer.Exit(1)
 
 
-def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
+def _as_json(report: Report, result: Validation) -> dict[str, Any]:
     layers = result.layers
     return {
-        **report,
+        **report.as_json(),
         "validation": {
             "passed": result.passed,
             "verdict": result.verdict,
@@ -149,12 +155,12 @@ def _as_json(report: dict[str, Any], result: Any) -> dict[str, Any]:
     }
 
 
-def _program(result: Any) -> str:
+def _program(result: Validation) -> str:
     """The key of the second opinion's numbers."""
     return "litert" if result.reference.startswith("LiteRT") else "onnxruntime"
 
 
-def _print(name: str, board: str, result: Any) -> None:
+def _print(name: str, board: str, result: Validation) -> None:
     from mcu_deploy.codegen.names import shorten
 
     out.print(escape(f"{name} on {board}: {result.where}"))
@@ -195,7 +201,7 @@ def _print(name: str, board: str, result: Any) -> None:
         out.print(f"[bold green]passed[/]{escape(result.verdict.removeprefix('passed'))}")
 
 
-def _opinion(program: str, opinion: Any) -> str:
+def _opinion(program: str, opinion: Opinion) -> str:
     left = f", {len(opinion.left)} cannot be compared" if opinion.left else ""
     return escape(
         f"layers beside {program}, each computed from its tensors: {opinion.compared} compared, "
@@ -203,7 +209,7 @@ def _opinion(program: str, opinion: Any) -> str:
     )
 
 
-def _print_layers(layers: Any) -> None:
+def _print_layers(layers: LayerComparison) -> None:
     out.print(
         f"layers: {len(layers.tensors)} tensors compared in every sample "
         f"({layers.compared} comparisons), {len(layers.differences)} differ"

@@ -40,15 +40,6 @@ class AssumedShape:
             f"{self.size}; {self.remedy}"
         )
 
-    def as_json(self) -> dict[str, object]:
-        """A row of `assumed_shapes` in reports."""
-        return {
-            "input": self.input,
-            "dimension": self.dimension,
-            "size": self.size,
-            "shape": list(self.shape),
-        }
-
 
 @dataclass(frozen=True)
 class Imported:

@@ -1,7 +1,28 @@
 """What a build says of itself: report.json, with the keys of DESIGN section 2; and --explain."""
 
-from mcu_deploy.report.build import build_report, kept_model
-from mcu_deploy.report.explain import explain
+from mcu_deploy.report.build import build_report, kept_model, optimized_report
+from mcu_deploy.report.explain import Explanation, explain
 from mcu_deploy.report.memory import joint_arena
+from mcu_deploy.report.model import (
+    LayerReport,
+    NetworkReport,
+    OptimizedReport,
+    Report,
+    TensorReport,
+    read,
+)
 
-__all__ = ["build_report", "explain", "joint_arena", "kept_model"]
+__all__ = [
+    "Explanation",
+    "LayerReport",
+    "NetworkReport",
+    "OptimizedReport",
+    "Report",
+    "TensorReport",
+    "build_report",
+    "explain",
+    "joint_arena",
+    "kept_model",
+    "optimized_report",
+    "read",
+]

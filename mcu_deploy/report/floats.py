@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from mcu_deploy.backends.interface import Layer
@@ -20,12 +20,13 @@ _CONVERSIONS = {
 
 @dataclass(frozen=True)
 class FloatLayer:
-    """A layer that reads or writes real numbers.
+    """A layer that reads or writes real numbers: a row of `float_layers` in reports.
 
     index, short: the layer's number and name. reason: a clause. constant_bytes: of its float
     constants, tensor_bytes: of the float tensors that it writes.
     """
 
+    network: str
     index: int
     short: str
     op: str
@@ -38,10 +39,6 @@ class FloatLayer:
             f"{self.short} ({self.op}): {self.reason} ({self.constant_bytes:,} bytes of float "
             f"constants, {self.tensor_bytes:,} of float tensors)"
         )
-
-    def as_json(self) -> dict[str, Any]:
-        """A row of `float_layers` in reports."""
-        return asdict(self)
 
 
 def is_quantized(model: CompiledModel) -> bool:
@@ -64,7 +61,7 @@ def float_layers(model: CompiledModel) -> tuple[FloatLayer, ...]:
         constants = (c.value for c in workload.constants)
         found.append(
             FloatLayer(
-                step.index, step.short, layer.op, reason or "the model has it in float",
+                model.name, step.index, step.short, layer.op, reason or "the model has it in float",
                 sum(value.nbytes for value in constants if value.dtype.kind == "f"),
                 sum(o.type.bytes for o in layer.outputs if o.type.dtype.is_float),
             )

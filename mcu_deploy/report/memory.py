@@ -9,10 +9,11 @@ overlap").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mcu_deploy.compiled import CompiledModel
+from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import InPool, Place, Plan, Step
+from mcu_deploy.report.model import BufferReport, OperandReport, ScratchReport, TensorReport
 
 
 def joint_arena(networks: Sequence[CompiledModel], shared: bool) -> int:
@@ -23,55 +24,61 @@ def joint_arena(networks: Sequence[CompiledModel], shared: bool) -> int:
     return own + max(n.plan.bytes for n in networks)
 
 
-def buffers(plan: Plan) -> list[dict[str, Any]]:
-    """The buffers: where each lies, from which layer to which, and what it holds.
-
-    first -1: from before the run; last the number of layers: to behind it. A buffer that moves is
-    listed with its first place.
-    """
-    return [
-        {
-            "id": buffer.id,
-            **place(plan, plan.buffer_place(buffer.id)),
-            "bytes": buffer.bytes,
-            "first": buffer.first,
-            "last": buffer.last,
-            "persistent": buffer.persistent,
-            "holds": buffer.label,
-        }
-        for buffer in plan.buffers
-    ]
+def buffers(plan: Plan) -> tuple[BufferReport, ...]:
+    """The buffers of a plan."""
+    return tuple(
+        BufferReport(
+            b.id, *_pool_and_offset(plan, plan.buffer_place(b.id)), b.bytes, b.first, b.last,
+            b.persistent, b.label,
+        )
+        for b in plan.buffers
+    )  # fmt: skip
 
 
-def place(plan: Plan, where: Place) -> dict[str, Any]:
-    """Pool and offset in bytes; offset None: in the caller's buffer, or wherever it is put."""
+def tensor(
+    graph: Graph, plan: Plan, edge: EdgeId, at: int | None = None, name: str | None = None
+) -> TensorReport:
+    """A tensor and its place: between runs, or at a layer. name: as it is called, if otherwise."""
+    type_ = graph.type(edge)
+    quantization = type_.quantization
+    return TensorReport(
+        graph.edge_name(edge) if name is None else name,
+        type_.dtype.value,
+        tuple(type_.shape),
+        None if quantization is None else quantization.scale[0],
+        None if quantization is None else quantization.zero_point[0],
+        *_pool_and_offset(plan, plan.place(edge, at)),
+        type_.bytes,
+    )
+
+
+def operands(plan: Plan, step: Step) -> tuple[OperandReport | None, ...]:
+    """What a layer reads from memory."""
+    return tuple(
+        None
+        if operand is None or operand.constant is not None
+        else OperandReport(
+            operand.name,
+            *_pool_and_offset(plan, plan.place(operand.edge, step.index)),
+            operand.type.bytes,
+        )
+        for operand in step.choice.layer.inputs
+    )
+
+
+def scratch(plan: Plan, step: Step) -> tuple[ScratchReport, ...]:
+    """What a layer has to itself: its scratch, and its backend's regions."""
+    own = [step.scratch] if step.scratch is not None else []
+    return tuple(
+        ScratchReport(
+            *_pool_and_offset(plan, plan.buffer_place(b, step.index)), plan.buffers[b].bytes
+        )
+        for b in (*own, *step.regions.values())
+    )
+
+
+def _pool_and_offset(plan: Plan, where: Place) -> tuple[str, int | None]:
+    """offset None: in the caller's buffer, or wherever it is put."""
     if isinstance(where, InPool):
-        return {"pool": plan.pools[where.pool].name, "offset": where.offset}
-    return {"pool": "caller" if where.caller else "run time", "offset": None}
-
-
-def accesses(plan: Plan, step: Step) -> dict[str, Any]:
-    """What a layer reads from memory and uses as scratch, and which of its outputs may lie on
-    which of its inputs, by position; the distance is in bytes."""
-    layer, workload = step.choice.layer, step.choice.workload
-    scratch = [step.scratch] if step.scratch is not None else []
-    return {
-        "inputs": [
-            None
-            if operand is None or operand.constant is not None
-            else {
-                "name": operand.name,
-                **place(plan, plan.place(operand.edge, step.index)),
-                "bytes": operand.type.bytes,
-            }
-            for operand in layer.inputs
-        ],
-        "scratch": [
-            {**place(plan, plan.buffer_place(b, step.index)), "bytes": plan.buffers[b].bytes}
-            for b in (*scratch, *step.regions.values())
-        ],
-        "overlaps": [
-            {"input": fact.input, "output": fact.output, "distance": fact.distance}
-            for fact in workload.in_place
-        ],
-    }
+        return plan.pools[where.pool].name, where.offset
+    return "caller" if where.caller else "run time", None

@@ -79,20 +79,21 @@ def test_what_is_not_quantized_has_bytes_alone(models_dir: Path) -> None:
 def test_the_header_of_a_build_and_its_report_agree(tmp_path: Path) -> None:
     """The bound is known when the network is linked; its object is none the less that header's."""
     model = resources.examples() / "kws" / "model.onnx"
-    report = build(model, "host", tmp_path, name="kws").report["networks"][0]
+    report = build(model, "host", tmp_path, name="kws").report.networks[0]
     header = (tmp_path / "network_kws.h").read_text()
     macros = dict(re.findall(r"^#define MCU_KWS_(\w+) +\(?(\S+?)U?\)?$", header, re.M))
-    assert int(macros["STACK_BYTES"]) == report["stack_bytes"]
-    first, last = report["layers"][0]["inputs"][0], report["layers"][-1]["outputs"][0]
-    for what, layer in (("input", first), ("output", last)):
-        (tensor,) = report[f"{what}s"]
-        assert int(macros[f"{what.upper()}_0_BYTES"]) == tensor["bytes"]
-        assert int(macros[f"{what.upper()}_0_ZERO_POINT"]) == tensor["zero_point"]
-        scale = np.float32(macros[f"{what.upper()}_0_SCALE"].rstrip("F"))
-        assert scale == np.float32(tensor["scale"])
-        assert {k: tensor[k] for k in ("pool", "offset", "bytes")} == {
-            k: layer[k] for k in ("pool", "offset", "bytes")
-        }
+    assert int(macros["STACK_BYTES"]) == report.stack_bytes
+    first, last = report.layers[0].inputs[0], report.layers[-1].outputs[0]
+    assert first is not None
+    for what, (tensor,), layer in (
+        ("INPUT", report.inputs, first),
+        ("OUTPUT", report.outputs, last),
+    ):
+        assert int(macros[f"{what}_0_BYTES"]) == tensor.bytes
+        assert int(macros[f"{what}_0_ZERO_POINT"]) == tensor.zero_point
+        scale = np.float32(macros[f"{what}_0_SCALE"].rstrip("F"))
+        assert scale == np.float32(tensor.scale)
+        assert (tensor.pool, tensor.offset, tensor.bytes) == (layer.pool, layer.offset, layer.bytes)
     built = (tmp_path / "network_kws.o").read_bytes()
     network = compiler.compile_model(model, load_board("host"), name="kws")
     (tmp_path / "again").mkdir()

@@ -38,7 +38,7 @@ def test_layers_and_total_are_counted_exactly(board: str, kws_dir: Path, tmp_pat
     assert all(layer.cost > layer.macs for layer in counted.layers)
     # the bound of the network's own stack, and what bench.elf has around it
     assert counted.stack_bytes is not None
-    assert counted.stack_bytes <= folder.report["stack_bytes"] + 128
+    assert counted.stack_bytes <= folder.report.stack_bytes + 128
 
 
 @pytest.mark.matrix

@@ -70,9 +70,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return Workshop(tmp_path_factory.mktemp("branchy"))
 
 
-def lanes(folder: BuildFolder) -> list[list[list[int]]]:
-    found: list[list[list[int]]] = folder.network("net")["lanes"]
-    return found
+def lanes(folder: BuildFolder) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    return folder.network("net").lanes
 
 
 def expected(folder: BuildFolder, images: Sequence[branchy.Array]) -> list[branchy.Array]:
@@ -135,7 +134,7 @@ def test_the_object_runs_where_nobody_starts_the_second_core(
 def test_a_hook_sees_the_layers_in_order(workshop: Workshop) -> None:
     folder = workshop.open(TWO)
     (image,) = branchy.samples(1)
-    assert lanes(folder) == [[[2, 3, 4], [5, 6, 7]]]
+    assert lanes(folder) == (((2, 3, 4), (5, 6, 7)),)
     with open_device(folder) as device:
         count = device.model("net").num_layers
         assert [crc.layer for crc in device.layer_crcs("net", [image])] == list(range(count))
@@ -169,17 +168,17 @@ def test_a_chain_is_the_same_c_under_both_schedules(workshop: Workshop, board: s
 
 def test_the_second_stack_is_part_of_the_networks_ram(workshop: Workshop) -> None:
     alone, both = (workshop.open(TWO, "mps2-an521", s).report for s in ("sequential", "parallel"))
-    (first,), (second,) = alone["networks"], both["networks"]
-    assert first["second_stack_bytes"] == 0
-    assert 0 < second["second_stack_bytes"] < 1024
-    kept = [n["ram_bytes"] - n["arena_bytes"] - n["stack_bytes"] for n in (first, second)]
-    assert kept[1] - kept[0] == second["second_stack_bytes"]
-    assert both["ram_bytes"] == second["ram_bytes"]
-    assert alone["firmware_second_stack_bytes"] is None
+    (first,), (second,) = alone.networks, both.networks
+    assert first.second_stack_bytes == 0
+    assert 0 < second.second_stack_bytes < 1024
+    kept = [n.ram_bytes - n.arena_bytes - n.stack_bytes for n in (first, second)]
+    assert kept[1] - kept[0] == second.second_stack_bytes
+    assert both.ram_bytes == second.ram_bytes
+    assert alone.firmware_second_stack_bytes is None
     # the loop that waits, and an exception's frame
-    assert both["firmware_second_stack_bytes"] > second["second_stack_bytes"] + 40
+    assert both.firmware_second_stack_bytes > second.second_stack_bytes + 40
     single = workshop.open(TWO, "mps2-an386").report
-    assert single["networks"][0]["second_stack_bytes"] == 0
+    assert single.networks[0].second_stack_bytes == 0
 
 
 def second_core(application: int, handler: int) -> Board:
@@ -191,7 +190,7 @@ def second_core(application: int, handler: int) -> Board:
 
 @pytest.mark.matrix
 def test_a_second_stack_that_is_too_small_is_refused(workshop: Workshop, tmp_path: Path) -> None:
-    need = workshop.open(TWO).report["firmware_second_stack_bytes"]
+    need = workshop.open(TWO).report.firmware_second_stack_bytes
     model = workshop.model(TWO)
     build(model, second_core(need, 512), tmp_path, name="net", options=PARALLEL)
     with pytest.raises(FitError) as caught:
@@ -219,5 +218,5 @@ def test_the_second_stacks_bound_holds(workshop: Workshop, forks: Forks, tmp_pat
     elf = firmware.build(folder.board, sources, tmp_path, *flags)
     counts = count_instructions(folder.board, elf)
     assert len(counts.cores) == 2
-    bound = folder.report["firmware_second_stack_bytes"] - 40  # no fault came
+    bound = folder.report.firmware_second_stack_bytes - 40  # no fault came
     assert bound - 64 < counts.stack_bytes <= bound

@@ -94,10 +94,10 @@ def test_it_says_why_not(reason: str, session: Session, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(REFUSED[reason].model.SerializeToString())
     network = compile_model(path, load_board("host"), session=session)
-    (row,) = (row for row in explain(network) if row["op"] == "Conv")
-    assert row["backend"] == "CpuRef"
-    assert [r["backend"] for r in row["refusals"]] == [ID]
-    assert reason in row["refusals"][0]["reason"]
+    (row,) = (row for row in explain(network) if row.op == "Conv")
+    assert row.backend == "CpuRef"
+    assert [r.backend for r in row.refusals] == [ID]
+    assert reason in row.refusals[0].reason
 
 
 @pytest.mark.parametrize(

@@ -79,4 +79,4 @@ def read(path: Path) -> None:
     opened = open_folder(folder)
     opened.expected()
     for network in opened.networks:
-        opened.compile_again(network["name"])
+        opened.compile_again(network.name)

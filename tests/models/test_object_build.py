@@ -90,9 +90,7 @@ def test_the_copy_of_the_model_in_the_folder_can_be_built_again(
     folder = tmp_path / "out"
     first = build(model, "host", folder, name="n")
     before = contents(folder)
-    networks = first.report["networks"]
-    assert isinstance(networks, list)
-    kept = folder / networks[0]["kept_model"]
+    kept = folder / first.report.networks[0].kept_model
     build(kept, "host", folder, name="n")
     after = contents(folder)
     # the model's file name
@@ -208,11 +206,11 @@ def test_several_models_are_one_firmware(tmp_path: Path) -> None:
         onnx.save(small_model(5 + index, index), paths[-1])
     built = build(paths, "mps2-an386", tmp_path / "out")
     assert_whole(built, "part0", "part1", "part2")
-    networks = built.report["networks"]
-    assert isinstance(networks, list)
-    assert [n["name"] for n in networks] == ["part0", "part1", "part2"]
-    for key in ("flash_bytes", "arena_bytes", "macs"):
-        assert built.report[key] == sum(n[key] for n in networks)
+    report, networks = built.report, built.report.networks
+    assert [n.name for n in networks] == ["part0", "part1", "part2"]
+    assert report.flash_bytes == sum(n.flash_bytes for n in networks)
+    assert report.arena_bytes == sum(n.arena_bytes for n in networks)
+    assert report.macs == sum(n.macs for n in networks)
     symbols = subprocess.run(
         ["arm-none-eabi-nm", built.firmware], capture_output=True, text=True, check=True
     ).stdout

@@ -21,6 +21,7 @@ from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
+from mcu_deploy.report import read
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 
@@ -120,7 +121,7 @@ def assert_one_firmware(built: Build, models: int) -> None:
             network.object, board=built.board, expected_name=network.name
         )
     text = (built.directory / "report.json").read_text(encoding="utf-8")
-    assert json.loads(text) == built.report
+    assert read(json.loads(text)) == built.report
 
 
 def test_names_from_the_model_build_and_run_on_the_host(

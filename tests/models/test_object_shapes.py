@@ -182,9 +182,8 @@ def test_odd_networks_are_one_firmware(tmp_path: Path) -> None:
         onnx.save(case.model, paths[-1])
     built = build(paths, "mps2-an386", tmp_path / "out")
     assert built.firmware.is_file()
-    networks = built.report["networks"]
-    assert isinstance(networks, list)
-    assert all(n["flash_bytes"] > 0 and n["ram_bytes"] >= n["arena_bytes"] > 0 for n in networks)
+    networks = built.report.networks
+    assert all(n.flash_bytes > 0 and n.ram_bytes >= n.arena_bytes > 0 for n in networks)
 
 
 def test_what_cannot_be_compiled_is_a_sentence(tmp_path: Path) -> None:

@@ -59,15 +59,15 @@ def test_a_network_in_dtcm_and_sram(models_dir: Path, tmp_path: Path) -> None:
     built = _build(
         models_dir, "mlperf_vww_int8", "stm32f746", tmp_path, PoolRequests(True, hot_weights=20_000)
     )
-    pools = {p["name"]: p for p in built.report["networks"][0]["pools"]}  # type: ignore[index]
-    assert {name: pool["memory"] for name, pool in pools.items()} == {
+    pools = {p.name: p for p in built.report.networks[0].pools}
+    assert {name: pool.memory for name, pool in pools.items()} == {
         "workspace": "sram12", "dtcm": "dtcm", "hot": "dtcm",
     }  # fmt: skip
     _require_inside(built, "workspace_n", "sram12")
     _require_inside(built, "dtcm_n", "dtcm")
     _require_inside(built, "hot_n", "dtcm")
-    uses = {use["name"]: use["used"] for use in built.report["memories"]}  # type: ignore[attr-defined]
-    assert pools["dtcm"]["bytes"] + pools["hot"]["bytes"] <= uses["dtcm"] <= 64 << 10
+    uses = {use.name: use.used for use in built.report.memories}
+    assert pools["dtcm"].bytes + pools["hot"].bytes <= uses["dtcm"] <= 64 << 10
     assert "--pools" not in built.firmware.with_name("network_n.c").read_text()
     _require_right(built, models_dir / "mlperf_vww_int8" / "io.npz")
 
@@ -79,7 +79,7 @@ def test_what_fits_the_fastest_memory_is_one_workspace_there(
     models_dir: Path, tmp_path: Path
 ) -> None:
     built = _build(models_dir, "mlperf_kws_int8", "stm32f746", tmp_path, PoolRequests(True))
-    assert [p["name"] for p in built.report["networks"][0]["pools"]] == ["workspace"]  # type: ignore[index]
+    assert [p.name for p in built.report.networks[0].pools] == ["workspace"]
     _require_inside(built, "workspace_n", "dtcm")
     _require_right(built, models_dir / "mlperf_kws_int8" / "io.npz")
 
@@ -116,15 +116,15 @@ def test_a_second_network_gets_what_the_first_leaves(models_dir: Path, tmp_path:
         [source, source], "stm32f746", tmp_path, name=["first", "n"],
         options=Options(pools=PoolRequests(True)),
     )  # fmt: skip
-    first, second = (n["pools"] for n in built.report["networks"])  # type: ignore[attr-defined]
-    taken = {p["memory"]: p["bytes"] for p in first}
-    assert built.report["networks"][1]["pools_taken"] == taken  # type: ignore[index]
+    first, second = (n.pools for n in built.report.networks)
+    taken = {p.memory: p.bytes for p in first}
+    assert built.report.networks[1].pools_taken == taken
     room = (64 << 10) - built.board.stack_bytes - built.board.handler_stack_bytes
     assert list(taken) == ["dtcm"] and taken["dtcm"] > room // 2
-    assert {p["memory"] for p in second} == {"dtcm", "sram12"}
-    assert taken["dtcm"] + sum(p["bytes"] for p in second if p["memory"] == "dtcm") <= room
+    assert {p.memory for p in second} == {"dtcm", "sram12"}
+    assert taken["dtcm"] + sum(p.bytes for p in second if p.memory == "dtcm") <= room
     again = open_folder(tmp_path).compile_again("n").plan
-    assert [p.bytes for p in again.pools] == [p["bytes"] for p in second]
+    assert [p.bytes for p in again.pools] == [p.bytes for p in second]
 
 
 @pytest.mark.needs_arm_gcc
@@ -200,7 +200,7 @@ def test_the_program_of_the_page_compiles(models_dir: Path, tmp_path: Path) -> N
 @pytest.mark.needs_arm_gcc
 def test_without_a_wish_the_parts_of_a_memory_are_one(models_dir: Path, tmp_path: Path) -> None:
     built = _build(models_dir, "mlperf_kws_int8", "stm32f746", tmp_path, PoolRequests())
-    assert built.report["networks"][0]["pools"][0]["memory"] == "sram"  # type: ignore[index]
-    names = {use["name"] for use in built.report["memories"]}  # type: ignore[attr-defined]
+    assert built.report.networks[0].pools[0].memory == "sram"
+    names = {use.name for use in built.report.memories}
     assert names == {memory.name for memory in load_board("stm32f746").memories}
     assert "dtcm" not in built.firmware.with_name("firmware_models.c").read_text()

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import report_values
 from fuzz import target_elf
 
 from mcu_deploy import formats
@@ -14,7 +15,6 @@ from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.boards import load_board
 from mcu_deploy.errors import BoardError, ModelError, UsageError
 from mcu_deploy.hygiene.images import require_whole
-from mcu_deploy.options import Options
 
 
 def _image() -> bytes:
@@ -58,7 +58,7 @@ def test_an_image_for_a_microcontroller(tmp_path: Path) -> None:
 
 
 def test_an_image_that_is_missing(tmp_path: Path) -> None:
-    folder = BuildFolder(tmp_path, load_board("host"), {"networks": []}, Options())
+    folder = BuildFolder(tmp_path, load_board("host"), report_values.report())
     for name in ("firmware", "bench"):
         with pytest.raises(UsageError, match=rf"{name}\.elf is not there; build again\."):
             getattr(folder, name)

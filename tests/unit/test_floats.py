@@ -115,7 +115,7 @@ def test_no_float_is_an_error_that_names_them(tmp_path: Path) -> None:
 
 def test_the_lines_of_a_build() -> None:
     layers = [
-        FloatLayer(i, f"conv_{i}", "Conv", "its sums could leave 32 bits", 1000, 20).as_json()
+        FloatLayer("kws", i, f"conv_{i}", "Conv", "its sums could leave 32 bits", 1000, 20)
         for i in range(14)
     ]
     lines = float_lines(layers[:1], 20, "kws")

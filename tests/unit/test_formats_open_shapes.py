@@ -15,6 +15,7 @@ from mcu_deploy.api.folder import folder_for
 from mcu_deploy.api.optimizing import optimize_model
 from mcu_deploy.errors import ModelError
 from mcu_deploy.options import Options
+from mcu_deploy.report.model import AssumedShapeReport
 
 Dims = Sequence[int | str | None] | None
 
@@ -147,8 +148,7 @@ def _warned(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_optimize_tells_what_it_assumed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = relu_of(tmp_path / "m.onnx", x=["N", 4])
     made = optimize_model(path, "host", tmp_path / "m.pmx")
-    row = {"input": "x", "dimension": "N", "size": 1, "shape": [1, 4]}
-    assert made.report()["assumed_shapes"] == [row]
+    assert made.report().assumed_shapes == (AssumedShapeReport("m", "x", "N", 1, (1, 4)),)
     assert len(_warned(caplog)) == 1
     optimize_model(path, "host", tmp_path / "m.pmx", options=Options(shapes={"x": (1, 4)}))
     assert len(_warned(caplog)) == 1

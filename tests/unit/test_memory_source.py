@@ -99,10 +99,10 @@ def test_fixed_places_call_no_manager_and_move_nothing(models_dir: Path) -> None
 def test_the_report_names_strategy_and_peak(memory: str, models_dir: Path, tmp_path: Path) -> None:
     model = models_dir / "tflm_hello_world_int8" / "model.onnx"
     report = build(model, "host", tmp_path, name="net", options=Options(memory=memory)).report
-    (network,) = report["networks"]  # type: ignore[misc]
-    assert network["memory"] == memory
-    assert network["memory_moved_bytes"] == 0
-    assert 0 < network["memory_peak_bytes"] <= network["arena_bytes"]
+    (network,) = report.networks
+    assert network.memory == memory
+    assert network.memory_moved_bytes == 0
+    assert 0 < network.memory_peak_bytes <= network.arena_bytes
     header = (tmp_path / "network_net.h").read_text()
     counted = re.findall(r"MEMORY_PEAK (\d+)U", header)
-    assert [int(peak) for peak in counted] == [network["memory_peak_bytes"]] * (memory == "mru")
+    assert [int(peak) for peak in counted] == [network.memory_peak_bytes] * (memory == "mru")

@@ -1,0 +1,276 @@
+"""The values of report.json: a dataclass for each table, a field for each key, in this order.
+
+Sizes and offsets are in bytes. The file holds `dataclasses.asdict` of a Report, and `read` takes it
+back by the type hints.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from mcu_deploy.backends.interface import CreationOptions
+from mcu_deploy.backends.workload import InPlace
+from mcu_deploy.errors import UsageError
+from mcu_deploy.options import Options, fit
+from mcu_deploy.report.floats import FloatLayer
+from mcu_deploy.toolchain import MemoryUse
+
+
+@dataclass(frozen=True)
+class TensorReport:
+    """A tensor and its place between runs, or behind a layer.
+
+    scale, zero_point: the first, None for a tensor that is not quantized. offset: in its pool; None
+    where it lies in the caller's buffer, or wherever it is put at run time.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    scale: float | None
+    zero_point: int | None
+    pool: str
+    offset: int | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class OperandReport:
+    """What a layer reads from memory, and where that lies then."""
+
+    name: str
+    pool: str
+    offset: int | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ScratchReport:
+    """Memory that a layer has to itself."""
+
+    pool: str
+    offset: int | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """A layer: `short` is its own name, `name` the model's. macs: of a whole run."""
+
+    network: str
+    index: int
+    short: str
+    name: str
+    op: str
+    backend: str
+    macs: int
+
+
+@dataclass(frozen=True)
+class LayerReport(LayerRow):
+    """A layer with its memory.
+
+    within: the If, Loop or Scan that it is in, by its short name. inputs: None for one that is
+    constant or left out. overlaps: which outputs may lie on which inputs, by position, and the
+    distance. nodes: the names of those in the model that it stands for.
+    """
+
+    within: str | None
+    constant_bytes: int
+    inputs: tuple[OperandReport | None, ...]
+    scratch: tuple[ScratchReport, ...]
+    overlaps: tuple[InPlace, ...]
+    nodes: tuple[str, ...]
+    outputs: tuple[TensorReport, ...]
+
+
+@dataclass(frozen=True)
+class BufferReport:
+    """A buffer: where it lies, from which layer to which, and what it holds.
+
+    first -1: from before the run; last the number of layers: to behind it. A buffer that moves is
+    listed with its first place.
+    """
+
+    id: int
+    pool: str
+    offset: int | None
+    bytes: int
+    first: int
+    last: int
+    persistent: bool
+    holds: str
+
+
+@dataclass(frozen=True)
+class PoolReport:
+    """A pool of a network. memory: the board's that it lies in."""
+
+    name: str
+    bytes: int
+    memory: str
+
+
+@dataclass(frozen=True)
+class PartitionReport:
+    """A part that can be run alone. layers: their indices."""
+
+    name: str
+    inputs: tuple[TensorReport, ...]
+    outputs: tuple[TensorReport, ...]
+    layers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class AssumedShapeReport:
+    """An input with a dimension that is open in the file and was taken as a batch of `size`."""
+
+    network: str
+    input: str
+    dimension: str
+    size: int
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RamParts:
+    """What the RAM of a network is made of."""
+
+    arena: int
+    data: int
+    instance: int
+    tensors: int
+    stack: int
+
+
+@dataclass(frozen=True)
+class FrameReport:
+    """A function of the deepest path of calls, and its stack when it calls the next one."""
+
+    function: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class NetworkReport:
+    """A network of a build.
+
+    kept_model: the build's copy of the model, relative to its folder. arena_ratio: the arena over
+    its lower bound, None where nothing needs memory. lanes: of each stretch that runs on two cores,
+    the layers of each lane. pools_taken: by memory, what networks before it in the firmware have.
+    """
+
+    name: str
+    model: str
+    kept_model: str
+    source_sha256: str
+    flash_bytes: int
+    ram_bytes: int
+    ram_parts: RamParts
+    arena_bytes: int
+    arena_lower_bound_bytes: int
+    arena_ratio: float | None
+    memory: str
+    lanes: tuple[tuple[tuple[int, ...], ...], ...]
+    memory_peak_bytes: int
+    memory_moved_bytes: int
+    stack_bytes: int
+    stack_path: tuple[FrameReport, ...]
+    second_stack_bytes: int
+    weights_bytes: int
+    macs: int
+    assumed_shapes: tuple[AssumedShapeReport, ...]
+    inputs: tuple[TensorReport, ...]
+    outputs: tuple[TensorReport, ...]
+    pools: tuple[PoolReport, ...]
+    pools_taken: Mapping[str, int]
+    buffers: tuple[BufferReport, ...]
+    hot_weights_bytes: int
+    kept: tuple[TensorReport, ...]
+    states: tuple[TensorReport, ...]
+    partitions: tuple[PartitionReport, ...]
+    quantized: bool
+    float_layers: tuple[FloatLayer, ...]
+    layers: tuple[LayerReport, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A build: totals, and its networks.
+
+    board_file: the build's copy of a user's own board file, relative to its folder. instructions:
+    None, as only `profile` counts them. firmware_stack_bytes: None for the host.
+    """
+
+    model: str
+    board: str
+    board_file: str | None
+    flash_bytes: int
+    ram_bytes: int
+    arena: str
+    arena_bytes: int
+    arena_lower_bound_bytes: int
+    arena_ratio: float | None
+    stack_bytes: int
+    firmware_flash_bytes: int
+    firmware_ram_bytes: int
+    firmware_stack_bytes: int | None
+    firmware_second_stack_bytes: int | None
+    macs: int
+    instructions: int | None
+    layers: tuple[LayerReport, ...]
+    float_layers: tuple[FloatLayer, ...]
+    assumed_shapes: tuple[AssumedShapeReport, ...]
+    networks: tuple[NetworkReport, ...]
+    memories: tuple[MemoryUse, ...]
+    options: Options
+    session: CreationOptions
+    tools: Mapping[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        """The content of report.json."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class OptimizedReport:
+    """What `optimize --json` prints of a .pmx file."""
+
+    model: str
+    pmx: str
+    pmx_bytes: int
+    core: str
+    arena_bytes: int
+    arena_lower_bound_bytes: int
+    macs: int
+    float_layers: tuple[FloatLayer, ...]
+    assumed_shapes: tuple[AssumedShapeReport, ...]
+    layers: tuple[LayerRow, ...]
+
+
+def read(content: Any) -> Report:
+    """A report from the content of report.json.
+
+    Raises UsageError, without the file's name, where something is missing or of another type. Files
+    that it names lie in the build's folder.
+    """
+    report: Report = fit(Report, content, "the report", least=-math.inf)
+    _inside(report.board_file or ".")
+    if not report.networks:
+        raise UsageError("it has no networks")
+    for network in report.networks:
+        if not re.fullmatch(r"[A-Za-z0-9_]+", network.name):
+            raise UsageError(f"a network is called {network.name[:80]!r}")
+        _inside(network.kept_model)
+    return report
+
+
+def _inside(name: str) -> None:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise UsageError(f"{name[:80]!r} lies outside of the folder")
