@@ -27,6 +27,7 @@ from mcu_deploy.output import locked, require_writable
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import Report
 from mcu_deploy.session import Session
+from mcu_deploy.toolchain import Firmware
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _write(
     """Makes the build in an empty folder."""
     kept, board_file = _sources(board, networks)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        crt = pool.submit(toolchain.build_crt, board, directory)
+        crt = pool.submit(toolchain.build_crt, Firmware.of(board), directory)
         objects = [compiler.write_network(n, board, directory, options.debug) for n in networks]
         crt.result()
     for file, content in kept.items():
@@ -163,6 +164,7 @@ def _link(
     floats = any("float" in _weight_types(n) for n in networks)
     shared = options.arena == "shared"
     board = memory_pools.linked_board(board, [n.plan for n in networks])
+    firmware = Firmware.of(board, [n.name for n in networks])
 
     def table(stacks: Sequence[int]) -> None:
         rows = [
@@ -173,15 +175,15 @@ def _link(
         (directory / "firmware_models.c").write_bytes(text.encode())
 
     table([0] * len(networks))
-    platform = toolchain.build_platform(board, directory)
+    platform = toolchain.build_platform(firmware, directory)
     toolchain.link_firmware(
-        board, directory, objects, "bench", platform=platform, float_weights=floats
+        firmware, directory, firmware.bench, platform=platform, float_weights=floats
     )
     built = []
     structs = toolchain.measure_structs(board, directory)
     for network, made in zip(networks, objects, strict=True):
-        stack = toolchain.network_stack(board, directory, network.name)
-        second = toolchain.second_lane_stack(board, directory, network.name)
+        stack = toolchain.network_stack(firmware, directory, network.name)
+        second = toolchain.second_lane_stack(firmware, directory, network.name)
         stacks = stack.bytes + (0 if second is None else second.bytes)
         sizes = toolchain.measure_network(
             board, directory, made, f"_mcu_network_{network.name}",
@@ -192,15 +194,14 @@ def _link(
         (directory / f"network_{network.name}.h").write_bytes(header.encode())
         built.append(BuiltNetwork(network, made, sizes, stack, second))
     table([b.stack.bytes for b in built])
-    firmware = toolchain.link_firmware(
-        board, directory, objects, "firmware", platform=platform, float_weights=floats
+    linked = toolchain.link_firmware(
+        firmware, directory, firmware.main, platform=platform, float_weights=floats
     )
-    used = toolchain.measure_firmware(board, firmware)
+    used = toolchain.measure_firmware(board, linked)
     whole_stack, second_stacks = None, None
     if not board.is_host:
-        names = [n.name for n in networks]
-        whole_stack = toolchain.firmware_stack(board, directory, names)
-        second_stacks = toolchain.second_core_stacks(board, directory, names)
+        whole_stack = toolchain.firmware_stack(firmware, directory)
+        second_stacks = toolchain.second_core_stacks(firmware, directory)
         toolchain.check_fit(
             board, used.memories, what="the firmware", stack_bytes=whole_stack.bytes,
             more_stacks=() if second_stacks is None else second_stacks.uses(board),

@@ -11,11 +11,10 @@ from mcu_deploy.toolchain.compiler import (
     Toolchain,
     build_crt,
     compile_network,
-    gcc_command_line,
-    network_flags,
-    runtime_flags,
 )
+from mcu_deploy.toolchain.firmware import Firmware, network_object
 from mcu_deploy.toolchain.fit import MemoryUse, StackUse, check_fit
+from mcu_deploy.toolchain.flags import gcc_command_line, network_flags, runtime_flags
 from mcu_deploy.toolchain.link import build_platform, link_firmware
 from mcu_deploy.toolchain.sizes import (
     FirmwareSizes,
@@ -36,6 +35,7 @@ from mcu_deploy.toolchain.stack.programs import (
 )
 
 __all__ = [
+    "Firmware",
     "FirmwareSizes",
     "MemoryUse",
     "NetworkSizes",
@@ -57,6 +57,7 @@ __all__ = [
     "measure_network",
     "measure_structs",
     "network_flags",
+    "network_object",
     "network_stack",
     "runtime_flags",
     "second_core_stacks",

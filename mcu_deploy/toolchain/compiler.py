@@ -1,4 +1,4 @@
-"""The C compiler: where it is, its flags, and compiling one source to one object.
+"""The C compiler and the linker: where they are, and what they make of a source, a set, a program.
 
 An object depends on nothing but its source, the headers and the compiler: sources are named
 relative to the folder that gcc runs in, the folders' own names are mapped away, and the
@@ -8,7 +8,6 @@ environment holds no include path and no date.
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy import resources
-from mcu_deploy.backends import file_lists
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
 from mcu_deploy.files import cache
 from mcu_deploy.processes import programs
+from mcu_deploy.toolchain.firmware import (
+    Firmware,
+    SourceSet,
+    network_callgraph,
+    network_object,
+)
+from mcu_deploy.toolchain.flags import network_flags
 from mcu_deploy.version import VERSION
 
 _APT = "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
@@ -126,64 +131,62 @@ class Toolchain:
                 made.replace(target)
         return target
 
-    def compile_many(
-        self,
-        sources: Sequence[str],
-        folder: Path,
-        *,
-        cwd: Path,
-        flags: Sequence[str],
-        include: Sequence[Path] = (),
-    ) -> tuple[Path, ...]:
-        """Compiles several sources to `folder`/<stem>.o, a few at a time, in the order given.
+    def compile_set(self, sources: SourceSet, directory: Path) -> tuple[Path, ...]:
+        """Compiles the sources to their objects in a build, a few at a time, in the order given.
 
         They are of the package, not of a model: what is compiled once is kept (cache.py)."""
         library = self.file("libc.a")
         stamps = [_stamp(path) for path in (Path(self.gcc), library) if path is not None]
-        headers = sorted((resources.crt() / "include").rglob("*.h"))
-        headers += sorted(path for place in include for path in place.glob("*.h"))
-        common: list[str | bytes] = [VERSION, self.version, *stamps]
-        common += [path.read_bytes() for path in headers]
+        headers = [path.read_bytes() for path in sources.headers]
+        common: list[str | bytes] = [VERSION, self.version, *stamps, *headers]
+        objects = sources.made(directory.resolve(), ".o")
 
-        def compile_one(source: str) -> Path:
-            path = cwd / source
-            seeded = [*flags, f"-frandom-seed={path.stem}"]
-            beside = sorted(path.parent.glob("*.h"))
-            texts = [file.read_bytes() for file in (path, *beside)]
-            target, graph = (folder.resolve() / f"{path.stem}.{end}" for end in ("o", "ci"))
-
-            is_there = False
+        def compile_one(source: str, target: Path) -> None:
+            flags = [*sources.flags, f"-frandom-seed={target.stem}"]
+            graph = target.with_suffix(".ci")
 
             def compiled() -> bytes:
-                nonlocal is_there
-                is_there = True
-                self.compile_object(source, target, cwd=cwd, flags=seeded, include=include)
+                self.compile_object(
+                    source, target, cwd=sources.root, flags=flags, include=sources.include
+                )
                 made = target.read_bytes()
                 return len(made).to_bytes(8, "little") + made + graph.read_bytes()
 
-            content = cache.kept(cache.key([source, *seeded, *common, *texts]), compiled)
-            if not is_there:
-                size = 8 + int.from_bytes(content[:8], "little")
-                with writing(target):
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    graph.write_bytes(content[size:])
-                    target.write_bytes(content[8:size])
-            return target
+            text = (sources.root / source).read_bytes()
+            content = cache.kept(cache.key([source, *flags, *common, text]), compiled)
+            size = 8 + int.from_bytes(content[:8], "little")
+            with writing(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                graph.write_bytes(content[size:])
+                target.write_bytes(content[8:size])
 
         with ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 1)) as pool:
-            return tuple(pool.map(compile_one, sources))
+            list(pool.map(compile_one, sources.sources, objects))
+        return objects
 
-
-def network_flags(board: Board, name: str, debug: bool = False) -> tuple[str, ...]:
-    """The flags that a network's object is compiled with; the one place that says them.
-
-    name: the network's, for gcc's internal names. -ffp-contract=off: no fused multiply-add that the
-    arithmetic contract does not name. -fno-math-errno: sqrtf is the FPU's instruction alone."""
-    flags = [*_common_flags(board), "-O2", "-ffp-contract=off", "-fno-math-errno"]
-    flags.append(f"-frandom-seed={name}")
-    if debug:
-        flags.append("-g")
-    return tuple(flags)
+    def link(
+        self,
+        inputs: Sequence[Path],
+        output: Path,
+        *,
+        cwd: Path,
+        script: Path | None,
+        options: Sequence[str] = (),
+        libraries: Sequence[str] = ("-lm",),
+    ) -> programs.Ended:
+        """Runs the linker, which writes a map beside `output`; its exit code is the caller's to
+        check. script: the linker script; None: the linker's own."""
+        command = [self.gcc, *self.board.cflags, "-Wl,--gc-sections", "-Wl,--build-id=none"]
+        command += options
+        if script is not None:
+            command += ["-nostartfiles", "-T", _relative(script, cwd)]
+            if self.file("nano.specs"):
+                command.append("--specs=nano.specs")
+        command.append(f"-Wl,-Map={_relative(output.with_suffix('.map'), cwd)}")
+        command += [_relative(path, cwd) for path in inputs]
+        command += [*libraries, "-o", _relative(output, cwd)]
+        failing = f"{output.name} does not link for board {self.board.name}"
+        return run_tool(command, cwd, failing, cwd)
 
 
 def compile_network(board: Board, directory: Path, name: str, debug: bool = False) -> Path:
@@ -192,49 +195,21 @@ def compile_network(board: Board, directory: Path, name: str, debug: bool = Fals
     Raises ToolError with the compiler's first messages."""
     return Toolchain.for_board(board).compile_object(
         f"network_{name}.c",
-        f"network_{name}.o",
+        network_object(directory, name).name,
         cwd=directory,
         flags=network_flags(board, name, debug),
-        callgraph=f"obj/network_{name}.ci",
+        callgraph=network_callgraph(directory, name).resolve(),
     )
 
 
-def runtime_flags(board: Board, debug: bool = False) -> tuple[str, ...]:
-    """The flags of the runtime and of the firmware, which are made small rather than fast."""
-    return (*_common_flags(board), "-Os", *(("-g",) if debug else ()))
-
-
-def _common_flags(board: Board) -> list[str]:
-    flags = [*board.cflags, "-std=c99", "-ffunction-sections", "-fdata-sections", "-fno-common"]
-    if board.is_host:
-        # Distributions switch these on in their own gcc; each would add calls to the objects.
-        flags += ["-fno-stack-protector", "-U_FORTIFY_SOURCE"]
-    return flags
-
-
-def gcc_command_line(board: Board, name: str, include: str = "path/to/crt/include") -> str:
-    """The command that compiles network_<name>.c by hand, in its folder, to the same bytes.
-
-    The call graph and the maps of folder names are left out: they change nothing in the object."""
-    gcc = "gcc" if board.is_host else "arm-none-eabi-gcc"
-    source = f"network_{name}"
-    return shlex.join(
-        [gcc, *network_flags(board, name), "-I", include, "-c", f"{source}.c", "-o", f"{source}.o"]
-    )
-
-
-def build_crt(board: Board, directory: Path) -> Path:
-    """Compiles libmcu_crt for the board into `directory`/libmcu_crt.a; objects go to obj/crt/.
+def build_crt(firmware: Firmware, directory: Path) -> Path:
+    """Compiles the runtime into `directory`/libmcu_crt.a.
 
     The archive holds no dates and no owners. Raises ToolError where gcc or ar is missing or
     fails."""
-    toolchain = Toolchain.for_board(board)
+    toolchain = Toolchain.for_board(firmware.board)
     directory = directory.resolve()
-    root = resources.root()
-    sources = sorted(f"crt/{source}" for source in file_lists.read(root / "crt").sources)
-    objects = toolchain.compile_many(
-        sources, directory / "obj" / "crt", cwd=root, flags=runtime_flags(board)
-    )
+    objects = toolchain.compile_set(firmware.runtime, directory)
     archive = directory / "libmcu_crt.a"
     command = [toolchain.ar, "rcsD", str(archive), *map(str, objects)]
     result = run_tool(command, directory, output=directory)
@@ -302,13 +277,6 @@ def _full(output: Path, messages: str) -> Path | None:
     return None
 
 
-def relative_to(path: Path, directory: Path) -> str:
-    """`path` as the linker gets it: relative where it can be, so that equal builds have equal map
-    files, and since gcc's -Wl, takes no path with a comma in it."""
-    path = path.resolve()
-    return path.relative_to(directory).as_posix() if path.is_relative_to(directory) else str(path)
-
-
 def first_lines(messages: str, count: int = 3) -> str:
     """The first messages that tell what is wrong, in one line."""
     lines = [line.strip() for line in messages.splitlines() if line.strip()]
@@ -316,6 +284,13 @@ def first_lines(messages: str, count: int = 3) -> str:
     errors = [line for line in lines if any(sign in line for sign in _ERRORS)]
     plain = [line for line in lines if "warning:" not in line]
     return "; ".join((errors or plain or lines)[:count]) or _NO_REASON
+
+
+def _relative(path: Path, directory: Path) -> str:
+    """`path` as the linker gets it: relative where it can be, so that equal builds have equal map
+    files, and since gcc's -Wl, takes no path with a comma in it."""
+    path = path.resolve()
+    return path.relative_to(directory).as_posix() if path.is_relative_to(directory) else str(path)
 
 
 def _find(tool: str, board: Board) -> str:

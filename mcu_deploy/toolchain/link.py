@@ -5,28 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
-from mcu_deploy import resources
-from mcu_deploy.boards import Board, platform_defines, render_linker_script, startup_sources
+from mcu_deploy.boards import Board
 from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.compiler import (
-    Toolchain,
-    first_lines,
-    relative_to,
-    run_tool,
-    runtime_flags,
-    writing,
-)
+from mcu_deploy.toolchain.compiler import Toolchain, first_lines, writing
+from mcu_deploy.toolchain.firmware import Firmware, SourceSet, network_object
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.sizes import object_sizes
 
-Image = Literal["firmware", "bench"]
-
-# Of crt/firmware/, by image: what only the bench has, and what both have.
-_BENCH = "bench_main.c"
-_SHARED = "prepare.c"
 _MODELS = "firmware_models.c"
 _OVERFLOW = re.compile(r"region `(?P<name>\w+)' overflowed by (?P<bytes>\d+) bytes?")
 _HEAP = frozenset(
@@ -34,90 +21,61 @@ _HEAP = frozenset(
 )
 
 
-def build_platform(board: Board, directory: Path) -> tuple[Path, ...]:
+def build_platform(firmware: Firmware, directory: Path) -> tuple[Path, ...]:
     """Compiles the board's start-up and platform sources to `directory`/obj/platform/."""
-    root = resources.root()
-    sources = [path.relative_to(root).as_posix() for path in startup_sources(board)]
-    return Toolchain.for_board(board).compile_many(
-        sources,
-        directory / "obj" / "platform",
-        cwd=root,
-        flags=(*runtime_flags(board), *platform_defines(board)),
-        include=(root / "boards" / "common",),
-    )
+    return Toolchain.for_board(firmware.board).compile_set(firmware.platform, directory)
 
 
 def link_firmware(
-    board: Board,
+    firmware: Firmware,
     directory: Path,
-    objects: Sequence[Path],
-    main: Image,
+    program: SourceSet,
     *,
     platform: Sequence[Path] | None = None,
     float_weights: bool = False,
 ) -> Path:
     """Links `directory`/firmware.elf or bench.elf, and returns its path.
 
-    directory: the build folder, which holds firmware_models.c and libmcu_crt.a already. objects:
-    the networks'. main: "firmware" is crt/firmware/ without bench_main.c, "bench" is that file,
-    and prepare.c is in both.
+    directory: the build folder, which holds the networks' objects, firmware_models.c and
+    libmcu_crt.a already. program: firmware.main or firmware.bench.
     platform: what build_platform gave, to compile it only once for both images.
     float_weights: whether the networks' weights are float32, for the advice when they do not fit.
 
     Raises FitError where the image does not fit the board's memories, ToolError where the link
     fails otherwise or where the program would use the heap."""
+    board = firmware.board
     toolchain = Toolchain.for_board(board)
     directory = directory.resolve()
     models = toolchain.compile_object(
-        _MODELS, f"obj/{main}/firmware_models.o", cwd=directory, flags=runtime_flags(board)
+        _MODELS, f"obj/{program.name}/firmware_models.o", cwd=directory, flags=program.flags
     )
     if platform is None:
-        platform = build_platform(board, directory)
-    root = resources.root()
-    sources = [
-        path.relative_to(root).as_posix()
-        for path in sorted((root / "crt/firmware").glob("*.c"))
-        if path.name == _SHARED or (path.name == _BENCH) == (main == "bench")
-    ]
-    program = toolchain.compile_many(
-        sources, directory / "obj" / main, cwd=root, flags=runtime_flags(board)
-    )
-    inputs = [*platform, *program, models, *objects, directory / "libmcu_crt.a"]
-    elf = directory / f"{main}.elf"
-    made = directory / "obj" / f"{main}.elf"
+        platform = build_platform(firmware, directory)
+    own = toolchain.compile_set(program, directory)
+    objects = [network_object(directory, name) for name in firmware.networks]
+    inputs = [*platform, *own, models, *objects, directory / "libmcu_crt.a"]
+    elf = directory / f"{program.name}.elf"
+    made = directory / "obj" / elf.name
     with writing(elf):
-        command = _link_command(toolchain, directory, inputs, made)
-        failing = f"{elf.name} does not link for board {board.name}"
-        result = run_tool(command, directory, failing, directory)
+        script = None
+        if not board.is_host:
+            script = directory / "obj" / f"{board.name}.ld"
+            script.write_text(firmware.linker_script, encoding="utf-8")
+        options = ["-no-pie"] if board.is_host else []
+        result = toolchain.link(inputs, made, cwd=directory, script=script, options=options)
     if overflows := {
         found["name"]: int(found["bytes"]) for found in _OVERFLOW.finditer(result.stderr)
     }:
         _raise_overflow(board, overflows, objects, models, float_weights)
     if result.returncode != 0:
-        raise ToolError(f"{failing}: {first_lines(result.stderr)}")
+        raise ToolError(
+            f"{elf.name} does not link for board {board.name}: {first_lines(result.stderr)}"
+        )
     if not board.is_host:
         refuse_heap(made)
     with writing(elf):
         made.replace(elf)
     return elf
-
-
-def _link_command(
-    toolchain: Toolchain, directory: Path, inputs: Sequence[Path], output: Path
-) -> list[str]:
-    board = toolchain.board
-    command = [toolchain.gcc, *board.cflags, "-Wl,--gc-sections", "-Wl,--build-id=none"]
-    if board.is_host:
-        command += ["-no-pie"]
-    else:
-        script = directory / "obj" / f"{board.name}.ld"
-        script.write_text(render_linker_script(board), encoding="utf-8")
-        command += ["-nostartfiles", "-T", relative_to(script, directory)]
-        if toolchain.file("nano.specs"):
-            command.append("--specs=nano.specs")
-    command.append(f"-Wl,-Map={relative_to(output.with_suffix('.map'), directory)}")
-    command += [relative_to(path, directory) for path in inputs]
-    return [*command, "-lm", "-o", relative_to(output, directory)]
 
 
 def _raise_overflow(

@@ -17,15 +17,9 @@ from pathlib import Path
 from mcu_deploy.boards import Board
 from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.compiler import (
-    Toolchain,
-    first_lines,
-    relative_to,
-    run_tool,
-    runtime_flags,
-    writing,
-)
+from mcu_deploy.toolchain.compiler import Toolchain, first_lines, writing
 from mcu_deploy.toolchain.fit import MemoryUse
+from mcu_deploy.toolchain.flags import runtime_flags
 
 # Everything at address 0, section kinds apart; no board, so that a large network links too.
 _SCRIPT = """\
@@ -152,32 +146,25 @@ def measure_network(
     directory = directory.resolve()
     toolchain = Toolchain.for_board(board)
     elf = directory / "obj" / f"{network.stem}.elf"
-    map_file = elf.with_suffix(".map")
-    command = [toolchain.gcc, *board.cflags, "-nostartfiles", "-Wl,--gc-sections"]
-    command += [
-        "-Wl,--build-id=none",
-        "-Wl,--entry=mcu_instance_run",
-        f"-Wl,--require-defined={symbol}",
-    ]
+    options = ["-nostartfiles", "-Wl,--entry=mcu_instance_run", f"-Wl,--require-defined={symbol}"]
+    script, libraries = None, ["-lm"]
     if board.is_host:
-        command += ["-no-pie", "-static", "-nostdlib", "-Wl,--unresolved-symbols=ignore-all"]
+        options += ["-no-pie", "-static", "-nostdlib", "-Wl,--unresolved-symbols=ignore-all"]
+        libraries = []
     else:
         script = directory / "obj" / "network.ld"
         with writing(script):
             script.write_text(_SCRIPT, encoding="utf-8")
-        command += ["-T", relative_to(script, directory)]
-        if toolchain.file("nano.specs"):
-            command.append("--specs=nano.specs")
-    command.append(f"-Wl,-Map={relative_to(map_file, directory)}")
-    command += [relative_to(network, directory), "libmcu_crt.a"]
-    command += [] if board.is_host else ["-lm"]
-    failing = f"{network.name} does not link with the runtime"
-    command += ["-o", relative_to(elf, directory)]
-    result = run_tool(command, directory, failing, directory)
+    inputs = [network, directory / "libmcu_crt.a"]
+    result = toolchain.link(
+        inputs, elf, cwd=directory, script=script, options=options, libraries=libraries
+    )
     if result.returncode != 0:
-        raise ToolError(f"{failing}: {first_lines(result.stderr)}")
+        raise ToolError(
+            f"{network.name} does not link with the runtime: {first_lines(result.stderr)}"
+        )
     total = object_sizes(elf)
-    parts = _parts(map_file, relative_to(network, directory), total)
+    parts = _parts(elf.with_suffix(".map"), network.name, total)
     held = tensors * structs.tensor
     ram = arena_bytes + total.ram + stack_bytes + structs.instance + held
     return NetworkSizes(

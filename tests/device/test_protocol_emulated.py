@@ -24,7 +24,7 @@ from mcu_deploy.device import (
 )
 from mcu_deploy.device.emulators import open_emulator
 from mcu_deploy.device.line.messages import Provoke, TensorKind
-from mcu_deploy.toolchain import build_crt, link_firmware
+from mcu_deploy.toolchain import Firmware, build_crt, link_firmware
 
 pytestmark = pytest.mark.needs_arm_gcc
 
@@ -39,8 +39,9 @@ QEMU_BOARDS = [
 
 def build(board: Board, folder: Path) -> Path:
     shutil.copy(NETWORKS, folder / "firmware_models.c")
-    build_crt(board, folder)
-    return link_firmware(board, folder, [], "firmware")
+    firmware = Firmware.of(board)
+    build_crt(firmware, folder)
+    return link_firmware(firmware, folder, firmware.main)
 
 
 @pytest.fixture(scope="module", params=QEMU_BOARDS)

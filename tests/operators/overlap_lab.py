@@ -23,7 +23,7 @@ from mcu_deploy.choose.select import Choice
 from mcu_deploy.codegen.constants import array
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.passes import layouts
-from mcu_deploy.toolchain.compiler import network_flags
+from mcu_deploy.toolchain import network_flags
 
 _INSTEAD = """
 void *watched_memcpy(void *y, const void *x, size_t bytes);

@@ -10,6 +10,7 @@ import pytest
 from mcu_deploy.boards import load_board
 from mcu_deploy.files import cache
 from mcu_deploy.toolchain.compiler import Toolchain
+from mcu_deploy.toolchain.firmware import SourceSet
 
 pytestmark = pytest.mark.needs_arm_gcc
 
@@ -21,10 +22,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _compile(tmp_path: Path, name: str, flags: tuple[str, ...] = ("-mcpu=cortex-m4",)) -> bytes:
-    made = Toolchain.for_board(load_board("mps2-an386")).compile_many(
-        ["some.c"], tmp_path / name, cwd=tmp_path / "source", flags=flags
-    )
-    (made,) = made
+    sources = SourceSet("some", tmp_path / "source", ("some.c",), flags)
+    (made,) = Toolchain.for_board(load_board("mps2-an386")).compile_set(sources, tmp_path / name)
     return made.read_bytes() + made.with_suffix(".ci").read_bytes()
 
 

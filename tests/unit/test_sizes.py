@@ -12,6 +12,7 @@ from toolchain_programs import write_network
 from mcu_deploy.boards import load_board
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import build_crt, compile_network
+from mcu_deploy.toolchain.firmware import Firmware
 from mcu_deploy.toolchain.link import link_firmware
 from mcu_deploy.toolchain.sizes import (
     NetworkSizes,
@@ -29,7 +30,7 @@ ARENA, STACK = 128, 300
 def measure(name: str, folder: Path, weights: int = 1024) -> tuple[Path, NetworkSizes]:
     board = load_board(name)
     write_network(folder, weights=weights)
-    build_crt(board, folder)
+    build_crt(Firmware.of(board), folder)
     network = compile_network(board, folder, "toy")
     sizes = measure_network(
         board, folder, network, "_mcu_network_toy", arena_bytes=ARENA, stack_bytes=STACK,
@@ -78,8 +79,9 @@ def test_weights_cost_their_bytes_and_no_more(tmp_path: Path) -> None:
 
 def test_nothing_of_the_start_up_counts_and_nothing_that_runs_is_left_out(tmp_path: Path) -> None:
     board = load_board("mps2-an386")
-    network, _ = measure("mps2-an386", tmp_path)
-    bench = functions(link_firmware(board, tmp_path, [network], "bench"))
+    measure("mps2-an386", tmp_path)
+    made = Firmware.of(board, ["toy"])
+    bench = functions(link_firmware(made, tmp_path, made.bench))
     alone = functions(tmp_path / "obj" / "network_toy.elf")
     # the same functions, of the same sizes, as in the image that really runs
     assert alone.items() <= bench.items()
@@ -91,8 +93,9 @@ def test_nothing_of_the_start_up_counts_and_nothing_that_runs_is_left_out(tmp_pa
 
 def test_a_firmwares_memories_are_those_of_its_elf(tmp_path: Path) -> None:
     board = load_board("mps3-an547")
-    network, _ = measure("mps3-an547", tmp_path, weights=50_000)
-    elf = link_firmware(board, tmp_path, [network], "firmware")
+    measure("mps3-an547", tmp_path, weights=50_000)
+    made = Firmware.of(board, ["toy"])
+    elf = link_firmware(made, tmp_path, made.main)
     sizes = measure_firmware(board, elf)
     uses = {use.name: use for use in sizes.memories}
     assert uses.keys() == {"itcm", "sram", "dtcm", "isram"}

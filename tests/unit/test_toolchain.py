@@ -15,15 +15,9 @@ from toolchain_programs import write_network
 from mcu_deploy import resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.compiler import (
-    Toolchain,
-    build_crt,
-    compile_network,
-    gcc_command_line,
-    network_flags,
-    run_tool,
-    runtime_flags,
-)
+from mcu_deploy.toolchain.compiler import Toolchain, build_crt, compile_network, run_tool
+from mcu_deploy.toolchain.firmware import Firmware
+from mcu_deploy.toolchain.flags import gcc_command_line, network_flags, runtime_flags
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 
@@ -93,7 +87,7 @@ def test_the_quoted_command_makes_the_same_object_by_hand(tmp_path: Path, board:
 
 def test_the_runtime_is_the_same_archive_from_another_folder(tmp_path: Path) -> None:
     board = load_board("mps2-an386")
-    archives = [build_crt(board, tmp_path / name).read_bytes() for name in ("a", "b")]
+    archives = [build_crt(Firmware.of(board), tmp_path / name).read_bytes() for name in ("a", "b")]
     assert archives[0] == archives[1]
     members = subprocess.run(
         ["arm-none-eabi-ar", "tv", tmp_path / "a" / "libmcu_crt.a"],

@@ -11,9 +11,11 @@ from elftools.elf.elffile import ELFFile
 from sampling import first
 from toolchain_programs import link_program, write_network
 
+from mcu_deploy import resources
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.errors import FitError, ToolError
 from mcu_deploy.toolchain.compiler import build_crt, compile_network
+from mcu_deploy.toolchain.firmware import Firmware
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.link import build_platform, link_firmware, refuse_heap
 from mcu_deploy.toolchain.sizes import measure_firmware, measure_network, measure_structs
@@ -29,7 +31,7 @@ pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 def build(board: Board, folder: Path, **options: int) -> Path:
     """A build folder with the toy network's object and libmcu_crt.a; returns the object."""
     write_network(folder, **options)
-    build_crt(board, folder)
+    build_crt(Firmware.of(board), folder)
     return compile_network(board, folder, "toy")
 
 
@@ -42,18 +44,19 @@ def symbols(elf: Path) -> set[str]:
 @pytest.mark.parametrize("name", first(["mps3-an547", "mps2-an385", "mps2-an386", "stm32f746"]))
 def test_both_images_link_fit_and_have_a_stack_bound(tmp_path: Path, name: str) -> None:
     board = load_board(name)
-    toy = build(board, tmp_path)
-    platform = build_platform(board, tmp_path)
-    firmware = link_firmware(board, tmp_path, [toy], "firmware", platform=platform)
-    bench = link_firmware(board, tmp_path, [toy], "bench", platform=platform)
+    build(board, tmp_path)
+    made = Firmware.of(board, ["toy"])
+    platform = build_platform(made, tmp_path)
+    firmware = link_firmware(made, tmp_path, made.main, platform=platform)
+    bench = link_firmware(made, tmp_path, made.bench, platform=platform)
     assert (firmware, bench) == (tmp_path / "firmware.elf", tmp_path / "bench.elf")
     assert "mcu_bench_begin" in symbols(bench) - symbols(firmware)
     assert "mcu_protocol_receive" in symbols(firmware) - symbols(bench)
 
-    run = network_stack(board, tmp_path, "toy")
+    run = network_stack(made, tmp_path, "toy")
     assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run"]
     assert run.bytes == sum(size for _, size in run.path) < 500
-    whole = firmware_stack(board, tmp_path, ["toy"])
+    whole = firmware_stack(made, tmp_path)
     assert whole.path[0][0] == "mcu_firmware_main"
     assert whole.path[-1] == ("exception frame", exception_frame_bytes(board))
     assert run.bytes < whole.bytes < board.stack_bytes
@@ -64,16 +67,23 @@ def test_both_images_link_fit_and_have_a_stack_bound(tmp_path: Path, name: str) 
     check_fit(board, sizes.memories, stack_bytes=whole.bytes)
 
 
+def test_every_source_of_the_firmware_is_in_a_program() -> None:
+    made = Firmware.of(load_board("host"))
+    there = {f"crt/firmware/{path.name}" for path in (resources.crt() / "firmware").glob("*.c")}
+    assert {*made.main.sources, *made.bench.sources} == there
+
+
 def test_the_hosts_images_link(tmp_path: Path) -> None:
     board = load_board("host")
-    toy = build(board, tmp_path)
-    for main in ("firmware", "bench"):
-        assert link_firmware(board, tmp_path, [toy], main).is_file()  # type: ignore[arg-type]
-    run = network_stack(board, tmp_path, "toy")
+    build(board, tmp_path)
+    made = Firmware.of(board, ["toy"])
+    for program in (made.main, made.bench):
+        assert link_firmware(made, tmp_path, program).is_file()
+    run = network_stack(made, tmp_path, "toy")
     assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run"]
     assert "expf" in run.unknown
     with pytest.raises(ToolError, match="needs no bound"):
-        firmware_stack(board, tmp_path, ["toy"])
+        firmware_stack(made, tmp_path)
 
 
 def test_an_image_is_the_same_from_another_folder(tmp_path: Path) -> None:
@@ -81,7 +91,8 @@ def test_an_image_is_the_same_from_another_folder(tmp_path: Path) -> None:
     images = []
     for folder in (tmp_path / "a", tmp_path / "an, odd" / "deeper one"):
         toy = build(board, folder)
-        images.append(link_firmware(board, folder, [toy], "firmware").read_bytes())
+        made = Firmware.of(board, ["toy"])
+        images.append(link_firmware(made, folder, made.main).read_bytes())
         images.append((folder / "obj" / "firmware.map").read_bytes())
         measure_network(
             board, folder, toy, "_mcu_network_toy",
@@ -94,9 +105,10 @@ def test_an_image_is_the_same_from_another_folder(tmp_path: Path) -> None:
 def test_flash_that_overflows_is_counted_in_bytes(tmp_path: Path) -> None:
     board = load_board("netduinoplus2")
     flash = board.memory_for("weights")
-    toy = build(board, tmp_path, weights=flash.size // 4)
+    build(board, tmp_path, weights=flash.size // 4)
+    made = Firmware.of(board, ["toy"])
     with pytest.raises(FitError) as caught:
-        link_firmware(board, tmp_path, [toy], "bench", float_weights=True)
+        link_firmware(made, tmp_path, made.bench, float_weights=True)
     message = str(caught.value)
     assert message.startswith(f"network_toy does not fit board {board.name}: flash needs ")
     assert f"has {flash.size:,}:" in message
@@ -113,21 +125,23 @@ def test_flash_that_overflows_is_counted_in_bytes(tmp_path: Path) -> None:
             for item in board.memories
         )
         larger = replace(board, memories=memories)
+        roomier = Firmware.of(larger, ["toy"])
         if fits:
-            elf = link_firmware(larger, tmp_path, [toy], "bench")
+            elf = link_firmware(roomier, tmp_path, roomier.bench)
             uses = {use.name: use for use in measure_firmware(larger, elf).memories}
             assert uses[flash.name].used == uses[flash.name].size
         else:
             with pytest.raises(FitError, match="1 byte is missing"):
-                link_firmware(larger, tmp_path, [toy], "bench")
+                link_firmware(roomier, tmp_path, roomier.bench)
 
 
 def test_ram_that_overflows_names_the_arena(tmp_path: Path) -> None:
     board = load_board("netduinoplus2")
     ram = board.memory_for("data")
-    toy = build(board, tmp_path, arena=ram.size)
+    build(board, tmp_path, arena=ram.size)
+    made = Firmware.of(board, ["toy"])
     with pytest.raises(FitError) as caught:
-        link_firmware(board, tmp_path, [toy], "firmware")
+        link_firmware(made, tmp_path, made.main)
     message = str(caught.value)
     assert f"ram {ram.name} needs" in message
     named = re.search(r"\(arena ([\d,]+)\)", message)
@@ -177,8 +191,9 @@ def test_a_program_with_a_heap_is_refused(tmp_path: Path) -> None:
 
 def test_an_undefined_function_is_named(tmp_path: Path) -> None:
     board = load_board("mps2-an386")
-    toy = build(board, tmp_path)
+    build(board, tmp_path)
+    made = Firmware.of(board, ["toy"])
     models = tmp_path / "firmware_models.c"
     models.write_text(models.read_text().replace("_mcu_network_toy", "_mcu_network_other"))
     with pytest.raises(ToolError, match=r"bench\.elf does not link.*_mcu_network_other"):
-        link_firmware(board, tmp_path, [toy], "bench")
+        link_firmware(made, tmp_path, made.bench)

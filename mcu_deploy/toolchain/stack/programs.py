@@ -17,6 +17,7 @@ from pathlib import Path
 
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import ToolError
+from mcu_deploy.toolchain.firmware import Firmware, network_callgraph
 from mcu_deploy.toolchain.fit import StackUse
 from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError
 from mcu_deploy.toolchain.stack.host import host_stack_bound
@@ -55,14 +56,14 @@ def exception_frame_bytes(board: Board) -> int:
     return 40 if board.fpu == "none" else 112
 
 
-def network_stack(board: Board, directory: Path, name: str) -> StackBound:
+def network_stack(firmware: Firmware, directory: Path, name: str) -> StackBound:
     """The stack of one run of a network, `mcu_instance_run` included, without a hook.
 
     directory: the build folder with bench.elf and obj/. Raises StackError where there is no bound.
     On the host only the C files are known: the C library counts as 0 and is named in `unknown`."""
-    network = directory / "obj" / f"network_{name}.ci"
-    runtime = sorted((directory / "obj" / "crt").glob("*.ci"))
-    if board.is_host:
+    network = network_callgraph(directory, name)
+    runtime = firmware.runtime.made(directory, ".ci")
+    if firmware.board.is_host:
         return host_stack_bound(_RUN, network=network, callgraphs=runtime)
     image = read_image(directory / "bench.elf")
     run = _run_function(image, name)
@@ -73,11 +74,12 @@ def network_stack(board: Board, directory: Path, name: str) -> StackBound:
     return analysis.bound(_RUN)
 
 
-def firmware_stack(board: Board, directory: Path, names: Sequence[str]) -> StackBound:
+def firmware_stack(firmware: Firmware, directory: Path) -> StackBound:
     """The application's stack in firmware.elf, with an exception's frame at the deepest point.
 
-    directory: the build folder; names: of all networks in it. To be compared with
-    board.stack_bytes (check_fit). Raises StackError where there is no bound. Not for the host."""
+    directory: the build folder. To be compared with board.stack_bytes (check_fit). Raises
+    StackError where there is no bound. Not for the host."""
+    board, names = firmware.board, firmware.networks
     if board.is_host:
         raise ToolError("The host's own stack needs no bound; ask for a microcontroller board's.")
     image = read_image(directory / "firmware.elf")
@@ -88,13 +90,9 @@ def firmware_stack(board: Board, directory: Path, names: Sequence[str]) -> Stack
         _DEINIT: [f for f in functions if f.endswith("_release")],
         _PARALLEL: _lanes(functions),
     }
-    indirect |= dict.fromkeys(_PROVOKING, ())
-    for name in names:
-        indirect |= dict.fromkeys(_network_functions(image, name), (_FIRMWARE_HOOK,))
-    callgraphs = [directory / "obj" / f"network_{name}.ci" for name in names]
-    for folder in ("crt", "platform", "firmware"):
-        callgraphs += sorted((directory / "obj" / folder).glob("*.ci"))
-    analysis = StackAnalysis(image, callgraphs=callgraphs, indirect=indirect, ignored=_OVERFLOWING)
+    indirect |= dict.fromkeys(_PROVOKING, ()) | dict.fromkeys(functions, (_FIRMWARE_HOOK,))
+    graphs = firmware.callgraphs(directory)
+    analysis = StackAnalysis(image, callgraphs=graphs, indirect=indirect, ignored=_OVERFLOWING)
     bound = analysis.bound(_MAIN)
     return _summed(_MAIN, (*bound.path, ("exception frame", exception_frame_bytes(board))))
 
@@ -120,43 +118,39 @@ class SecondCoreStacks:
         )  # fmt: skip
 
 
-def second_lane_stack(board: Board, directory: Path, name: str) -> StackBound | None:
+def second_lane_stack(firmware: Firmware, directory: Path, name: str) -> StackBound | None:
     """What the lanes of a network need of the second core's stack, in bench.elf.
 
     None where the network has no lanes, or the board no second core: there they run one after the
     other, and `network_stack` is all. Raises StackError where there is no bound."""
-    if board.second_core is None:
+    if firmware.board.second_core is None:
         return None
     image = read_image(directory / "bench.elf")
     functions = _network_functions(image, name)
-    network = directory / "obj" / f"network_{name}.ci"
+    network = network_callgraph(directory, name)
     analysis = StackAnalysis(image, callgraphs=[network], indirect=dict.fromkeys(functions, ()))
     bounds = [analysis.bound(lane) for lane in functions if _SECOND_LANE.search(lane)]
     return max(bounds, key=lambda bound: bound.bytes, default=None)
 
 
-def second_core_stacks(
-    board: Board, directory: Path, names: Sequence[str]
-) -> SecondCoreStacks | None:
+def second_core_stacks(firmware: Firmware, directory: Path) -> SecondCoreStacks | None:
     """The second core's stacks in firmware.elf; None where no network has lanes, or it has no core.
 
     application: the loop that waits for work, the deepest lane of all networks, and the frame of a
     fault, which is pushed there. handler: what the core's reset leaves behind, the fault handler
     with its report, and the frame of a fault in it. Raises StackError where there is no bound."""
-    if board.second_core is None:
+    if firmware.board.second_core is None:
         return None
     image = read_image(directory / "firmware.elf")
-    functions = [f for name in names for f in _network_functions(image, name)]
+    functions = [f for name in firmware.networks for f in _network_functions(image, name)]
     lanes = [function for function in functions if _SECOND_LANE.search(function)]
     if not lanes:
         return None
-    callgraphs = [directory / "obj" / f"network_{name}.ci" for name in names]
-    for folder in ("crt", "platform", "firmware"):
-        callgraphs += sorted((directory / "obj" / folder).glob("*.ci"))
     indirect: dict[str, Sequence[str]] = dict.fromkeys(functions, ())
     indirect |= {_SERVE: lanes}
-    analysis = StackAnalysis(image, callgraphs=callgraphs, indirect=indirect)
-    frame = ("exception frame", exception_frame_bytes(board))
+    graphs = firmware.callgraphs(directory)
+    analysis = StackAnalysis(image, callgraphs=graphs, indirect=indirect)
+    frame = ("exception frame", exception_frame_bytes(firmware.board))
     work, fault = analysis.bound(_SERVE), analysis.bound(_FAULT_ENTRY)
     reset = (_SECOND_RESET, analysis.frame(_SECOND_RESET))
     return SecondCoreStacks(
