@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.backends.interface import NetworkId, RegionCall, Target
+from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.choose import Assignment
 from mcu_deploy.choose.select import Selection
 from mcu_deploy.codegen.network import NetworkSource
@@ -76,11 +77,13 @@ class CompiledModel:
 class Network(CompiledModel):
     """A compiled model and its C source, before it is written.
 
-    model: the file that it is from. assumed: what that leaves open and was taken as something.
+    model: the file that it is from. measured: the costs beside that. assumed: what it leaves open
+    and was taken as something.
     """
 
     model: Path
     sources: NetworkSource
+    measured: MeasuredCosts = NOT_MEASURED
     assumed: tuple[AssumedShape, ...] = ()
     id: NetworkId = 0
 

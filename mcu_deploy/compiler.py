@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy import choose, codegen, formats, hygiene, passes, plan
+from mcu_deploy.backends import measured as measured_costs
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
+from mcu_deploy.backends.measured import MeasuredCosts
 from mcu_deploy.boards import Board
 from mcu_deploy.choose import select
 from mcu_deploy.codegen import names
@@ -48,12 +50,13 @@ def compile_model(
     if not read.is_whole:
         raise formats.of_file(path, _refusal(read, preference, target_of(board)))
     source = _simplify(read, names.network_name(name, path), chosen)
+    measured = measured_costs.beside(path, board.core)
     with session.loading() as network_id:
         while True:
             try:
-                compiled = _compile(source, board, session, chosen)
+                compiled = _compile(source, board, session, chosen, measured)
                 network = _generate(compiled, path, board, chosen, network_id)
-                return replace(network, assumed=source.assumed)
+                return replace(network, assumed=source.assumed, measured=measured)
             except BackendFault as fault:
                 session.drop(fault)
 
@@ -105,7 +108,9 @@ def _simplify(read: Imported, name: str, options: Options) -> _Source:
     return _Source(name, imported, read.assumed, graph, marks, pinned)
 
 
-def _compile(source: _Source, board: Board, session: Session, options: Options) -> CompiledModel:
+def _compile(
+    source: _Source, board: Board, session: Session, options: Options, measured: MeasuredCosts
+) -> CompiledModel:
     """From the simplified graph to a plan, by the backends that the session has now."""
     target = target_of(board)
     preference = session.preference(board.core, options.backends)
@@ -124,7 +129,7 @@ def _compile(source: _Source, board: Board, session: Session, options: Options) 
     # Conversions belong to no partition: whoever has them, be it named or not.
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]
-    selection = select.select(graph, assignment, (*preference, *others), target)
+    selection = select.select(graph, assignment, (*preference, *others), target, measured)
     calls = (*selection.acquire, *selection.release)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     chosen = plan_options(board, options, pinned)

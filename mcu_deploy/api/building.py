@@ -216,11 +216,13 @@ def _link(
 
 
 def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, bytes], str | None]:
-    """Copies of the models and of a user's board file, so that the folder stands on its own.
+    """Copies of the models, their measured costs and a user's board file, so that the folder stands
+    on its own.
 
     By the names that they get in the folder; then the board file's name, None for our own boards.
     """
     kept = {report.kept_model(n): formats.self_contained(n.model) for n in networks}
+    kept |= {report.kept_costs(n): n.measured.content for n in networks if n.measured.file}
     if board.path.resolve().is_relative_to(resources.boards().resolve()):
         return kept, None
     return kept | {"obj/board.toml": board.path.read_bytes()}, "obj/board.toml"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from mcu_deploy.backends.cost import Cost, Costs, Known, Unit
 from mcu_deploy.backends.layer import (
     HOST,
     Descriptor,
@@ -25,7 +26,6 @@ from mcu_deploy.backends.workload import (
     Argument,
     CFunction,
     Constant,
-    Costs,
     InPlace,
     Parameter,
     Region,
@@ -39,11 +39,11 @@ from mcu_deploy.options import Checked
 
 __all__ = [
     "API_VERSION", "HOST", "STATUS", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
-    "BackendProfiling", "CFunction", "Constant", "Costs", "CreationOptions", "Descriptor",
-    "InPlace", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "MemoryManager", "NetworkId",
-    "Operand", "OptimizationViews", "Parameter", "ProfilingContext", "Region", "RegionCall",
-    "RegionKind", "RegionManager", "Role", "SubgraphView", "Substitution", "Support", "Target",
-    "Workload", "WorkloadFactory", "WorkloadInfo", "layer_of", "no", "yes",
+    "BackendProfiling", "CFunction", "Constant", "Cost", "Costs", "CreationOptions", "Descriptor",
+    "InPlace", "Known", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "MemoryManager",
+    "NetworkId", "Operand", "OptimizationViews", "Parameter", "ProfilingContext", "Region",
+    "RegionCall", "RegionKind", "RegionManager", "Role", "SubgraphView", "Substitution", "Support",
+    "Target", "Unit", "Workload", "WorkloadFactory", "WorkloadInfo", "layer_of", "no", "yes",
 ]  # fmt: skip
 
 # The version of this interface, and of crt/include/mcu/backend.h. A change that breaks backends

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import enum
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy.typing as npt
+
+from mcu_deploy.backends.cost import Costs
 
 # What the function of a workload returns that may refuse the values it is given.
 STATUS = "int32_t"
@@ -39,13 +43,33 @@ class CFunction:
     inline: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constant:
     """A constant array of a workload, in the order in which the function reads it."""
 
     stem: str
     value: npt.NDArray[Any]
     alignment: int = 4
+
+    def __eq__(self, other: object) -> bool:
+        """By type, shape and bytes: NaN is itself, -0 is not 0."""
+        if not isinstance(other, Constant):
+            return NotImplemented
+        return self.stem == other.stem and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash((self.stem, self._content))
+
+    @property
+    def _content(self) -> tuple[str, tuple[int, ...], int, bytes]:
+        value = self.value.astype(self.value.dtype.newbyteorder("<"), copy=False)
+        return value.dtype.str, self.value.shape, self.alignment, value.tobytes()
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of type, shape, alignment and bytes."""
+        *what, content = self._content
+        return hashlib.sha256(json.dumps(what).encode() + content).hexdigest()
 
     @property
     def ctype(self) -> str:
@@ -97,24 +121,6 @@ class InPlace:
     input: int
     output: int
     distance: int = 0
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What a workload costs. None where only a measurement can tell.
-
-    instructions: executed in one run; cycles: modelled; flash: bytes of code and constants.
-    """
-
-    macs: int = 0
-    instructions: int | None = None
-    cycles: int | None = None
-    flash: int | None = None
-
-    @property
-    def time(self) -> int | None:
-        """What is compared: modelled cycles, else instructions; None where neither is known."""
-        return self.cycles if self.cycles is not None else self.instructions
 
 
 class RegionKind(enum.Enum):
@@ -172,6 +178,19 @@ class Workload:
     @property
     def is_view(self) -> bool:
         return self.function is None
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of what is called and with what: function, helpers, headers, constants,
+        arguments. Costs, places in memory and the names of model and backend are not in it."""
+        functions = (f for f in (self.function, *self.helpers) if f is not None)
+        called = [
+            [[f.stem, f.result, f.inline, [*map(str, f.parameters)], f.body] for f in functions],
+            [[a.role.value, a.index] for a in self.arguments],
+            [c.digest for c in self.constants],
+            self.headers,
+        ]
+        return hashlib.sha256(json.dumps(called).encode()).hexdigest()
 
     @property
     def can_fail(self) -> bool:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mcu_deploy.backends.c_rules import Nonsense, require
+from mcu_deploy.backends.cost import common_unit
 from mcu_deploy.backends.interface import (
     HOST,
     Backend,
@@ -19,6 +20,7 @@ from mcu_deploy.backends.interface import (
     WorkloadFactory,
     layer_of,
 )
+from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.backends.workload_check import check_call, check_workload
 from mcu_deploy.choose import Assignment
 from mcu_deploy.choose.offers import ask
@@ -68,15 +70,19 @@ class Selection:
 
 
 def select(
-    graph: Graph, assignment: Assignment, preference: Sequence[Backend], target: Target = HOST
+    graph: Graph,
+    assignment: Assignment,
+    preference: Sequence[Backend],
+    target: Target = HOST,
+    measured: MeasuredCosts = NOT_MEASURED,
 ) -> Selection:
-    """Of each backend's workloads the cheapest.
+    """Of each backend's workloads the cheapest, by measured costs where there are any.
 
     The nodes that `layouts` inserted are in no assignment; each goes to the first backend of the
     preference that has it. Raises UnsupportedError where none has, and BackendFault where a
     backend makes no workload.
     """
-    workshop = _Workshop(preference, target)
+    workshop = _Workshop(preference, target, measured)
     choices = workshop.choose(graph, assignment)
     used = [(name, m) for name, m in workshop.managers.items() if m is not None]
     selection = Selection(
@@ -93,8 +99,10 @@ def select(
 class _Workshop:
     """The workload factory of each backend that is used, with its memory manager."""
 
-    def __init__(self, preference: Sequence[Backend], target: Target) -> None:
-        self._preference, self._target = preference, target
+    def __init__(
+        self, preference: Sequence[Backend], target: Target, measured: MeasuredCosts
+    ) -> None:
+        self._preference, self._target, self._measured = preference, target, measured
         self.managers: dict[str, MemoryManager | None] = {}
         self._factories: dict[str, WorkloadFactory] = {}
 
@@ -119,7 +127,7 @@ class _Workshop:
                 owner = workload.backend
                 require(owner == backend.id, f"a workload says that it is of the backend {owner!r}")
                 check_workload(workload, layer)
-        return Choice(layer, min(workloads, key=_cost))
+        return Choice(layer, _cheapest([self._measured.applied(w) for w in workloads]))
 
     def factory(self, backend: Backend) -> WorkloadFactory:
         if backend.id not in self._factories:
@@ -152,7 +160,12 @@ def _first_with(layer: Layer, preference: Sequence[Backend]) -> Backend:
     )
 
 
-def _cost(workload: Workload) -> tuple[float, int]:
-    """Modelled cycles, else instructions; what states neither comes last. Then scratch bytes."""
-    known = workload.costs.time
-    return (math.inf if known is None else known, workload.scratch_bytes)
+def _cheapest(workloads: Sequence[Workload]) -> Workload:
+    """In the unit that they share; what does not state it comes last. Then by scratch bytes."""
+    unit = common_unit(w.costs for w in workloads)
+
+    def key(workload: Workload) -> tuple[float, int]:
+        price = workload.costs.price(unit)
+        return (math.inf if price is None else price.value, workload.scratch_bytes)
+
+    return min(workloads, key=key)

@@ -25,8 +25,8 @@ from mcu_deploy.cli.options import (
 from mcu_deploy.options import Options
 
 if TYPE_CHECKING:
-    from mcu_deploy.report.explain import CandidateRow, Explanation
-    from mcu_deploy.report.model import NetworkReport, Report
+    from mcu_deploy.report.explain import Explanation
+    from mcu_deploy.report.model import CostReport, NetworkReport, Report
 
 
 def register(app: typer.Typer) -> None:
@@ -104,6 +104,10 @@ def _print(report: Report, folder: str) -> None:
         for line in _pools(n, report.options.pools.hot_weights):
             out.print(escape(line))
     for n in report.networks:
+        if costs := n.measured_costs:
+            used = f"measured costs of {costs.layers} of {len(n.layers)} layers"
+            out.print(escape(f"{n.name}: {used}, from {costs.file}"))
+    for n in report.networks:
         for line in float_lines(n.float_layers, len(n.layers), n.name):
             out.print(escape(line))
     out.print(
@@ -142,42 +146,35 @@ def _products(report: Report) -> list[str]:
 def _explain(rows: Sequence[Explanation], wide: bool) -> None:
     """A line for each node; below it who else could compute it, and who does not and why."""
     titles = (
-        "", "layer", "part", "operator", "backend", "chosen by", "estimate", "in the model",
+        "", "layer", "part", "operator", "backend", "chosen by", "cost", "in the model",
     )  # fmt: skip
     cells, notes = [], []
     for row in rows:
-        own = [c for c in row.candidates if c.backend == row.backend]
         others = [c for c in row.candidates if c.backend != row.backend]
         cells.append(
             (
                 "view" if row.step is None else str(row.step), row.short,
                 "" if row.partition is None else str(row.partition),
                 row.op, row.backend, row.chosen_by,
-                _cost(own[0]) if own else "", row.name,
+                _cost(row.cost), row.name,
             )
         )  # fmt: skip
         notes.append(
-            [f"{c.backend} could{_price(c)}" for c in others]
+            [f"{c.backend} could, for {_cost(c.cost) or 'it does not say what'}" for c in others]
             + [f"{r.backend} does not: {r.reason}" for r in row.refusals]
         )
-    head, *lines = layer_lines(titles, cells, ("", "part", "estimate"), wide)
+    head, *lines = layer_lines(titles, cells, ("", "part", "cost"), wide)
     out.print(f"[bold]{escape(head)}[/]")
     for line, remarks in zip(lines, notes, strict=True):
         out.print(escape(line))
         for remark in remarks:
             out.print(escape(f"      {remark}"))
     out.print(
-        "Estimates are the backends' own: modelled cycles, or else instructions. `mcu-deploy "
+        "Modelled costs are the backends' own; different units are never compared. `mcu-deploy "
         "profile` counts instructions."
     )
 
 
-def _price(candidate: CandidateRow) -> str:
-    unit = "instructions" if candidate.cycles is None else "cycles"
-    return f", for {_cost(candidate)} {unit}" if _cost(candidate) else ", for it does not say what"
-
-
-def _cost(candidate: CandidateRow) -> str:
-    """What is compared by --strategy cost; empty where the backend does not say."""
-    known = candidate.cycles if candidate.cycles is not None else candidate.instructions
-    return "" if known is None else f"{known:,}"
+def _cost(cost: CostReport | None) -> str:
+    """A cost with its unit; empty where none is stated."""
+    return "" if cost is None else f"{cost.value:,} {cost.known} {cost.unit}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import (
     BackendBase,
     BackendContext,
@@ -25,7 +26,7 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.layer import HOST, Layer, Operand
-from mcu_deploy.backends.workload import Costs, Region, RegionCall, Workload
+from mcu_deploy.backends.workload import Region, RegionCall, Workload
 from mcu_deploy.dynamic import codec
 from mcu_deploy.dynamic.codec import Json, NetworkRegions, Nonsense
 from mcu_deploy.dynamic.process import Worker

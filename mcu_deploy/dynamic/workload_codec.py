@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from mcu_deploy.backends.c_rules import require
+from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import MemoryManager
 from mcu_deploy.backends.layer import Layer
 from mcu_deploy.backends.workload import (
     Argument,
     CFunction,
     Constant,
-    Costs,
     InPlace,
     Parameter,
     Region,
@@ -172,8 +172,8 @@ def decode_costs(message: Any, layer: Layer, *, is_view: bool = False) -> Costs:
         for key in ("macs", "instructions", "cycles", "flash_bytes")
     ]
     lowest = 0 if is_view else 1
-    macs, *rest = (value if value >= lowest else None for value in values)
-    return Costs(layer.macs if macs is None else macs, *rest)
+    macs, instructions, cycles, flash = (v if v >= lowest else None for v in values)
+    return Costs(layer.macs if macs is None else macs, instructions, cycles, flash)
 
 
 def decode_memory(

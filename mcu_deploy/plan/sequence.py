@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from mcu_deploy.backends.cost import Unit, common_unit
 from mcu_deploy.backends.interface import RegionKind
 from mcu_deploy.choose.select import Choice, Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
@@ -87,14 +88,16 @@ def schedule(
 ) -> tuple[tuple[Choice, ...], tuple[Parallel, ...]]:
     """The choices in the order of a schedule, and the stretches that run on several cores.
 
-    What a layer costs is its backend's own estimate. A layer with private memory of its backend
-    runs alone: another one may use the same. So does one that may end the run.
+    A layer takes what its workload states in the one unit that all are compared in; where it does
+    not, one for each multiply-accumulate. A layer with private memory of its backend runs alone:
+    another one may use the same. So does one that may end the run.
     """
     called = [choice for choice in choices if not choice.workload.is_view]
+    unit = common_unit(choice.workload.costs for choice in called)
     jobs = [
         schedules.Job(
             needs,
-            choice.workload.costs.time or choice.layer.macs,
+            _time(choice, unit),
             choice.workload.can_fail
             or any(r.kind is RegionKind.PRIVATE for r in choice.workload.regions),
         )
@@ -110,6 +113,11 @@ def schedule(
         if len(lanes) > 1:
             parallel.append(Parallel(tuple(lanes)))
     return _with_views([called[i] for i in order], choices, graph.inputs), tuple(parallel)
+
+
+def _time(choice: Choice, unit: Unit) -> int:
+    price = choice.workload.costs.price(unit)
+    return choice.layer.macs if price is None else price.value
 
 
 def _needs(called: Sequence[Chosen], choices: Sequence[Chosen]) -> list[frozenset[int]]:

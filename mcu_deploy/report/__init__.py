@@ -1,6 +1,6 @@
 """What a build says of itself: report.json, with the keys of DESIGN section 2; and --explain."""
 
-from mcu_deploy.report.build import build_report, kept_model, optimized_report
+from mcu_deploy.report.build import build_report, kept_costs, kept_model, optimized_report
 from mcu_deploy.report.explain import Explanation, explain
 from mcu_deploy.report.memory import joint_arena
 from mcu_deploy.report.model import (
@@ -22,6 +22,7 @@ __all__ = [
     "build_report",
     "explain",
     "joint_arena",
+    "kept_costs",
     "kept_model",
     "optimized_report",
     "read",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from mcu_deploy.backends import measured
+from mcu_deploy.backends.cost import Known
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board
 from mcu_deploy.compiled import BuiltNetwork, CompiledModel, Network
@@ -16,9 +18,11 @@ from mcu_deploy.report import floats, memory
 from mcu_deploy.report.floats import FloatLayer
 from mcu_deploy.report.model import (
     AssumedShapeReport,
+    CostReport,
     FrameReport,
     LayerReport,
     LayerRow,
+    MeasuredReport,
     NetworkReport,
     OptimizedReport,
     PartitionReport,
@@ -88,6 +92,20 @@ def kept_model(network: Network) -> str:
     return f"obj/network_{network.name}{network.model.suffix.lower()}"
 
 
+def kept_costs(network: Network) -> str:
+    """Where a build keeps its copy of the network's measured costs: beside that of the model."""
+    return f"obj/network_{network.name}{measured.SUFFIX}"
+
+
+def _measured(network: Network) -> MeasuredReport | None:
+    costs = network.measured
+    if costs.file is None:
+        return None
+    workloads = [step.choice.workload for step in network.plan.steps]
+    used = sum(w.costs.known is not Known.MODELLED and costs.has(w) for w in workloads)
+    return MeasuredReport(costs.file.name, used)
+
+
 def _network(board: Board, built: BuiltNetwork) -> NetworkReport:
     network, plan, sizes = built.network, built.network.plan, built.sizes
 
@@ -102,6 +120,7 @@ def _network(board: Board, built: BuiltNetwork) -> NetworkReport:
         model=network.model.name,
         kept_model=kept_model(network),
         source_sha256=network.graph.source_sha256,
+        measured_costs=_measured(network),
         flash_bytes=sizes.flash_bytes,
         ram_bytes=sizes.ram_bytes,
         ram_parts=RamParts(
@@ -199,6 +218,8 @@ def _layer(network: Network, step: Step, holder: NodeId | None) -> LayerReport:
     return LayerReport(
         **vars(_row(network, step)),
         within=None if holder is None else graph.node(holder).short,
+        cost=CostReport.of(workload.costs.stated),
+        fingerprint=workload.fingerprint,
         constant_bytes=sum(c.value.nbytes for c in workload.constants),
         inputs=memory.operands(plan, step),
         scratch=memory.scratch(plan, step),

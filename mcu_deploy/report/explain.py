@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from mcu_deploy.choose import Assignment, Candidate
 from mcu_deploy.compiled import Network
 from mcu_deploy.ir import Graph
+from mcu_deploy.report.model import CostReport
 
 
 @dataclass(frozen=True)
 class CandidateRow:
-    """A backend that could compute a node, with its estimates (None: not known)."""
+    """A backend that could compute a node, with what it states before layouts are known.
+
+    cost: in cycles or else instructions; None where it states neither.
+    """
 
     backend: str
     layout: str
-    macs: int | None
-    instructions: int | None
-    cycles: int | None
+    macs: int
+    cost: CostReport | None
     flash_bytes: int | None
 
 
@@ -39,7 +42,7 @@ class Explanation:
     "--layer-backend", "made by ID" for what a backend made of several nodes, "inserted" for
     conversions between memory orders, or "split" for an If, Loop or Scan, whose graphs are given
     to backends node by node. partition: the number of the group of nodes that the backend
-    got at once. candidates: in the order of preference.
+    got at once. cost: of the workload that computes it. candidates: in the order of preference.
     """
 
     network: str
@@ -51,6 +54,7 @@ class Explanation:
     backend: str
     chosen_by: str
     partition: int | None
+    cost: CostReport | None
     candidates: tuple[CandidateRow, ...]
     refusals: tuple[RefusalRow, ...]
 
@@ -81,6 +85,7 @@ def _rows(network: Network, graph: Graph, assignment: Assignment) -> Iterator[Ex
             backend=computed_by,
             chosen_by="split" if parts else assignment.chosen_by.get(node.id, "inserted"),
             partition=partitions.get(node.id),
+            cost=None if step is None else CostReport.of(step.choice.workload.costs.stated),
             candidates=tuple(_candidate(c) for c in assignment.candidates.get(node.id, ())),
             refusals=tuple(
                 RefusalRow(r.backend, r.reason) for r in assignment.refusals if r.node.id == node.id
@@ -92,7 +97,7 @@ def _rows(network: Network, graph: Graph, assignment: Assignment) -> Iterator[Ex
 
 def _candidate(candidate: Candidate) -> CandidateRow:
     costs = candidate.costs
+    cost = CostReport.of(costs.stated)
     return CandidateRow(
-        candidate.backend, candidate.support.layout.value, costs.macs, costs.instructions,
-        costs.cycles, costs.flash,
-    )  # fmt: skip
+        candidate.backend, candidate.support.layout.value, costs.macs, cost, costs.flash
+    )

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.backends.workload import InPlace
 from mcu_deploy.errors import UsageError
@@ -59,6 +60,27 @@ class ScratchReport:
 
 
 @dataclass(frozen=True)
+class CostReport:
+    """A cost: its unit ("cycles"), and how it is known ("modelled"); docs/costs.md."""
+
+    value: int
+    unit: str
+    known: str
+
+    @classmethod
+    def of(cls, cost: Cost | None) -> CostReport | None:
+        return None if cost is None else cls(cost.value, cost.unit.value, cost.known.value)
+
+
+@dataclass(frozen=True)
+class MeasuredReport:
+    """The file of measured costs beside the model, and of how many layers they are used."""
+
+    file: str
+    layers: int
+
+
+@dataclass(frozen=True)
 class LayerRow:
     """A layer: `short` is its own name, `name` the model's. macs: of a whole run."""
 
@@ -75,12 +97,16 @@ class LayerRow:
 class LayerReport(LayerRow):
     """A layer with its memory.
 
-    within: the If, Loop or Scan that it is in, by its short name. inputs: None for one that is
-    constant or left out. overlaps: which outputs may lie on which inputs, by position, and the
-    distance. nodes: the names of those in the model that it stands for.
+    within: the If, Loop or Scan that it is in, by its short name. cost: of one call, as its backend
+    states it or as it was measured; None where neither is so. fingerprint: of its workload, for
+    measured costs. inputs: None for one that is constant or left out. overlaps: which
+    outputs may lie on which inputs, by position, and the distance. nodes: the names of those in the
+    model that it stands for.
     """
 
     within: str | None
+    cost: CostReport | None
+    fingerprint: str
     constant_bytes: int
     inputs: tuple[OperandReport | None, ...]
     scratch: tuple[ScratchReport, ...]
@@ -169,6 +195,7 @@ class NetworkReport:
     model: str
     kept_model: str
     source_sha256: str
+    measured_costs: MeasuredReport | None
     flash_bytes: int
     ram_bytes: int
     ram_parts: RamParts

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from partition_cases import candidate, hypothesis_pick, random_problem, wired
 from sampling import examples
 
-from mcu_deploy.backends.interface import Costs, LayoutRule
+from mcu_deploy.backends.interface import Costs, LayoutRule, Unit
 from mcu_deploy.choose import Assignment, Candidate, Problem, strategies
 from mcu_deploy.choose.strategies import cost
 from mcu_deploy.errors import UsageError
@@ -22,7 +22,8 @@ from mcu_deploy.passes import layouts
 
 LAST, SAME = LayoutRule.CHANNELS_LAST, LayoutRule.SAME
 ELEMENTS = 24  # of each tensor of `wired`
-CONVERSION = cost.CONVERSION * ELEMENTS
+PER_ELEMENT = cost.CONVERSION[Unit.INSTRUCTIONS]  # the unit of `candidate`
+CONVERSION = PER_ELEMENT * ELEMENTS
 
 
 def _problem(*nodes: tuple[Candidate, ...]) -> Problem:
@@ -45,7 +46,7 @@ def _measured(problem: Problem, labels: Mapping[NodeId, str]) -> int:
     graph = layouts.assign(problem.graph, Assignment(backends={}, supports=supports))
     copies = [e for n in graph.nodes if n.op == "Reorder" for e in n.outputs if e is not None]
     moved = sum(graph.type(edge).elements for edge in copies)
-    return sum(c.costs.time or 0 for c in chosen.values()) + cost.CONVERSION * moved
+    return sum(c.costs.instructions or 0 for c in chosen.values()) + PER_ELEMENT * moved
 
 
 def _best(problem: Problem) -> int:
@@ -118,16 +119,17 @@ def test_a_copy_serves_all_readers() -> None:
     assert cost.total(problem, labels) == 5 + 3 * CONVERSION == _measured(problem, labels)
 
 
-def test_a_cost_that_is_unknown_loses_to_every_known_one() -> None:
+def test_what_states_no_cost_competes_by_rank() -> None:
     unknown, dear = candidate("A"), candidate("B", 10**9, LAST)
-    assert _chosen(_problem((unknown, dear), (dear, unknown))) == "BB"
-    # where nobody states one, and between equal ones, the preference decides
+    assert _chosen(_problem((unknown, dear), (dear, unknown))) == "AB"
+    # and is out where one before it states a cost, although a third one is cheaper than that
+    assert _chosen(_problem((dear, unknown, candidate("C", 1)))) == "C"
     assert _chosen(_problem((unknown, candidate("B")), (candidate("B"), unknown))) == "AB"
     assert _chosen(_problem((candidate("A", 7), candidate("B", 7)))) == "A"
 
 
 @pytest.mark.parametrize("width", [1, cost.WIDTH])
-def test_an_unknown_cost_loses_in_random_graphs_too(
+def test_what_states_no_cost_competes_by_rank_in_random_graphs_too(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cost, "WIDTH", width)
@@ -139,13 +141,22 @@ def test_an_unknown_cost_loses_in_random_graphs_too(
         }
         labels = strategies.find("cost")(replace(problem, candidates=candidates))
         for node, found in candidates.items():
-            known = [c.backend for c in found if c.costs.time is not None]
-            assert labels[node] in (known or [found[0].backend])
+            known = [c.backend for c in found if c.costs.instructions is not None]
+            first = found[0].backend
+            assert labels[node] in (known if first in known else [first])
 
 
-def test_modelled_cycles_count_before_instructions() -> None:
+def test_different_units_never_compare() -> None:
+    """One unit for the whole network: where any states cycles, instructions are no price."""
     few = replace(candidate("A"), costs=Costs(instructions=1, cycles=30))
-    assert _chosen(_problem((few, candidate("B", 20)))) == "B"
+    in_cycles = replace(candidate("B"), costs=Costs(cycles=20))
+    in_instructions = candidate("C", 1)
+    assert _chosen(_problem((few, in_cycles))) == "B"
+    assert _chosen(_problem((in_cycles, in_instructions))) == "B"
+    assert _chosen(_problem((in_instructions, in_cycles))) == "C"  # by rank
+    others = (candidate("A", 9), candidate("B", 1))
+    assert _chosen(_problem(others)) == "B"
+    assert _chosen(_problem(others, (in_cycles,))) == "AB"  # by rank
 
 
 def test_nodes_that_are_not_asked_about_are_not_chosen() -> None:

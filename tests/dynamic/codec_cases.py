@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.layer import Layer, layer_of
 from mcu_deploy.backends.workload import (
     Argument,
     CFunction,
     Constant,
-    Costs,
     InPlace,
     Parameter,
     Region,

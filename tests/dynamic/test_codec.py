@@ -21,6 +21,7 @@ from dynamic.codec_cases import (
 )
 
 from mcu_deploy.backends.c_rules import Nonsense
+from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import (
     LayerCount,
@@ -33,7 +34,7 @@ from mcu_deploy.backends.interface import (
     yes,
 )
 from mcu_deploy.backends.layer import HOST, Layer, Target, layer_of
-from mcu_deploy.backends.workload import Constant, Costs, RegionCall, RegionKind, Workload
+from mcu_deploy.backends.workload import Constant, RegionCall, RegionKind, Workload
 from mcu_deploy.dynamic import codec
 from mcu_deploy.dynamic.codec import NetworkRegions
 from mcu_deploy.ir import Graph, verify, view, view_of_all

@@ -10,8 +10,8 @@ import pytest
 from dynamic.codec_cases import Json, quantized_conv, quantized_layer, rich_workload, sent
 
 from mcu_deploy.backends.c_rules import Nonsense
+from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import OptimizationViews, Substitution
-from mcu_deploy.backends.workload import Costs
 from mcu_deploy.backends.workload_check import check_workload
 from mcu_deploy.dynamic import codec
 from mcu_deploy.dynamic.codec import NetworkRegions

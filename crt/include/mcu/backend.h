@@ -169,8 +169,9 @@ typedef struct mcu_support {
 } mcu_support_t;
 
 /* estimate, and a part of a workload. 0 or less: not known (but for a workload without a function,
- * which costs nothing). Modelled cycles, where they are known, are what is compared; else
- * instructions. */
+ * which costs nothing). Instructions and cycles are the backend's own model of one call. Cycles on
+ * the target's core are what is compared: CpuRef states them for every layer. Instructions are
+ * compared where no backend states cycles; elsewhere a backend without cycles competes by rank. */
 typedef struct mcu_costs {
     uint32_t struct_size;
     uint32_t reserved;

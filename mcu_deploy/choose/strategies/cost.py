@@ -1,9 +1,10 @@
 """Gives each node to a backend so that all costs together, conversions included, are least.
 
-What counts is the sum of the nodes' costs (`Costs.time`: modelled cycles, else instructions) and of
-the conversions that `layouts` will insert where a tensor lies otherwise than a reader wants it. A
-backend that states no cost gets a node only where none states any; there the preference decides, as
-it does between equal sums.
+What counts is the sum of the nodes' costs, all in one unit (`common_unit`: modelled cycles, which
+every built-in backend states), and of the conversions that `layouts` will insert where a tensor
+lies otherwise than a reader wants it. A candidate that does not state that unit competes by rank:
+it gets the node where it is the first of the preference, and is out where one that states the unit
+is. The preference decides between equal sums, too.
 
 The nodes are decided one after the other. What the rest will cost depends only on how the tensors
 lie that are still to be read, so of all ways to the same arrangement the cheapest is kept: dynamic
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from mcu_deploy.backends.cost import Unit, common_unit
 from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose.model import Problem
 from mcu_deploy.ir import EdgeId, Node, NodeId, TensorType
@@ -26,9 +28,8 @@ from mcu_deploy.ir.types import channels_last
 
 NAME = "cost"
 
-# Instructions for each element that a conversion copies: what benchmarks/fit_costs.py measures of
-# CpuRef's Reorder on a Cortex-M4 ("reorder" in its costs/movement.py), rounded.
-CONVERSION = 5
+# For each element that a conversion copies: CpuRef's Reorder on a Cortex-M4.
+CONVERSION = {Unit.CYCLES: 8, Unit.INSTRUCTIONS: 5}
 
 # How many arrangements of the live tensors are followed at a time.
 WIDTH = 32
@@ -46,12 +47,12 @@ def choose(problem: Problem) -> Mapping[NodeId, str]:
     if not search.cut:
         return found.labels()
     # The optimum may have been cut off; what is left must not cost more than the plain preference.
-    plain = {node: _options(problem, node)[0].backend for node in problem.candidates}
+    plain = {n: _options(problem, n, search.unit)[0].backend for n in problem.candidates}
     return plain if total(problem, plain) < found.cost[0] else found.labels()
 
 
 def total(problem: Problem, labels: Mapping[NodeId, str]) -> int:
-    """What a choice costs: nodes and conversions. A cost that nobody knows counts as 0."""
+    """What a choice costs: nodes and conversions. What has no price counts as 0."""
     return _Search(replace(problem, fixed=labels)).run(1).cost[0]
 
 
@@ -65,19 +66,18 @@ class _Option:
     place: int
 
 
-def _options(problem: Problem, node: NodeId) -> tuple[_Option, ...]:
-    """The candidates to compare: the fixed one, else those of known cost, else the first."""
-    candidates = problem.candidates[node]
+def _options(problem: Problem, node: NodeId, unit: Unit) -> tuple[_Option, ...]:
+    """The candidates to compare: the fixed one; the first where it has no price; else all that have
+    one."""
+    fixed = problem.fixed.get(node)
     options = [
-        (place, c)
-        for place, c in enumerate(candidates)
-        if problem.fixed.get(node, c.backend) == c.backend
+        (_Option(c.backend, c.support.layout, 0 if price is None else price.value, place), price)
+        for place, c in enumerate(problem.candidates[node])
+        for price in [c.costs.price(unit)]
+        if fixed in (None, c.backend)
     ]
-    known = [(place, c) for place, c in options if c.costs.time is not None]
-    return tuple(
-        _Option(c.backend, c.support.layout, c.costs.time or 0, place)
-        for place, c in known or options[:1]
-    )
+    first, price = options[0]
+    return (first,) if price is None else tuple(o for o, p in options if p is not None)
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,8 @@ class _Search:
         self.problem = problem
         self.graph = problem.graph
         self.cut = False
+        every = problem.candidates.values()
+        self.unit = common_unit(c.costs for candidates in every for c in candidates)
         self._last_reader = {edge: node.id for node in self.graph.nodes for edge in node.reads}
         self._outputs = frozenset(self.graph.outputs)
 
@@ -134,7 +136,7 @@ class _Search:
         if node.id not in self.problem.candidates:
             yield self._extend(path, node, _Option("", LayoutRule.NATURAL, 0, 0), None)
             return
-        for option in _options(self.problem, node.id):
+        for option in _options(self.problem, node.id, self.unit):
             yield self._extend(path, node, option, node.id)
 
     def _extend(self, path: _Path, node: Node, option: _Option, decided: NodeId | None) -> _Path:
@@ -167,7 +169,7 @@ class _Search:
         if target == _in_memory(order, shape) or target in copies:
             return 0
         tensors[edge] = (order, copies | {target})
-        return CONVERSION * self._type(edge).elements
+        return CONVERSION[self.unit] * self._type(edge).elements
 
     def _leader(self, node: Node, inputs: list[EdgeId], tensors: _Arrangement) -> _Order | None:
         """How the input lies that the others follow under the rule SAME (as in `layouts`)."""

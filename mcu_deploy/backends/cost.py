@@ -1,0 +1,73 @@
+"""What something costs: a number with its unit, and how it is known."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class Unit(enum.Enum):
+    """What a cost counts. Instructions are not cycles: LDM takes one for each register."""
+
+    INSTRUCTIONS = "instructions"
+    CYCLES = "cycles"
+    BYTES = "bytes"
+
+
+class Known(enum.Enum):
+    """How a cost is known: counted in an emulator or a file, modelled, or measured on a chip."""
+
+    COUNTED = "counted"
+    MODELLED = "modelled"
+    MEASURED = "measured"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A value in its unit. Costs of one unit compare; those of two raise TypeError."""
+
+    value: int
+    unit: Unit
+    known: Known = Known.MODELLED
+
+    def __lt__(self, other: Cost) -> bool:
+        if self.unit is not other.unit:
+            raise TypeError(f"{self} and {other} do not compare: their units differ")
+        return self.value < other.value
+
+    def __str__(self) -> str:
+        return f"{self.value:,} {self.known.value} {self.unit.value}"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a workload costs. None where only a measurement can tell.
+
+    instructions: executed in one run; cycles: what they take on the target's core; flash: bytes of
+    code and constants. known: how the instructions and cycles are known.
+    """
+
+    macs: int = 0
+    instructions: int | None = None
+    cycles: int | None = None
+    flash: int | None = None
+    known: Known = Known.MODELLED
+
+    def price(self, unit: Unit) -> Cost | None:
+        """What it costs in a unit; None where it does not say."""
+        if unit is Unit.BYTES:
+            return None if self.flash is None else Cost(self.flash, unit)
+        value = self.cycles if unit is Unit.CYCLES else self.instructions
+        return None if value is None else Cost(value, unit, self.known)
+
+    @property
+    def stated(self) -> Cost | None:
+        """The run time as it is shown: in cycles where it says them, else in instructions."""
+        return self.price(Unit.CYCLES) or self.price(Unit.INSTRUCTIONS)
+
+
+def common_unit(all_costs: Iterable[Costs]) -> Unit:
+    """The one unit in which the run times of these compare: cycles, which all built-in backends
+    state, where any does; else instructions. What does not state it has no price."""
+    return Unit.CYCLES if any(c.cycles is not None for c in all_costs) else Unit.INSTRUCTIONS
