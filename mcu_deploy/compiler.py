@@ -104,7 +104,7 @@ def _simplify(read: Imported, name: str, options: Options) -> _Source:
         imported = splitting.take(imported, options.half)
     pinned = memory_pools.find(imported, options.pools)
     graph, marks = exposing.mark(imported, options.requests)
-    graph = passes.run(graph, passes.Options(fuse=not options.layers_all))
+    graph = passes.run(graph, fuse=not options.layers_all)
     return _Source(name, imported, read.assumed, graph, marks, pinned)
 
 
@@ -132,7 +132,7 @@ def _compile(
     selection = select.select(graph, assignment, (*preference, *others), target, measured)
     calls = (*selection.acquire, *selection.release)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
-    chosen = plan_options(board, options, pinned)
+    chosen = planning(board, options, pinned)
     memory = plan.make(graph, selection.choices, chosen, [c for _, c in calls], exposure)
     written = {e: source.imported.edge_name(e) for n in source.imported.nodes for e in n.writes}
     return CompiledModel(
@@ -153,10 +153,10 @@ def _generate(
     return Network(**vars(compiled), model=path, sources=sources, id=network_id)
 
 
-def plan_options(board: Board, options: Options, pinned: Mapping[EdgeId, str]) -> plan.Options:
+def planning(board: Board, options: Options, pinned: Mapping[EdgeId, str]) -> plan.Planning:
     """How memory is planned for a board. pinned: the memories of the tensors that have to lie in
     one."""
-    return plan.Options(
+    return plan.Planning(
         reuse=not options.layers_all,
         io=options.io,
         pointer_bytes=8 if board.is_host else 4,

@@ -72,7 +72,7 @@ def planned(graph: Graph, reuse: bool = True) -> tuple[Graph, tuple[Choice, ...]
     graph, assignment = choose.assign(graph, backends)
     graph = layouts.assign(graph, assignment)
     choices = select.select(graph, assignment, backends).choices
-    return graph, choices, plan.make(graph, choices, plan.Options(reuse=reuse))
+    return graph, choices, plan.make(graph, choices, plan.Planning(reuse=reuse))
 
 
 def plan_digest(path: str) -> str:

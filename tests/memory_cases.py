@@ -31,7 +31,7 @@ def planned(
 ) -> tuple[Graph, tuple[Choice, ...], Plan]:
     """A plan for the host with a memory strategy."""
     graph, choices = chosen(graph)
-    settings = plan.Options(memory=memory, pointer_bytes=8, **options)  # type: ignore[arg-type]
+    settings = plan.Planning(memory=memory, pointer_bytes=8, **options)  # type: ignore[arg-type]
     return graph, choices, plan.make(graph, choices, settings, exposure=exposure)
 
 

@@ -40,7 +40,7 @@ class Problem:
     exposure: Exposure
 
     def plan(self, **options: Any) -> Plan:
-        return plan.make(self.graph, self.choices, plan.Options(**options), exposure=self.exposure)
+        return plan.make(self.graph, self.choices, plan.Planning(**options), exposure=self.exposure)
 
     def size(self, edge: EdgeId) -> int:
         return self.graph.type(edge).bytes

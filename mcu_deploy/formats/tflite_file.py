@@ -55,7 +55,7 @@ _DTYPES: Mapping[int, DType] = {
 _TYPE_NAMES = {v: k for k, v in vars(tflite.TensorType).items() if isinstance(v, int)}
 _KINDS = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
 
-Options = TypeVar("Options")
+Table = TypeVar("Table")
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Operation:
             raise self.damaged(f"it has {len(self.outputs)} outputs, not one")
         return self.outputs[0]
 
-    def options(self, table: type[Options]) -> Options:
+    def options(self, table: type[Table]) -> Table:
         """The operator's options; the schema's defaults where the file has none.
 
         Raises ModelError where the file has the options of another operator.

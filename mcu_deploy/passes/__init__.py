@@ -8,7 +8,6 @@ These are the generic ones, which always run; those that a backend calls by itse
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import Graph, GraphEditor
@@ -29,23 +28,18 @@ from mcu_deploy.passes import (
 Pass = Callable[[Graph], Graph]
 
 
-@dataclass(frozen=True)
-class Options:
-    """fuse: whether operators are merged where the model's arithmetic does not ask for it."""
+def passes(*, fuse: bool = True) -> tuple[tuple[str, Pass], ...]:
+    """The passes by name, in order.
 
-    fuse: bool = True
-
-
-def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
-    """The passes by name, in order."""
-    chosen = options or Options()
+    fuse: whether operators are merged where the model's arithmetic does not ask for it.
+    """
     return (
         ("annotate quantization", quantization.annotate),
         ("remove identities", identities.remove),
         ("move integers", moves.commute),
         ("fold batch normalization", batch_normalization.fold),
-        ("fuse MatMul and Add", lambda g: gemm.fuse(g, everywhere=chosen.fuse)),
-        ("fuse activations", lambda g: activations.fuse(g, everywhere=chosen.fuse)),
+        ("fuse MatMul and Add", lambda g: gemm.fuse(g, everywhere=fuse)),
+        ("fuse activations", lambda g: activations.fuse(g, everywhere=fuse)),
         ("lower quantized operators", qdq.lower),
         ("say what stays in float", floats.explain),
         ("keep quantized weights", weights.keep),
@@ -53,23 +47,26 @@ def passes(options: Options | None = None) -> tuple[tuple[str, Pass], ...]:
         ("take constant branches", subgraphs.take_branches),
         ("remove identities again", identities.remove),
         ("give constants to subgraphs", subgraphs.give_constants),
-        ("simplify subgraphs", lambda g: _subgraphs(g, options)),
+        ("simplify subgraphs", lambda g: _subgraphs(g, fuse)),
     )
 
 
-def _subgraphs(graph: Graph, options: Options | None) -> Graph:
+def _subgraphs(graph: Graph, fuse: bool) -> Graph:
     """The graph with the graphs of its If, Loop and Scan nodes simplified as it is itself."""
     if not graph.data.subgraphs:
         return graph
     editor = GraphEditor(graph)
     for node, held in graph.data.subgraphs.items():
-        editor.subgraphs[node] = {name: run(inner, options) for name, inner in held.items()}
+        editor.subgraphs[node] = {name: run(inner, fuse=fuse) for name, inner in held.items()}
     return editor.finish()
 
 
-def run(graph: Graph, options: Options | None = None) -> Graph:
-    """Simplifies a graph. The result computes the same outputs, by docs/arithmetic.md."""
-    for name, function in passes(options):
+def run(graph: Graph, *, fuse: bool = True) -> Graph:
+    """Simplifies a graph. The result computes the same outputs, by docs/arithmetic.md.
+
+    fuse: see `passes`.
+    """
+    for name, function in passes(fuse=fuse):
         try:
             graph = function(graph)
         except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:

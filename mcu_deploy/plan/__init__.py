@@ -22,7 +22,7 @@ from mcu_deploy.plan.model import (
     Step,
     Tensor,
 )
-from mcu_deploy.plan.planner import OFFLINE, Options, make
+from mcu_deploy.plan.planner import OFFLINE, Planning, make
 from mcu_deploy.plan.schedules import SEQUENTIAL
 
 __all__ = [
@@ -36,13 +36,13 @@ __all__ = [
     "InSlot",
     "Kept",
     "Memories",
-    "Options",
     "Parallel",
     "Part",
     "Partition",
     "Place",
     "Plan",
     "PlanError",
+    "Planning",
     "PoolUse",
     "State",
     "Step",

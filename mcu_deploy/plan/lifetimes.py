@@ -28,20 +28,6 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Options:
-    """What may share memory with what.
-
-    reuse: False keeps every tensor for the whole run and lets nothing overlap, so that each can be
-    read afterwards. io: inputs and outputs lie in the "arena" or at the "caller". pointer_bytes:
-    of the target.
-    """
-
-    reuse: bool = True
-    io: str = "arena"
-    pointer_bytes: int = 4
-
-
-@dataclass(frozen=True)
 class Lifetimes:
     """What is to be placed.
 
@@ -69,30 +55,35 @@ def analyse(
     choices: Sequence[Chosen],
     calls: Sequence[RegionCall] = (),
     exposure: Exposure | None = None,
-    options: Options | None = None,
     parallel: Sequence[Parallel] = (),
+    *,
+    reuse: bool = True,
+    io: str = "arena",
+    pointer_bytes: int = 4,
 ) -> Lifetimes:
     """Program and buffers of a network in the order of `choices`.
 
     calls: what is called beside the layers, with private regions. parallel: stretches of the
-    program that run on several cores at once; not with partitions.
+    program that run on several cores at once; not with partitions. reuse: False keeps every tensor
+    for the whole run and lets nothing overlap, so that each can be read afterwards. io: inputs and
+    outputs lie in the "arena" or at the "caller". pointer_bytes: of the target.
     """
-    shown, chosen = exposure or Exposure(), options or Options()
+    shown = exposure or Exposure()
     graph = flat(graph)
     lowered = lower(graph, choices)
     happenings = [*lowered.happenings, *(Copy(s.output, s.input) for s in shown.states)]
     parts = find_parts(graph, choices, lowered.extents, shown)
     groups = sharing.of_views(graph, choices, shown)
-    slots = sharing.give_to_caller(graph, shown, groups) if chosen.io == "caller" else 0
+    slots = sharing.give_to_caller(graph, shown, groups) if io == "caller" else 0
     analysis = Analysis(
         groups,
         happenings,
         runs_of(graph, shown, parts, len(happenings)),
-        chosen.reuse,
+        reuse,
         marks_of(parallel),
     )
     bound = analysis.lower_bound()
-    if chosen.reuse:
+    if reuse:
         for state in shown.states:
             analysis.join_state(state, range(len(lowered.happenings)))
         joining.join(graph, analysis, lowered)
@@ -101,7 +92,7 @@ def analyse(
     program = made.program(happenings)
     offsets = _private_offsets(choices, calls)
     private = made.private(max((o + r.bytes for r, o in offsets.items()), default=0))
-    table = made.table(slots * chosen.pointer_bytes)
+    table = made.table(slots * pointer_bytes)
     bound += sum(aligned(made.buffers[b].bytes) for b in (private, table) if b is not None)
     return Lifetimes(
         tuple(program), tuple(made.buffers), made.tensors, made.slots,

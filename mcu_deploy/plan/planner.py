@@ -17,7 +17,7 @@ from mcu_deploy.choose.select import Chosen, choices_within
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import memory_strategies, require_word
-from mcu_deploy.plan import hot, lifetimes, managed, moving, schedules
+from mcu_deploy.plan import hot, managed, moving, schedules
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.check import check
 from mcu_deploy.plan.compaction import Move
@@ -48,9 +48,10 @@ COMPACT = "compact"  # buffers move between layers where this saves memory
 
 
 @dataclass(frozen=True)
-class Options(lifetimes.Options):
-    """How memory is planned; see lifetimes.Options.
+class Planning:
+    """How memory is planned.
 
+    reuse, io, pointer_bytes: see `lifetimes.analyse`.
     order: the layers may be put into another order (with partitions they stay in the model's).
     separate_state: what outlives a run (states, backends' private memory, the table of pointers)
     gets a pool of its own, so that networks which take turns can share the workspace.
@@ -58,6 +59,9 @@ class Options(lifetimes.Options):
     board, where tensors and weights may lie.
     """
 
+    reuse: bool = True
+    io: str = "arena"
+    pointer_bytes: int = 4
     order: bool = True
     separate_state: bool = False
     memory: str = OFFLINE
@@ -68,7 +72,7 @@ class Options(lifetimes.Options):
 def make(
     graph: Graph,
     choices: Sequence[Chosen],
-    options: Options | None = None,
+    planning: Planning | None = None,
     calls: Sequence[RegionCall] = (),
     exposure: Exposure | None = None,
 ) -> Plan:
@@ -77,7 +81,7 @@ def make(
     calls: what is called beside the layers, with private regions (Selection.acquire, .release).
     exposure: what is reached beside inputs and outputs.
     """
-    chosen, shown = options or Options(), exposure or Exposure()
+    chosen, shown = planning or Planning(), exposure or Exposure()
     require_word("--memory", chosen.memory, memory_strategies())
     require_word("--io", chosen.io, ("arena", "caller"))
     require_plain_memory(choices, chosen.memory, chosen.schedule)
@@ -87,7 +91,10 @@ def make(
         choices, parallel = schedule(graph, list(choices_within(choices)), chosen.schedule)
     if not parallel and chosen.order and chosen.reuse and not shown.partitions:
         choices = arrange(graph, choices, shown)
-    lives = analyse(graph, choices, calls, shown, chosen, parallel)
+    lives = analyse(
+        graph, choices, calls, shown, parallel,
+        reuse=chosen.reuse, io=chosen.io, pointer_bytes=chosen.pointer_bytes,
+    )  # fmt: skip
     runs = runs_of(graph, shown, lives.parts, len(lives.program))
     use: Managed | None = None
     if chosen.memory not in (OFFLINE, COMPACT):
@@ -104,17 +111,17 @@ def make(
     return plan
 
 
-def _require_plain(options: Options, exposure: Exposure) -> None:
+def _require_plain(planning: Planning, exposure: Exposure) -> None:
     """Raises UsageError where a schedule of several cores meets what is for one."""
     if exposure.partitions:
         raise UsageError(
-            f"--schedule {options.schedule} and --partition do not go together: a partition runs "
+            f"--schedule {planning.schedule} and --partition do not go together: a partition runs "
             "on one core. Leave one of them out."
         )
-    if options.memory != OFFLINE:
+    if planning.memory != OFFLINE:
         raise UsageError(
-            f"--schedule {options.schedule} and --memory {options.memory} do not go together: two "
-            "cores would change one memory at once. Plan the memory with --memory offline."
+            f"--schedule {planning.schedule} and --memory {planning.memory} do not go together: "
+            "two cores would change one memory at once. Plan the memory with --memory offline."
         )
 
 
@@ -141,18 +148,18 @@ class _Places:
 
 
 def _places(
-    graph: Graph, lives: Lifetimes, runs: Sequence[Run], options: Options, use: Managed | None
+    graph: Graph, lives: Lifetimes, runs: Sequence[Run], planning: Planning, use: Managed | None
 ) -> _Places:
     made = _Places({buffer: InSlot(slot, caller=True) for buffer, slot in lives.slots.items()})
     if use is not None:
         made.places |= {buffer: InSlot(slot) for buffer, slot in use.slots.items()}
     placed = [b.id for b in lives.buffers if b.id not in made.places]
-    apart = [b for b in placed if options.separate_state and lives.buffers[b].persistent]
+    apart = [b for b in placed if planning.separate_state and lives.buffers[b].persistent]
     shared = [b for b in placed if b not in apart]
-    constants = hot.choose(lives.program, options.memories.hot_bytes)
-    fast = PoolUse(HOT, hot.size(constants), hot_memory(options.memories, hot.size(constants)))
+    constants = hot.choose(lives.program, planning.memories.hot_bytes)
+    fast = PoolUse(HOT, hot.size(constants), hot_memory(planning.memories, hot.size(constants)))
     state = solve(problem(lives, apart))
-    memories = options.memories.without(fast.memory, fast.bytes)
+    memories = planning.memories.without(fast.memory, fast.bytes)
     memory = ""
     if memories.is_divided:
         memory = memories.pools[0].name
@@ -161,7 +168,7 @@ def _places(
         made.places |= places
     else:
         made.add(WORKSPACE, shared, solve(problem(lives, shared)), 0 if use is None else use.end)
-    if options.memory == COMPACT:
+    if planning.memory == COMPACT:
         _move(made, moving.arrange(lives, runs, shared))
     if apart:
         made.add(STATE, apart, state, memory=memory)

@@ -101,7 +101,7 @@ def test_networks_of_real_layers_are_planned_too(data: st.DataObject) -> None:
         replace(c, workload=replace(c.workload, costs=COSTLY)) if not c.workload.is_view else c
         for c in choices
     )
-    options = plan.Options(schedule="parallel", pointer_bytes=8)
+    options = plan.Planning(schedule="parallel", pointer_bytes=8)
     assert plan.make(graph, costly, options) == plan.make(graph, costly, options)
 
 

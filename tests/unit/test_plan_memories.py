@@ -45,7 +45,7 @@ def _convolution() -> tuple[Graph, dict[str, EdgeId]]:
 def _plan(memories: Memories) -> tuple[Plan, dict[str, EdgeId], Graph, tuple[Choice, ...]]:
     graph, edges = _convolution()
     graph, choices, _ = planned(graph)
-    made = make(graph, choices, planner.Options(memories=memories))
+    made = make(graph, choices, planner.Planning(memories=memories))
     return made, edges, graph, choices
 
 
@@ -128,7 +128,7 @@ def test_pins_that_cannot_be_are_refused() -> None:
     graph, choices, _ = planned(net.finish(b))
     memories = Memories((SLOW, FAST), pinned={a: "slow", b: "fast"})
     with pytest.raises(UsageError, match=r"puts 'in0' into slow and '.*' into fast, but one is"):
-        make(graph, choices, planner.Options(memories=memories))
+        make(graph, choices, planner.Planning(memories=memories))
 
 
 def test_more_pools_than_the_runtime_takes() -> None:
@@ -137,7 +137,7 @@ def test_more_pools_than_the_runtime_takes() -> None:
     graph, choices, _ = planned(net.finish(net.op("Concat", inputs, (320,), axis=0)))
     pools = (SLOW, *(Pool(f"fast{i}", 256, 9 - i) for i in range(4)))
     with pytest.raises(UsageError, match="would lie in 5 pools; the runtime takes 4"):
-        make(graph, choices, planner.Options(memories=Memories(pools, spread=True)))
+        make(graph, choices, planner.Planning(memories=Memories(pools, spread=True)))
 
 
 # ---- Constants in RAM ----
@@ -163,7 +163,7 @@ def _constant(stem: str, size: int, value: int = 1, alignment: int = 4) -> Const
 
 def _hot(graph: Graph, choices: Sequence[Choice], budget: int) -> Plan:
     memories = Memories((SLOW, FAST), hot_bytes=budget)
-    return make(graph, choices, planner.Options(memories=memories))
+    return make(graph, choices, planner.Planning(memories=memories))
 
 
 def test_the_densest_come_first_and_equal_ones_once() -> None:

@@ -1,6 +1,6 @@
 """Fuses Relu and Clip into the operator before them, by the rules of the generic pass.
 
-Of use where a model was built without fusion (`optimize.Options(fuse=False)`), but a backend's
+Of use where a model was built without fusion (`passes.run(graph, fuse=False)`), but a backend's
 kernels clamp for nothing.
 """
 
