@@ -1,9 +1,6 @@
 # Picks up every backend: each folder of mcu_deploy/backends/ that has a backend.cmake. A folder that
 # has a common.cmake instead is code that several backends share, and is built first.
 
-set(MCU_EXTRA_BACKENDS "" CACHE STRING
-    "Folders of backends elsewhere, or that hold such folders, with semicolons between them")
-
 # mcu_backend(ID [SOURCES file...] [TEST_SOURCES file...] [COMMON id...]): the one call of a
 # backend.cmake. ID is the folder's name, the files are relative to the folder. Makes the object
 # library mcu_backend_<ID>, and of each test source a program, which ctest runs as <ID>.<file>; it is
@@ -43,9 +40,6 @@ function(mcu_check_call command id)
                         "${folder}, the name of its folder.")
   elseif(ARGN)
     message(FATAL_ERROR "${command} in ${CMAKE_CURRENT_LIST_FILE} does not understand ${ARGN}.")
-  elseif(TARGET mcu_backend_${id} OR TARGET mcu_common_${id})
-    message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE} has the id ${id}, which another folder has "
-                        "already. Give one of the folders another name.")
   endif()
 endfunction()
 
@@ -86,25 +80,9 @@ if(BUILD_TESTING AND NOT CMAKE_CROSSCOMPILING)
   target_include_directories(mcu_check PUBLIC "${MCU_ROOT}/tests/crt")
 endif()
 
-set(folders "${MCU_ROOT}/mcu_deploy/backends")
-foreach(folder IN LISTS MCU_EXTRA_BACKENDS)
-  file(GLOB lists "${folder}/*.cmake" "${folder}/*/*.cmake")
-  if(NOT IS_ABSOLUTE "${folder}" OR NOT lists MATCHES "/(backend|common)\\.cmake(;|$)")
-    message(FATAL_ERROR "MCU_EXTRA_BACKENDS names ${folder}, which is no absolute path of a folder "
-                        "with a backend.cmake, or with backends in folders. Correct the path.")
-  endif()
-  list(APPEND folders "${folder}")
-endforeach()
-
-set(common_files "")
-set(backend_files "")
-foreach(folder IN LISTS folders)
-  file(GLOB found CONFIGURE_DEPENDS "${folder}/common.cmake" "${folder}/*/common.cmake")
-  list(APPEND common_files ${found})
-  file(GLOB found CONFIGURE_DEPENDS "${folder}/backend.cmake" "${folder}/*/backend.cmake")
-  list(APPEND backend_files ${found})
-endforeach()
-
+set(folder "${MCU_ROOT}/mcu_deploy/backends")
+file(GLOB common_files CONFIGURE_DEPENDS "${folder}/*/common.cmake")
+file(GLOB backend_files CONFIGURE_DEPENDS "${folder}/*/backend.cmake")
 set(MCU_BACKENDS "")
 foreach(file IN LISTS backend_files)
   cmake_path(GET file PARENT_PATH folder)

@@ -1,7 +1,6 @@
 # How C is compiled: strictly, and with the arithmetic that networks are compiled with.
 
-option(MCU_WARNINGS_AS_ERRORS "Stop at the first warning" ON)
-option(MCU_SANITIZE "Run the C tests under the address and undefined behaviour sanitizers" ON)
+set(CMAKE_COMPILE_WARNING_AS_ERROR ON) # `cmake --compile-no-warning-as-error` lets them pass
 
 # Used where the target is compiled for; a host build hands it on.
 set(MCU_BOARD_FLAGS "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16"
@@ -13,16 +12,16 @@ function(mcu_compile_options target)
   target_compile_options(${target} PRIVATE
     $<$<BOOL:${CMAKE_CROSSCOMPILING}>:${board_flags}>
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes
-    $<$<BOOL:${MCU_WARNINGS_AS_ERRORS}>:-Werror>
     -ffunction-sections -fdata-sections -fno-common -ffp-contract=off -fno-math-errno
     ${ARGN})
   set_target_properties(${target} PROPERTIES
     C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 endfunction()
 
-# mcu_sanitize(TARGET): a part of a test, which runs on this machine.
+# mcu_sanitize(TARGET): a part of a test, which runs on this machine under the address and undefined
+# behaviour sanitizers.
 function(mcu_sanitize target)
-  if(MCU_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  if(NOT CMAKE_CROSSCOMPILING)
     set(flags -g -fsanitize=address,undefined -fno-sanitize-recover=all)
     target_compile_options(${target} PRIVATE ${flags})
     target_link_options(${target} PRIVATE ${flags})

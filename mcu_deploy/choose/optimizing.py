@@ -1,29 +1,22 @@
 """Lets a backend optimise a partition, and takes its answer apart.
 
-Document 001: what it substituted, what it failed, what it left untouched. The two older forms that
-001 names are still accepted: `get_optimizations()`, which lists functions from a view to
-substitutions, and `optimize_subgraph_view(view)`, which returns (graph or None, attempted).
+Document 001: what it substituted, what it failed, what it left untouched.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 
-from mcu_deploy.backends.interface import (
-    Backend,
-    BackendBase,
-    OptimizationViews,
-    SubgraphView,
-    Substitution,
-)
+from mcu_deploy.backends.interface import Backend, OptimizationViews, SubgraphView
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import NodeId
 
 
 def optimize(backend: Backend, view: SubgraphView) -> OptimizationViews:
     """What a backend makes of a view. Raises BackendFault where the answer is none."""
-    return checked(backend.id, view, _answer(backend, view))
+    own = getattr(backend, "optimize_subgraph", None)
+    answer = OptimizationViews(untouched=(view,)) if own is None else own(view)
+    return checked(backend.id, view, answer)
 
 
 def checked(backend: str, view: SubgraphView, answer: OptimizationViews) -> OptimizationViews:
@@ -49,40 +42,3 @@ def checked(backend: str, view: SubgraphView, answer: OptimizationViews) -> Opti
                 f"{listed}. Leave the backend out, and report this to its vendor.",
             )
     return answer
-
-
-def _answer(backend: Backend, view: SubgraphView) -> OptimizationViews:
-    kind = type(backend)
-    own = getattr(kind, "optimize_subgraph", None)
-    if own is not None and own is not BackendBase.optimize_subgraph:
-        return backend.optimize_subgraph(view)
-    if hasattr(kind, "optimize_subgraph_view"):
-        return _whole_view(backend, view)
-    if hasattr(kind, "get_optimizations"):
-        return _listed(backend, view)
-    return OptimizationViews(untouched=(view,))
-
-
-def _whole_view(backend: Backend, view: SubgraphView) -> OptimizationViews:
-    """The older form: a graph in place of the view; else whether it was attempted, and failed."""
-    _deprecated(backend, "optimize_subgraph_view")
-    replacement, attempted = backend.optimize_subgraph_view(view)  # type: ignore[attr-defined]
-    if replacement is not None:
-        return OptimizationViews(substitutions=(Substitution(view, replacement),))
-    return OptimizationViews(failed=(view,)) if attempted else OptimizationViews(untouched=(view,))
-
-
-def _listed(backend: Backend, view: SubgraphView) -> OptimizationViews:
-    """The oldest form: a list of optimisations; the first that touches a node has it."""
-    _deprecated(backend, "get_optimizations")
-    optimizations = backend.get_optimizations()  # type: ignore[attr-defined]
-    return OptimizationViews.first_of_each(view, (s for each in optimizations for s in each(view)))
-
-
-def _deprecated(backend: Backend, name: str) -> None:
-    warnings.warn(
-        f"the backend {backend.id} implements {name}(), which is deprecated: implement "
-        "optimize_subgraph(view) -> OptimizationViews",
-        DeprecationWarning,
-        stacklevel=5,
-    )

@@ -54,12 +54,11 @@ class _Warnings(logging.Handler):
 
 
 def show_warnings() -> None:
-    """Lets warnings of the library, and of backends with deprecated interfaces, reach the user."""
+    """Lets warnings of the library reach the user."""
     logger = logging.getLogger("mcu_deploy")
     if not any(isinstance(handler, _Warnings) for handler in logger.handlers):
         logger.addHandler(_Warnings())
         logger.propagate = False
-    warnings.filterwarnings("default", r"the backend .* is deprecated", DeprecationWarning)
     warnings.showwarning = _show_warning
 
 

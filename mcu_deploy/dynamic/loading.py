@@ -5,7 +5,6 @@ A backend that cannot be loaded is one line of report, and the others are loaded
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -151,7 +150,6 @@ def _try(source: _Source, owners: Mapping[str, str]) -> LoadedBackend | _Refused
         else:
             worker.create()
             backend = DynamicBackend(worker)
-            _warn_of_deprecated(worker)
             return LoadedBackend(worker.id, lambda: backend, source.origin, worker.version, worker)
     except LoadError as error:
         reason = error.reason
@@ -164,15 +162,3 @@ def _try(source: _Source, owners: Mapping[str, str]) -> LoadedBackend | _Refused
 def _clause(reason: str) -> str:
     """A reason from anywhere, to which the report adds the full stop."""
     return one_line(reason).rstrip(".")
-
-
-def _warn_of_deprecated(worker: Worker) -> None:
-    """Warns of the older interfaces that a package's backend says it implements."""
-    names = worker.description.get("deprecated")
-    for name in names if isinstance(names, list) else ():
-        warnings.warn(
-            f"the backend {worker.id} implements {one_line(str(name))}(), which is deprecated: "
-            "implement optimize_subgraph(view) -> OptimizationViews",
-            DeprecationWarning,
-            stacklevel=2,
-        )

@@ -15,7 +15,6 @@ import numpy as np
 
 from mcu_deploy.backends.interface import (
     Backend,
-    BackendBase,
     BackendContext,
     CreationOptions,
     MemoryManager,
@@ -102,8 +101,7 @@ class PackageBackend:
         return {"id": self._backend.id}, []
 
     def _describe(self, message: Json, blobs: Blobs) -> Answer:
-        description = codec.encode_description(self._backend)
-        return description | {"deprecated": _deprecated_forms(self._backend)}, []
+        return codec.encode_description(self._backend), []
 
     def _is_layer_supported(self, message: Json, blobs: Blobs) -> Answer:
         layer = codec.decode_layer(message, blobs)
@@ -164,15 +162,6 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be sent to mcu-deploy")
-
-
-def _deprecated_forms(backend: Backend) -> list[str]:
-    """The older methods that `optimizing` falls back on: its warning would be lost in here."""
-    kind = type(backend)
-    if getattr(kind, "optimize_subgraph", None) not in (None, BackendBase.optimize_subgraph):
-        return []
-    older = ("optimize_subgraph_view", "get_optimizations")
-    return [name for name in older if hasattr(kind, name)][:1]
 
 
 def _sent(message: codec.Message) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from mcu_deploy import choose, formats, interpreter, passes
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import (
     HOST,
-    Backend,
-    BackendBase,
     OptimizationViews,
     SubgraphView,
     Substitution,
@@ -197,50 +194,6 @@ def test_an_override_that_the_optimisation_gives_back_is_an_error() -> None:
     one = Only(optimizes=lambda view: OptimizationViews(failed=(view,)))
     with pytest.raises(UnsupportedError, match="its optimisation gave the node back"):
         choose.assign(graph, (one, CpuRef()), HOST, Options({node.name: one}))
-
-
-class _Older(BackendBase):
-    """A backend of an older form, around one of today."""
-
-    id = "Only"
-
-    def __init__(self) -> None:
-        own = Fuses(ops=("Relu", "Neg"))
-        self.layer_support = own.layer_support  # type: ignore[method-assign]
-
-
-class _ListsOptimizations(_Older):
-    def get_optimizations(self):  # type: ignore[no-untyped-def]
-        return [lambda view: pairs_of_relu(view).substitutions] * 2
-
-
-class _ReturnsTheView(_Older):
-    def optimize_subgraph_view(self, view):  # type: ignore[no-untyped-def]
-        return (fused(view), True) if len(view.node_ids) == 2 else (None, False)
-
-
-class _FailsTheView(_Older):
-    def optimize_subgraph_view(self, view):  # type: ignore[no-untyped-def]
-        return None, True
-
-
-@pytest.mark.parametrize(
-    ("backend", "expected", "name"),
-    [
-        (_ListsOptimizations(), ["ReluNeg:Only"], "get_optimizations"),
-        (_ReturnsTheView(), ["ReluNeg:Only"], "optimize_subgraph_view"),
-        (_FailsTheView(), ["Relu:CpuRef", "Neg:CpuRef"], "optimize_subgraph_view"),
-    ],
-)
-def test_the_older_forms_work_with_a_warning(
-    backend: Backend, expected: list[str], name: str
-) -> None:
-    with pytest.warns(DeprecationWarning, match=rf"Only implements {name}\(\), which is deprec"):
-        after, assignment = choose.assign(chain("Relu", "Neg"), (backend, CpuRef()))
-    assert who(after, assignment) == expected
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        choose.assign(chain("Relu", "Neg"), (CpuRef(),))
 
 
 def test_layers_all_leaves_the_nodes_alone() -> None:

@@ -158,28 +158,6 @@ def test_what_a_package_prints_does_not_reach_the_user(
     assert capfd.readouterr() == ("", "")
 
 
-OLDER = """
-from mcu_deploy.backends.interface import *
-class Older:
-    id, version, rank, cores, operators = "Older", (1, 0), 60, (), ("Relu",)
-    def layer_support(self): pass
-    def create_workload_factory(self, manager): pass
-    def optimize_subgraph_view(self, view):
-        return None, True
-"""
-
-
-def test_an_older_interface_is_accepted_with_a_warning(installs: Installs) -> None:
-    installs.package("older", OLDER, ("entry", "older:Older"))
-    with pytest.warns(
-        DeprecationWarning,
-        match=r"the backend Older implements optimize_subgraph_view\(\), which is deprecated",
-    ):
-        (loaded,) = installs.load().backends
-    view = view_of_all(chain("relu0"))
-    assert loaded.factory().optimize_subgraph(view).failed == (view,)
-
-
 def test_numbers_may_be_those_of_numpy(installs: Installs) -> None:
     installs.add_to_path(HERE / "mcu_relu", modules_only=True)
     source = "from mcu_relu import *\nclass Numpy(Relu):\n    rank = np.int64(7)\n"

@@ -56,7 +56,7 @@ def cmake_build(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     folder = tmp_path_factory.mktemp("dynamic_backend")
     source = repository / "examples" / "dynamic_backend"
     for command in (
-        ["cmake", "-S", str(source), "-B", str(folder), "-DMCU_WARNINGS_AS_ERRORS=ON"],
+        ["cmake", "-S", str(source), "-B", str(folder), "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"],
         ["cmake", "--build", str(folder), "--parallel", "2"],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
