@@ -20,14 +20,6 @@ BITS, STEP, SHARE = "bits", "step", "share"
 # Of the largest magnitude; the second one where a sum is longer than so many terms.
 _FLOAT, _FLOAT_LONG, _LONG = 1e-5, 1e-4, 1000
 
-# Operators that round every element by itself, as IEEE 754 says: float32 gives the same bits
-# everywhere.
-_EXACT = {
-    "Abs", "Add", "Cast", "CastLike", "Ceil", "Clip", "DequantizeLinear", "Div", "Floor",
-    "LeakyRelu", "Max", "Min", "Mul", "Neg", "QuantizeLinear", "Reciprocal", "Relu", "Round",
-    "Sign", "Sqrt", "Sub",
-}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -106,7 +98,7 @@ def _own(graph: Graph, node: Node) -> _Before:
         found = [b for g in inner for b in _walk(g).values()] or [_Before()]
         return _Before(any(b.loose for b in found), max(b.terms for b in found))
     real = any(graph.type(e).dtype.is_float for e in (*node.reads, *node.writes))
-    if not real or node.op in _EXACT or (operator is not None and operator.moves is not None):
+    if not real or (operator is not None and (operator.exact or operator.moves is not None)):
         return _Before()
     written = max(1, sum(graph.type(e).elements for e in node.writes))
     read = max((graph.type(e).elements for e in node.reads if graph.constant(e) is None), default=0)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mcu_deploy import operators
 from mcu_deploy.formats.obstacles import short
 from mcu_deploy.formats.onnx_control import misfit
 from mcu_deploy.interpreter import node_call
@@ -33,8 +34,7 @@ def misfits(graph: Graph) -> dict[NodeId, str]:
     found = {}
     for node in graph.nodes:
         sentences = [s for g in graph.subgraphs(node.id).values() for s in misfits(g).values()]
-        # TFLite's operators have the sizes of ONNX's of the same name.
-        rule = _RULES.get(node.op) if node.domain in ("", "tflite") else None
+        rule = _rule(node)
         try:
             if rule is not None:
                 rule(graph, node)
@@ -366,11 +366,6 @@ def _reduction(graph: Graph, node: Node) -> None:
         _gives([s for axis, s in enumerate(x.shape) if axis not in reduced], y)
 
 
-_ELEMENTWISE = (
-    "Abs", "Cast", "Ceil", "Clip", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid",
-    "HardSwish", "Identity", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid", "Softplus",
-    "Softsign", "Sqrt", "Tanh",
-)  # fmt: skip
 _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
@@ -385,7 +380,6 @@ _RULES: dict[str, Callable[[Graph, Node], None]] = {
     "Softmax": _softmax,
     "MatMul": _matmul,
     **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _binary),
-    **dict.fromkeys(_ELEMENTWISE, _same_shape),
     **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _view),
     "Transpose": _transpose,
     "Concat": _concat,
@@ -396,3 +390,11 @@ _RULES: dict[str, Callable[[Graph, Node], None]] = {
     **dict.fromkeys(("If", "Loop", "Scan"), _control),
     **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _quantization),
 }
+
+
+def _rule(node: Node) -> Callable[[Graph, Node], None] | None:
+    """TFLite's operators have the sizes of ONNX's of the same name."""
+    operator = operators.find(node.domain, node.op)
+    if operator is not None and operator.elementwise:
+        return _same_shape
+    return _RULES.get(node.op) if node.domain in ("", "tflite") else None

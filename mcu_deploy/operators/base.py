@@ -100,6 +100,13 @@ class Operator:
     operator). moves: of an operator that moves elements and changes none, which of a node's inputs
     (`inputs[moves]`) the outputs' elements are from. It copies bytes, whatever scale they have, and
     is one integer node where these inputs and the outputs are quantized alike.
+
+    view: its result may be the bytes of its first input, seen otherwise. elementwise: each element
+    of its result is made of that of the first input at the same place. exact: each element is
+    rounded by itself as IEEE 754 says, so float32 gives the same bits everywhere. takes_clamp: it
+    has the attribute "activation". has_weights: products of its first two inputs are summed, in
+    int32 where both are quantized. real_parameters: its inputs behind the first are parameters,
+    which it reads as real numbers. converts: it is a border between integers and real numbers.
     """
 
     name: str
@@ -108,6 +115,13 @@ class Operator:
     quantized: str | None = None
     domain: str = ""
     moves: slice | None = None
+    view: bool = False
+    elementwise: bool = False
+    exact: bool = False
+    takes_clamp: bool = False
+    has_weights: bool = False
+    real_parameters: bool = False
+    converts: bool = False
 
 
 def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:

@@ -26,7 +26,7 @@ def _bit_cast(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("Cast", _cast),
-    Operator("CastLike", _cast),
-    Operator("BitCast", _bit_cast),
+    Operator("Cast", _cast, view=True, elementwise=True, exact=True),
+    Operator("CastLike", _cast, elementwise=True, exact=True),
+    Operator("BitCast", _bit_cast, view=True),
 )

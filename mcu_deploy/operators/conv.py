@@ -78,4 +78,4 @@ def macs(
     return outputs[0].elements * math.prod(weights.shape[1:])
 
 
-OPERATORS = (Operator("Conv", _conv, macs, quantized="native"),)
+OPERATORS = (Operator("Conv", _conv, macs, quantized="native", takes_clamp=True, has_weights=True),)

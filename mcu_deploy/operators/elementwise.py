@@ -45,7 +45,7 @@ def binary(name: str, function: Callable[[Array, Array], Array]) -> Operator:
             result = function(call.value(0), call.value(1))
         return [clip(result, call.activation) if call.results[0].dtype.is_float else result]
 
-    return Operator(name, evaluate, quantized="real")
+    return Operator(name, evaluate, quantized="real", exact=True, takes_clamp=True)
 
 
 def _sigmoid(x: float, _: Mapping[str, Any]) -> float:
@@ -72,9 +72,20 @@ def _gelu(x: float, a: Mapping[str, Any]) -> float:
     return 0.5 * x * (1 + math.erf(x / math.sqrt(2)))
 
 
-UNARY: Mapping[str, Real] = {
+# These round once, as IEEE 754 says.
+_EXACT: Mapping[str, Real] = {
     "Relu": lambda x, a: max(x, 0.0),
     "LeakyRelu": lambda x, a: x if x >= 0 else a.get("alpha", 0.01) * x,
+    "Abs": lambda x, a: abs(x),
+    "Neg": lambda x, a: -x,
+    "Floor": lambda x, a: float(np.floor(x)),
+    "Ceil": lambda x, a: float(np.ceil(x)),
+    "Sqrt": lambda x, a: math.sqrt(x) if x >= 0 else math.nan,
+    "Sign": lambda x, a: math.copysign(1.0, x) if x != 0 and x == x else x,
+    "Reciprocal": lambda x, a: 1.0 / x if x != 0 else math.copysign(math.inf, x),
+}
+UNARY: Mapping[str, Real] = {
+    **_EXACT,
     "Sigmoid": _sigmoid,
     "Tanh": lambda x, a: math.tanh(x),
     "HardSigmoid": _hard_sigmoid,
@@ -85,13 +96,6 @@ UNARY: Mapping[str, Real] = {
     "Gelu": _gelu,
     "Erf": lambda x, a: math.erf(x),
     "Exp": lambda x, a: math.exp(min(x, 700.0)),
-    "Abs": lambda x, a: abs(x),
-    "Neg": lambda x, a: -x,
-    "Floor": lambda x, a: float(np.floor(x)),
-    "Ceil": lambda x, a: float(np.ceil(x)),
-    "Sqrt": lambda x, a: math.sqrt(x) if x >= 0 else math.nan,
-    "Sign": lambda x, a: math.copysign(1.0, x) if x != 0 and x == x else x,
-    "Reciprocal": lambda x, a: 1.0 / x if x != 0 else math.copysign(math.inf, x),
 }
 
 
@@ -118,7 +122,7 @@ def unary(name: str) -> Operator:
         result = function(x) if x.size else x
         return [clip(result.astype(call.results[0].dtype.numpy), call.activation)]
 
-    return Operator(name, evaluate, quantized="native")
+    return Operator(name, evaluate, quantized="native", elementwise=True, exact=name in _EXACT)
 
 
 def unary_table(call: Call) -> Array:
@@ -190,6 +194,6 @@ OPERATORS = (
     binary("Mul", _mul),
     binary("Div", _div),
     *(unary(name) for name in UNARY),
-    Operator("Clip", _clip, quantized="native"),
-    Operator("Identity", _identity, quantized="native", moves=FIRST),
+    Operator("Clip", _clip, quantized="native", elementwise=True, exact=True, real_parameters=True),
+    Operator("Identity", _identity, quantized="native", moves=FIRST, view=True, elementwise=True),
 )

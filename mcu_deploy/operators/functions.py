@@ -68,7 +68,7 @@ def _function(name: str) -> Operator:
             result = FUNCTIONS[name](x.astype(np.float64), call.attributes)
             return [np.asarray(result).astype(x.dtype)]
 
-    return Operator(name, evaluate)
+    return Operator(name, evaluate, elementwise=True, exact=name == "Round")
 
 
 def _prelu(call: Call) -> list[Array]:

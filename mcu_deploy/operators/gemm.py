@@ -74,6 +74,6 @@ def macs(
 
 
 OPERATORS = (
-    Operator("Gemm", _gemm, macs, quantized="native"),
-    Operator("MatMul", _matmul, macs, quantized="native"),
+    Operator("Gemm", _gemm, macs, quantized="native", takes_clamp=True, has_weights=True),
+    Operator("MatMul", _matmul, macs, quantized="native", takes_clamp=True, has_weights=True),
 )

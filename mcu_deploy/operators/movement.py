@@ -63,10 +63,13 @@ def _pad(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    *(Operator(n, _reshape, moves=FIRST) for n in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")),
+    *(
+        Operator(name, _reshape, moves=FIRST, view=True)
+        for name in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
+    ),
     # mcu-deploy's own: another memory order of the same logical tensor.
     Operator("Reorder", lambda call: [call.value(0)], domain="mcu", moves=FIRST),
-    Operator("Transpose", _transpose, moves=FIRST),
+    Operator("Transpose", _transpose, moves=FIRST, view=True),
     Operator("Concat", _concat, moves=slice(None)),
     Operator("Pad", _pad, moves=slice(0, 3, 2)),
 )

@@ -45,5 +45,5 @@ def _batch_normalization(call: Call) -> list[Array]:
 
 OPERATORS = (
     Operator("Softmax", _softmax, quantized="native"),
-    Operator("BatchNormalization", _batch_normalization),
+    Operator("BatchNormalization", _batch_normalization, takes_clamp=True),
 )

@@ -46,6 +46,6 @@ def _dequantize(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("QuantizeLinear", _quantize),
-    Operator("DequantizeLinear", _dequantize),
+    Operator("QuantizeLinear", _quantize, exact=True, converts=True),
+    Operator("DequantizeLinear", _dequantize, exact=True, converts=True),
 )

@@ -123,4 +123,4 @@ def _evaluate(call: Call) -> list[Array]:
     return [apply_table(call.value(0), call.type(0), function_table(call))]
 
 
-OPERATORS = tuple(Operator(op, _evaluate, domain="tflite") for op in _FUNCTIONS)
+OPERATORS = tuple(Operator(op, _evaluate, domain="tflite", elementwise=True) for op in _FUNCTIONS)

@@ -41,6 +41,6 @@ def _requantize(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("Quantize", _quantize, domain="tflite"),
+    Operator("Quantize", _quantize, domain="tflite", converts=True),
     Operator("Requantize", _requantize, domain="tflite"),
 )

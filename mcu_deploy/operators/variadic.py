@@ -16,12 +16,12 @@ def _fold(call: Call, function: Callable[[Array, Array], Array]) -> Array:
     return functools.reduce(function, [v for v in call.values if v is not None])
 
 
-def _variadic(name: str, function: Callable[[Array, Array], Array]) -> Operator:
+def _variadic(name: str, function: Callable[[Array, Array], Array], *, exact: bool) -> Operator:
     def evaluate(call: Call) -> list[Array]:
         with np.errstate(all="ignore"):
             return [np.broadcast_to(_fold(call, function), call.results[0].shape)]
 
-    return Operator(name, evaluate, quantized="real")
+    return Operator(name, evaluate, quantized="real", exact=exact)
 
 
 def _mean(call: Call) -> list[Array]:
@@ -32,8 +32,8 @@ def _mean(call: Call) -> list[Array]:
 
 OPERATORS = (
     # NaN in any of them gives NaN.
-    _variadic("Max", np.maximum),
-    _variadic("Min", np.minimum),
-    _variadic("Sum", np.add),
+    _variadic("Max", np.maximum, exact=True),
+    _variadic("Min", np.minimum, exact=True),
+    _variadic("Sum", np.add, exact=False),
     Operator("Mean", _mean, quantized="real"),
 )

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import math
 
+from mcu_deploy import operators
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId
 from mcu_deploy.passes.gemm import feeds_quantize
-
-_TAKES_CLAMP = {
-    "Conv", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "AveragePool", "GlobalAveragePool",
-    "BatchNormalization",
-}  # fmt: skip
 
 
 def fuse(graph: Graph, everywhere: bool = True) -> Graph:
@@ -32,7 +28,10 @@ def _fuse_one(graph: GraphEditor, node: NodeId, everywhere: bool) -> None:
     assert x is not None
     assert y is not None
     producer = graph.producer(x)
-    if producer is None or producer.op not in _TAKES_CLAMP or producer.domain:
+    if producer is None:
+        return
+    operator = operators.find(producer.domain, producer.op)
+    if operator is None or not operator.takes_clamp:
         return
     if graph.sole_consumer(x) is None or not graph.type(y).dtype.is_float:
         return

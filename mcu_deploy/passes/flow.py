@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from mcu_deploy import operators
 from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose import Assignment, Partition, Refusal
 from mcu_deploy.errors import ModelError
@@ -30,12 +31,6 @@ from mcu_deploy.ir import (
 )
 
 T = TypeVar("T")
-
-# Operators of which a backend may make a view although their layout rule does not say so.
-_VIEWS = (
-    "BitCast", "Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose",
-    "Unsqueeze",
-)  # fmt: skip
 
 
 # ---- What Loop and Scan mean ----
@@ -277,8 +272,11 @@ def _part_states(editor: GraphEditor, first: int, count: int, assignment: Assign
 
 def passes_on(node: Node, assignment: Assignment) -> bool:
     """Whether a node's output may be a view of its first input."""
-    support = assignment.supports.get(node.id)
-    return node.op in _VIEWS or (support is not None and support.layout is LayoutRule.VIEW)
+    operator, support = operators.find(node.domain, node.op), assignment.supports.get(node.id)
+    # A backend may make a view although its layout rule does not say so.
+    if operator is not None and operator.view:
+        return True
+    return support is not None and support.layout is LayoutRule.VIEW
 
 
 def source(graph: Graph, edge: EdgeId, is_passed: Callable[[Node], bool]) -> EdgeId:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mcu_deploy import operators
 from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node
 
 
@@ -17,9 +18,6 @@ def _is_identity(graph: Graph, node: Node) -> bool:
         e is not None and (graph.consumers(e) or e in graph.outputs) for e in node.outputs[1:]
     ):
         return False
-    if node.op in ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze"):
-        # A shape that is computed at run time is checked there.
-        return all(e is None or graph.constant(e) is not None for e in node.inputs[1:])
     if node.op == "Transpose":
         perm = graph.attributes(node.id).get("perm", tuple(reversed(range(x.rank))))
         return tuple(perm) == tuple(range(x.rank))
@@ -27,7 +25,13 @@ def _is_identity(graph: Graph, node: Node) -> bool:
         pads = graph.attributes(node.id).get("pads")
         value = graph.constant(node.inputs[1]) if pads is None else np.asarray(pads)
         return value is not None and not np.any(value)
-    return False
+    operator = operators.find(node.domain, node.op)
+    # A shape that is computed at run time is checked there.
+    return (
+        operator is not None
+        and operator.view
+        and all(e is None or graph.constant(e) is not None for e in node.inputs[1:])
+    )
 
 
 def remove(graph: Graph) -> Graph:

@@ -130,8 +130,8 @@ def _moved_axis(graph: GraphEditor, node: Node) -> int | None:
     if node.op == "Transpose":
         perm = graph.attributes(node.id).get("perm", tuple(reversed(range(x.rank))))
         return tuple(perm).index(axis)
-    reshapes = node.op in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
-    return axis if reshapes and x.shape[: axis + 1] == y.shape[: axis + 1] else None
+    operator = operators.lookup(node.domain, node.op)
+    return axis if operator.view and x.shape[: axis + 1] == y.shape[: axis + 1] else None
 
 
 def _evaluate(graph: GraphEditor, node: Node, opset: int) -> None:

@@ -26,10 +26,6 @@ from mcu_deploy.ir import (
 )
 from mcu_deploy.passes.quantization import BYTES, converts, dequantizer, quantizer, stated
 
-_MATRIX = {"Conv", "Gemm", "MatMul"}
-# Their inputs behind the first are parameters, which the operator reads as real numbers.
-_REAL_PARAMETERS = {"Clip"}
-
 
 class InFloat(Exception):
     """Why an operator stays in float32, as a clause."""
@@ -46,7 +42,7 @@ def lower(graph: Graph) -> Graph:
         if node.op == "QuantizeLinear" and not node.domain:
             _lower_pair(editor, node)
         elif operator is not None and operator.quantized is not None:
-            if node.op in _REAL_PARAMETERS:
+            if operator.real_parameters:
                 _with_real_parameters(editor, node)
             with suppress(InFloat):
                 _lower_one(editor, editor.nodes[node.id])
@@ -135,7 +131,7 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
         shared.append(source.id)
     if integer_inputs == 0:
         raise InFloat("none of its inputs is quantized")
-    if node.op in _MATRIX:
+    if operators.lookup(node.domain, node.op).has_weights:
         _require_matrix(graph, node, inputs)
         bias = _bias(graph, node, inputs)
         inputs = [*inputs[:2], *([bias] if bias is not None else [])]

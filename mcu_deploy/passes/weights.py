@@ -7,18 +7,18 @@ them.
 
 from __future__ import annotations
 
+from mcu_deploy import operators
 from mcu_deploy.ir import DType, Graph, GraphEditor, Node
 from mcu_deploy.operators.weight_only import output_axis
 from mcu_deploy.passes.quantization import BYTES, dequantizer
-
-_LAYERS = ("Conv", "Gemm", "MatMul")
 
 
 def keep(graph: Graph) -> Graph:
     """The graph with each such layer fused with the DequantizeLinear of its weights."""
     editor = GraphEditor(graph)
     for node in graph.nodes:
-        if node.op in _LAYERS and not node.domain:
+        operator = operators.find(node.domain, node.op)
+        if operator is not None and operator.has_weights:
             _keep_one(editor, node)
     return editor.finish()
 

@@ -6,16 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mcu_deploy import operators
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph
 from mcu_deploy.passes.floats import REASON
-
-# These are the borders between integers and real numbers.
-_CONVERSIONS = {
-    ("", "QuantizeLinear"), ("", "DequantizeLinear"), ("tflite", "Quantize"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,8 @@ def float_layers(model: CompiledModel) -> tuple[FloatLayer, ...]:
     found = []
     for step in model.plan.steps:
         layer, workload = step.choice.layer, step.choice.workload
-        if (layer.domain, layer.op) in _CONVERSIONS or not _is_real(layer):
+        operator = operators.find(layer.domain, layer.op)
+        if not _is_real(layer) or (operator is not None and operator.converts):
             continue
         reason = _reason(layer.attributes, layer.body)
         constants = (c.value for c in workload.constants)
