@@ -60,8 +60,9 @@ def check_workload(workload: Workload, layer: Layer) -> None:
         _check_argument(argument, parameter, workload, layer)
     _check_all_there(workload, layer)
     for fact in workload.in_place:
-        require(fact.input < len(layer.inputs), f"an in-place fact names input {fact.input}")
-        require(fact.output < len(layer.outputs), f"an in-place fact names output {fact.output}")
+        source, target = fact.input, fact.output
+        require(0 <= source < len(layer.inputs), f"an in-place fact names input {source}")
+        require(0 <= target < len(layer.outputs), f"an in-place fact names output {target}")
         _require_computed(layer, fact.input)
 
 
@@ -115,7 +116,7 @@ def _check_argument(
         Role.REGION: workload.regions,
     }
     count = len(things[role])
-    require(index < count, f"an argument is {role.value} {index}, and there are {count}")
+    require(0 <= index < count, f"an argument is {role.value} {index}, and there are {count}")
     what = f"the parameter {parameter.name} gets {role.value} {index}"
     if role is Role.INPUT:
         _require_computed(layer, index)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import (
     BackendBase,
@@ -28,8 +29,9 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.layer import HOST, Layer, Operand
 from mcu_deploy.backends.workload import Region, RegionCall, Workload
 from mcu_deploy.dynamic import codec
-from mcu_deploy.dynamic.codec import Json, NetworkRegions, Nonsense
+from mcu_deploy.dynamic.codec import Json
 from mcu_deploy.dynamic.process import Worker
+from mcu_deploy.dynamic.regions import NetworkRegions
 from mcu_deploy.dynamic.wire import Blob, Declined
 from mcu_deploy.errors import BackendFault, one_line
 from mcu_deploy.ir import SubgraphView

@@ -6,6 +6,8 @@ means is checked on the session's side. Runs in workers: the standard library on
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from ctypes import c_double, c_float, c_int32, c_int64, c_uint32
 from typing import Any
 
@@ -26,16 +28,27 @@ def info(answer: structs.BackendInfo, blobs: list[Blob]) -> Json:
 
 def support(answer: structs.Support, blobs: list[Blob]) -> Json:
     return {
-        "supported": answer.supported,
+        "supported": _flag(answer.supported, "supported"),
         "reason": optional_text(answer.reason, "the reason"),
-        "layout": answer.layout,
+        "layout": _word(structs.LAYOUTS, answer.layout, "layout"),
     }
 
 
 def costs(answer: structs.Costs, blobs: list[Blob]) -> Json:
-    return {
-        name: getattr(answer, name) for name in ("macs", "instructions", "cycles", "flash_bytes")
-    }
+    names = ("macs", "instructions", "cycles")
+    return {**{name: getattr(answer, name) for name in names}, "flash": answer.flash_bytes}
+
+
+def _flag(value: int, what: str) -> bool:
+    if value not in (0, 1):
+        raise nonsense(f"{what} is {value}, neither 0 nor 1")
+    return bool(value)
+
+
+def _word(words: Sequence[str], number: int, what: str) -> str:
+    if not 0 <= number < len(words):
+        raise nonsense(f"the {what} {number} does not exist")
+    return words[number]
 
 
 def workloads(answer: structs.Workloads, blobs: list[Blob]) -> Json:
@@ -50,13 +63,20 @@ def _workload(work: structs.Workload, blobs: list[Blob]) -> Json:
     in_place = array_at(structs.InPlace, work.in_place, work.num_in_place, "in-place facts")
     regions = array_at(structs.PrivateRegion, work.regions, work.num_regions, "regions")
     return {
+        "backend": "",
         "function": _optional_function(work.function),
-        "arguments": [[argument.role, argument.index] for argument in arguments],
+        "arguments": [
+            {"role": _word(structs.ROLES, argument.role, "role"), "index": argument.index}
+            for argument in arguments
+        ],
         "constants": [_constant(constant, blobs) for constant in constants],
         "helpers": [_function(helper) for helper in helpers],
         "headers": texts_at(work.headers, work.num_headers, "headers"),
         "scratch_bytes": work.scratch_bytes,
-        "in_place": [[fact.input, fact.output, fact.distance] for fact in in_place],
+        "in_place": [
+            {"input": fact.input, "output": fact.output, "distance": fact.distance}
+            for fact in in_place
+        ],
         "regions": [_region(region) for region in regions],
         "costs": costs(work.costs, blobs),
     }
@@ -74,30 +94,40 @@ def _function(function: structs.Function) -> Json:
         "stem": text_at(function.stem, "a function's stem"),
         "result": text_at(function.result, "a function's result"),
         "parameters": [
-            [text_at(p.type, "a parameter's type"), text_at(p.name, "a parameter's name")]
+            {
+                "ctype": text_at(p.type, "a parameter's type"),
+                "name": text_at(p.name, "a parameter's name"),
+            }
             for p in parameters
         ],
         "body": text_at(function.body, "a function's body"),
-        "is_helper": function.is_helper,
+        "inline": _flag(function.is_helper, "is_helper"),
     }
 
 
 def _constant(constant: structs.Constant, blobs: list[Blob]) -> Json:
-    size = constant.num_elements * _dtype_bytes(constant.dtype)
-    blobs.append(bytes_at(constant.data, size, "a constant"))
+    shape = [constant.num_elements]
     return {
         "stem": text_at(constant.stem, "a constant's stem"),
-        "dtype": constant.dtype,
+        "value": _array(constant.dtype, shape, constant.data, None, blobs),
         "alignment": constant.alignment or 4,
-        "shape": [constant.num_elements],
-        "data": len(blobs) - 1,
     }
 
 
-def _dtype_bytes(dtype: int) -> int:
-    if not 0 <= dtype < len(structs.DTYPE_BYTES):
+def _array(
+    dtype: int, shape: list[int], address: int | None, size: int | None, blobs: list[Blob]
+) -> list[Any]:
+    """[element type, shape, number of the blob]; size: of the data, if they say so themselves."""
+    name, width = structs.DTYPES[_dtype(dtype)]
+    elements = math.prod(shape) * width
+    blobs.append(bytes_at(address, elements if size is None else size, "a constant"))
+    return [name, shape, len(blobs) - 1]
+
+
+def _dtype(dtype: int) -> int:
+    if not 0 <= dtype < len(structs.DTYPES):
         raise nonsense(f"the element type {dtype} does not exist")
-    return structs.DTYPE_BYTES[dtype]
+    return dtype
 
 
 def _region(region: structs.PrivateRegion) -> Json:
@@ -135,19 +165,27 @@ def _graph(address: int | None, blobs: list[Blob]) -> Json:
     return {
         "name": optional_text(graph.name, "a graph's name"),
         "opset": graph.opset,
-        "nodes": [_node(node, blobs) for node in nodes],
-        "edges": [_edge(edge, blobs) for edge in edges],
-        "inputs": list(array_at(c_uint32, graph.inputs, graph.num_inputs, "inputs of a graph")),
-        "outputs": list(array_at(c_uint32, graph.outputs, graph.num_outputs, "outputs of a graph")),
+        "topology": {
+            "nodes": [_node(node) for node in nodes],
+            "edges": [[edge.id, optional_text(edge.name, "an edge's name")] for edge in edges],
+            "inputs": list(array_at(c_uint32, graph.inputs, graph.num_inputs, "inputs of a graph")),
+            "outputs": list(
+                array_at(c_uint32, graph.outputs, graph.num_outputs, "outputs of a graph")
+            ),
+            "next_node": max((node.id for node in nodes), default=-1) + 1,
+            "next_edge": max((edge.id for edge in edges), default=-1) + 1,
+        },
+        "data": {
+            "types": [[edge.id, _type(edge)] for edge in edges],
+            "constants": [[edge.id, _value(edge, blobs)] for edge in edges if edge.data],
+            "attributes": [[node.id, _attributes(node, blobs)] for node in nodes],
+        },
     }
 
 
-def _node(node: structs.Node, blobs: list[Blob]) -> Json:
+def _node(node: structs.Node) -> Json:
     inputs = array_at(c_uint32, node.inputs, node.num_inputs, "inputs of a node")
     outputs = array_at(c_uint32, node.outputs, node.num_outputs, "outputs of a node")
-    attributes = array_at(
-        structs.Attribute, node.attributes, node.num_attributes, "attributes of a node"
-    )
     return {
         "id": node.id,
         "op": text_at(node.op, "a node's operator"),
@@ -155,52 +193,50 @@ def _node(node: structs.Node, blobs: list[Blob]) -> Json:
         "name": optional_text(node.name, "a node's name"),
         "inputs": [None if edge == structs.NONE else edge for edge in inputs],
         "outputs": [None if edge == structs.NONE else edge for edge in outputs],
-        "attributes": [_attribute(attribute, blobs) for attribute in attributes],
     }
 
 
-def _attribute(attribute: structs.Attribute, blobs: list[Blob]) -> Json:
-    name, kind, count = (
-        text_at(attribute.name, "an attribute's name"),
-        attribute.kind,
-        attribute.count,
-    )
-    answer: Json = {"name": name, "kind": kind}
+def _attributes(node: structs.Node, blobs: list[Blob]) -> Json:
+    found = array_at(structs.Attribute, node.attributes, node.num_attributes, "attributes")
+    return {text_at(a.name, "an attribute's name"): _attribute(a, blobs) for a in found}
+
+
+def _attribute(attribute: structs.Attribute, blobs: list[Blob]) -> Any:
+    """A list in every case: C has no single values."""
+    kind, count, what = attribute.kind, attribute.count, "values of an attribute"
     if kind == structs.ATTRIBUTE_INTS:
-        answer["values"] = list(array_at(c_int64, attribute.ints, count, "values of an attribute"))
-    elif kind == structs.ATTRIBUTE_FLOATS:
-        values = array_at(c_double, attribute.floats, count, "values of an attribute")
-        answer["values"] = list(values)
-    elif kind == structs.ATTRIBUTE_STRINGS:
-        answer["values"] = texts_at(attribute.strings, count, "values of an attribute")
-    elif kind == structs.ATTRIBUTE_TENSOR and attribute.tensor:
-        answer["tensor"] = _edge(structs.Edge.from_address(attribute.tensor), blobs)
-    else:
-        raise nonsense(f"the attribute {name!r} has neither a known kind nor a value")
-    return answer
+        return list(array_at(c_int64, attribute.ints, count, what))
+    if kind == structs.ATTRIBUTE_FLOATS:
+        return list(array_at(c_double, attribute.floats, count, what))
+    if kind == structs.ATTRIBUTE_STRINGS:
+        return texts_at(attribute.strings, count, what)
+    if kind == structs.ATTRIBUTE_TENSOR and attribute.tensor:
+        return {"tensor": _value(structs.Edge.from_address(attribute.tensor), blobs)}
+    name = text_at(attribute.name, "an attribute's name")
+    raise nonsense(f"the attribute {name!r} has neither a known kind nor a value")
 
 
-def _edge(edge: structs.Edge, blobs: list[Blob]) -> Json:
-    _dtype_bytes(edge.dtype)
-    answer: Json = {
-        "id": edge.id,
-        "name": optional_text(edge.name, "an edge's name"),
-        "dtype": edge.dtype,
-        "shape": list(array_at(c_int64, edge.shape, edge.rank, "axes of an edge")),
-        "layout": None,
-        "scales": list(array_at(c_float, edge.scales, edge.num_scales, "scales of an edge")),
-        "zero_points": list(
-            array_at(c_int32, edge.zero_points, edge.num_scales, "zero points of an edge")
-        ),
-        "axis": edge.quantization_axis,
-        "data": None,
-    }
+def _type(edge: structs.Edge) -> Json:
+    name, _ = structs.DTYPES[_dtype(edge.dtype)]
+    answer: Json = {"dtype": name, "shape": _shape(edge)}
     if edge.layout:
         answer["layout"] = list(array_at(c_uint32, edge.layout, edge.rank, "axes of a layout"))
-    if edge.data:
-        blobs.append(bytes_at(edge.data, edge.data_bytes, "a constant"))
-        answer["data"] = len(blobs) - 1
+    if edge.num_scales:
+        points = array_at(c_int32, edge.zero_points, edge.num_scales, "zero points of an edge")
+        answer["quantization"] = {
+            "scale": list(array_at(c_float, edge.scales, edge.num_scales, "scales of an edge")),
+            "zero_point": list(points),
+            "axis": None if edge.quantization_axis < 0 else edge.quantization_axis,
+        }
     return answer
+
+
+def _shape(edge: structs.Edge) -> list[int]:
+    return list(array_at(c_int64, edge.shape, edge.rank, "axes of an edge"))
+
+
+def _value(edge: structs.Edge, blobs: list[Blob]) -> list[Any]:
+    return _array(edge.dtype, _shape(edge), edge.data, edge.data_bytes, blobs)
 
 
 def memory(answer: structs.Memory, blobs: list[Blob]) -> Json:

@@ -24,10 +24,11 @@ class Arguments:
 
     def graph(self) -> int:
         """The address of the message's "graph"."""
-        graph = self._message["graph"]
-        target = graph["target"]
-        nodes = [self._node(node) for node in graph["nodes"]]
-        edges = [self._edge(edge) for edge in graph["edges"]]
+        graph, target = self._message["graph"], self._message["target"]
+        topology, data = graph["topology"], graph["data"]
+        attributes = dict(data["attributes"])
+        nodes = [self._node(node, attributes[node["id"]]) for node in topology["nodes"]]
+        edges = self._edges(topology, data)
         made = structs.Graph(
             struct_size=ctypes.sizeof(structs.Graph),
             opset=graph["opset"],
@@ -40,10 +41,10 @@ class Arguments:
             nodes=self._array(structs.Node, nodes),
             num_edges=len(edges),
             edges=self._array(structs.Edge, edges),
-            num_inputs=len(graph["inputs"]),
-            inputs=self._array(c_uint32, graph["inputs"]),
-            num_outputs=len(graph["outputs"]),
-            outputs=self._array(c_uint32, graph["outputs"]),
+            num_inputs=len(topology["inputs"]),
+            inputs=self._array(c_uint32, topology["inputs"]),
+            num_outputs=len(topology["outputs"]),
+            outputs=self._array(c_uint32, topology["outputs"]),
         )
         return self._address(made)
 
@@ -71,10 +72,28 @@ class Arguments:
         network = self._message["network"].encode()
         return network, self._array(structs.LayerCount, counts), len(counts)
 
-    def _node(self, node: dict[str, Any]) -> structs.Node:
+    def _edges(self, topology: dict[str, Any], data: dict[str, Any]) -> list[structs.Edge]:
+        types, constants = dict(data["types"]), dict(data["constants"])
+        producers: dict[int, int] = {}
+        consumers: dict[int, list[int]] = {edge: [] for edge, _ in topology["edges"]}
+        for node in topology["nodes"]:
+            producers |= dict.fromkeys(node["outputs"], node["id"])
+            for edge in {*node["inputs"], *node["extra_inputs"]} - {None}:
+                consumers[edge].append(node["id"])
+        edges = []
+        for edge, name in topology["edges"]:
+            made = self._typed(types[edge], constants.get(edge))
+            made.id, made.name = edge, self._text(name)
+            made.producer = producers.get(edge, structs.NONE)
+            made.num_consumers = len(consumers[edge])
+            made.consumers = self._array(c_uint32, consumers[edge])
+            edges.append(made)
+        return edges
+
+    def _node(self, node: dict[str, Any], given: dict[str, Any]) -> structs.Node:
         inputs = [structs.NONE if e is None else e for e in node["inputs"]]
         outputs = [structs.NONE if e is None else e for e in node["outputs"]]
-        attributes = [self._attribute(attribute) for attribute in node["attributes"]]
+        attributes = [self._attribute(name, value) for name, value in given.items()]
         return structs.Node(
             id=node["id"],
             op=self._text(node["op"]),
@@ -88,44 +107,44 @@ class Arguments:
             attributes=self._array(structs.Attribute, attributes),
         )
 
-    def _attribute(self, attribute: dict[str, Any]) -> structs.Attribute:
-        kind = attribute["kind"]
-        made = structs.Attribute(name=self._text(attribute["name"]), kind=kind, count=1)
-        if kind == structs.ATTRIBUTE_TENSOR:
-            made.tensor = self._address(self._edge(attribute["tensor"]))
+    def _attribute(self, name: str, value: Any) -> structs.Attribute:
+        made = structs.Attribute(name=self._text(name), count=1)
+        if isinstance(value, dict) and "tensor" in value:
+            dtype, shape, _ = tensor = value["tensor"]
+            made.kind = structs.ATTRIBUTE_TENSOR
+            made.tensor = self._address(self._typed({"dtype": dtype, "shape": shape}, tensor))
             return made
-        values = attribute["values"]
+        values = value if isinstance(value, list) else [value]
         made.count = len(values)
-        if kind == structs.ATTRIBUTE_INTS:
-            made.ints = self._array(c_int64, values)
-        elif kind == structs.ATTRIBUTE_FLOATS:
-            made.floats = self._array(c_double, values)
-        else:
-            made.strings = self._array(c_char_p, [value.encode() for value in values])
+        if all(isinstance(v, int) for v in values):
+            made.kind, made.ints = structs.ATTRIBUTE_INTS, self._array(c_int64, values)
+        elif all(isinstance(v, str) for v in values):
+            texts = [v.encode() for v in values]
+            made.kind, made.strings = structs.ATTRIBUTE_STRINGS, self._array(c_char_p, texts)
+        else:  # {"float": "inf"} is what JSON has no word for
+            reals = [float(v["float"] if isinstance(v, dict) else v) for v in values]
+            made.kind, made.floats = structs.ATTRIBUTE_FLOATS, self._array(c_double, reals)
         return made
 
-    def _edge(self, edge: dict[str, Any]) -> structs.Edge:
-        """An edge; a tensor attribute's has neither id nor name nor neighbours."""
-        layout, blob = edge.get("layout"), edge.get("data")
-        scales, consumers = edge.get("scales", []), edge.get("consumers", [])
-        producer = edge.get("producer")
+    def _typed(self, type_: dict[str, Any], constant: list[Any] | None) -> structs.Edge:
+        """An edge, of which no more is known than its type, and its constant if it is one."""
+        layout, quantization = type_.get("layout"), type_.get("quantization") or {}
+        scales, axis = quantization.get("scale", []), quantization.get("axis")
         made = structs.Edge(
-            id=edge.get("id", structs.NONE),
-            name=self._text(edge.get("name", "")),
-            dtype=edge["dtype"],
-            rank=len(edge["shape"]),
-            shape=self._array(c_int64, edge["shape"]),
+            id=structs.NONE,
+            name=self._text(""),
+            dtype=structs.DTYPE_NUMBERS[type_["dtype"]],
+            rank=len(type_["shape"]),
+            shape=self._array(c_int64, type_["shape"]),
             layout=None if layout is None else self._array(c_uint32, layout),
             num_scales=len(scales),
-            quantization_axis=edge.get("axis", -1),
+            quantization_axis=-1 if axis is None else axis,
             scales=self._array(c_float, scales),
-            zero_points=self._array(c_int32, edge.get("zero_points", [])),
-            producer=structs.NONE if producer is None else producer,
-            num_consumers=len(consumers),
-            consumers=self._array(c_uint32, consumers),
+            zero_points=self._array(c_int32, quantization.get("zero_point", [])),
+            producer=structs.NONE,
         )
-        if blob is not None:
-            data = self._blobs[blob]
+        if constant is not None:
+            data = self._blobs[constant[2]]
             # one byte at least, so that an empty constant has an address too
             buffer: Any = (ctypes.c_char * len(data)).from_buffer(data) if data else c_int64()
             made.data = self._address(buffer)

@@ -1,87 +1,40 @@
 """What goes over the wire, as the interface's values: each encode_ has its decode_.
 
-A session encodes what it asks and decodes what comes back; a worker for Python packages does the
-reverse. Decoding trusts nothing and raises Nonsense.
+Values become JSON by the rules of `mcu_deploy.records`; `arguments` and `answers`, which stand
+between JSON and C, keep them too. A session encodes what it asks and decodes what comes back; a
+worker for Python packages does the reverse. Decoding trusts nothing and raises Nonsense.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcu_deploy.backends.c_rules import Nonsense, require
+from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import (
     Backend,
     LayerCount,
-    LayoutRule,
+    MemoryManager,
+    OptimizationViews,
+    Substitution,
     Support,
 )
-from mcu_deploy.dynamic.checks import (
-    Blobs,
-    Json,
-    integer,
-    items,
-    line,
-    member,
-    name,
-    parts,
-    text,
-)
-from mcu_deploy.dynamic.graph_codec import (
-    Message,
-    decode_layer,
-    decode_target,
-    decode_view,
-    encode_layer,
-    encode_view,
-)
-from mcu_deploy.dynamic.optimization_codec import decode_optimization, encode_optimization
-from mcu_deploy.dynamic.workload_codec import (
-    NetworkRegions,
-    decode_costs,
-    decode_memory,
-    decode_workloads,
-    encode_costs,
-    encode_memory,
-    encode_workloads,
-)
+from mcu_deploy.backends.layer import Layer, Target, layer_of
+from mcu_deploy.backends.workload import Region, RegionCall, RegionKind, Workload
+from mcu_deploy.dynamic.graphs import checked, graph_of, part_of, with_singles
+from mcu_deploy.dynamic.regions import NetworkRegions, check_name
+from mcu_deploy.errors import one_line
+from mcu_deploy.ir import Graph, NodeId, SubgraphView
+from mcu_deploy.ir.graph import Topology
+from mcu_deploy.ir.view import view_of_all
+from mcu_deploy.records import Codec, Form, Malformed, Reader, Writer, nodes_form
 
-__all__ = [
-    "Blobs",
-    "Description",
-    "Json",
-    "Message",
-    "NetworkRegions",
-    "Nonsense",
-    "decode_costs",
-    "decode_counters",
-    "decode_counts",
-    "decode_description",
-    "decode_layer",
-    "decode_memory",
-    "decode_optimization",
-    "decode_options",
-    "decode_support",
-    "decode_target",
-    "decode_view",
-    "decode_workloads",
-    "encode_costs",
-    "encode_counters",
-    "encode_counts",
-    "encode_description",
-    "encode_layer",
-    "encode_memory",
-    "encode_optimization",
-    "encode_options",
-    "encode_support",
-    "encode_view",
-    "encode_workloads",
-]  # fmt: skip
-
-_LAYOUTS = tuple(LayoutRule)  # in the order of mcu_layout_rule_t
-_INT32 = 2**31 - 1
-_INT64 = 2**63 - 1
+Json = dict[str, Any]
+Blobs = Sequence[bytes | bytearray | memoryview]
+Message = tuple[Json, list[memoryview]]
 
 
 @dataclass(frozen=True)
@@ -97,39 +50,109 @@ class Description:
     bodies: bool = False
 
 
-def encode_description(backend: Backend) -> Json:
-    return {
-        "rank": backend.rank,
-        "cores": list(backend.cores),
-        "operators": list(backend.operators),
-        "bodies": 1,
+@dataclass(frozen=True)
+class _Region:
+    """A region as it is asked for; the session gives it its number."""
+
+    name: str
+    bytes: int
+    kind: RegionKind = RegionKind.PRIVATE
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class _Substitution:
+    nodes: tuple[NodeId, ...]
+    replacement: Graph
+
+
+@dataclass(frozen=True)
+class _Optimization:
+    """OptimizationViews, whose parts are told by their nodes."""
+
+    substitutions: tuple[_Substitution, ...]
+    failed: tuple[tuple[NodeId, ...], ...]
+    untouched: tuple[tuple[NodeId, ...], ...]
+
+
+class _NetworkReader(Reader):
+    """Reads what is about a network's regions."""
+
+    def __init__(self, blobs: Blobs, regions: NetworkRegions) -> None:
+        super().__init__(blobs)
+        self.regions = regions
+
+
+def _made() -> Codec:
+    codec = Codec(whole=True)
+    region = codec.record(_Region)
+
+    def encode_region(writer: Any, value: Region) -> Any:
+        return region.encode(writer, _Region(value.name, value.bytes, value.kind, value.number))
+
+    def decode_region(reader: _NetworkReader, value: Any) -> Region:
+        asked: _Region = region.decode(reader, value)
+        return reader.regions.region(asked.kind, asked.name, asked.bytes, asked.number)
+
+    codec.special |= {
+        (Topology, "nodes"): nodes_form(codec),
+        Region: Form(encode_region, decode_region),
+        # Whatever it says, it is of the backend that was asked.
+        (Workload, "backend"): Form(lambda _, value: "", lambda reader, _: reader.regions.backend),
     }
+    return codec
+
+
+_CODEC = _made()
+
+
+def _encoded(hint: Any, value: Any) -> Any:
+    return _CODEC.form(hint).encode(Writer(), value)
+
+
+@contextmanager
+def _understanding() -> Iterator[None]:
+    try:
+        yield
+    except Malformed as error:
+        raise Nonsense(str(error)) from None
+
+
+def _decoded(hint: Any, value: Any, reader: Reader | None = None) -> Any:
+    with _understanding():
+        return _CODEC.form(hint).decode(reader or Reader(), value)
+
+
+def _member(message: Any, key: str) -> Any:
+    require(isinstance(message, dict) and key in message, f"{key} is missing")
+    return message[key]
+
+
+# ---- What a backend says of itself ----
+
+
+def encode_description(backend: Backend) -> Json:
+    description = Description(backend.rank, tuple(backend.cores), tuple(backend.operators), True)
+    return dict(_encoded(Description, description))
 
 
 def decode_description(message: Json) -> Description:
-    def names(key: str) -> tuple[str, ...]:
-        return tuple(name(value, f"one of the {key}") for value in items(member(message, key), key))
-
-    rank = integer(member(message, "rank"), "the rank", -_INT32 - 1, _INT32)
-    bodies = integer(message.get("bodies", 0), "bodies", 0, 1) == 1
-    return Description(rank, names("cores"), names("operators"), bodies)
+    found: Description = _decoded(Description, message)
+    for what, names in (("cores", found.cores), ("operators", found.operators)):
+        for name in names:
+            check_name(name, f"one of the {what}")
+    return found
 
 
 def encode_support(support: Support) -> Json:
-    return {
-        "supported": int(support.supported),
-        "reason": support.reason,
-        "layout": _LAYOUTS.index(support.layout),
-    }
+    return dict(_encoded(Support, support))
 
 
 def decode_support(message: Json) -> Support:
-    supported = integer(member(message, "supported"), "supported", 0, 1) == 1
-    layout = integer(member(message, "layout"), "the layout", 0, len(_LAYOUTS) - 1)
-    reason = line(member(message, "reason"), "the reason")
-    if supported:
-        return Support(True, layout=_LAYOUTS[layout])
-    return Support(False, reason.rstrip(".") or "it gives no reason")
+    found: Support = _decoded(Support, message)
+    if found.supported:
+        return replace(found, reason="")
+    return Support(False, one_line(found.reason).rstrip(".") or "it gives no reason")
 
 
 def encode_options(options: Mapping[str, str]) -> Json:
@@ -138,54 +161,199 @@ def encode_options(options: Mapping[str, str]) -> Json:
 
 
 def decode_options(message: Json) -> dict[str, str]:
-    options = member(message, "options")
-    require(isinstance(options, dict), "the options are no object")
-    return {key: text(value, f"the option {key}") for key, value in options.items()}
+    return dict(_decoded(Mapping[str, str], _member(message, "options")))
 
 
 def encode_counts(network: str, counts: Sequence[LayerCount]) -> Json:
     """What was measured of a backend's layers."""
-    return {
-        "network": network,
-        "counts": [
-            {
-                "index": count.index,
-                "name": count.name,
-                "op": count.op,
-                "unit": count.unit,
-                "macs": count.macs,
-                "count": count.count,
-            }
-            for count in counts
-        ],
-    }
+    return {"network": network, "counts": _encoded(tuple[LayerCount, ...], counts)}
 
 
 def decode_counts(message: Json) -> tuple[str, tuple[LayerCount, ...]]:
-    def count(item: Any) -> LayerCount:
-        return LayerCount(
-            integer(member(item, "index"), "an index"),
-            text(member(item, "name"), "a name"),
-            text(member(item, "op"), "an operator"),
-            integer(member(item, "macs"), "the MACs", 0, _INT64),
-            integer(member(item, "count"), "a count", 0, _INT64),
-            text(member(item, "unit"), "a unit"),
-        )
-
-    counts = items(member(message, "counts"), "counts")
-    return text(member(message, "network"), "the network"), tuple(count(item) for item in counts)
+    counts = _decoded(tuple[LayerCount, ...], _member(message, "counts"))
+    return _decoded(str, _member(message, "network")), counts
 
 
 def encode_counters(counters: Iterable[tuple[str, int]]) -> Json:
     """A backend's own counters for the report."""
-    return {"counters": [[label, value] for label, value in counters]}
+    return {"counters": _encoded(tuple[tuple[str, int], ...], counters)}
 
 
 def decode_counters(message: Json) -> tuple[tuple[str, int], ...]:
-    pairs = [
-        parts(pair, "a counter", 2) for pair in items(member(message, "counters"), "counters", 1000)
-    ]
-    return tuple(
-        (name(label, "a counter's name"), integer(value, "a counter", -_INT64 - 1, _INT64))
-        for label, value in pairs
+    found: tuple[tuple[str, int], ...] = _decoded(
+        tuple[tuple[str, int], ...], _member(message, "counters")
     )
+    for label, _ in found:
+        check_name(label, "a counter's name")
+    return found
+
+
+# ---- Layers and views ----
+
+
+def encode_layer(layer: Layer, *, bodies: bool = False) -> Message:
+    """A layer as a graph of one node."""
+    return _about(graph_of(layer), layer.target, bodies)
+
+
+def encode_view(view: Graph, target: Target, *, bodies: bool = False) -> Message:
+    """A view, or a whole graph."""
+    return _about(view, target, bodies)
+
+
+def _about(graph: Graph, target: Target, bodies: bool) -> Message:
+    writer = Writer()
+    sent = _CODEC.form(Graph).encode(writer, part_of(graph, bodies))
+    return {"graph": sent, "target": _encoded(Target, target)}, writer.blobs
+
+
+def decode_layer(message: Json, blobs: Blobs) -> Layer:
+    """The layer of a message. Raises Nonsense."""
+    graph = _graph(message, blobs)
+    nodes = list(graph.nodes)
+    require(len(nodes) == 1, f"a layer has one node, not {len(nodes)}")
+    return layer_of(graph, nodes[0], decode_target(message))
+
+
+def decode_view(message: Json, blobs: Blobs) -> SubgraphView:
+    """The view of a message, of all nodes that were sent, with their ids. Raises Nonsense."""
+    return view_of_all(_graph(message, blobs))
+
+
+def decode_target(message: Json) -> Target:
+    """What a message's graph is for. Raises Nonsense."""
+    found: Target = _decoded(Target, _member(message, "target"))
+    return found
+
+
+def _graph(message: Json, blobs: Blobs) -> Graph:
+    return checked(_decoded(Graph, _member(message, "graph"), Reader(blobs)))
+
+
+# ---- Workloads, costs, memory ----
+
+
+def encode_workloads(workloads: Iterable[Workload]) -> Message:
+    """The answer to create_workload."""
+    writer = Writer()
+    form = _CODEC.form(tuple[Workload, ...])
+    return {"workloads": form.encode(writer, workloads)}, writer.blobs
+
+
+def decode_workloads(
+    message: Json, blobs: Blobs, layer: Layer, regions: NetworkRegions
+) -> tuple[Workload, ...]:
+    """The workloads of a layer, one at least. Raises Nonsense."""
+    reader = _NetworkReader(blobs, regions)
+    found = _decoded(tuple[Workload, ...], _member(message, "workloads"), reader)
+    require(len(found) > 0, "there is no workload")
+    return tuple(_settled(workload, layer) for workload in found)
+
+
+def _settled(workload: Workload, layer: Layer) -> Workload:
+    for constant in workload.constants:
+        require(constant.value.size > 0, f"the constant {constant.stem} is empty")
+    constants = tuple(
+        replace(c, alignment=max(c.alignment, c.value.itemsize)) for c in workload.constants
+    )
+    costs = _known(workload.costs, layer, is_view=workload.function is None)
+    return replace(workload, constants=constants, costs=costs)
+
+
+def encode_costs(costs: Costs) -> Json:
+    """The answer to estimate."""
+    return dict(_encoded(Costs, costs))
+
+
+def decode_costs(message: Any, layer: Layer) -> Costs:
+    """Costs of a layer. Negative is not known, and neither is 0."""
+    return _known(_decoded(Costs, message), layer)
+
+
+def _known(costs: Costs, layer: Layer, *, is_view: bool = False) -> Costs:
+    """What computes nothing may cost nothing."""
+    lowest = 0 if is_view else 1
+    values = (costs.macs, costs.instructions, costs.cycles, costs.flash)
+    macs, instructions, cycles, flash = (
+        value if value is not None and value >= lowest else None for value in values
+    )
+    macs = layer.macs if macs is None else macs
+    return Costs(macs, instructions, cycles, flash, costs.known)
+
+
+def encode_memory(manager: MemoryManager | None) -> Json:
+    """The answer to memory."""
+    acquire = None if manager is None else manager.acquire
+    release = None if manager is None else manager.release
+    form = RegionCall | None
+    return {"acquire": _encoded(form, acquire), "release": _encoded(form, release)}
+
+
+def decode_memory(
+    message: Json, regions: NetworkRegions
+) -> tuple[RegionCall | None, RegionCall | None]:
+    """What is called at the begin of every run, and at an instance's end. Raises Nonsense."""
+    form, reader = RegionCall | None, _NetworkReader((), regions)
+    acquire = _decoded(form, _member(message, "acquire"), reader)
+    return acquire, _decoded(form, _member(message, "release"), reader)
+
+
+# ---- What became of a view ----
+
+
+def encode_optimization(views: OptimizationViews) -> Message:
+    """What became of a view; replacements bring their bodies."""
+    sent = _Optimization(
+        tuple(
+            _Substitution(tuple(s.substitutable.topology.nodes), part_of(s.replacement, True))
+            for s in views.substitutions
+        ),
+        tuple(tuple(part.topology.nodes) for part in views.failed),
+        tuple(tuple(part.topology.nodes) for part in views.untouched),
+    )
+    writer = Writer()
+    return _CODEC.form(_Optimization).encode(writer, sent), writer.blobs
+
+
+def decode_optimization(message: Json, blobs: Blobs, view: SubgraphView) -> OptimizationViews:
+    """What became of `view`. Each of its nodes must be in exactly one part."""
+    found: _Optimization = _decoded(_Optimization, message, Reader(blobs))
+    seen: set[NodeId] = set()
+
+    def part(nodes: tuple[NodeId, ...]) -> SubgraphView:
+        require(len(nodes) > 0, "a part has no nodes")
+        for node in nodes:
+            require(node in view.topology.nodes, f"node {node} is not in the view")
+            require(node not in seen, f"node {node} is in two parts")
+            seen.add(node)
+        return view.part(nodes)
+
+    views = OptimizationViews(
+        tuple(_substitution(part(s.nodes), s.replacement) for s in found.substitutions),
+        tuple(part(nodes) for nodes in found.failed),
+        tuple(part(nodes) for nodes in found.untouched),
+    )
+    if not seen:
+        return OptimizationViews(untouched=(view,))
+    missing = sorted(set(view.topology.nodes) - seen)
+    require(not missing, f"the nodes {missing[:5]} are in no part")
+    return views
+
+
+def _substitution(part: SubgraphView, replacement: Graph) -> Substitution:
+    replacement = with_singles(checked(replacement, part.opset))
+    for what, theirs, ours in (
+        ("input", replacement.inputs, part.inputs),
+        ("output", replacement.outputs, part.outputs),
+    ):
+        require(
+            len(theirs) == len(ours),
+            f"a replacement has {len(theirs)} {what}s, but the nodes {len(ours)}",
+        )
+        for index, (their, our) in enumerate(zip(theirs, ours, strict=True)):
+            a, b = replacement.type(their), part.type(our)
+            require(
+                (a.dtype, a.shape, a.quantization) == (b.dtype, b.shape, b.quantization),
+                f"{what} {index} of a replacement is {a}, but that of the nodes {b}",
+            )
+    return Substitution(part, replacement)

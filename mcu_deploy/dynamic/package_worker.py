@@ -6,12 +6,9 @@ the package does to the process; the session does, from outside.
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
-
-import numpy as np
 
 from mcu_deploy.backends.interface import (
     Backend,
@@ -24,6 +21,7 @@ from mcu_deploy.choose import optimizing
 from mcu_deploy.dynamic import codec, wire
 from mcu_deploy.dynamic.codec import Json
 from mcu_deploy.dynamic.wire import Blob, Declined
+from mcu_deploy.records import Malformed
 
 Blobs = list[bytearray]
 Answer = tuple[Json, list[Blob]]
@@ -78,10 +76,11 @@ class PackageBackend:
         SystemExit goes on, and ends the process, as the package asked for.
         """
         try:
-            answer, out = (self._methods.get(method) or self._steps[method])(message, blobs)
-            return json.loads(json.dumps(answer, default=_plain)), out
+            return (self._methods.get(method) or self._steps[method])(message, blobs)
         except Declined:
             raise
+        except Malformed as error:
+            raise Declined(wire.NONSENSE, str(error)) from error
         except Exception as error:
             text = f": {error}" if str(error) else ""
             reason = f"it raised {type(error).__name__}{text}"
@@ -155,13 +154,6 @@ class PackageBackend:
         if context is not None:
             context.layers_measured(network, counts)
         return codec.encode_counters(counters.all), []
-
-
-def _plain(value: object) -> object:
-    """numpy's numbers, which find their way into costs and sizes, as Python's."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{value!r} cannot be sent to mcu-deploy")
 
 
 def _sent(message: codec.Message) -> Answer:

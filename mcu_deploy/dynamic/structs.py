@@ -15,8 +15,15 @@ NONE = 0xFFFFFFFF
 
 OK, ERROR, UNSUPPORTED, OUT_OF_MEMORY = 0, -1, -2, -3
 
-# Bytes of an element, by mcu_dtype_t.
-DTYPE_BYTES = (1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8)
+# The names of element types and the bytes of an element, by mcu_dtype_t.
+DTYPES = (
+    ("bool", 1), ("int8", 1), ("uint8", 1), ("int16", 2), ("uint16", 2), ("int32", 4),
+    ("uint32", 4), ("int64", 8), ("uint64", 8), ("float32", 4), ("float64", 8),
+)  # fmt: skip
+DTYPE_NUMBERS = {name: number for number, (name, _) in enumerate(DTYPES)}
+# The names of mcu_layout_rule_t and mcu_role_t.
+LAYOUTS = ("natural", "channels_last", "same", "view")
+ROLES = ("input", "output", "constant", "scratch", "region")
 
 ATTRIBUTE_INTS, ATTRIBUTE_FLOATS, ATTRIBUTE_STRINGS, ATTRIBUTE_TENSOR = range(4)
 

@@ -110,6 +110,7 @@ def _verify_data(graph: Graph) -> None:
         _require(value.dtype == type_.dtype.numpy, f"constant {edge} has a dtype unlike its type")
         _require(not value.flags.writeable, f"constant {edge} can be written")
     for edge, type_ in graph.data.types.items():
+        _require(min(type_.shape, default=0) >= 0, f"edge {edge} has the shape {type_.shape}")
         _verify_quantization(edge, type_)
         if type_.layout is not None:
             axes = list(range(type_.rank))

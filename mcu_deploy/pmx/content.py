@@ -27,7 +27,17 @@ from mcu_deploy.pmx.constants import Constant
 from mcu_deploy.pmx.context import SHARED, ModelReader, ModelWriter, SerializationContext, shared
 from mcu_deploy.pmx.damage import reading
 from mcu_deploy.pmx.reordered import reorders
-from mcu_deploy.records import Codec, EdgeRef, Form, Malformed, NodeRef, Reader, Writer, integer
+from mcu_deploy.records import (
+    Codec,
+    EdgeRef,
+    Form,
+    Malformed,
+    NodeRef,
+    Reader,
+    Writer,
+    integer,
+    nodes_form,
+)
 from mcu_deploy.records.blobs import decode_array, encode_array
 from mcu_deploy.records.form import PLAIN, listed, tabled, text
 from mcu_deploy.version import VERSION
@@ -169,7 +179,7 @@ def _made() -> Codec:
         NodeRef: replace(integers, encode=lambda writer, node: writer.ids.nodes[node]),
         (Topology, "next_node"): replace(integers, encode=lambda writer, _: len(writer.ids.nodes)),
         (Topology, "next_edge"): replace(integers, encode=lambda writer, _: len(writer.ids.edges)),
-        (Topology, "nodes"): graphs.nodes_form(codec.record(Node)),
+        (Topology, "nodes"): nodes_form(codec),
         (GraphData, "bodies"): graphs.bodies_form(codec),
         Graph: graphs.graph_form(codec.record(Graph)),
         Layer: _referred(lambda layer: layer.node, ModelReader.layer),

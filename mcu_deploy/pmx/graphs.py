@@ -15,14 +15,6 @@ from mcu_deploy.records import Codec, Form, Malformed, NodeRef, is_attribute
 from mcu_deploy.records.form import listed
 
 
-def nodes_form(node: Form) -> Form:
-    """Nodes by their ids, as a list: each says its own."""
-    return Form(
-        lambda writer, nodes: [node.encode(writer, item) for item in nodes.values()],
-        lambda reader, value: {n.id: n for n in node.all(reader, listed(value))},
-    )
-
-
 def bodies_form(codec: Codec) -> Form:
     """Bodies, each read when it is first asked for."""
 

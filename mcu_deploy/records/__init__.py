@@ -21,7 +21,7 @@ type raises `Malformed`, which says where. What the values mean is for their use
 from __future__ import annotations
 
 from mcu_deploy.records.blobs import Reader, Writer
-from mcu_deploy.records.codec import Codec, EdgeRef, NodeRef, is_attribute
+from mcu_deploy.records.codec import Codec, EdgeRef, NodeRef, is_attribute, nodes_form
 from mcu_deploy.records.form import Form, Malformed, integer
 
 __all__ = [
@@ -34,4 +34,5 @@ __all__ = [
     "Writer",
     "integer",
     "is_attribute",
+    "nodes_form",
 ]

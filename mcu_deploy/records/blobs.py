@@ -52,9 +52,12 @@ def array_of(data: memoryview, dtype: DType, shape: tuple[int, ...]) -> npt.NDAr
     size = math.prod(shape) * _NUMPY[dtype].itemsize
     if min(shape, default=0) < 0 or data.nbytes != size:
         raise Malformed(f"an array has {data.nbytes:,} bytes, and its type and shape {size:,}")
-    if dtype is DType.BOOL:  # a byte may hold more than 0 and 1
-        return freeze((np.frombuffer(data, np.uint8) != 0).reshape(shape))
-    return freeze(np.frombuffer(data, _NUMPY[dtype]).reshape(shape))
+    try:
+        if dtype is DType.BOOL:  # a byte may hold more than 0 and 1
+            return freeze((np.frombuffer(data, np.uint8) != 0).reshape(shape))
+        return freeze(np.frombuffer(data, _NUMPY[dtype]).reshape(shape))
+    except ValueError as error:  # more axes than numpy has, say
+        raise Malformed(f"an array cannot have the shape {shown(shape)} ({error})") from None
 
 
 def encode_array(writer: Writer, value: npt.NDArray[Any]) -> list[Any]:

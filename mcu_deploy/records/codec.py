@@ -12,6 +12,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from mcu_deploy.ir.graph import Node, NodeId
 from mcu_deploy.ir.types import DType
 from mcu_deploy.records.blobs import Writer, decode_array, encode_array
 from mcu_deploy.records.form import (
@@ -44,10 +45,12 @@ class Codec:
     """The forms of all types.
 
     special: the forms of some types, and of some fields by (class, name), in place of what follows
-    from their hints.
+    from their hints. whole: fields that have their default are written too, for readers that know
+    no defaults.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
+        self.whole = whole
         self.special: dict[Any, Form] = {}
         self._forms: dict[Any, Form] = {
             **PLAIN, EdgeRef: PLAIN[int], NodeRef: PLAIN[int], Any: ATTRIBUTE
@@ -123,11 +126,14 @@ class Record:
         return {name: form.decode for name, form in self._codec.fields(self._cls).items()}
 
     def encode(self, writer: Any, value: Any) -> dict[str, Any]:
-        made = {}
+        made, whole = {}, self._codec.whole
         for name, encode, default in self._encoders:
             item = getattr(value, name)
-            if not _same(item, default):
-                made[name] = encode(writer, item)
+            try:
+                if whole or not _same(item, default):
+                    made[name] = encode(writer, item)
+            except Malformed as error:
+                raise Malformed(f"{name} of a {self._cls.__name__}: {error}") from None
         return made
 
     def decode(self, reader: Any, value: Any) -> Any:
@@ -238,7 +244,21 @@ def _pairs(key: Form, inner: Form) -> Form:
     return Form(encode, decode)
 
 
-# ---- Attributes of nodes ----
+# ---- Nodes, and their attributes ----
+
+
+def nodes_form(codec: Codec) -> Form:
+    """Nodes by their ids, as a list: each says its own."""
+    node = codec.record(Node)
+
+    def decode(reader: Any, value: Any) -> dict[NodeId, Node]:
+        found = {n.id: n for n in node.all(reader, listed(value))}
+        if len(found) != len(value):
+            raise Malformed("two nodes have one id")
+        return found
+
+    return Form(lambda writer, nodes: [node.encode(writer, n) for n in nodes.values()], decode)
+
 
 _NUMBER = int | float | np.number | np.bool_
 _DTYPES = frozenset(dtype.value for dtype in DType)

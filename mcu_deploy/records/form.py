@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ _MOST = 1 << 63
 
 
 class Malformed(Exception):
-    """What is wrong with a value that is read: a clause."""
+    """What is wrong with a value that is read, or written: a clause."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,22 @@ def _texts(reader: Any, values: list[Any]) -> list[str]:
     return [text(reader, value) for value in values]
 
 
+def _encode_integer(writer: Any, value: Any) -> int:
+    try:
+        return operator.index(value)  # numpy's too
+    except TypeError:
+        raise Malformed(f"{shown(value)} is no integer") from None
+
+
+def _encode_text(writer: Any, value: Any) -> str:
+    if not isinstance(value, str):
+        raise Malformed(f"{shown(value)} is no text")
+    return value
+
+
 PLAIN = {
-    int: Form(lambda writer, value: int(value), integer, _integers),
-    str: Form(lambda writer, value: value, text, _texts),
+    int: Form(_encode_integer, integer, _integers),
+    str: Form(_encode_text, text, _texts),
     bool: Form(lambda writer, value: bool(value), _boolean),
     float: Form(encode_real, real, _reals),
 }

@@ -187,7 +187,7 @@ def test_what_it_lacks_is_left_out(pool: WorkerPool) -> None:
     [
         ("describe", "not UTF-8", "UTF-8"),
         ("is_layer_supported", "maybe", "supported is 2"),
-        ("is_layer_supported", "false layout", "the layout is 9"),
+        ("is_layer_supported", "false layout", "the layout 9 does not exist"),
         ("create_workload", "none", "there is no workload"),
         ("create_workload", "error", "failed in create_workload for the Relu 'relu0': no € left"),
         ("create_workload", "crash", "SIGSEGV"),

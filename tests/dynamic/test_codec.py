@@ -148,11 +148,8 @@ def test_views_arrive_with_their_ids_and_bodies() -> None:
 
 def test_an_array_is_sent_once() -> None:
     graph = quantized_conv()
-    message, blobs = codec.encode_view(graph, HOST, bodies=True)
+    _, blobs = codec.encode_view(graph, HOST, bodies=True)
     assert len(blobs) == 2
-    edges = {edge["name"]: edge for edge in message["graph"]["edges"]}
-    assert (edges["x"]["producer"], edges["x"]["consumers"]) == (None, [0])
-    assert (edges["y"]["producer"], edges["y"]["consumers"]) == (0, [])
 
 
 def test_optimisations_arrive() -> None:
@@ -213,7 +210,7 @@ def test_counts_counters_options_and_descriptions_arrive() -> None:
     ],
 )
 def test_costs_that_are_not_known(said: tuple[int, ...], meant: Costs) -> None:
-    names = ("macs", "instructions", "cycles", "flash_bytes")
+    names = ("macs", "instructions", "cycles", "flash")
     message = dict(zip(names, said, strict=True))
     assert codec.decode_costs(message, quantized_layer()) == meant
 

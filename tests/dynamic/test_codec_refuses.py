@@ -36,42 +36,66 @@ def changed(message: Json, path: Path, value: Any) -> Json:
         (("function", "stem"), "x\ny", "not a C identifier"),
         (("function", "body"), "return;", "does not begin with { and end with }"),
         (("function", "result"), "void; int", "not a C type"),
-        (("function", "is_helper"), 1, "the function rich is called as a helper"),
-        (("function", "parameters", 0, 0), "int8_t", "the parameter p0 is no pointer"),
-        (("function", "parameters", 0, 0), "char (*)(", "not a C type"),
-        (("function", "parameters", 0, 1), "while", "'while', a keyword of C"),
-        (("function", "parameters", 0, 1), "p1", "two parameters of rich have one name"),
-        (("function", "parameters", 0), ["int8_t *"], "a parameter has 1 parts, not 2"),
+        (("function", "inline"), True, "the function rich is called as a helper"),
+        (("function", "parameters", 0, "ctype"), "int8_t", "the parameter p0 is no pointer"),
+        (("function", "parameters", 0, "ctype"), "char (*)(", "not a C type"),
+        (("function", "parameters", 0, "name"), "while", "'while', a keyword of C"),
+        (("function", "parameters", 0, "name"), "p1", "two parameters of rich have one name"),
+        (("function", "parameters", 0), {"ctype": "int8_t *"}, "a Parameter lacks its name"),
         (("function", "parameters"), [], "has 0 parameters, but the call 6 arguments"),
         (("function",), None, "has 0 parameters, but the call 6 arguments"),
-        (("arguments", 0), [9, 0], "the role 9 does not exist"),
-        (("arguments", 0), [0, 7], "an argument is input 7, and there are 3"),
-        (("arguments", 0), [0, 1], "input 1 is referred to, a constant"),
-        (("arguments", 0), [0, 2], "input 2 is referred to, which is absent"),
-        (("arguments", 0), [1, 1], "an argument is output 1, and there are 1"),
-        (("arguments", 0), [2, 1], "an argument is constant 1, and there are 1"),
-        (("arguments", 0), [3, 1], "scratch memory 1, and there is but one"),
-        (("arguments", 0), [4, 2], "an argument is region 2, and there are 2"),
-        (("arguments", 0), [0, -1], "one of the parts of an argument is -1"),
+        (("arguments", 0), ["input"], "is no Argument"),
+        (
+            ("arguments", 0),
+            {"role": "input", "index": 7},
+            "an argument is input 7, and there are 3",
+        ),
+        (("arguments", 0), {"role": "input", "index": 1}, "input 1 is referred to, a constant"),
+        (
+            ("arguments", 0),
+            {"role": "input", "index": 2},
+            "input 2 is referred to, which is absent",
+        ),
+        (
+            ("arguments", 0),
+            {"role": "output", "index": 1},
+            "an argument is output 1, and there are 1",
+        ),
+        (
+            ("arguments", 0),
+            {"role": "constant", "index": 1},
+            "an argument is constant 1, and there are 1",
+        ),
+        (
+            ("arguments", 0),
+            {"role": "scratch", "index": 1},
+            "scratch memory 1, and there is but one",
+        ),
+        (
+            ("arguments", 0),
+            {"role": "region", "index": 2},
+            "an argument is region 2, and there are 2",
+        ),
+        (("arguments", 0, "index"), -1, "an argument is input -1, and there are 3"),
         (("scratch_bytes",), 0, "the scratch memory, of 0 bytes"),
-        (("scratch_bytes",), 2**31, "the scratch memory is 2147483648"),
+        (("scratch_bytes",), 2**31, "its scratch memory has 2147483648 bytes"),
         (("constants", 0, "stem"), "a-b", "a constant's stem is 'a-b'"),
-        (("constants", 0, "dtype"), 11, "the element type of the constant table is 11"),
+        (("constants", 0, "value", 0), "int4", "'int4' is no DType"),
         (("constants", 0, "alignment"), 12, "the alignment of table is 12"),
         (("constants", 0, "alignment"), 8192, "the alignment of table is 8192"),
-        (("constants", 0, "shape"), [2, 4], "the constant table has 24 bytes of data, not 32"),
-        (("constants", 0, "shape"), [0], "axes of the constant table is 0"),
-        (("constants", 0, "data"), 1, "the data of the constant table is 1"),
-        (("helpers", 0, "is_helper"), 0, "the helper helper does not say is_helper"),
+        (("constants", 0, "value", 1), [2, 4], "an array has 24 bytes, and its type and shape 32"),
+        (("constants", 0, "value", 1), [0], "an array has 24 bytes, and its type and shape 0"),
+        (("constants", 0, "value", 2), 1, "has its bytes in blob 1 of 1"),
+        (("helpers", 0, "inline"), False, "the helper helper does not say is_helper"),
         (("headers", 0), "../secret.h", "'../secret.h' is none of those that a workload may name"),
         (("headers", 0), 'a.h"\n#include "b.h', "is none of those that a workload may name"),
-        (("in_place", 0), [0, 1, 0], "an in-place fact names output 1"),
-        (("in_place", 0), [3, 0, 0], "an in-place fact names input 3"),
-        (("in_place", 0), [1, 0, 0], "input 1 is referred to, a constant"),
-        (("in_place", 0), [0, 0, 2**31], "the distance of an in-place fact is 2147483648"),
-        (("regions", 0, "bytes"), 0, "the size of state is 0"),
+        (("in_place", 0, "output"), 1, "an in-place fact names output 1"),
+        (("in_place", 0, "input"), 3, "an in-place fact names input 3"),
+        (("in_place", 0, "input"), 1, "input 1 is referred to, a constant"),
+        (("in_place", 0, "distance"), 2**63, "9223372036854775808 is no integer"),
+        (("regions", 0, "bytes"), 0, "the size of the region state is 0"),
         (("regions", 0, "name"), "", "a region's name is ''"),
-        (("costs", "macs"), "many", "macs is 'many'"),
+        (("costs", "macs"), "many", "macs of a Costs: 'many' is no integer"),
     ],
 )
 def test_a_workload(path: Path, value: Any, reason: str) -> None:
@@ -96,24 +120,52 @@ def test_no_workload_at_all() -> None:
         (("nodes",), [7], "node 7 is not in the view"),
         (("nodes",), [0, 0], "node 0 is in two parts"),
         (("nodes",), [], "a part has no nodes"),
-        (("replacement", "inputs"), [], "reads edge 0 before it is written"),
-        (("replacement", "outputs"), [0, 1], "a replacement has 2 outputs"),
-        (("replacement", "outputs"), [9], "edge 9 is among the outputs, but there is none"),
-        (("replacement", "edges", 0, "shape"), [1, 2, 4, 5], "input 0 of a replacement is int8"),
-        (("replacement", "edges", 0, "scales"), [0.5], "input 0 of a replacement is int8"),
-        (("replacement", "edges", 0, "scales"), [-0.5], "a scale of edge 0 is -0.5"),
-        (("replacement", "edges", 0, "scales"), [0.5, 0.5], "2 scales but 1 zero points"),
-        (("replacement", "edges", 0, "layout"), [0, 1, 1, 2], "its layout is no order of axes"),
-        (("replacement", "edges", 0, "shape"), [2**16, 2**16], "edge 0 has 4294967296 bytes"),
-        (("replacement", "edges", 0, "id"), 1, "two edges have the id 1"),
-        (("replacement", "nodes", 0, "inputs"), [0, 7, None], "edge 7 is among the inputs"),
-        (("replacement", "nodes", 0, "inputs"), [1, 2, None], "reads edge 1 before it is written"),
+        (("replacement", "topology", "inputs"), [], "reads edge 0 before it is written"),
+        (("replacement", "topology", "outputs"), [0, 1], "a replacement has 2 outputs"),
+        (("replacement", "topology", "outputs"), [9], "output 9 is never written"),
         (
-            ("replacement", "nodes", 0, "attributes", 0, "kind"),
-            4,
-            "the kind of the attribute kernel_shape is 4",
+            ("replacement", "data", "types", 0, 1, "shape"),
+            [1, 2, 4, 5],
+            "input 0 of a replacement is int8",
         ),
-        (("replacement", "nodes", 0, "attributes", 1, "values"), [], "group of Conv is one value"),
+        (
+            ("replacement", "data", "types", 0, 1, "quantization", "scale"),
+            [0.5],
+            "input 0 of a replacement is int8",
+        ),
+        (
+            ("replacement", "data", "types", 0, 1, "quantization", "scale"),
+            [-0.5],
+            "a scale of edge 0 is -0.5",
+        ),
+        (
+            ("replacement", "data", "types", 0, 1, "quantization", "scale"),
+            [0.5, 0.5],
+            "2 scales but 1 zero points",
+        ),
+        (
+            ("replacement", "data", "types", 0, 1, "layout"),
+            [0, 1, 1, 2],
+            "its layout is no order of axes",
+        ),
+        (
+            ("replacement", "data", "types", 0, 1, "shape"),
+            [2**16, 2**16],
+            "edge 0 has 4294967296 bytes",
+        ),
+        (("replacement", "topology", "edges", 0, 0), 1, "a key is there twice"),
+        (("replacement", "topology", "nodes", 0, "inputs"), [0, 7, None], "reads edge 7 before"),
+        (
+            ("replacement", "topology", "nodes", 0, "inputs"),
+            [1, 2, None],
+            "reads edge 1 before it is written",
+        ),
+        (
+            ("replacement", "data", "attributes", 0, 1, "kernel_shape"),
+            {"graph": 4},
+            "is no integer",
+        ),
+        (("replacement", "data", "attributes", 0, 1, "group"), [], "group of Conv is one value"),
     ],
 )
 def test_a_substitution(path: Path, value: Any, reason: str) -> None:
@@ -144,8 +196,9 @@ def test_attributes_from_c_are_lists_where_onnx_has_lists() -> None:
     views = OptimizationViews((Substitution(whole, whole),))
     message, blobs = sent(*codec.encode_optimization(views))
     replacement = message["substitutions"][0]["replacement"]
-    for attribute in replacement["nodes"][0]["attributes"]:
-        attribute.pop("single", None)
+    attributes = replacement["data"]["attributes"][0][1]
+    for name, value in attributes.items():
+        attributes[name] = value if isinstance(value, list | dict) else [value]
     replacement["opset"] = 0
     (substitution,) = codec.decode_optimization(message, blobs, whole).substitutions
     assert substitution.replacement.opset == 17
@@ -157,14 +210,14 @@ def test_attributes_from_c_are_lists_where_onnx_has_lists() -> None:
 @pytest.mark.parametrize(
     ("decode", "message", "reason"),
     [
-        (codec.decode_support, {"supported": 2, "reason": "", "layout": 0}, "supported is 2"),
-        (codec.decode_support, {"supported": 1, "reason": "", "layout": 4}, "the layout is 4"),
-        (codec.decode_support, {"supported": 1, "layout": 0}, "reason is missing"),
-        (codec.decode_description, {"rank": 2**31, "cores": [], "operators": []}, "the rank is"),
+        (codec.decode_support, {"supported": 2}, "supported of a Support: 2 is"),
+        (codec.decode_support, {"supported": True, "layout": 4}, "4 is no LayoutRule"),
+        (codec.decode_support, {"layout": "same"}, "lacks its supported"),
+        (codec.decode_description, {"rank": 2**63, "cores": [], "operators": []}, "rank of a Desc"),
         (codec.decode_description, {"rank": 0, "cores": [""], "operators": []}, "one of the cores"),
-        (codec.decode_counters, {"counters": [["a", 2**63]]}, "a counter is 9223372036854775808"),
+        (codec.decode_counters, {"counters": [["a", 2**63]]}, "9223372036854775808 is no integer"),
         (codec.decode_counters, {"counters": [["a\n", 1]]}, "printable characters"),
-        (codec.decode_counters, {"counters": [["a"]]}, "a counter has 1 parts"),
+        (codec.decode_counters, {"counters": [["a"]]}, "has not 2 parts"),
     ],
 )
 def test_the_small_answers(decode: Callable[[Json], object], message: Json, reason: str) -> None:
@@ -175,5 +228,5 @@ def test_the_small_answers(decode: Callable[[Json], object], message: Json, reas
 
 def test_costs_of_the_wrong_kind() -> None:
     message = codec.encode_costs(Costs()) | {"cycles": 2**70}
-    with pytest.raises(Nonsense, match="cycles is"):
+    with pytest.raises(Nonsense, match="cycles of a Costs"):
         codec.decode_costs(message, quantized_layer())

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from dynamic import mock_objects
 
-from mcu_deploy.backends.interface import API_VERSION
+from mcu_deploy.backends.interface import API_VERSION, LayoutRule, Role
 from mcu_deploy.dynamic import structs
-from mcu_deploy.dynamic.checks import DTYPES
 from mcu_deploy.dynamic.table import Table
 from mcu_deploy.dynamic.wire import Declined
+from mcu_deploy.ir import DType
 
 HEADER = mock_objects.INCLUDE / "mcu" / "backend.h"
 
@@ -71,20 +71,27 @@ def test_every_field_of_the_header_is_there() -> None:
         assert body[1].count(";") == len(kind._fields_), name
 
 
-def test_the_versions_and_the_element_types_agree() -> None:
+def test_the_versions_and_the_enumerations_agree() -> None:
     text = HEADER.read_text()
     version = tuple(
         int(re.findall(rf"#define MCU_BACKEND_API_{part} (\d+)U", text)[0])
         for part in ("MAJOR", "MINOR")
     )
     assert version == API_VERSION
-    assert tuple(dtype.bytes for dtype in DTYPES) == structs.DTYPE_BYTES
-    body = re.search(r"typedef enum mcu_dtype \{(.*?)\}", text, re.DOTALL)
-    assert body is not None
-    names = re.findall(r"MCU_(\w+) = (\d+)", body[1])
-    assert [(name.lower(), int(n)) for name, n in names] == [
-        (dtype.value, n) for n, dtype in enumerate(DTYPES)
-    ]
+    assert dict(structs.DTYPES) == {dtype.value: dtype.bytes for dtype in DType}
+    for enumeration, prefix, names in (
+        ("dtype", "", [name for name, _ in structs.DTYPES]),
+        ("layout_rule", "LAYOUT_", list(structs.LAYOUTS)),
+        ("role", "ROLE_", list(structs.ROLES)),
+    ):
+        body = re.search(rf"typedef enum mcu_{enumeration} \{{(.*?)\}}", text, re.DOTALL)
+        assert body is not None
+        found = re.findall(rf"MCU_{prefix}(\w+) = (\d+)", body[1])
+        assert [(name.lower(), int(n)) for name, n in found] == [
+            (name, n) for n, name in enumerate(names)
+        ]
+    assert {rule.name.lower() for rule in LayoutRule} == set(structs.LAYOUTS)
+    assert {role.name.lower() for role in Role} == set(structs.ROLES)
 
 
 class NewerBackend(structs.Backend):

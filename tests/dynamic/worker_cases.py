@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mcu_deploy.backends.layer import HOST
+from mcu_deploy.dynamic import codec
 from mcu_deploy.dynamic.process import Worker, WorkerPool
+from mcu_deploy.ir import DType, Graph, GraphData, Node, TensorType, Topology
 
 # The time-out of a call: long enough for a machine with other work, unless it is waited for.
 SECONDS = 60.0
@@ -27,20 +30,10 @@ def created(path: Path, timeout: float = SECONDS) -> Iterator[Worker]:
 
 def relu_message(op: str = "Relu") -> dict[str, Any]:
     """A graph of one node without constants."""
-    node = {
-        "id": 3, "op": op, "domain": "", "name": "relu", "inputs": [1], "outputs": [2],
-        "attributes": [],
-    }  # fmt: skip
-    edges = [
-        {"id": edge, "name": name, "dtype": 9, "shape": [1, 4]}
-        for edge, name in ((1, "x"), (2, "y"))
-    ]
-    target = {"core": "host", "fpu": 1, "dsp": 0, "mve": 0}
-    graph = {
-        "name": "net", "opset": 17, "target": target, "nodes": [node], "edges": edges,
-        "inputs": [1], "outputs": [2],
-    }  # fmt: skip
-    return {"graph": graph}
+    kind = TensorType(DType.FLOAT32, (1, 4))
+    topology = Topology({3: Node(3, op, (1,), (2,), "relu")}, {1: "x", 2: "y"}, (1,), (2,), 4, 3)
+    graph = Graph("net", topology, GraphData({1: kind, 2: kind}, {}, {3: {}}), opset=17)
+    return codec.encode_view(graph, HOST)[0]
 
 
 def children_of(pid: int) -> list[int]:

@@ -266,6 +266,13 @@ def test_a_node_that_reads_its_own_output(raw: bytes, tmp_path: Path) -> None:
     assert "GraphError" in _sentence(file.wrap(tree, data), tmp_path)
 
 
+def test_a_tensor_of_less_than_nothing(raw: bytes, tmp_path: Path) -> None:
+    tree, _, data = _content(raw)
+    for kind in tree["shared"]["TensorType"]:
+        kind["shape"] = [-size for size in kind["shape"]]
+    assert "is damaged" in _sentence(file.wrap(tree, data), tmp_path)
+
+
 def test_a_body_that_is_not_the_nodes(raw: bytes, tmp_path: Path) -> None:
     """Bodies are read when they are asked for: then there is a sentence."""
     tree, model, data = _content(raw)

@@ -1,0 +1,145 @@
+"""The codec of records: what each kind of type becomes, and what is refused with which words."""
+
+from __future__ import annotations
+
+import enum
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from mcu_deploy.records import Codec, Malformed, Reader, Writer
+
+
+class Color(enum.Enum):
+    DARK_RED = "#800"
+
+
+@dataclass(frozen=True)
+class Inner:
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Other:
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One field of each kind."""
+
+    flag: bool
+    real: float
+    color: Color
+    maybe: int | None
+    pair: tuple[str, int]
+    many: tuple[int, ...]
+    few: frozenset[int]
+    by_name: Mapping[str, float]
+    by_number: Mapping[int, tuple[str, ...]]
+    either: Inner | Other
+    array: npt.NDArray[Any]
+    attributes: Mapping[str, Any]
+    inner: Inner = field(default_factory=Inner)
+    below: tuple[Record, ...] = ()
+
+
+def record(*below: Record) -> Record:
+    attributes = {"a": (1, 2.5, "ü"), "b": -math.inf, "c": 3, "d": "x", "e": ()}
+    array = np.arange(6, dtype=np.int16).reshape(2, 3)
+    return Record(
+        True, math.inf, Color.DARK_RED, None, ("a", 1), (3, -4), frozenset((9, 2)), {"x": 0.5},
+        {7: ("s",), 1: ()}, Other("o"), array, attributes, Inner(5), below,
+    )  # fmt: skip
+
+
+def written(value: Record, *, whole: bool = False) -> tuple[Any, list[memoryview]]:
+    writer = Writer()
+    made = Codec(whole=whole).form(Record).encode(writer, value)
+    return json.loads(json.dumps(made, allow_nan=False)), writer.blobs
+
+
+def read(tree: Any, blobs: list[memoryview]) -> Record:
+    found: Record = Codec().form(Record).decode(Reader(blobs), tree)
+    return found
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_everything_comes_back(whole: bool) -> None:
+    value = record(record())
+    back = read(*written(value, whole=whole))
+    assert str(back) == str(value)
+    assert not back.array.flags.writeable
+    assert np.array_equal(back.array, value.array)
+
+
+def test_what_it_looks_like() -> None:
+    tree, blobs = written(record())
+    assert tree == {
+        "flag": True, "real": {"float": "inf"}, "color": "dark_red", "maybe": None,
+        "pair": ["a", 1], "many": [3, -4], "few": [2, 9], "by_name": {"x": 0.5},
+        "by_number": [[7, ["s"]], [1, []]], "either": {"Other": {"text": "o"}},
+        "array": ["int16", [2, 3], 0], "inner": {"number": 5},
+        "attributes": {"a": [1, 2.5, "ü"], "b": {"float": "-inf"}, "c": 3, "d": "x", "e": []},
+    }  # fmt: skip
+    assert blobs[0].tobytes() == bytes((0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0))
+    assert "below" in written(record(), whole=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("flag", 1, "flag of a Record: 1 is neither true nor false"),
+        ("real", "x", "real of a Record: 'x' is no integer"),
+        ("color", "blue", "color of a Record: 'blue' is no Color"),
+        ("color", [], "is no Color"),
+        ("maybe", True, "maybe of a Record: True is no integer of 64 bits"),
+        ("maybe", 1 << 63, "is no integer of 64 bits"),
+        ("pair", ["a"], "has not 2 parts"),
+        ("many", [1, 2.0], "2.0 is no integer"),
+        ("many", {}, "{} is no list"),
+        ("by_name", [], "[] is no object"),
+        ("by_name", {"\ud800": 1}, "half of a character"),
+        ("by_number", [[1, []], [1, []]], "a key is there twice"),
+        ("by_number", [[1]], "are no pairs"),
+        ("either", {"Inner": {}, "Other": {}}, "is not one of Inner, Other"),
+        ("either", {"Record": {}}, "'Record' is none of Inner, Other"),
+        ("array", ["int16", [2, 3], 1], "in blob 1 of 1"),
+        ("array", ["int16", [2, 3], -1], "in blob -1 of 1"),
+        ("array", ["int16", [2, 4], 0], "an array has 12 bytes, and its type and shape 16"),
+        ("array", ["int16", [-2, -3], 0], "an array has 12 bytes"),
+        ("array", ["int16", [1] * 80 + [6], 0], "an array cannot have the shape"),
+        ("array", [0], "is not the type, shape and bytes of an array"),
+        ("attributes", {"a": [[1]]}, "[1] is no integer"),
+        ("attributes", {"a": None}, "None is no integer"),
+        ("inner", {"number": "\n" * 900}, "number of a Inner"),
+        ("inner", 5, "inner of a Record: 5 is no Inner"),
+        ("size", 5, "a Record has no 'size'"),
+        ("below", [{}], "below of a Record: a Record lacks its flag"),
+    ],
+)
+def test_what_is_refused(field: str, value: Any, says: str) -> None:
+    tree, blobs = written(record())
+    with pytest.raises(Malformed) as refused:
+        read({**tree, field: value}, blobs)
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_has_no_form() -> None:
+    with pytest.raises(TypeError, match="there is no form for"):
+        Codec().form(complex)
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"), [(int, "5"), (int, 5.0), (str, 5), (tuple[int, ...], (1, None))]
+)
+def test_what_cannot_be_written(hint: Any, value: Any) -> None:
+    with pytest.raises(Malformed, match=r"is no (integer|text)"):
+        Codec().form(hint).encode(Writer(), value)
