@@ -12,7 +12,7 @@ from rich.table import Table
 from mcu_deploy.cli.console import out, print_json
 
 if TYPE_CHECKING:
-    from mcu_deploy.hygiene import CoreFeatures, FileReport, Finding, Report
+    from mcu_deploy.hygiene import CheckReport, CoreFeatures, FileReport, Finding
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +57,7 @@ def _load_board(name: str | None) -> CoreFeatures | None:
     return load_board(name)
 
 
-def _print(report: Report) -> None:
+def _print(report: CheckReport) -> None:
     by_file: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_file.setdefault(finding.file, []).append(finding)

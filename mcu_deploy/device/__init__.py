@@ -7,7 +7,7 @@ with connect("/dev/ttyACM0") as device:
 
 from __future__ import annotations
 
-from mcu_deploy.device.line.client import Device, Profile, connect
+from mcu_deploy.device.line.client import Device, ProfiledRun, connect
 from mcu_deploy.device.line.fault import (
     DeviceFault,
     EndlessRun,
@@ -27,7 +27,7 @@ __all__ = [
     "FaultReport",
     "LayerCrc",
     "ModelInfo",
-    "Profile",
+    "ProfiledRun",
     "ProtocolError",
     "RunResult",
     "TensorInfo",

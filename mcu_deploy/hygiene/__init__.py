@@ -6,14 +6,14 @@ The rules are those of DESIGN section 3, described one by one in docs/check.md.
 
 from mcu_deploy.hygiene.checker import check_files, check_object
 from mcu_deploy.hygiene.features import CoreFeatures
-from mcu_deploy.hygiene.findings import FileReport, Finding, ModelMap, Report
+from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, ModelMap
 
 __all__ = [
+    "CheckReport",
     "CoreFeatures",
     "FileReport",
     "Finding",
     "ModelMap",
-    "Report",
     "check_files",
     "check_object",
 ]

@@ -20,7 +20,7 @@ from mcu_deploy.hygiene.core_checks import (
     disassemble_units,
 )
 from mcu_deploy.hygiene.features import Core, CoreFeatures, core_of_board, features_title
-from mcu_deploy.hygiene.findings import FileReport, Finding, Report, Unit, printable
+from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, Unit, printable
 from mcu_deploy.hygiene.firmware import map_models
 from mcu_deploy.hygiene.symbols import (
     Rules,
@@ -69,7 +69,7 @@ def check_object(
 
 def check_files(
     paths: Sequence[Path], board: CoreFeatures | None = None, *, strict: bool = False
-) -> Report:
+) -> CheckReport:
     """Checks objects, archives and linked images, each alone and all together.
 
     Objects that define a `_mcu_network_*` descriptor are held to the rules for networks; the others
@@ -82,7 +82,7 @@ def check_files(
 
 def _check(
     paths: Sequence[Path], board: CoreFeatures | None, *, strict: bool, expected_name: str | None
-) -> Report:
+) -> CheckReport:
     rules = load_rules()
     files = [_load(path) for path in paths]
     core = core_of_board(board) if board is not None else None
@@ -100,7 +100,7 @@ def _check(
         instructions[id(job.file)] += disassembly.instructions
     reports = tuple(_report(file, jobs, instructions[id(file)], core) for file in files)
     found = [finding for file in files for finding in file.findings]
-    return Report(reports, tuple(found + together))
+    return CheckReport(reports, tuple(found + together))
 
 
 def _load(path: Path) -> _File:

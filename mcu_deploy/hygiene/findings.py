@@ -139,7 +139,7 @@ class FileReport:
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """The result of checking some files together."""
 
     files: tuple[FileReport, ...]

@@ -7,30 +7,30 @@ from collections.abc import Mapping, Sequence
 from mcu_deploy.backends.interface import Region, RegionKind
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId
-from mcu_deploy.plan import groups as sharing
+from mcu_deploy.plan import storage as sharing
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.concurrency import Mark, clash
 from mcu_deploy.plan.control import loops
 from mcu_deploy.plan.exposure import State
-from mcu_deploy.plan.groups import Group, Groups, Run, Sharing
 from mcu_deploy.plan.lowering import Happening
 from mcu_deploy.plan.model import Copy
+from mcu_deploy.plan.storage import Run, Sharing, Storage, Storages
 
 Life = tuple[int, int]  # the first and the last position, both included
 
 
 class Analysis:
-    """Groups, and their lives in each run."""
+    """Storages, and their lives in each run."""
 
     def __init__(
         self,
-        groups: Groups,
+        storages: Storages,
         happenings: Sequence[Happening],
         runs: Sequence[Run],
         reuse: bool,
         marks: Mapping[int, Mark],
     ) -> None:
-        self.groups = groups
+        self.storages = storages
         self.happenings = happenings
         self.runs = runs
         self.reuse = reuse
@@ -49,21 +49,21 @@ class Analysis:
 
     def _sharings(self, position: int, what: Happening) -> list[Sharing]:
         if isinstance(what, Choice):
-            return sharing.sharings(what.layer, what, position, self.groups)
-        if isinstance(what, Copy) and what.source in self.groups.of:
+            return sharing.sharings(what.layer, what, position, self.storages)
+        if isinstance(what, Copy) and what.source in self.storages.of:
             return [Sharing(position, what.source, what.target, 0, frozenset(), exact=True)]
         return []
 
     def lives(self, run: Run) -> dict[int, Life]:
-        """By group: from where to where it holds something in a run."""
+        """By storage: from where to where it holds something in a run."""
         lives: dict[int, Life] = {}
 
         def use(edge: EdgeId, position: int) -> None:
-            if edge not in self.groups.of:
+            if edge not in self.storages.of:
                 return  # a constant
-            group = id(self.groups.of[edge])
-            first, last = lives.get(group, (position, position))
-            lives[group] = (min(first, position), max(last, position))
+            storage = id(self.storages.of[edge])
+            first, last = lives.get(storage, (position, position))
+            lives[storage] = (min(first, position), max(last, position))
 
         for edge in run.begin:
             use(edge, -1)
@@ -72,10 +72,10 @@ class Analysis:
                 use(edge, position)
         for edge in run.end:
             use(edge, self.end)
-        lives = {group: self.through_loops(life) for group, life in lives.items()}
-        for group in self.groups.all:
-            if group.persistent or (not self.reuse and id(group) in lives):
-                lives[id(group)] = (-1, self.end)
+        lives = {storage: self.through_loops(life) for storage, life in lives.items()}
+        for storage in self.storages.all:
+            if storage.persistent or (not self.reuse and id(storage) in lives):
+                lives[id(storage)] = (-1, self.end)
         return lives
 
     def through_loops(self, life: Life, positions: range | None = None) -> Life:
@@ -93,26 +93,26 @@ class Analysis:
                 first = loop.begin
         return first, last
 
-    def marks(self, group: Group) -> set[Mark]:
-        """In which lanes a group is used."""
-        return set().union(*(self.edge_marks.get(edge, set()) for edge in group.edges))
+    def marks(self, storage: Storage) -> set[Mark]:
+        """In which lanes a storage is used."""
+        return set().union(*(self.edge_marks.get(edge, set()) for edge in storage.edges))
 
-    def clash(self, first: Group, second: Group) -> bool:
-        """Whether two cores may use the groups at one time."""
+    def clash(self, first: Storage, second: Storage) -> bool:
+        """Whether two cores may use the storages at one time."""
         return bool(self.edge_marks) and clash(self.marks(first), self.marks(second))
 
     def lower_bound(self) -> int:
-        """The largest sum of aligned groups and scratch that live at one position."""
+        """The largest sum of aligned storages and scratch that live at one position."""
         sizes = {
-            id(group): aligned(max(group.bytes, 1)) if group.slot is None else 0
-            for group in self.groups.all
+            id(storage): aligned(max(storage.bytes, 1)) if storage.slot is None else 0
+            for storage in self.storages.all
         }
         most = 0
         for run in self.runs:
             changes = [0] * (self.end + 3)
-            for group, (first, last) in self.lives(run).items():
-                changes[first + 1] += sizes[group]
-                changes[last + 2] -= sizes[group]
+            for storage, (first, last) in self.lives(run).items():
+                changes[first + 1] += sizes[storage]
+                changes[last + 2] -= sizes[storage]
             live = 0
             for position in range(-1, self.end + 1):
                 live += changes[position + 1]
@@ -127,11 +127,11 @@ class Analysis:
 
         positions: without the copies into states.
         """
-        here, there = self.groups.of[state.input], self.groups.of[state.output]
+        here, there = self.storages.of[state.input], self.storages.of[state.output]
         if self.may_follow(here, there, positions):
-            self.groups.join(state.input, state.output)
+            self.storages.join(state.input, state.output)
 
-    def may_follow(self, here: Group, there: Group, positions: range) -> bool:
+    def may_follow(self, here: Storage, there: Storage, positions: range) -> bool:
         """Whether what is next may be written over what is now, of equal size: nothing reads that
         any more at these positions, and nothing is in its place before.
         """
@@ -143,26 +143,26 @@ class Analysis:
             s.position
             for s in self.sharings
             if s.distance <= 0
-            and self.groups.of[s.source] is here
-            and self.groups.of[s.target] is there
+            and self.storages.of[s.source] is here
+            and self.storages.of[s.target] is there
         }
         written, read = self._span(there, positions), self._span(here, positions)
         if written is None or self.is_given(there):
             return False
         return read is None or read[1] < written[0] or (read[1] == written[0] and read[1] in over)
 
-    def is_given(self, group: Group) -> bool:
-        """Whether an input of a run is in a group that does not hold it all the time."""
-        return not group.persistent and any({*group.edges} & run.begin for run in self.runs)
+    def is_given(self, storage: Storage) -> bool:
+        """Whether an input of a run is in a storage that does not hold it all the time."""
+        return not storage.persistent and any({*storage.edges} & run.begin for run in self.runs)
 
-    def touches(self, group: Group, positions: range) -> list[int]:
-        """Those of some positions that touch a group."""
-        edges = set(group.edges)
+    def touches(self, storage: Storage, positions: range) -> list[int]:
+        """Those of some positions that touch a storage."""
+        edges = set(storage.edges)
         return [p for p in positions if edges & set(touched(self.happenings[p]))]
 
-    def _span(self, group: Group, positions: range) -> Life | None:
-        """The first and the last of some positions that touch a group, through whole loops."""
-        found = self.touches(group, positions)
+    def _span(self, storage: Storage, positions: range) -> Life | None:
+        """The first and the last of some positions that touch a storage, through whole loops."""
+        found = self.touches(storage, positions)
         if not found:
             return None
         return self.through_loops((found[0], found[-1]), positions)
@@ -172,28 +172,28 @@ class Analysis:
         lives = [self.lives(run) for run in self.runs]
         taken: set[EdgeId] = set()
         for found in self.sharings:
-            source, target = self.groups.of[found.source], self.groups.of[found.target]
+            source, target = self.storages.of[found.source], self.storages.of[found.target]
             if (
                 found.distance > 0
                 or found.target in taken
                 or source is target
                 or not (source.is_free and target.is_free)
                 or not sharing.same_room(source, target)
-                or self.groups.is_overwritten(found)
+                or self.storages.is_overwritten(found)
                 or self.clash(source, target)
                 or not all(_meet_at(life, source, target, found.position) for life in lives)
             ):
                 continue
             taken.add(found.target)
             kept, gone = id(source), id(target)
-            self.groups.join(found.source, found.target)
+            self.storages.join(found.source, found.target)
             for life in lives:
-                spans = [life.pop(group) for group in (kept, gone) if group in life]
+                spans = [life.pop(storage) for storage in (kept, gone) if storage in life]
                 if spans:
                     life[kept] = (min(s[0] for s in spans), max(s[1] for s in spans))
 
 
-def _meet_at(life: Mapping[int, Life], source: Group, target: Group, position: int) -> bool:
+def _meet_at(life: Mapping[int, Life], source: Storage, target: Storage, position: int) -> bool:
     """Whether in a run the source's last use is the target's first, or one of them has none."""
     first, second = life.get(id(source)), life.get(id(target))
     if first is None or second is None:

@@ -19,35 +19,35 @@ def join(graph: Graph, analysis: Analysis, lowered: Lowered) -> None:
 
 def _join_branch(graph: Graph, analysis: Analysis, wanted: Join, block: Block) -> None:
     """What a branch computes and nobody else sees may be the If's output from the begin."""
-    groups = analysis.groups.of
-    if wanted.source not in groups:
+    storages = analysis.storages.of
+    if wanted.source not in storages:
         return  # a constant
-    here, there = groups[wanted.target], groups[wanted.source]
+    here, there = storages[wanted.target], storages[wanted.source]
     outputs = set(graph.node(wanted.node).writes)
     if here is there or not (here.is_free and there.is_free) or outputs & set(there.edges):
         return
     if _is_inside(analysis, wanted, block):
-        analysis.groups.join(wanted.target, wanted.source)
+        analysis.storages.join(wanted.target, wanted.source)
 
 
 def _join_round(analysis: Analysis, wanted: Join, block: Block) -> None:
     """The next value of a state may be written over it behind the last reader of the round."""
-    groups = analysis.groups.of
-    if wanted.source not in groups or not _is_inside(analysis, wanted, block):
+    storages = analysis.storages.of
+    if wanted.source not in storages or not _is_inside(analysis, wanted, block):
         return
-    here, there = groups[wanted.target], groups[wanted.source]
+    here, there = storages[wanted.target], storages[wanted.source]
     copy = next(
         position
         for position in range(block.end, block.begin, -1)
         if analysis.happenings[position] == wanted.copy
     )
     if here.is_free and analysis.may_follow(here, there, range(block.begin, copy)):
-        analysis.groups.join(wanted.target, wanted.source)
+        analysis.storages.join(wanted.target, wanted.source)
 
 
 def _is_inside(analysis: Analysis, wanted: Join, block: Block) -> bool:
     """Whether the source and all that shares its place lives in the stretch alone."""
-    there = analysis.groups.of[wanted.source]
+    there = analysis.storages.of[wanted.source]
     touches = analysis.touches(there, range(analysis.end))
     edges = set(there.edges)
     inside = bool(touches) and block.begin < touches[0] and touches[-1] < block.end

@@ -13,16 +13,16 @@ from mcu_deploy.backends.interface import Region, RegionCall, RegionKind
 from mcu_deploy.choose.select import Choice, Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
-from mcu_deploy.plan import groups as sharing
 from mcu_deploy.plan import joining
+from mcu_deploy.plan import storage as sharing
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import Analysis, Life, scratches
 from mcu_deploy.plan.concurrency import Mark, clash, marks_of
 from mcu_deploy.plan.exposure import Exposure
-from mcu_deploy.plan.groups import Sharing
 from mcu_deploy.plan.lowering import Happening, lower
 from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor
 from mcu_deploy.plan.parts import find_parts, runs_of
+from mcu_deploy.plan.storage import Sharing
 
 Pair = tuple[int, int]
 
@@ -73,10 +73,10 @@ def analyse(
     lowered = lower(graph, choices)
     happenings = [*lowered.happenings, *(Copy(s.output, s.input) for s in shown.states)]
     parts = find_parts(graph, choices, lowered.extents, shown)
-    groups = sharing.of_views(graph, choices, shown)
-    slots = sharing.give_to_caller(graph, shown, groups) if io == "caller" else 0
+    storages = sharing.of_views(graph, choices, shown)
+    slots = sharing.give_to_caller(graph, shown, storages) if io == "caller" else 0
     analysis = Analysis(
-        groups,
+        storages,
         happenings,
         runs_of(graph, shown, parts, len(happenings)),
         reuse,
@@ -101,7 +101,7 @@ def analyse(
 
 
 class _Buffers:
-    """The buffers: a group each, then scratch by step, then the backends' private memory."""
+    """The buffers: a storage each, then scratch by step, then the backends' private memory."""
 
     def __init__(self, graph: Graph, analysis: Analysis) -> None:
         self.buffers: list[Buffer] = []
@@ -112,21 +112,21 @@ class _Buffers:
         self._lives: list[dict[int, Life]] = []
         self._marks: dict[int, set[Mark]] = {}
         whole = analysis.lives(analysis.runs[0])
-        for group in analysis.groups.all:
-            number = self._numbers[id(group)] = len(self.buffers)
-            first, last = whole.get(id(group), (-1, analysis.end))
-            label = graph.edge_name(group.edges[0])
+        for storage in analysis.storages.all:
+            number = self._numbers[id(storage)] = len(self.buffers)
+            first, last = whole.get(id(storage), (-1, analysis.end))
+            label = graph.edge_name(storage.edges[0])
             self.buffers.append(
-                Buffer(number, max(group.bytes, 1), first, last, label, group.persistent)
+                Buffer(number, max(storage.bytes, 1), first, last, label, storage.persistent)
             )
-            self._marks[number] = analysis.marks(group)
-            if group.slot is not None:
-                self.slots[number] = group.slot
-            for edge in group.edges:
+            self._marks[number] = analysis.marks(storage)
+            if storage.slot is not None:
+                self.slots[number] = storage.slot
+            for edge in storage.edges:
                 self.tensors[edge] = Tensor(edge, number, graph.type(edge).bytes)
         for run in analysis.runs:
             lives = analysis.lives(run)
-            self._lives.append({self._numbers[group]: life for group, life in lives.items()})
+            self._lives.append({self._numbers[storage]: life for storage, life in lives.items()})
 
     def program(self, happenings: Sequence[Happening]) -> list[Item]:
         """The items, with the layers numbered in their order."""
@@ -204,10 +204,10 @@ class _Buffers:
 
     def overlaps(self) -> dict[Pair, int]:
         """(output, input) and the distance, where that one step is all that they have in common."""
-        groups = self._analysis.groups.of
+        storages = self._analysis.storages.of
         found: dict[Pair, int] = {}
         for sharing_ in self._analysis.sharings:
-            source, target = groups[sharing_.source], groups[sharing_.target]
+            source, target = storages[sharing_.source], storages[sharing_.target]
             pair = (self._numbers[id(target)], self._numbers[id(source)])
             if sharing_.exact or source is target:
                 continue
@@ -215,7 +215,7 @@ class _Buffers:
                 continue
             if self._analysis.clash(source, target):
                 continue
-            if self._analysis.groups.is_overwritten(sharing_):
+            if self._analysis.storages.is_overwritten(sharing_):
                 continue
             if all(self._only_at(lives, pair, sharing_) for lives in self._lives):
                 found[pair] = sharing_.distance

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan import managers
-from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes
 from mcu_deploy.plan.model import Buffer, Item, Step
 from mcu_deploy.plan.runtime import Managed, Take, requests_of
+from mcu_deploy.plan.storage import Run
 
 
 def arrange(

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.compaction import Interval, Move, compact
-from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes
 from mcu_deploy.plan.managed import buffers_of, exposed
 from mcu_deploy.plan.model import Copy
+from mcu_deploy.plan.storage import Run
 
 
 @dataclass(frozen=True)

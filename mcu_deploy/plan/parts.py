@@ -8,8 +8,8 @@ from mcu_deploy.choose.select import Chosen
 from mcu_deploy.errors import RequestError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.exposure import Exposure, Partition
-from mcu_deploy.plan.groups import Run, reads_of
 from mcu_deploy.plan.model import Part
+from mcu_deploy.plan.storage import Run, reads_of
 
 
 def find_parts(

@@ -23,7 +23,6 @@ from mcu_deploy.plan.check import check
 from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.dividing import HOT, WORKSPACE, Memories, divide, hot_memory
 from mcu_deploy.plan.exposure import Exposure
-from mcu_deploy.plan.groups import Run
 from mcu_deploy.plan.lifetimes import Lifetimes, Pair, analyse
 from mcu_deploy.plan.lowering import require_plain_memory
 from mcu_deploy.plan.model import (
@@ -39,6 +38,7 @@ from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Placement, Problem, solve
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.plan.sequence import arrange, schedule
+from mcu_deploy.plan.storage import Run
 
 STATE = "state"
 MOST_POOLS = 4  # MCU_MAX_POOLS of crt/include/mcu/model.h

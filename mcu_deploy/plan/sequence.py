@@ -15,9 +15,9 @@ from mcu_deploy.plan import schedules
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import scratches
 from mcu_deploy.plan.exposure import Exposure
-from mcu_deploy.plan.groups import Groups, of_views, reads_of, sharings
 from mcu_deploy.plan.model import Parallel
 from mcu_deploy.plan.ordering import Task, best_order
+from mcu_deploy.plan.storage import Storages, of_views, reads_of, sharings
 
 ChosenT = TypeVar("ChosenT", Choice, Chosen)
 
@@ -28,13 +28,13 @@ def arrange(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> tupl
     An If or a Loop is one task among the others; its graphs are put in order each by itself.
     """
     choices = [_inside(graph, choice) for choice in choices]
-    groups = of_views(flat(graph), choices, exposure)
-    number = {id(group): index for index, group in enumerate(groups.all)}
+    storages = of_views(flat(graph), choices, exposure)
+    number = {id(storage): index for index, storage in enumerate(storages.all)}
     called = [choice for choice in choices if not _is_view(choice)]
     kept = [*graph.outputs, *(k.edge for k in exposure.kept), *(s.input for s in exposure.states)]
 
     def buffers(edges: Sequence[EdgeId]) -> frozenset[int]:
-        return frozenset(number[id(groups.of[edge])] for edge in edges)
+        return frozenset(number[id(storages.of[edge])] for edge in edges)
 
     order = best_order(
         [
@@ -46,10 +46,10 @@ def arrange(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> tupl
             )
             for choice, needs in zip(called, _needs(called, choices), strict=True)
         ],
-        [aligned(max(group.bytes, 1)) for group in groups.all],
+        [aligned(max(storage.bytes, 1)) for storage in storages.all],
         buffers(graph.inputs),
         buffers(kept),
-        shares=_shares(called, groups, number),
+        shares=_shares(called, storages, number),
     )
     return _with_views([called[index] for index in order], choices, graph.inputs)
 
@@ -137,14 +137,14 @@ def _needs(called: Sequence[Chosen], choices: Sequence[Chosen]) -> list[frozense
 
 
 def _shares(
-    called: Sequence[Chosen], groups: Groups, number: dict[int, int]
+    called: Sequence[Chosen], storages: Storages, number: dict[int, int]
 ) -> dict[tuple[int, int, int], int]:
     """How far behind an output each input is read that it may overwrite, by task and buffers."""
     return {
-        (position, number[id(groups.of[s.source])], number[id(groups.of[s.target])]): s.distance
+        (position, number[id(storages.of[s.source])], number[id(storages.of[s.target])]): s.distance
         for position, choice in enumerate(called)
         if isinstance(choice, Choice)
-        for s in sharings(choice.layer, choice, position, groups)
+        for s in sharings(choice.layer, choice, position, storages)
     }
 
 

@@ -27,7 +27,7 @@ from typer.testing import CliRunner, Result
 
 from mcu_deploy.cli import check as check_command
 from mcu_deploy.errors import ToolError
-from mcu_deploy.hygiene import Report, check_files, check_object
+from mcu_deploy.hygiene import CheckReport, check_files, check_object
 from mcu_deploy.hygiene.symbols import load_rules
 from mcu_deploy.processes import programs
 from mcu_deploy.toolchain.sizes import object_sizes
@@ -55,7 +55,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return build(tmp_path_factory.mktemp("files"), sources, *M4F)
 
 
-def check(*paths: Path) -> Report:
+def check(*paths: Path) -> CheckReport:
     return check_files(list(paths))
 
 

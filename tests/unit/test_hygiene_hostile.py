@@ -14,7 +14,7 @@ from sampling import examples
 
 from mcu_deploy.elf.archive import is_archive, read_archive
 from mcu_deploy.elf.reader import Unreadable, read_elf
-from mcu_deploy.hygiene import Report, check_files
+from mcu_deploy.hygiene import CheckReport, check_files
 
 pytestmark = pytest.mark.needs_arm_gcc
 
@@ -40,7 +40,7 @@ def victims(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, ...]:
     return tuple((folder / name).read_bytes() for name in ("kws.o", "lib.a", "fw.elf"))
 
 
-def check(path: Path, data: bytes) -> Report:
+def check(path: Path, data: bytes) -> CheckReport:
     path.write_bytes(data)
     with cpu_limit():
         report = check_files([path])

@@ -53,7 +53,7 @@ _RUN_ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
-class Profile:
+class ProfiledRun:
     """What each layer cost: the least of the repetitions, in units of `counter_kind`."""
 
     counter_kind: CounterKind
@@ -242,7 +242,7 @@ class Device:
             self._link, messages.pack_tensor(info.index, TensorKind.LAYER, layer, output)
         )
 
-    def profile(self, model: int | str, inputs: Sequence[Array], *, repeat: int = 1) -> Profile:
+    def profile(self, model: int | str, inputs: Sequence[Array], *, repeat: int = 1) -> ProfiledRun:
         """Runs the network and returns the counter's difference over each layer, the least of the
         repetitions.
 
@@ -256,7 +256,7 @@ class Device:
         info = self.model(model)
         watch = LayerTimes()
         result = self._watch(info, inputs, watch, repeat)
-        return Profile(self.hello.counter_kind, watch.costs(info.num_layers), result)
+        return ProfiledRun(self.hello.counter_kind, watch.costs(info.num_layers), result)
 
     def echo(self, data: bytes) -> bytes:
         """Sends up to an MTU of bytes there and back."""

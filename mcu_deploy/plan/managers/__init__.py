@@ -30,8 +30,8 @@ __all__ = [
     "Allocate",
     "Configuration",
     "EntryPoints",
+    "Fitted",
     "Free",
-    "Managed",
     "Manager",
     "Request",
     "Trace",
@@ -44,7 +44,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Managed:
+class Fitted:
     """Sequences of requests that succeed: in which block, and what the manager answers to each."""
 
     configuration: Configuration
@@ -69,7 +69,7 @@ def configurations(strategy: str) -> tuple[Configuration, ...]:
     return found
 
 
-def fit(strategy: str, sequences: Sequence[Sequence[Request]], word: int = WORD) -> Managed:
+def fit(strategy: str, sequences: Sequence[Sequence[Request]], word: int = WORD) -> Fitted:
     """The configuration of a strategy that serves each of the sequences in the least block.
 
     Every sequence begins with a fresh manager. Of configurations that need as little the last one:
@@ -83,4 +83,4 @@ def fit(strategy: str, sequences: Sequence[Sequence[Request]], word: int = WORD)
         manager = configuration.manager(size, word)
         assert manager is not None
         traces.append(simulate(manager, requests))
-    return Managed(configuration, size, tuple(traces))
+    return Fitted(configuration, size, tuple(traces))

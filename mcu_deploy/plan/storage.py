@@ -1,7 +1,7 @@
 """Which edges share memory: a view lies in its source, a state's next value may lie in the state.
 
-A group is a set of edges with one place. What it holds over time is written down as uses, by
-position in the program; what follows from that for other groups is in `lifetimes`.
+A storage is a set of edges with one place in memory. What it holds over time is written down as
+uses, by position in the program; what follows from that for other storages is in `lifetimes`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcu_deploy.plan.model import PlanError
 
 
 @dataclass
-class Group:
+class Storage:
     """Edges that lie in one place.
 
     persistent: what it holds outlives the run. slot: it lies in a buffer of the caller, to which
@@ -51,13 +51,13 @@ class Run:
 
 
 @dataclass
-class Groups:
-    """The group of every edge that has memory, in the order in which they are first written."""
+class Storages:
+    """The storage of every edge that has memory, in the order in which they are first written."""
 
-    of: dict[EdgeId, Group] = field(default_factory=dict)
+    of: dict[EdgeId, Storage] = field(default_factory=dict)
 
     def write(self, edge: EdgeId, size: int) -> None:
-        self.of[edge] = Group([edge], size)
+        self.of[edge] = Storage([edge], size)
 
     def join(self, source: EdgeId, target: EdgeId) -> None:
         kept, dissolved = self.of[source], self.of[target]
@@ -74,52 +74,52 @@ class Groups:
         return not found.others.isdisjoint(self.of[found.source].edges)
 
     @property
-    def all(self) -> list[Group]:
-        """Each group once."""
-        return list({id(group): group for group in self.of.values()}.values())
+    def all(self) -> list[Storage]:
+        """Each storage once."""
+        return list({id(storage): storage for storage in self.of.values()}.values())
 
 
-def of_views(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> Groups:
-    """The groups that must be: a view and its source; a state is persistent.
+def of_views(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> Storages:
+    """The storages that must be: a view and its source; a state is persistent.
 
     graph: with all graphs inside of it (ir.nested).
     """
-    groups = Groups()
+    storages = Storages()
     for edge in graph.inputs:
-        groups.write(edge, graph.type(edge).bytes)
+        storages.write(edge, graph.type(edge).bytes)
     for state in exposure.states:
-        groups.of[state.input].persistent = True
+        storages.of[state.input].persistent = True
     for choice in every(choices):
         layer = choice.layer
         for operand in layer.outputs:
-            groups.write(operand.edge, operand.type.bytes)
+            storages.write(operand.edge, operand.type.bytes)
         if isinstance(choice, Control):
             for edge in held_inputs(graph, choice):
-                groups.write(edge, graph.type(edge).bytes)
+                storages.write(edge, graph.type(edge).bytes)
         elif choice.workload.is_view:
             if layer.input(0).constant is not None:
                 raise PlanError(
                     f"{layer.name!r} is a view of a constant, which has no place in RAM"
                 )
-            groups.join(layer.input(0).edge, layer.output.edge)
+            storages.join(layer.input(0).edge, layer.output.edge)
     for edge in graph.outputs:
         if graph.constant(edge) is not None:
             raise PlanError(f"output {graph.edge_name(edge)!r} is a constant without a copy in RAM")
-    return groups
+    return storages
 
 
-def give_to_caller(graph: Graph, exposure: Exposure, groups: Groups) -> int:
+def give_to_caller(graph: Graph, exposure: Exposure, storages: Storages) -> int:
     """Lets inputs and outputs lie in the caller's buffers; returns how many do.
 
-    Two arguments of one group (an output that is a view of an input) stay in the arena, and are
+    Two arguments of one storage (an output that is a view of an input) stay in the arena, and are
     copied.
     """
     arguments = (*exposure.inputs(graph), *exposure.outputs(graph))
-    owners = [id(groups.of[edge]) for edge in arguments]
+    owners = [id(storages.of[edge]) for edge in arguments]
     slots = 0
     for edge, owner in zip(arguments, owners, strict=True):
-        if owners.count(owner) == 1 and not groups.of[edge].persistent:
-            groups.of[edge].slot = slots
+        if owners.count(owner) == 1 and not storages.of[edge].persistent:
+            storages.of[edge].slot = slots
             slots += 1
     return slots
 
@@ -146,7 +146,7 @@ class Sharing:
     exact: bool = False
 
 
-def sharings(layer: Layer, choice: Choice, position: int, groups: Groups) -> list[Sharing]:
+def sharings(layer: Layer, choice: Choice, position: int, storages: Storages) -> list[Sharing]:
     """Which outputs of a layer may overlap which of its inputs, and how far behind.
 
     An input whose memory the layer also reads as another input is shared only where the workload
@@ -160,17 +160,17 @@ def sharings(layer: Layer, choice: Choice, position: int, groups: Groups) -> lis
         for i, operand in enumerate(layer.inputs):
             if operand is None or operand.constant is not None:
                 continue
-            group = id(groups.of[operand.edge])
-            distances.setdefault(group, []).append(allowed.get((i, o)))
-            sources.setdefault(group, operand.edge)
-        for group, numbers in distances.items():
+            storage = id(storages.of[operand.edge])
+            distances.setdefault(storage, []).append(allowed.get((i, o)))
+            sources.setdefault(storage, operand.edge)
+        for storage, numbers in distances.items():
             known = [number for number in numbers if number is not None]
             if len(known) == len(numbers):
                 others = frozenset(each.edge for each in layer.outputs) - {output.edge}
-                found.append(Sharing(position, sources[group], output.edge, max(known), others))
+                found.append(Sharing(position, sources[storage], output.edge, max(known), others))
     return found
 
 
-def same_room(first: Group, second: Group) -> bool:
-    """Whether two groups need equally many bytes."""
+def same_room(first: Storage, second: Storage) -> bool:
+    """Whether two storages need equally many bytes."""
     return aligned(first.bytes) == aligned(second.bytes)
