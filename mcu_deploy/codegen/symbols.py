@@ -22,6 +22,7 @@ _OWN = (
     "outputs",
     "regions",
     "layer_infos",
+    "memory",
     "acquire",
     "release",
     "partitions",
@@ -29,6 +30,9 @@ _OWN = (
     "kepts",
     "hot",
     "states",
+)
+_OWN_NUMBERED = re.compile(
+    r"(?:lane|piece)\d+|part\d+_(?:run_func|inputs|outputs|(?:input|output)\d+_shape)"
 )
 _TOKEN = re.compile(r"\$([A-Za-z0-9_]+)")
 
@@ -68,7 +72,6 @@ class Symbols:
         self._functions: dict[CFunction, str] = {}
         self._helpers: dict[tuple[str, str], str] = {}
         self._constants: dict[tuple[str, bytes], NamedConstant] = {}
-        self._stems: dict[str, int] = {}
         self._taken = {self.prefix + stem for stem in _OWN}
 
     def function(self, function: CFunction, owner: str = "") -> str:
@@ -83,7 +86,7 @@ class Symbols:
         final = replace(function, body=body)
         symbol = self._functions.get(final)
         if symbol is None:
-            symbol = self._free(function.stem if function.inline else self._numbered(function.stem))
+            symbol = self._free(function.stem)
             self._functions[final] = symbol
             self.functions.append(NamedFunction(symbol, _definition(function, symbol, body)))
         if function.inline and self._helpers.setdefault((owner, function.stem), symbol) != symbol:
@@ -121,16 +124,11 @@ class Symbols:
         self.weights += raw
         return symbol
 
-    def _numbered(self, stem: str) -> str:
-        count = self._stems.get(stem, 0)
-        self._stems[stem] = count + 1
-        return f"{stem}_{count}"
-
     def _free(self, stem: str) -> str:
         """A symbol made of a stem that no other function or constant has."""
         symbol = self.prefix + stem
         number = 1
-        while symbol in self._taken:
+        while symbol in self._taken or _OWN_NUMBERED.fullmatch(symbol.removeprefix(self.prefix)):
             number += 1
             symbol = f"{self.prefix}{stem}_{number}"
         self._taken.add(symbol)
@@ -138,7 +136,7 @@ class Symbols:
 
 
 def _definition(function: CFunction, symbol: str, body: str) -> str:
-    qualifier = "static inline" if function.inline else "static"
+    qualifier = "static inline" if function.inline else "MCU_KERNEL"
     head = f"{qualifier} {function.result} {symbol}("
     parameters = [str(p) for p in function.parameters] or ["void"]
     opened = wrap(head, parameters, ") {", declaration=True)

@@ -93,7 +93,7 @@ def test_the_optional_parts(reader: Reader) -> None:
     (quoted,) = re.findall(r"`(AddCounting: layers 1, instructions )[\d,]+`", TEXT)
     assert re.search(rf"^{quoted}[\d,]+$", output, re.M)
     source = (reader.folder / "build" / "counting" / "network_tiny.c").read_text()
-    assert source.count("_mcu_tiny_add_begin_0(") == 2  # defined, and called in each run
+    assert source.count("_mcu_tiny_add_begin(") == 2  # defined, and called in each run
     assert source.count("counts[1]++;") == 1
 
 

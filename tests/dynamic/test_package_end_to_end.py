@@ -74,7 +74,7 @@ def test_a_model_is_built_and_runs_with_a_package(
         assert set(makers.values()) == {"CpuRef"}
     np.testing.assert_array_equal(output, expected)
     assert installs.lines == []
-    assert source.count("relu_acquire_0(") == 2  # defined, and called in each run
+    assert source.count("relu_acquire(") == 2  # defined, and called in each run
 
 
 BAD = "from mcu_relu import *\nclass Bad(Relu):\n    id = 'Bad'\n    rank = 1\n"

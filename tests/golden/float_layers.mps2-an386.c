@@ -59,7 +59,7 @@ MCU_CONSTANT(_mcu_float_layers_dense_1_bias,    float,  3, 352,  12);
 
 /* ---- Kernels ---- */
 
-static void _mcu_float_layers_reorder_float32_0(const float *x, float *y) {
+MCU_KERNEL void _mcu_float_layers_reorder_64x2_float32(const float *x, float *y) {
     for (int32_t i0 = 0; i0 < 64; i0++) {
         for (int32_t i1 = 0; i1 < 2; i1++) {
             *y++ = x[i0 + i1 * 64];
@@ -67,8 +67,8 @@ static void _mcu_float_layers_reorder_float32_0(const float *x, float *y) {
     }
 }
 
-static void _mcu_float_layers_conv_float32_0(const float *x, float *y, const float *weights,
-                                             const float *bias) {
+MCU_KERNEL void _mcu_float_layers_conv3x3_2x4_s2_float32(const float *x, float *y,
+                                                         const float *weights, const float *bias) {
     for (int32_t oy = 0; oy < 4; oy++) {
         const int32_t top = oy * 2 - 1;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -94,58 +94,46 @@ static void _mcu_float_layers_conv_float32_0(const float *x, float *y, const flo
     }
 }
 
-static void _mcu_float_layers_average_pool_float32_0(const float *x, float *y) {
-    for (int32_t oy = 0; oy < 1; oy++) {
-        for (int32_t ox = 0; ox < 1; ox++) {
-            for (int32_t c = 0; c < 4; c++) {
-                float sum = 0.0F;
-                for (int32_t ky = 0; ky < 4; ky++) {
-                    const int32_t iy = oy + ky;
-                    for (int32_t kx = 0; kx < 4; kx++) {
-                        const int32_t ix = ox + kx;
-                        const int32_t at = iy * 16 + ix * 4;
-                        sum += x[at + c];
-                    }
-                }
-                float mean = sum / 16.0F;
-                *y++ = mean;
+MCU_KERNEL void _mcu_float_layers_avg_pool4x4_4_float32(const float *x, float *y) {
+    for (int32_t c = 0; c < 4; c++) {
+        float sum = 0.0F;
+        for (int32_t ky = 0; ky < 4; ky++) {
+            for (int32_t kx = 0; kx < 4; kx++) {
+                const int32_t at = ky * 16 + kx * 4;
+                sum += x[at + c];
             }
         }
+        float mean = sum / 16.0F;
+        *y++ = mean;
     }
 }
 
-static void _mcu_float_layers_gemm_float32_0(const float *x, float *y, const float *weights,
-                                             const float *bias) {
-    for (int32_t r = 0; r < 1; r++, x += 4) {
-        const float *row = weights;
-        for (int32_t n = 0; n < 3; n++, row += 4) {
-            float sum = 0.0F;
-            for (int32_t k = 0; k < 4; k++) {
-                sum += x[k] * row[k];
-            }
-            sum += bias[n];
-            *y++ = sum;
+MCU_KERNEL void _mcu_float_layers_dense_4x3_float32(const float *x, float *y, const float *weights,
+                                                    const float *bias) {
+    const float *row = weights;
+    for (int32_t n = 0; n < 3; n++, row += 4) {
+        float sum = 0.0F;
+        for (int32_t k = 0; k < 4; k++) {
+            sum += x[k] * row[k];
         }
+        sum += bias[n];
+        *y++ = sum;
     }
 }
 
-static void _mcu_float_layers_softmax_float32_0(const float *x, float *y) {
-    for (int32_t o = 0; o < 1; o++, x += 3, y += 3) {
-        for (int32_t i = 0; i < 1; i++) {
-            float largest = x[i];
-            for (int32_t k = 1; k < 3; k++) {
-                largest = x[k + i] > largest ? x[k + i] : largest;
-            }
-            float total = 0.0F;
-            for (int32_t k = 0; k < 3; k++) {
-                const float power = expf(x[k + i] - largest);
-                y[k + i] = power;
-                total += power;
-            }
-            for (int32_t k = 0; k < 3; k++) {
-                y[k + i] /= total;
-            }
-        }
+MCU_KERNEL void _mcu_float_layers_softmax_3_float32(const float *x, float *y) {
+    float largest = x[0];
+    for (int32_t k = 1; k < 3; k++) {
+        largest = x[k] > largest ? x[k] : largest;
+    }
+    float total = 0.0F;
+    for (int32_t k = 0; k < 3; k++) {
+        const float power = expf(x[k] - largest);
+        y[k] = power;
+        total += power;
+    }
+    for (int32_t k = 0; k < 3; k++) {
+        y[k] /= total;
     }
 }
 
@@ -158,25 +146,25 @@ static void _mcu_float_layers_layers(mcu_instance_t *instance) {
     /* input_1_reorder: Reorder, x reordered: float32[1,2,8,8] -> float32[1,2,8,8] NHWC */
     float *const x = (float *)(ws + 256);
     float *const input_1_reorder = (float *)(ws + 0);
-    MCU_LAYER(0, _mcu_float_layers_reorder_float32_0(x, input_1_reorder));
+    MCU_LAYER(0, _mcu_float_layers_reorder_64x2_float32(x, input_1_reorder));
 
     /* conv_1: Conv, conv (2 nodes): float32[1,2,8,8] NHWC -> float32[1,4,4,4] NHWC; 1,152 MACs */
     float *const conv_1 = (float *)(ws + 512);
-    MCU_LAYER(1, _mcu_float_layers_conv_float32_0(
+    MCU_LAYER(1, _mcu_float_layers_conv3x3_2x4_s2_float32(
         input_1_reorder, conv_1, _mcu_float_layers_conv_1_weights, _mcu_float_layers_conv_1_bias));
 
     /* avg_pool_1: GlobalAveragePool, pool: float32[1,4,4,4] NHWC -> float32[1,4,1,1] */
     float *const avg_pool_1 = (float *)(ws + 16);
-    MCU_LAYER(2, _mcu_float_layers_average_pool_float32_0(conv_1, avg_pool_1));
+    MCU_LAYER(2, _mcu_float_layers_avg_pool4x4_4_float32(conv_1, avg_pool_1));
 
     /* dense_1: Gemm, gemm: float32[1,4] -> float32[1,3]; 12 MACs */
     float *const dense_1 = (float *)(ws + 0);
-    MCU_LAYER(3, _mcu_float_layers_gemm_float32_0(
+    MCU_LAYER(3, _mcu_float_layers_dense_4x3_float32(
         avg_pool_1, dense_1, _mcu_float_layers_dense_1_weights, _mcu_float_layers_dense_1_bias));
 
     /* softmax_1: Softmax, softmax: float32[1,3] -> float32[1,3] */
     float *const softmax_1 = (float *)(ws + 0);
-    MCU_LAYER(4, _mcu_float_layers_softmax_float32_0(dense_1, softmax_1));
+    MCU_LAYER(4, _mcu_float_layers_softmax_3_float32(dense_1, softmax_1));
 }
 
 /* clang-format on */

@@ -103,8 +103,8 @@ static inline int32_t _mcu_kws_quantize(float value, float low, float high) {
     return sum.bits - 0x4B400000;
 }
 
-static void _mcu_kws_conv_int8_0(const int8_t *x, int8_t *y, const int8_t *weights,
-                                 const int32_t *bias, const float *factor) {
+MCU_KERNEL void _mcu_kws_conv10x4_1x64_s2_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                               const int32_t *bias, const float *factor) {
     for (int32_t oy = 0; oy < 25; oy++) {
         const int32_t top = oy * 2 - 4;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -117,9 +117,9 @@ static void _mcu_kws_conv_int8_0(const int8_t *x, int8_t *y, const int8_t *weigh
                 int32_t sum = bias[m];
                 /* The taps of a kernel row, all channels, lie side by side in x and in weights. */
                 for (int32_t ky = ky_begin; ky < ky_end; ky++) {
-                    const int8_t *pixel = x + (top + ky) * 10 + (left + kx_begin);
-                    const int8_t *tap = weights + ((m * 10 + ky) * 4 + kx_begin);
-                    for (int32_t c = 0; c < (kx_end - kx_begin); c++) {
+                    const int8_t *pixel = x + (top + ky) * 10 + left + kx_begin;
+                    const int8_t *tap = weights + (m * 10 + ky) * 4 + kx_begin;
+                    for (int32_t c = 0; c < kx_end - kx_begin; c++) {
                         sum += (pixel[c] - 83) * tap[c];
                     }
                 }
@@ -130,8 +130,8 @@ static void _mcu_kws_conv_int8_0(const int8_t *x, int8_t *y, const int8_t *weigh
     }
 }
 
-static void _mcu_kws_depthwise_conv_int8_0(const int8_t *x, int8_t *y, const int8_t *weights,
-                                           const int32_t *bias, const float *factor) {
+MCU_KERNEL void _mcu_kws_depthwise3x3_64_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                              const int32_t *bias, const float *factor) {
     for (int32_t oy = 0; oy < 25; oy++) {
         const int32_t top = oy - 1;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -156,79 +156,62 @@ static void _mcu_kws_depthwise_conv_int8_0(const int8_t *x, int8_t *y, const int
     }
 }
 
-static void _mcu_kws_conv_int8_1(const int8_t *x, int8_t *y, const int8_t *weights,
-                                 const int32_t *bias, const float *factor) {
-    for (int32_t oy = 0; oy < 25; oy++) {
-        const int32_t top = oy;
-        for (int32_t ox = 0; ox < 5; ox++) {
-            const int32_t left = ox;
-            for (int32_t m = 0; m < 64; m++) {
-                int32_t sum = bias[m];
-                const int8_t *pixel = x + top * 320 + left * 64;
-                const int8_t *tap = weights + m * 64;
-                for (int32_t c = 0; c < 64; c++) {
-                    sum += pixel[c] * tap[c];
-                }
-                const float scaled = (float)sum * factor[m];
-                *y++ = (int8_t)(_mcu_kws_quantize(scaled, 0.0F, 255.0F) - 128);
-            }
-        }
-    }
-}
-
-static void _mcu_kws_average_pool_int8_0(const int8_t *x, int8_t *y) {
-    for (int32_t oy = 0; oy < 1; oy++) {
-        for (int32_t ox = 0; ox < 1; ox++) {
-            for (int32_t c = 0; c < 64; c++) {
-                float sum = 0.0F;
-                for (int32_t ky = 0; ky < 25; ky++) {
-                    const int32_t iy = oy * 25 + ky;
-                    for (int32_t kx = 0; kx < 5; kx++) {
-                        const int32_t ix = ox * 5 + kx;
-                        const int32_t at = iy * 320 + ix * 64;
-                        sum += (float)(x[at + c] + 128) * 0.08023616F;
-                    }
-                }
-                float mean = sum / 125.0F;
-                mean = mean / 0.08023616F;
-                *y++ = (int8_t)(_mcu_kws_quantize(mean, 0.0F, 255.0F) - 128);
-            }
-        }
-    }
-}
-
-static void _mcu_kws_gemm_int8_0(const int8_t *x, int8_t *y, const int8_t *weights,
-                                 const int32_t *bias, const float *factor) {
-    for (int32_t r = 0; r < 1; r++, x += 64) {
+MCU_KERNEL void _mcu_kws_conv1x1_64x64_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                            const int32_t *bias, const float *factor) {
+    for (int32_t r = 0; r < 125; r++, x += 64) {
         const int8_t *row = weights;
-        for (int32_t n = 0; n < 12; n++, row += 64) {
+        for (int32_t n = 0; n < 64; n++, row += 64) {
             int32_t sum = bias[n];
             for (int32_t k = 0; k < 64; k++) {
                 sum += x[k] * row[k];
             }
-            const float scaled = (float)sum * factor[0];
-            *y++ = (int8_t)(_mcu_kws_quantize(scaled, -142.0F, 113.0F) + 14);
+            const float scaled = (float)sum * factor[n];
+            *y++ = (int8_t)(_mcu_kws_quantize(scaled, 0.0F, 255.0F) - 128);
         }
     }
 }
 
-static void _mcu_kws_softmax_int8_0(const int8_t *x, int8_t *y, const uint32_t *exponential) {
-    for (int32_t o = 0; o < 1; o++, x += 12, y += 12) {
-        for (int32_t i = 0; i < 1; i++) {
-            int8_t largest = x[i];
-            for (int32_t k = 1; k < 12; k++) {
-                largest = x[k + i] > largest ? x[k + i] : largest;
-            }
-            uint32_t total = 0; /* the table's scale leaves room for every term */
-            for (int32_t k = 0; k < 12; k++) {
-                total += exponential[largest - x[k + i]];
-            }
-            for (int32_t k = 0; k < 12; k++) {
-                const uint32_t term = exponential[largest - x[k + i]];
-                const float scaled = (float)term / (float)total / 0.00390625F;
-                y[k + i] = (int8_t)(_mcu_kws_quantize(scaled, 0.0F, 255.0F) - 128);
+MCU_KERNEL void _mcu_kws_avg_pool25x5_64_int8(const int8_t *x, int8_t *y) {
+    for (int32_t c = 0; c < 64; c++) {
+        float sum = 0.0F;
+        for (int32_t ky = 0; ky < 25; ky++) {
+            for (int32_t kx = 0; kx < 5; kx++) {
+                const int32_t at = ky * 320 + kx * 64;
+                sum += (float)(x[at + c] + 128) * 0.08023616F;
             }
         }
+        float mean = sum / 125.0F;
+        mean = mean / 0.08023616F;
+        *y++ = (int8_t)(_mcu_kws_quantize(mean, 0.0F, 255.0F) - 128);
+    }
+}
+
+MCU_KERNEL void _mcu_kws_dense_64x12_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                          const int32_t *bias, const float *factor) {
+    const int8_t *row = weights;
+    for (int32_t n = 0; n < 12; n++, row += 64) {
+        int32_t sum = bias[n];
+        for (int32_t k = 0; k < 64; k++) {
+            sum += x[k] * row[k];
+        }
+        const float scaled = (float)sum * factor[0];
+        *y++ = (int8_t)(_mcu_kws_quantize(scaled, -142.0F, 113.0F) + 14);
+    }
+}
+
+MCU_KERNEL void _mcu_kws_softmax_12_int8(const int8_t *x, int8_t *y, const uint32_t *exponential) {
+    int8_t largest = x[0];
+    for (int32_t k = 1; k < 12; k++) {
+        largest = x[k] > largest ? x[k] : largest;
+    }
+    uint32_t total = 0; /* the table's scale leaves room for every term */
+    for (int32_t k = 0; k < 12; k++) {
+        total += exponential[largest - x[k]];
+    }
+    for (int32_t k = 0; k < 12; k++) {
+        const uint32_t term = exponential[largest - x[k]];
+        const float scaled = (float)term / (float)total / 0.00390625F;
+        y[k] = (int8_t)(_mcu_kws_quantize(scaled, 0.0F, 255.0F) - 128);
     }
 }
 
@@ -242,75 +225,75 @@ static void _mcu_kws_layers(mcu_instance_t *instance) {
      * int8[1,1,49,10] -> int8[1,64,25,5] NHWC; 320,000 MACs */
     int8_t *const input_1 = (int8_t *)(ws + 0);
     int8_t *const conv_1 = (int8_t *)(ws + 1792);
-    MCU_LAYER(0, _mcu_kws_conv_int8_0(input_1, conv_1, _mcu_kws_conv_1_weights,
-                                      _mcu_kws_conv_1_bias, _mcu_kws_conv_1_factor));
+    MCU_LAYER(0, _mcu_kws_conv10x4_1x64_s2_int8(input_1, conv_1, _mcu_kws_conv_1_weights,
+                                                _mcu_kws_conv_1_bias, _mcu_kws_conv_1_factor));
 
     /* depthwise_1: Conv, functional_1/activation_1/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 72,000 MACs */
     int8_t *const depthwise_1 = (int8_t *)(ws + 1408);
-    MCU_LAYER(1, _mcu_kws_depthwise_conv_int8_0(conv_1, depthwise_1, _mcu_kws_depthwise_1_weights,
-                                                _mcu_kws_depthwise_1_bias,
-                                                _mcu_kws_depthwise_1_factor));
+    MCU_LAYER(1, _mcu_kws_depthwise3x3_64_int8(conv_1, depthwise_1, _mcu_kws_depthwise_1_weights,
+                                               _mcu_kws_depthwise_1_bias,
+                                               _mcu_kws_depthwise_1_factor));
 
     /* conv_2: Conv, functional_1/activation_2/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 512,000 MACs */
     int8_t *const conv_2 = (int8_t *)(ws + 1344);
-    MCU_LAYER(2, _mcu_kws_conv_int8_1(depthwise_1, conv_2, _mcu_kws_conv_2_weights,
-                                      _mcu_kws_conv_2_bias, _mcu_kws_conv_2_factor));
+    MCU_LAYER(2, _mcu_kws_conv1x1_64x64_int8(depthwise_1, conv_2, _mcu_kws_conv_2_weights,
+                                             _mcu_kws_conv_2_bias, _mcu_kws_conv_2_factor));
 
     /* depthwise_2: Conv, functional_1/activation_3/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 72,000 MACs */
     int8_t *const depthwise_2 = (int8_t *)(ws + 960);
-    MCU_LAYER(3, _mcu_kws_depthwise_conv_int8_0(conv_2, depthwise_2, _mcu_kws_depthwise_2_weights,
-                                                _mcu_kws_depthwise_2_bias,
-                                                _mcu_kws_depthwise_2_factor));
+    MCU_LAYER(3, _mcu_kws_depthwise3x3_64_int8(conv_2, depthwise_2, _mcu_kws_depthwise_2_weights,
+                                               _mcu_kws_depthwise_2_bias,
+                                               _mcu_kws_depthwise_2_factor));
 
     /* conv_3: Conv, functional_1/activation_4/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 512,000 MACs */
     int8_t *const conv_3 = (int8_t *)(ws + 896);
-    MCU_LAYER(4, _mcu_kws_conv_int8_1(depthwise_2, conv_3, _mcu_kws_conv_3_weights,
-                                      _mcu_kws_conv_3_bias, _mcu_kws_conv_3_factor));
+    MCU_LAYER(4, _mcu_kws_conv1x1_64x64_int8(depthwise_2, conv_3, _mcu_kws_conv_3_weights,
+                                             _mcu_kws_conv_3_bias, _mcu_kws_conv_3_factor));
 
     /* depthwise_3: Conv, functional_1/activation_5/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 72,000 MACs */
     int8_t *const depthwise_3 = (int8_t *)(ws + 512);
-    MCU_LAYER(5, _mcu_kws_depthwise_conv_int8_0(conv_3, depthwise_3, _mcu_kws_depthwise_3_weights,
-                                                _mcu_kws_depthwise_3_bias,
-                                                _mcu_kws_depthwise_3_factor));
+    MCU_LAYER(5, _mcu_kws_depthwise3x3_64_int8(conv_3, depthwise_3, _mcu_kws_depthwise_3_weights,
+                                               _mcu_kws_depthwise_3_bias,
+                                               _mcu_kws_depthwise_3_factor));
 
     /* conv_4: Conv, functional_1/activation_6/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 512,000 MACs */
     int8_t *const conv_4 = (int8_t *)(ws + 448);
-    MCU_LAYER(6, _mcu_kws_conv_int8_1(depthwise_3, conv_4, _mcu_kws_conv_4_weights,
-                                      _mcu_kws_conv_4_bias, _mcu_kws_conv_4_factor));
+    MCU_LAYER(6, _mcu_kws_conv1x1_64x64_int8(depthwise_3, conv_4, _mcu_kws_conv_4_weights,
+                                             _mcu_kws_conv_4_bias, _mcu_kws_conv_4_factor));
 
     /* depthwise_4: Conv, functional_1/activation_7/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 72,000 MACs */
     int8_t *const depthwise_4 = (int8_t *)(ws + 64);
-    MCU_LAYER(7, _mcu_kws_depthwise_conv_int8_0(conv_4, depthwise_4, _mcu_kws_depthwise_4_weights,
-                                                _mcu_kws_depthwise_4_bias,
-                                                _mcu_kws_depthwise_4_factor));
+    MCU_LAYER(7, _mcu_kws_depthwise3x3_64_int8(conv_4, depthwise_4, _mcu_kws_depthwise_4_weights,
+                                               _mcu_kws_depthwise_4_bias,
+                                               _mcu_kws_depthwise_4_factor));
 
     /* conv_5: Conv, functional_1/activation_8/Relu;... (6 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,25,5] NHWC; 512,000 MACs */
     int8_t *const conv_5 = (int8_t *)(ws + 0);
-    MCU_LAYER(8, _mcu_kws_conv_int8_1(depthwise_4, conv_5, _mcu_kws_conv_5_weights,
-                                      _mcu_kws_conv_5_bias, _mcu_kws_conv_5_factor));
+    MCU_LAYER(8, _mcu_kws_conv1x1_64x64_int8(depthwise_4, conv_5, _mcu_kws_conv_5_weights,
+                                             _mcu_kws_conv_5_bias, _mcu_kws_conv_5_factor));
 
     /* avg_pool_1: AveragePool, functional_1/average_pooling2d/AvgPool_prequant (3 nodes):
      * int8[1,64,25,5] NHWC -> int8[1,64,1,1] */
     int8_t *const avg_pool_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(9, _mcu_kws_average_pool_int8_0(conv_5, avg_pool_1));
+    MCU_LAYER(9, _mcu_kws_avg_pool25x5_64_int8(conv_5, avg_pool_1));
 
     /* dense_1: Gemm, functional_1/dense/BiasAdd_prequant (6 nodes):
      * int8[1,64] -> int8[1,12]; 768 MACs */
     int8_t *const dense_1 = (int8_t *)(ws + 64);
-    MCU_LAYER(10, _mcu_kws_gemm_int8_0(avg_pool_1, dense_1, _mcu_kws_dense_1_weights,
-                                       _mcu_kws_dense_1_bias, _mcu_kws_dense_1_factor));
+    MCU_LAYER(10, _mcu_kws_dense_64x12_int8(avg_pool_1, dense_1, _mcu_kws_dense_1_weights,
+                                            _mcu_kws_dense_1_bias, _mcu_kws_dense_1_factor));
 
     /* softmax_1: Softmax, Identity_prequant (3 nodes): int8[1,12] -> int8[1,12] */
     int8_t *const softmax_1 = (int8_t *)(ws + 64);
-    MCU_LAYER(11, _mcu_kws_softmax_int8_0(dense_1, softmax_1, _mcu_kws_softmax_1_exponential));
+    MCU_LAYER(11, _mcu_kws_softmax_12_int8(dense_1, softmax_1, _mcu_kws_softmax_1_exponential));
 }
 
 /* clang-format on */

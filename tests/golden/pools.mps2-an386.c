@@ -73,7 +73,7 @@ MCU_CONSTANT(_mcu_pools_conv_2_factor,  float,     1, 860,   4);
 
 /* ---- Kernels ---- */
 
-static void _mcu_pools_reorder_int8_0(const int8_t *x, int8_t *y) {
+MCU_KERNEL void _mcu_pools_reorder_144x3_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 144; i0++) {
         for (int32_t i1 = 0; i1 < 3; i1++) {
             *y++ = x[i0 + i1 * 144];
@@ -94,8 +94,8 @@ static inline int32_t _mcu_pools_quantize(float value, float low, float high) {
     return sum.bits - 0x4B400000;
 }
 
-static void _mcu_pools_conv_int8_0(const int8_t *x, int8_t *y, const int8_t *weights,
-                                   const int32_t *bias, const float *factor) {
+MCU_KERNEL void _mcu_pools_conv3x3_3x8_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                            const int32_t *bias, const float *factor) {
     for (int32_t oy = 0; oy < 12; oy++) {
         const int32_t top = oy - 1;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -121,8 +121,8 @@ static void _mcu_pools_conv_int8_0(const int8_t *x, int8_t *y, const int8_t *wei
     }
 }
 
-static void _mcu_pools_conv_int8_1(const int8_t *x, int8_t *y, const int8_t *weights,
-                                   const int32_t *bias, const float *factor) {
+MCU_KERNEL void _mcu_pools_conv3x3_8x8_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                            const int32_t *bias, const float *factor) {
     for (int32_t oy = 0; oy < 12; oy++) {
         const int32_t top = oy - 1;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -148,7 +148,7 @@ static void _mcu_pools_conv_int8_1(const int8_t *x, int8_t *y, const int8_t *wei
     }
 }
 
-static void _mcu_pools_add_int8_0(const int8_t *a, const int8_t *b, int8_t *y) {
+MCU_KERNEL void _mcu_pools_add_1152_int8(const int8_t *a, const int8_t *b, int8_t *y) {
     for (int32_t i0 = 0; i0 < 1152; i0++) {
         const float left = (float)(a[i0] + 3) * 0.05F;
         const float right = (float)(b[i0] + 3) * 0.05F;
@@ -157,24 +157,18 @@ static void _mcu_pools_add_int8_0(const int8_t *a, const int8_t *b, int8_t *y) {
     }
 }
 
-static void _mcu_pools_average_pool_int8_0(const int8_t *x, int8_t *y) {
-    for (int32_t oy = 0; oy < 1; oy++) {
-        for (int32_t ox = 0; ox < 1; ox++) {
-            for (int32_t c = 0; c < 8; c++) {
-                float sum = 0.0F;
-                for (int32_t ky = 0; ky < 12; ky++) {
-                    const int32_t iy = oy + ky;
-                    for (int32_t kx = 0; kx < 12; kx++) {
-                        const int32_t ix = ox + kx;
-                        const int32_t at = iy * 96 + ix * 8;
-                        sum += (float)(x[at + c] + 3) * 0.05F;
-                    }
-                }
-                float mean = sum / 144.0F;
-                mean = mean / 0.05F;
-                *y++ = (int8_t)(_mcu_pools_quantize(mean, -125.0F, 130.0F) - 3);
+MCU_KERNEL void _mcu_pools_avg_pool12x12_8_int8(const int8_t *x, int8_t *y) {
+    for (int32_t c = 0; c < 8; c++) {
+        float sum = 0.0F;
+        for (int32_t ky = 0; ky < 12; ky++) {
+            for (int32_t kx = 0; kx < 12; kx++) {
+                const int32_t at = ky * 96 + kx * 8;
+                sum += (float)(x[at + c] + 3) * 0.05F;
             }
         }
+        float mean = sum / 144.0F;
+        mean = mean / 0.05F;
+        *y++ = (int8_t)(_mcu_pools_quantize(mean, -125.0F, 130.0F) - 3);
     }
 }
 
@@ -189,7 +183,7 @@ static void _mcu_pools_layers(mcu_instance_t *instance) {
     /* input_1_reorder: Reorder, image reordered: int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
     int8_t *const image = (int8_t *)(pool1 + 0);
     int8_t *const input_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_pools_reorder_int8_0(image, input_1_reorder));
+    MCU_LAYER(0, _mcu_pools_reorder_144x3_int8(image, input_1_reorder));
 
     /* conv_1: Conv, stem_sum (6 nodes):
      * int8[1,3,12,12] NHWC -> int8[1,8,12,12] NHWC; 31,104 MACs */
@@ -197,25 +191,25 @@ static void _mcu_pools_layers(mcu_instance_t *instance) {
     const int8_t *const conv_1_weights = (const int8_t *)(pool2 + 32);
     const int32_t *const conv_1_bias = (const int32_t *)(pool2 + 256);
     const float *const conv_1_factor = (const float *)(pool2 + 0);
-    MCU_LAYER(1, _mcu_pools_conv_int8_0(input_1_reorder, conv_1, conv_1_weights, conv_1_bias,
-                                        conv_1_factor));
+    MCU_LAYER(1, _mcu_pools_conv3x3_3x8_int8(input_1_reorder, conv_1, conv_1_weights, conv_1_bias,
+                                             conv_1_factor));
 
     /* conv_2: Conv, inner_sum (6 nodes):
      * int8[1,8,12,12] NHWC -> int8[1,8,12,12] NHWC; 82,944 MACs */
     int8_t *const conv_2 = (int8_t *)(ws + 0);
     const int32_t *const conv_2_bias = (const int32_t *)(pool2 + 288);
     const float *const conv_2_factor = (const float *)(pool2 + 16);
-    MCU_LAYER(2, _mcu_pools_conv_int8_1(conv_1, conv_2, _mcu_pools_conv_2_weights, conv_2_bias,
-                                        conv_2_factor));
+    MCU_LAYER(2, _mcu_pools_conv3x3_8x8_int8(conv_1, conv_2, _mcu_pools_conv_2_weights, conv_2_bias,
+                                             conv_2_factor));
 
     /* add_1: Add, sum (4 nodes):
      * int8[1,8,12,12] NHWC, int8[1,8,12,12] NHWC -> int8[1,8,12,12] NHWC */
     int8_t *const add_1 = (int8_t *)(ws + 1152);
-    MCU_LAYER(3, _mcu_pools_add_int8_0(conv_1, conv_2, add_1));
+    MCU_LAYER(3, _mcu_pools_add_1152_int8(conv_1, conv_2, add_1));
 
     /* avg_pool_1: GlobalAveragePool, pooled (3 nodes): int8[1,8,12,12] NHWC -> int8[1,8,1,1] */
     int8_t *const avg_pool_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(4, _mcu_pools_average_pool_int8_0(add_1, avg_pool_1));
+    MCU_LAYER(4, _mcu_pools_avg_pool12x12_8_int8(add_1, avg_pool_1));
 }
 
 /* clang-format on */

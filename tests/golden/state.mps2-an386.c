@@ -56,16 +56,16 @@ MCU_CONSTANT(_mcu_state_conv_1_bias,    float,  3, 144,  12);
 
 /* ---- Kernels ---- */
 
-static void _mcu_state_concat_0(const float *x0, const float *x1, float *y) {
+MCU_KERNEL void _mcu_state_concat(const float *x0, const float *x1, float *y) {
     for (int32_t i = 0; i < 4; i++) {
         memcpy(y, x0 + i * 2, 8);
         y += 2;
-        memcpy(y, x1 + i * 1, 4);
+        memcpy(y, x1 + i, 4);
         y += 1;
     }
 }
 
-static void _mcu_state_reorder_float32_0(const float *x, float *y) {
+MCU_KERNEL void _mcu_state_reorder_3x4_float32(const float *x, float *y) {
     for (int32_t i0 = 0; i0 < 3; i0++) {
         for (int32_t i1 = 0; i1 < 4; i1++) {
             *y++ = x[i0 + i1 * 3];
@@ -73,7 +73,7 @@ static void _mcu_state_reorder_float32_0(const float *x, float *y) {
     }
 }
 
-static void _mcu_state_slice_float32_0(const float *x, float *y) {
+MCU_KERNEL void _mcu_state_slice_float32(const float *x, float *y) {
     for (int32_t i0 = 0; i0 < 4; i0++) {
         for (int32_t i1 = 0; i1 < 2; i1++) {
             *y++ = x[i0 * 3 + i1 + 1];
@@ -81,25 +81,17 @@ static void _mcu_state_slice_float32_0(const float *x, float *y) {
     }
 }
 
-static void _mcu_state_conv_float32_0(const float *x, float *y, const float *weights,
-                                      const float *bias) {
-    for (int32_t oy = 0; oy < 1; oy++) {
-        const int32_t top = oy;
-        for (int32_t ox = 0; ox < 1; ox++) {
-            const int32_t left = ox;
-            for (int32_t m = 0; m < 3; m++) {
-                float sum = bias[m];
-                /* The taps of a kernel row, all channels, lie side by side in x and in weights. */
-                for (int32_t ky = 0; ky < 1; ky++) {
-                    const float *pixel = x + (top + ky) * 12 + left * 4;
-                    const float *tap = weights + ((m * 1 + ky) * 3) * 4;
-                    for (int32_t c = 0; c < 12; c++) {
-                        sum += pixel[c] * tap[c];
-                    }
-                }
-                *y++ = sum;
-            }
+MCU_KERNEL void _mcu_state_conv1x3_4x3_float32(const float *x, float *y, const float *weights,
+                                               const float *bias) {
+    for (int32_t m = 0; m < 3; m++) {
+        float sum = bias[m];
+        /* The taps of a kernel row, all channels, lie side by side in x and in weights. */
+        const float *pixel = x;
+        const float *tap = weights + m * 12;
+        for (int32_t c = 0; c < 12; c++) {
+            sum += pixel[c] * tap[c];
         }
+        *y++ = sum;
     }
 }
 
@@ -113,20 +105,20 @@ static void _mcu_state_layers(mcu_instance_t *instance) {
     float *const ring = (float *)(ws + 96);
     float *const x = (float *)(ws + 48);
     float *const concat_1 = (float *)(ws + 0);
-    MCU_LAYER(0, _mcu_state_concat_0(ring, x, concat_1));
+    MCU_LAYER(0, _mcu_state_concat(ring, x, concat_1));
 
     /* concat_1_reorder: Reorder, columns reordered: float32[1,4,1,3] -> float32[1,4,1,3] NHWC */
     float *const concat_1_reorder = (float *)(ws + 48);
-    MCU_LAYER(1, _mcu_state_reorder_float32_0(concat_1, concat_1_reorder));
+    MCU_LAYER(1, _mcu_state_reorder_3x4_float32(concat_1, concat_1_reorder));
 
     /* slice_1: Slice, Slice_2: float32[1,4,1,3] -> float32[1,4,1,2] */
     float *const slice_1 = (float *)(ws + 96);
-    MCU_LAYER(2, _mcu_state_slice_float32_0(concat_1, slice_1));
+    MCU_LAYER(2, _mcu_state_slice_float32(concat_1, slice_1));
 
     /* conv_1: Conv, Conv_1: float32[1,4,1,3] NHWC -> float32[1,3,1,1]; 36 MACs */
     float *const conv_1 = (float *)(ws + 0);
-    MCU_LAYER(3, _mcu_state_conv_float32_0(concat_1_reorder, conv_1, _mcu_state_conv_1_weights,
-                                           _mcu_state_conv_1_bias));
+    MCU_LAYER(3, _mcu_state_conv1x3_4x3_float32(concat_1_reorder, conv_1, _mcu_state_conv_1_weights,
+                                                _mcu_state_conv_1_bias));
 }
 
 /* clang-format on */

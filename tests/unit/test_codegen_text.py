@@ -140,17 +140,18 @@ def test_functions_are_emitted_once_and_helpers_keep_their_names() -> None:
     other = CFunction("relu", (Parameter("float *", "y"),), "{ y[1] = $clamp(y[1]); }")
     assert symbols.function(helper) == "_mcu_n_clamp"
     assert [symbols.function(f) for f in (user, other, user)] == [
-        "_mcu_n_relu_0", "_mcu_n_relu_1", "_mcu_n_relu_0",
+        "_mcu_n_relu", "_mcu_n_relu_2", "_mcu_n_relu",
     ]  # fmt: skip
     assert [f.text for f in symbols.functions] == [
         "static inline float _mcu_n_clamp(float x) { return x; }",
-        "static void _mcu_n_relu_0(float *y) { y[0] = _mcu_n_clamp(y[0]); }",
-        "static void _mcu_n_relu_1(float *y) { y[1] = _mcu_n_clamp(y[1]); }",
+        "MCU_KERNEL void _mcu_n_relu(float *y) { y[0] = _mcu_n_clamp(y[0]); }",
+        "MCU_KERNEL void _mcu_n_relu_2(float *y) { y[1] = _mcu_n_clamp(y[1]); }",
     ]
     with pytest.raises(BackendFault, match="two different helper functions 'clamp'"):
         symbols.function(CFunction("clamp", (), "{ return 1; }", "int", inline=True))
     # the template's own names stay free
     assert symbols.function(CFunction("layers", (), "{ }", inline=True)) == "_mcu_n_layers_2"
+    assert symbols.function(CFunction("piece7", (), "{ }")) == "_mcu_n_piece7_2"
 
 
 def test_two_backends_may_have_helpers_of_one_name() -> None:
@@ -158,8 +159,8 @@ def test_two_backends_may_have_helpers_of_one_name() -> None:
     one = CFunction("clamp", (), "{ return 1; }", "int", inline=True)
     two = CFunction("clamp", (), "{ return 2; }", "int", inline=True)
     user = CFunction("use", (), "{ return $clamp(); }", "int")
-    assert [symbols.function(f, "A") for f in (one, user)] == ["_mcu_n_clamp", "_mcu_n_use_0"]
-    assert [symbols.function(f, "B") for f in (two, user)] == ["_mcu_n_clamp_2", "_mcu_n_use_1"]
+    assert [symbols.function(f, "A") for f in (one, user)] == ["_mcu_n_clamp", "_mcu_n_use"]
+    assert [symbols.function(f, "B") for f in (two, user)] == ["_mcu_n_clamp_2", "_mcu_n_use_2"]
     assert symbols.function(one, "C") == "_mcu_n_clamp", "equal functions are emitted once"
-    assert symbols.function(user, "C") == "_mcu_n_use_0"
+    assert symbols.function(user, "C") == "_mcu_n_use"
     assert len(symbols.functions) == 4

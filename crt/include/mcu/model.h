@@ -181,6 +181,15 @@ static inline void _mcu_layer_event(mcu_instance_t *instance, uint32_t layer,
     }
 }
 
+/* Begins the definition of a kernel, which stays a function of its own: where gcc inlines all of
+ * them into one, they share its registers, and a network of convolutions takes up to a third more
+ * instructions on a Cortex-M4. */
+#if defined(__GNUC__)
+#define MCU_KERNEL __attribute__((noinline)) static
+#else
+#define MCU_KERNEL static
+#endif
+
 /* A layer between its two events: the statement `call`, in a function that knows its `instance`. */
 #define MCU_LAYER(layer, call)                                                                     \
     do {                                                                                           \

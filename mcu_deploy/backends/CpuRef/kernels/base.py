@@ -12,6 +12,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import activation_bounds
 from mcu_deploy.backends.c_functions import helper
+from mcu_deploy.backends.CpuRef.kernels.loops import counter, each, plus, signed, times
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -49,7 +50,7 @@ class Kernel:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         bytecode_cache=cache.templates(),
         loader=jinja2.PackageLoader("mcu_deploy.backends.CpuRef", "templates"),
         undefined=jinja2.StrictUndefined,
@@ -57,28 +58,18 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
+    environment.globals |= {"counter": counter, "each": each, "plus": plus, "times": times}
+    return environment
 
 
 def render(template: str, **values: object) -> str:
     """A C function body from a template of `templates/`."""
-    return _environment().get_template(template).render(times=times, signed=signed, **values)
-
-
-def times(factor: str, number: int) -> str:
-    """`factor * number` in C, without the multiplication by one."""
-    return factor if number == 1 else f"{factor} * {number}"
+    return _environment().get_template(template).render(**values)
 
 
 def without_zero(value: str, zero_point: int) -> str:
     """A quantized element minus its zero point, in C."""
     return value if zero_point == 0 else f"({value}{signed(-zero_point)})"
-
-
-def signed(number: int) -> str:
-    """ " + 3", " - 128" or nothing: a constant at the end of a C sum."""
-    if number == 0:
-        return ""
-    return f" + {number}" if number > 0 else f" - {-number}"
 
 
 def float_literal(value: float) -> str:

@@ -5,6 +5,8 @@ Order of the float32 sums: kernel row, kernel column, input channel, starting fr
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
@@ -21,12 +23,13 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     real_weight,
     render,
     rule,
-    times,
     weight_scaling,
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import counter, plus, times
 from mcu_deploy.backends.CpuRef.kernels.requantization import requantization
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.strides import Plane, plane
 from mcu_deploy.backends.interface import (
     YES,
@@ -86,32 +89,40 @@ def create(layer: Layer) -> Workload:
     offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
     assert offsets is not None
     window = plane(geometry)
+    rows, columns = window.padded
+    contiguous = group == 1 and geometry.dilations[-1] == 1
+    # A product of matrices: no pixel's neighbours are read, and none is skipped.
+    pixelwise = group == 1 and {*window.kernel, *window.stride} == {1} and not geometry.padded
+    m = "n" if pixelwise else "m"
     values: dict[str, object] = {
-        "batch": x.type.shape[0],
         "channels": channels,
         "filters": filters,
         "depth": depth,
-        **vars(window),
+        **window.values(x.type.shape[0]),
+        **({"ky": counter("ky", "ky_end", "ky_begin")} if rows else {}),
+        **({"kx": counter("kx", "kx_end", "kx_begin")} if columns else {}),
         **_taps(window),
-        "padded": geometry.padded,
-        "contiguous": group == 1 and geometry.dilations[-1] == 1,
+        "contiguous": contiguous,
         "quantized": y.type.is_quantized,
         "x_ctype": x.type.dtype.c_type,
         "w_ctype": w.type.dtype.c_type,
-        "group_offset": "" if group == 1 else f" + m / {filters // group} * {depth}",
-        "start": "bias[m]",
+        "group_offset": "" if group == 1 else f"m / {filters // group} * {depth}",
+        "start": f"bias[{m}]",
         "scaling": "",
+        "bias_step": "",
         "channel": "m" if filters == channels else f"m / {filters // channels}",
     }
     helpers: tuple[CFunction, ...] = ()
     packed = weights.transpose((2, 3, 1, 0) if depthwise else (0, 2, 3, 1))
     constants = [Constant("weights", packed)]
-    step = times("kx", channels * window.dilation[1])
-    left = f"x[at + {step}]" if depthwise else "pixel[c]"
-    right = f"tap[{times('kx', filters)}]" if depthwise else "tap[c]"
+    left, right = ("x[k]", "row[k]") if pixelwise else ("pixel[c]", "tap[c]")
+    if depthwise:
+        kx = "kx" if columns or window.kernel[1] > 1 else ""
+        left = f"x[{plus('at', times(kx, channels * window.dilation[1]))}]"
+        right = f"tap[{plus(times(kx, filters))}]"
     if y.type.is_quantized:
         bias_value, x_zero, w_zero = _integers(layer, offsets, weights, geometry.padded)
-        ending = requantization(layer, "m")
+        ending = requantization(layer, m)
         constants += [Constant("bias", bias_value), *ending.constants]
         helpers = ending.helpers
         values |= {
@@ -121,25 +132,33 @@ def create(layer: Layer) -> Workload:
         }
     else:
         constants.append(Constant("bias", offsets.astype(np.float32)))
-        clamp = clamp_lines(layer, "sum", " " * 16)
+        clamp = clamp_lines(layer, "sum", " " * (12 if pixelwise else 20))
         values |= {"acc": "float", "product": f"{left} * {right}", "clamp": clamp}
     if layer.domain == "mcu":
-        scaling, scales = weight_scaling(w, "m")
+        scaling, scales = weight_scaling(w, m)
         constants += scales
         values |= {
             "start": "0.0F",
             "product": f"{left} * {real_weight(w, right)}",
-            "scaling": f"{scaling}\n                sum += bias[m];",
+            "scaling": scaling,
+            "bias_step": m,
         }
+    template = "depthwise.c.j2" if depthwise else "conv.c.j2"
+    if pixelwise:
+        pixels = x.type.shape[0] * math.prod(window.output)
+        values |= {"r": counter("r", pixels), "columns": filters}
+        template = "gemm.c.j2"
     kind = "weights8" if layer.domain == "mcu" else y.type.dtype.value
+    word = "depthwise" if depthwise else "conv" if group == 1 else f"conv_group{group}_"
+    extents = (filters,) if depthwise and filters == channels else (channels, filters)
     function = CFunction(
-        f"{'depthwise_' if depthwise else ''}conv_{kind}",
+        stem(word, kind, *extents, window=window),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),
             *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
         ),
-        render("depthwise.c.j2" if depthwise else "conv.c.j2", **values),
+        render(template, **values),
     )
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     # All channels of a group are read again for each of its filters.

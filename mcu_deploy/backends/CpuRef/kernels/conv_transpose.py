@@ -22,6 +22,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     rule,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.strides import plane
 from mcu_deploy.backends.interface import (
     YES,
@@ -84,7 +85,7 @@ def _create(layer: Layer) -> Workload:
         clamp=clamp_lines(layer, "sum", " " * 16),
     )
     function = CFunction(
-        "conv_transpose_float32",
+        stem("conv_transpose", "float32", channels, filters, window=window),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),

@@ -22,11 +22,12 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     pointer,
     render,
     rule,
-    times,
     view,
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import times
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.strides import broadcast_loops
 from mcu_deploy.backends.interface import (
     YES,
@@ -105,7 +106,7 @@ def _binary(layer: Layer) -> Workload:
         out = output_quantization(layer)
         values |= {"store": out.store, "scale": out.scale, "clamp": ""}
     function = CFunction(
-        f"{layer.op.lower()}_{y.type.dtype.value}",
+        stem(layer.op.lower(), y.type.dtype.value, *loops.extents),
         (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
         render("binary.c.j2", **values),
     )
@@ -213,7 +214,7 @@ def _unary(layer: Layer) -> Workload:
     if y.type.is_quantized:
         table: Array = unary_table(layer.call)
         function = CFunction(
-            f"table_{x.type.dtype.value}_{y.type.dtype.value}",
+            stem("table", f"{x.type.dtype.value}_{y.type.dtype.value}", x.type.elements),
             (
                 pointer(x, "x"),
                 pointer(y, "y", const=False),
@@ -228,7 +229,7 @@ def _unary(layer: Layer) -> Workload:
     expression = _float_expression(layer)
     assert expression is not None
     function = CFunction(
-        f"{layer.op.lower()}_float32",
+        stem(layer.op.lower(), "float32", x.type.elements),
         (pointer(x, "x"), pointer(y, "y", const=False)),
         render(
             "unary.c.j2", elements=x.type.elements, expression=expression,

@@ -14,10 +14,10 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     pointer,
     render,
     rule,
-    times,
     workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.casting import from_real
+from mcu_deploy.backends.CpuRef.kernels.loops import times
 from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, narrow, pointwise
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import checking

@@ -26,13 +26,14 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     real_weight,
     render,
     rule,
-    times,
     weight_scaling,
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import counter, times
 from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.CpuRef.kernels.requantization import requantization
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.strides import Loops, collapse
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -98,9 +99,9 @@ def create(layer: Layer) -> Workload:
     constants = [Constant("weights", np.ascontiguousarray(matrix))]
     helpers: tuple[CFunction, ...] = ()
     values: dict[str, object] = {
-        "rows": rows, "columns": columns, "depth": depth,
-        "x_ctype": x.type.dtype.c_type, "w_ctype": w.type.dtype.c_type,
-        "quantized": y.type.is_quantized, "bias_step": "n",
+        "r": counter("r", rows), "columns": columns, "depth": depth,
+        "w_ctype": w.type.dtype.c_type, "quantized": y.type.is_quantized,
+        "start": "bias[n]" if y.type.is_quantized else "0.0F", "bias_step": "n",
     }  # fmt: skip
     if y.type.is_quantized:
         xq, wq = x.type.quantization, w.type.quantization
@@ -144,7 +145,7 @@ def create(layer: Layer) -> Workload:
             "clamp": clamp_lines(layer, "sum", " " * 12),
         }
     function = CFunction(
-        f"gemm_{'weights8' if weight_only else y.type.dtype.value}",
+        stem("dense", "weights8" if weight_only else y.type.dtype.value, depth, columns),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),
@@ -195,7 +196,7 @@ def _matmul(layer: Layer) -> Workload:
         clamp = clamp_lines(layer, "sum", "    " * (3 + len(loops.extents)))
         values |= {"acc": "float", "product": f"{a_element} * {b_element}", "clamp": clamp}
     function = CFunction(
-        f"matmul_{y.type.dtype.value}",
+        stem("matmul", y.type.dtype.value, rows, depth, columns),
         (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
         render("matmul.c.j2", **values),
     )

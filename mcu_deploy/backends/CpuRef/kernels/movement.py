@@ -19,10 +19,11 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     pointer,
     render,
     rule,
-    times,
     view,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import times
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
 from mcu_deploy.backends.interface import (
     YES,
@@ -71,7 +72,7 @@ def _reorder(layer: Layer) -> Workload:
     loops = collapse([y.type.shape[a] for a in order], [[x_strides[a] for a in order]])
     source = " + ".join(times(f"i{k}", s) for k, s in enumerate(loops.steps[0])) or "0"
     function = CFunction(
-        f"reorder_{x.type.dtype.value}",
+        stem("reorder", x.type.dtype.value, *loops.extents),
         (pointer(x, "x"), pointer(y, "y", const=False)),
         render("copy.c.j2", extents=loops.extents, source=f"x[{source}]"),
     )

@@ -22,6 +22,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     rule,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -55,11 +56,11 @@ def _layer_normalization(layer: Layer) -> Workload:
     outer, size = math.prod(x.type.shape[:axis]), math.prod(x.type.shape[axis:])
     shape = x.type.shape[axis:]
     constants = []
-    for stem, index in (("gain", 1), ("bias", 2)):
+    for name, index in (("gain", 1), ("bias", 2)):
         operand = layer.optional(index)
         if operand is not None and operand.constant is not None:
             full = np.broadcast_to(operand.constant, shape).reshape(-1)
-            constants.append(Constant(stem, np.ascontiguousarray(full, dtype=np.float32)))
+            constants.append(Constant(name, np.ascontiguousarray(full, dtype=np.float32)))
     body = render(
         "layer_normalization.c.j2",
         outer=outer,
@@ -70,7 +71,7 @@ def _layer_normalization(layer: Layer) -> Workload:
         clamp=clamp_lines(layer, "value", " " * 12),
     )
     function = CFunction(
-        "layer_normalization_float32",
+        stem("layer_normalization", "float32", outer, size),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),
@@ -103,7 +104,7 @@ def _batch_normalization(layer: Layer) -> Workload:
     factor = (scale / np.sqrt(variance + epsilon)).astype(np.float32)
     channels = x.type.shape[1]
     function = CFunction(
-        "batch_normalization_float32",
+        stem("batch_normalization", "float32", channels),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),

@@ -13,9 +13,9 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     nothing,
     pointer,
     render,
-    times,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import times
 from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.CpuRef.kernels.strides import Loops, broadcast_loops
 from mcu_deploy.backends.interface import (

@@ -23,6 +23,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.strides import plane
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -55,10 +56,8 @@ def _create(layer: Layer) -> Workload:
     geometry = pool_window(layer.call)
     window, (batch, channels) = plane(geometry), x.type.shape[:2]
     values: dict[str, object] = {
-        "batch": batch,
         "channels": channels,
-        **vars(window),
-        "padded": geometry.padded,
+        **window.values(batch),
         "ctype": x.type.dtype.c_type,
         "quantized": y.type.is_quantized,
         "count": "",
@@ -69,7 +68,7 @@ def _create(layer: Layer) -> Workload:
     helpers: tuple[CFunction, ...] = ()
     if "Max" in layer.op:
         lowest = str(x.type.dtype.range[0]) if x.type.dtype in BYTES else "-INFINITY"
-        values |= {"lowest": lowest, "clamp": clamp_lines(layer, "best", " " * 16)}
+        values |= {"lowest": lowest, "clamp": clamp_lines(layer, "best", " " * 20)}
         body = render("maximum.c.j2", **values)
         headers = ("math.h",) if lowest == "-INFINITY" else ()
     else:
@@ -90,11 +89,12 @@ def _create(layer: Layer) -> Workload:
             )
             values |= {"store": out.store, "scale": out.scale}
             helpers = (QUANTIZE,)
-        values |= {"element": element, "clamp": clamp_lines(layer, "mean", " " * 16)}
+        values |= {"element": element, "clamp": clamp_lines(layer, "mean", " " * 20)}
         body = render("average.c.j2", **values)
-    stem = f"{'max' if 'Max' in layer.op else 'average'}_pool_{x.type.dtype.value}"
+    word = "max_pool" if "Max" in layer.op else "avg_pool"
+    name = stem(word, x.type.dtype.value, channels, window=window)
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
-    function = CFunction(stem, tuple(parameters), body)
+    function = CFunction(name, tuple(parameters), body)
     reads = overlap.window(batch, channels, window, np.arange(channels))
     return workload(
         layer, function, arguments, constants, helpers, headers, overlap.in_place(layer, reads)

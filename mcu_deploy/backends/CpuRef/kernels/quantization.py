@@ -14,10 +14,11 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     pointer,
     render,
     rule,
-    signed,
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import signed
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -60,7 +61,11 @@ def _create(layer: Layer) -> Workload:
     else:
         element = f"(float){without_zero('x[i]', zero)} * {scale}"
     function = CFunction(
-        f"{'quantize' if quantizes else 'dequantize'}_{(y if quantizes else x).type.dtype.value}",
+        stem(
+            "quantize" if quantizes else "dequantize",
+            (y if quantizes else x).type.dtype.value,
+            x.type.elements,
+        ),
         (pointer(x, "x"), pointer(y, "y", const=False)),
         render("element.c.j2", elements=x.type.elements, element=element),
     )

@@ -21,11 +21,10 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     pointer,
     render,
     rule,
-    signed,
-    times,
     workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.elementwise import clamped
+from mcu_deploy.backends.CpuRef.kernels.loops import signed, times
 from mcu_deploy.backends.CpuRef.kernels.recurrent_memory import Steps
 from mcu_deploy.backends.interface import (
     YES,

@@ -18,11 +18,11 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     output_quantization,
     pointer,
     render,
-    times,
     without_zero,
     workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.folds import ReductionLoops
+from mcu_deploy.backends.CpuRef.kernels.loops import times
 from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
 from mcu_deploy.backends.interface import CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.operators.reduction import reduced_axes

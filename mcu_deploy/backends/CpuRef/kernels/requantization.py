@@ -17,8 +17,8 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     FOLDER,
     QUANTIZE,
     output_quantization,
-    signed,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import signed
 from mcu_deploy.backends.interface import CFunction, Constant, Layer
 from mcu_deploy.ir import TensorType
 

@@ -18,10 +18,9 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     pointer,
     render,
     rule,
-    signed,
-    times,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import signed, times
 from mcu_deploy.backends.CpuRef.kernels.strides import memory_strides
 from mcu_deploy.backends.interface import (
     YES,

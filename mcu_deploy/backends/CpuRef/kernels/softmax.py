@@ -17,6 +17,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     rule,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -47,7 +48,7 @@ def _create(layer: Layer) -> Workload:
     in_place = overlap.in_place(layer, elements, written=elements)
     if not y.type.is_quantized:
         function = CFunction(
-            "softmax_float32",
+            stem("softmax", "float32", size),
             (pointer(x, "x"), pointer(y, "y", const=False)),
             render("softmax_float.c.j2", **values),
         )
@@ -57,7 +58,7 @@ def _create(layer: Layer) -> Workload:
     table, _ = exponential_table(x.type.quantization.scale[0], size)
     values |= {"store": out.store, "scale": out.scale}
     function = CFunction(
-        f"softmax_{x.type.dtype.value}",
+        stem("softmax", x.type.dtype.value, size),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),

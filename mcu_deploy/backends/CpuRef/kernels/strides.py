@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mcu_deploy.backends.CpuRef.kernels.loops import counter
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.windows import Window
 
@@ -22,7 +23,10 @@ class Loops:
 
 @dataclass(frozen=True)
 class Plane:
-    """A sliding window over two axes, (rows, columns), by the names that the templates use."""
+    """A sliding window over two axes, (rows, columns), by the names that the templates use.
+
+    padded: whether windows are cut off at the input's borders along an axis.
+    """
 
     input: tuple[int, int]
     output: tuple[int, int]
@@ -30,6 +34,26 @@ class Plane:
     stride: tuple[int, int]
     dilation: tuple[int, int]
     pad: tuple[int, int]
+
+    @property
+    def padded(self) -> tuple[bool, bool]:
+        rows, columns = (
+            p != 0 or (o - 1) * s + (k - 1) * d - p >= i
+            for o, s, k, d, p, i in zip(
+                self.output, self.stride, self.kernel, self.dilation, self.pad, self.input,
+                strict=True,
+            )
+        )  # fmt: skip
+        return rows, columns
+
+    def values(self, batch: int) -> dict[str, object]:
+        """For a template: the fields, and the variables of the loops over outputs and taps."""
+        (rows, columns), (height, width) = self.output, self.kernel
+        return {
+            **vars(self), "padded": self.padded, "n": counter("n", batch),
+            "oy": counter("oy", rows), "ox": counter("ox", columns),
+            "ky": counter("ky", height), "kx": counter("kx", width),
+        }  # fmt: skip
 
 
 def plane(geometry: Window) -> Plane:

@@ -12,10 +12,10 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     pointer,
     render,
     rule,
-    times,
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import times
 from mcu_deploy.backends.CpuRef.kernels.requantization import (
     CLAMP,
     MULTIPLY,

@@ -19,6 +19,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     rule,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.strides import plane
 from mcu_deploy.backends.CpuRef.kernels.tflite_quantize import ROUND
 from mcu_deploy.backends.interface import (
@@ -77,7 +78,7 @@ def _create(layer: Layer) -> Workload:
         "clamp": clamp_lines(layer, "real", " " * 16),
     }  # fmt: skip
     function = CFunction(
-        "hybrid_conv_float32",
+        stem("hybrid_conv", "float32", x.type.shape[1], filters, window=window),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),

@@ -23,6 +23,7 @@ from mcu_deploy.backends.CpuRef.kernels.requantization import (
     multiplied,
     saturated,
 )
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.strides import plane
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import (
@@ -56,13 +57,12 @@ def _pool(layer: Layer) -> Workload:
     low, high = activation_bounds(layer.call.activation, y.type)
     ctype = x.type.dtype.c_type
     values: dict[str, object] = {
-        "batch": batch, "channels": channels, **vars(window), "padded": geometry.padded,
-        "ctype": ctype,
+        "channels": channels, **window.values(batch), "ctype": ctype,
     }  # fmt: skip
     parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
     constants: tuple[Constant, ...] = ()
     if layer.op == "MaxPool":
-        stem = "max"
+        word = "max_pool"
         values |= {
             "lowest": str(x.type.dtype.range[0]),
             "nan": "",
@@ -70,7 +70,7 @@ def _pool(layer: Layer) -> Workload:
         }
         body = render("maximum.c.j2", **values)
     else:
-        stem = "average"
+        word = "avg_pool"
         counts = count_taps(geometry)
         same = bool(np.all(counts == counts.reshape(-1)[0]))
         if not same:
@@ -81,7 +81,8 @@ def _pool(layer: Layer) -> Workload:
             "element": f"({ctype})$clamp(mean, {low}, {high})",
         }
         body = render("tflite_average.c.j2", **values)
-    function = CFunction(f"{stem}_pool_{x.type.dtype.value}", tuple(parameters), body)
+    name = stem(word, x.type.dtype.value, channels, window=window)
+    function = CFunction(name, tuple(parameters), body)
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     lowest = overlap.window(batch, channels, window, np.arange(channels))
     return workload(

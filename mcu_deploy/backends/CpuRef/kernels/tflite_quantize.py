@@ -16,10 +16,10 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     pointer,
     render,
     rule,
-    signed,
     without_zero,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.loops import signed
 from mcu_deploy.backends.CpuRef.kernels.requantization import (
     CLAMP,
     MULTIPLY,

@@ -19,6 +19,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.requantization import CLAMP, MULTIPLY
+from mcu_deploy.backends.CpuRef.kernels.stems import stem
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -51,7 +52,7 @@ def _create(layer: Layer) -> Workload:
     rows = x.type.elements // size
     table = exponentials(layer.call).astype(np.int32)
     function = CFunction(
-        "softmax_int8",
+        stem("softmax", "int8", size),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),

@@ -1,0 +1,67 @@
+"""Loops and indices in the text of kernels: what has one step leaves neither loop nor term.
+
+A template declares the variable of a loop, writes the loop around its body, indented as in C, and
+adds up indices:
+
+    {% set r = counter('r', rows) %}
+    {% call each(r) %}
+        *y++ = x[{{ plus(times(r, columns), 'n') }}];
+    {% endcall %}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_PRODUCT = re.compile(r"(\w+) \* (\d+)")
+
+
+class Counter(str):
+    """The variable of a loop from `first` to before `end`; empty where that is 0 alone."""
+
+    first: str
+    end: str
+
+
+def counter(name: str, end: int | str, first: str = "0") -> Counter:
+    """The variable of a loop, whose bounds are numbers or C expressions."""
+    made = Counter(name if (first, end) != ("0", 1) else "")
+    made.first, made.end = first, str(end)
+    return made
+
+
+def each(variable: Counter, step: str = "", *, caller: Callable[[], str]) -> str:
+    """A loop around the body, which is indented for it; `step` is done with each increment."""
+    body = caller()
+    if not variable:
+        return "".join(line.removeprefix("    ") for line in body.splitlines(keepends=True))
+    pad = body[: len(body) - len(body.lstrip(" ")) - 4]
+    step = f", {step}" if step else ""
+    bounds = f"int32_t {variable} = {variable.first}; {variable} < {variable.end}"
+    return f"{pad}for ({bounds}; {variable}++{step}) {{\n{body}{pad}}}\n"
+
+
+def times(factor: str, number: int) -> str:
+    """`factor * number` in C, without the multiplication by one; nothing where that is 0."""
+    if factor in ("", "0") or number == 0:
+        return ""
+    if number == 1:
+        return factor
+    if product := _PRODUCT.fullmatch(factor):
+        return f"{product[1]} * {int(product[2]) * number}"
+    return f"({factor}) * {number}" if " " in factor else f"{factor} * {number}"
+
+
+def plus(*terms: str | int) -> str:
+    """A sum in C without what is nothing or 0, numbers behind the rest; 0 where nothing is left."""
+    text = " + ".join(term for term in terms if isinstance(term, str) and term not in ("", "0"))
+    number = sum(term for term in terms if isinstance(term, int))
+    return f"{text}{signed(number)}" if text else str(number)
+
+
+def signed(number: int) -> str:
+    """ " + 3", " - 128" or nothing: a constant at the end of a C sum."""
+    if number == 0:
+        return ""
+    return f" + {number}" if number > 0 else f" - {-number}"
