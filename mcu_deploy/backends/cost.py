@@ -54,6 +54,25 @@ class Costs:
     flash: int | None = None
     known: Known = Known.MODELLED
 
+    @staticmethod
+    def sum(every: Iterable[Costs]) -> Costs:
+        """Of several together; what one of them does not say is not known, and the run time as
+        well as the weakest is."""
+        parts = tuple(every)
+
+        def added(values: Iterable[int | None]) -> int | None:
+            known = [v for v in values if v is not None]
+            return sum(known) if len(known) == len(parts) else None
+
+        all_known = {p.known for p in parts}
+        return Costs(
+            sum(p.macs for p in parts),
+            added(p.instructions for p in parts),
+            added(p.cycles for p in parts),
+            added(p.flash for p in parts),
+            all_known.pop() if len(all_known) == 1 else Known.MODELLED,
+        )
+
     def price(self, unit: Unit) -> Cost | None:
         """What it costs in a unit; None where it does not say."""
         if unit is Unit.BYTES:

@@ -6,10 +6,9 @@ What it creates outlives it. This module is all that a backend imports.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from mcu_deploy.backends.cost import Cost, Costs, Known, Unit
 from mcu_deploy.backends.layer import (
@@ -21,6 +20,7 @@ from mcu_deploy.backends.layer import (
     WorkloadInfo,
     layer_of,
 )
+from mcu_deploy.backends.proposals import LayoutRule, Make, Price, Proposal, Proposals
 from mcu_deploy.backends.workload import (
     STATUS,
     Argument,
@@ -40,10 +40,11 @@ from mcu_deploy.options import Checked
 __all__ = [
     "API_VERSION", "HOST", "STATUS", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
     "BackendProfiling", "CFunction", "Constant", "Cost", "Costs", "CreationOptions", "Descriptor",
-    "InPlace", "Known", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "MemoryManager",
-    "NetworkId", "Operand", "OptimizationViews", "Parameter", "ProfilingContext", "Region",
-    "RegionCall", "RegionKind", "RegionManager", "Role", "SubgraphView", "Substitution", "Support",
-    "Target", "Unit", "Workload", "WorkloadFactory", "WorkloadInfo", "layer_of", "no", "yes",
+    "InPlace", "Known", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "Make",
+    "MemoryManager", "NetworkId", "Operand", "OptimizationViews", "Parameter", "Price",
+    "ProfilingContext", "Proposal", "Proposals", "Proposes", "Region", "RegionCall", "RegionKind",
+    "RegionManager", "Role", "SubgraphView", "Substitution", "Support", "Target", "Unit",
+    "Workload", "WorkloadFactory", "WorkloadInfo", "layer_of", "no", "yes",
 ]  # fmt: skip
 
 # The version of this interface, and of crt/include/mcu/backend.h. A change that breaks backends
@@ -51,15 +52,6 @@ __all__ = [
 API_VERSION = (1, 0)
 
 NetworkId = int
-
-
-class LayoutRule(enum.Enum):
-    """How a backend wants the tensors of a layer to lie in memory."""
-
-    NATURAL = "natural"
-    CHANNELS_LAST = "channels last"
-    SAME = "all alike"
-    VIEW = "the output in the memory order of the input"
 
 
 @dataclass(frozen=True)
@@ -315,6 +307,31 @@ class Backend(Protocol):
         """
 
 
+class _Nothing:
+    """What a backend that proposes says of single layers."""
+
+    def is_layer_supported(
+        self,
+        layer: Layer,
+        inputs: Sequence[Operand | None],
+        outputs: Sequence[Operand],
+        params: Mapping[str, Any],
+    ) -> Support:
+        return no("it proposes nothing for this operator")
+
+
+@runtime_checkable
+class Proposes(Protocol):
+    """A backend that answers with proposals. One that has no `propose` answers in Arm NN's words
+    (layer support, estimates, optimised subgraphs), of which the framework makes the same."""
+
+    def propose(self, view: SubgraphView, target: Target) -> Proposals:
+        """All that the backend would compute of a view: every alternative that could be best.
+
+        Proposals may share nodes; a part must be convex. Asked again where the graph changed.
+        """
+
+
 class BackendBase:
     """The optional methods of a backend, doing nothing."""
 
@@ -324,8 +341,14 @@ class BackendBase:
     rank = 500
     operators: tuple[str, ...] = ()
 
+    def layer_support(self) -> LayerSupport:
+        return _Nothing()
+
     def estimate(self, layer: Layer) -> Costs:
         return Costs(macs=layer.macs)
+
+    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+        raise NotImplementedError(f"the backend {self.id} supports layers and makes no workloads")
 
     def create_memory_manager(self) -> MemoryManager | None:
         return None

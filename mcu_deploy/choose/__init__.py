@@ -1,15 +1,18 @@
-"""Gives each node to a backend, without a cycle between the partitions that arise.
+"""Who computes what: the cover of the graph by the backends' proposals that is best for the goal.
 
-`assign` asks all backends about all nodes (offers.py), lets a strategy choose (strategies/, one
-file each), groups what belongs together (convex.py), and lets each backend optimise what it got
-(optimizing.py).
+`assign` asks all backends (offers.py) and lets a strategy choose (strategies/, one file each, which
+search.py and goals.py serve). Backends that are written in Arm NN's words are let optimise what
+they got (arm_nn.py), in groups without a cycle between them (convex.py). Only what has won is
+applied. `select` then makes the workloads.
 """
 
 from mcu_deploy.choose.assigning import Options, assign, unsupported
 from mcu_deploy.choose.model import (
     Assignment,
     Candidate,
-    Partition,
+    Cover,
+    Group,
+    Part,
     Problem,
     Refusal,
     Strategy,
@@ -18,8 +21,10 @@ from mcu_deploy.choose.model import (
 __all__ = [
     "Assignment",
     "Candidate",
+    "Cover",
+    "Group",
     "Options",
-    "Partition",
+    "Part",
     "Problem",
     "Refusal",
     "Strategy",

@@ -1,36 +1,52 @@
-"""The partitioner: offers, a strategy's choice, convex partitions, the backends' optimisations.
+"""Covers a graph: offers, a strategy's choice, and only then the replacements that won.
 
-Document 002 ("EngineGraphPartitioner") and 001 ("The Optimizations"): what a backend fails is
-offered to the next one; what it fuses in its view is fused in the graph, which all others see.
+Nothing is applied before it has won. What a backend fails is offered to the next one (document 001,
+"The Optimizations"): backends that are written in Arm NN's words are let optimise what a first
+cover gave them, what they substitute competes as a part, what they fail is barred, and the cover is
+made again until nothing changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mcu_deploy import operators
-from mcu_deploy.backends.interface import HOST, Backend, Support, Target, layer_of
-from mcu_deploy.choose import convex, offers, overrides, strategies
-from mcu_deploy.choose.model import Assignment, Candidate, Partition, Problem, Refusal
-from mcu_deploy.choose.optimizing import optimize
-from mcu_deploy.errors import BackendFault, UnsupportedError
+from mcu_deploy.backends.interface import HOST, Backend, Proposal, Proposes, Target, yes
+from mcu_deploy.choose import arm_nn, convex, offers, overrides, strategies
+from mcu_deploy.choose.model import (
+    Assignment,
+    Candidate,
+    Cover,
+    Part,
+    Problem,
+    Refusal,
+    Uncovered,
+)
+from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle, refusal, short
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
-from mcu_deploy.ir.substitute import SubstitutionError, expand, substitute
+from mcu_deploy.ir.substitute import expand, substitute
+
+# So often backends may propose anew, after what others proposed; what they fail is heard always.
+ROUNDS = 8
+
+Peak = Callable[[Graph, Assignment], int]
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a graph is split.
+    """How a graph is covered.
 
     layer_backends: who must compute a layer, by its name. strategy: of strategies/. optimize:
-    whether the backends may optimise what they get.
+    whether nodes may be replaced. goal: of `goals.GOALS`. peak: what the planner says of a cover.
     """
 
     layer_backends: Mapping[str, Backend] = field(default_factory=dict)
     strategy: str = "greedy"
     optimize: bool = True
+    goal: str = "speed"
+    peak: Peak | None = None
 
 
 def assign(
@@ -39,7 +55,7 @@ def assign(
     target: Target = HOST,
     options: Options | None = None,
 ) -> tuple[Graph, Assignment]:
-    """Assigns every node; the graph that comes back is optimised by the backends.
+    """Assigns every node; in the graph that comes back the parts that won are replaced.
 
     Raises UnsupportedError that lists all nodes that nobody takes, or for a layer whose backend
     was named and cannot compute it; UsageError for names that make no sense; BackendFault where
@@ -48,7 +64,7 @@ def assign(
     chosen = options or Options()
     overrides.require_known(graph, chosen.layer_backends)
     try:
-        return _Partitioner(graph, preference, target, chosen).run()
+        return _Covering(graph, preference, target, chosen).run()
     except _Orphans as orphans:
         nodes = [*unsupported(graph, preference, target), *orphans.nodes]
         raise refusal(list(dict.fromkeys(nodes)), ()) from None
@@ -60,14 +76,16 @@ def unsupported(graph: Graph, preference: Sequence[Backend], target: Target) -> 
     Of a fused node that nobody takes its body is looked at.
     """
     found = []
+    asked = dict.fromkeys(graph.topology.nodes, tuple(preference))
+    offered = offers.collect(graph, asked, asked, target, {})
+    in_parts = {n for part in offered.parts for n in part.nodes}
     for node in graph.nodes:
-        layer = layer_of(graph, node, target)
-        candidates, refusals = offers.collect(layer, preference, {})
-        if candidates:
+        if offered.candidates[node.id] or node.id in in_parts:
             continue
         body = graph.body(node.id) if _is_its_body(graph, node) else None
         held = [body] if body is not None else list(graph.subgraphs(node.id).values())
         if not held:
+            refusals = [r for (n, _), r in offered.refusals.items() if n == node.id]
             found.append(_obstacle(node, refusals, preference))
         for inner in held:
             found += unsupported(inner, preference, target)
@@ -82,7 +100,7 @@ class _Orphans(Exception):
         self.nodes = nodes
 
 
-class _Partitioner:
+class _Covering:
     def __init__(
         self, graph: Graph, preference: Sequence[Backend], target: Target, options: Options
     ) -> None:
@@ -92,143 +110,227 @@ class _Partitioner:
         self.preference = preference
         named = {b.id: b for b in options.layer_backends.values()}
         self.backends = named | {b.id: b for b in preference}
-        self.settled: dict[NodeId, Candidate] = {}
-        self.refused: dict[tuple[NodeId, str], str] = {}
-        self.refusals: dict[tuple[NodeId, str], Refusal] = {}
-        self.candidates: dict[NodeId, tuple[Candidate, ...]] = {}
-        self.origins: dict[NodeId, str] = {}
+        self.barred: dict[tuple[NodeId, str], str] = {}
+        self.offers = offers.Offers()
+        self.pinned: dict[NodeId, Backend] = {}
         self.subgraphs: dict[NodeId, Mapping[str, Assignment]] = {}
+        # What backends made of their own layers when they were asked to optimise them.
+        self.made: dict[int, tuple[Candidate, ...]] = {}
+        self.optimized: set[tuple[str, tuple[NodeId, ...]]] = set()
 
     def run(self) -> tuple[Graph, Assignment]:
-        while pending := self._pending():
-            self._collect(pending)
-            if control := [n for n in pending if self._is_split(n)]:
+        self._settle()
+        rounds = 0
+        while True:
+            try:
+                cover = self._cover()
+            except Uncovered as uncovered:
+                self._unfuse([self.graph.node(uncovered.node)])
+                self._settle()
+                continue
+            rounds += 1
+            if not self.options.optimize or not self._optimize(cover, rounds):
+                return self._apply(cover)
+            self._settle()
+
+    def _settle(self) -> None:
+        """Asks the backends, until somebody offers something for each node: bodies are given back,
+        and the graphs of If, Loop and Scan covered."""
+        while True:
+            fresh = [n for n in self.graph.nodes if n.id not in self._known()]
+            if fresh:
+                self._ask(fresh)
+            in_parts = {n for part in self._parts() for n in part.nodes}
+            bare = [
+                n
+                for n in self.graph.nodes
+                if n.id not in self.subgraphs
+                and n.id not in in_parts
+                and not self.offers.candidates[n.id]
+            ]
+            if control := [n for n in bare if self.graph.subgraphs(n.id)]:
                 self._split(control)
-                continue
-            orphans = [n for n in pending if not self.candidates[n.id]]
-            if orphans:
-                self._unfuse(orphans)
-                continue
-            labels = self._choose(pending)
-            for part in convex.group(self.graph, labels):
-                self._give(part)
-        return self.graph, self._assignment()
+            elif bare:
+                self._unfuse(bare)
+            else:
+                return
 
-    def _pending(self) -> list[Node]:
-        done = self.settled.keys() | self.subgraphs.keys()
-        return [n for n in self.graph.nodes if n.id not in done]
+    def _known(self) -> set[NodeId]:
+        return self.offers.candidates.keys() | self.subgraphs.keys()
 
-    def _is_split(self, node: Node) -> bool:
-        """Whether its subgraphs are given to backends each, as none computes it as a whole."""
-        return bool(self.graph.subgraphs(node.id)) and not self.candidates[node.id]
+    def _parts(self) -> list[Part]:
+        """The parts that are still there and that nobody is barred from."""
+        nodes = self.graph.topology.nodes
+        return [
+            part
+            for part in self.offers.parts
+            if all(n in nodes and self._may(part.backend, n) for n in part.nodes)
+        ]
+
+    def _may(self, backend: str, node: NodeId) -> bool:
+        pin = self.pinned.get(node)
+        return (node, backend) not in self.barred and (pin is None or pin.id == backend)
+
+    def _ask(self, nodes: Sequence[Node]) -> None:
+        """Asks the backends: of a layer whose backend was named only that one. Backends that
+        propose parts are asked about all nodes again, as the graph around them changed."""
+        self.pinned |= overrides.resolve(self.graph, nodes, self.options.layer_backends)
+        asked: dict[NodeId, Sequence[Backend]] = {}
+        for node in self.graph.nodes:
+            if node.id not in self.subgraphs:
+                pin = self.pinned.get(node.id)
+                asked[node.id] = self.preference if pin is None else [pin]
+        again = any(isinstance(b, Proposes) for b in self.backends.values())
+        wanted = [*asked] if again else [n.id for n in nodes]
+        found = offers.collect(self.graph, wanted, asked, self.target, self.barred)
+        self.offers.candidates.update(found.candidates)
+        self.offers.refusals.update(found.refusals)
+        own = [part for part in self.offers.parts if part.asked]
+        self.offers.parts = [*found.parts, *own] if self.options.optimize else []
+        self._require_pinned()
+
+    def _require_pinned(self) -> None:
+        in_parts = {(n, p.backend) for p in self.offers.parts for n in p.nodes}
+        for node, backend in self.pinned.items():
+            key = (node, backend.id)
+            if not self.offers.candidates.get(node) and key not in in_parts:
+                raise UnsupportedError(_cannot_honour(self.offers.refusals[key]))
 
     def _split(self, nodes: Sequence[Node]) -> None:
-        """Partitions the graphs of If, Loop and Scan as the whole is partitioned."""
+        """Covers the graphs of If, Loop and Scan as the whole is covered."""
         editor = GraphEditor(self.graph)
         for node in nodes:
             parts = {
-                name: _Partitioner(inner, self.preference, self.target, self.options).run()
+                name: _Covering(inner, self.preference, self.target, self.options).run()
                 for name, inner in self.graph.subgraphs(node.id).items()
             }
             editor.subgraphs[node.id] = {name: graph for name, (graph, _) in parts.items()}
             self.subgraphs[node.id] = {name: found for name, (_, found) in parts.items()}
+            self.offers.candidates.pop(node.id, None)
         self.graph = editor.finish()
-
-    def _collect(self, pending: Sequence[Node]) -> None:
-        """Asks the backends: of a layer whose backend was named only that one."""
-        pinned = overrides.resolve(self.graph, pending, self.options.layer_backends)
-        for node in pending:
-            asked = [pinned[node.id]] if node.id in pinned else self.preference
-            layer = layer_of(self.graph, node, self.target)
-            found, refusals = offers.collect(layer, asked, self.refused)
-            self.candidates[node.id] = found
-            self.refusals.update({(r.node.id, r.backend): r for r in refusals})
-            if node.id in pinned:
-                self.origins[node.id] = "--layer-backend"
-                if refusals:
-                    raise UnsupportedError(_cannot_honour(refusals[0]))
 
     def _unfuse(self, orphans: Sequence[Node]) -> None:
         """Gives the bodies of fused nodes back; raises where a node has none to give."""
         bare = [n for n in orphans if not _is_its_body(self.graph, n)]
         if bare:
             said: dict[NodeId, list[Refusal]] = {n.id: [] for n in bare}
-            for refused in self.refusals.values():
+            for refused in self.offers.refusals.values():
                 said.get(refused.node.id, []).append(refused)
             raise _Orphans([_obstacle(n, said[n.id], self.preference) for n in bare])
         for node in orphans:
             self.graph = expand(self.graph, node.id)
 
-    def _choose(self, pending: Sequence[Node]) -> Mapping[NodeId, str]:
-        fixed = {node: candidate.backend for node, candidate in self.settled.items()}
-        settled = {node: (candidate,) for node, candidate in self.settled.items()}
-        open_ones = {n.id: self.candidates[n.id] for n in pending}
-        choose = strategies.find(self.options.strategy)
-        choice = choose(Problem(self.graph, settled | open_ones, fixed))
-        for node in pending:
-            self.origins.setdefault(node.id, self.options.strategy)
-        return {n.id: choice[n.id] for n in pending}
+    def _cover(self) -> Cover:
+        nodes = self.graph.topology.nodes
+        candidates = {n: c for n, c in self.offers.candidates.items() if n in nodes}
+        peak = self.options.peak
+        problem = Problem(
+            self.graph, candidates, {}, tuple(self._parts()), self.options.goal,
+            None if peak is None else lambda cover: peak(*self._apply(cover)),
+            tuple(b.id for b in self.preference),
+        )  # fmt: skip
+        found = strategies.find(self.options.strategy)(problem)
+        return found if isinstance(found, Cover) else Cover(dict(found))
 
-    def _give(self, part: Partition) -> None:
-        """Lets the backend optimise its partition, and settles what it keeps."""
-        backend = self.backends[part.backend]
-        # A part before this one may have left nodes without a reader; they are gone.
-        kept = [n for n in part.nodes if n in self.graph.topology.nodes]
-        if self.options.optimize and kept:
-            answer = optimize(backend, view(self.graph, kept))
-            failed = {n for v in answer.failed for n in v.node_ids}
-            for node in failed:
-                self.refused[node, backend.id] = "its optimisation gave the node back"
-            kept = [n for v in answer.untouched for n in v.node_ids]
-            for substitution in answer.substitutions:
-                try:
-                    self.graph, new = substitute(
-                        self.graph, substitution.substitutable, substitution.replacement
-                    )
-                except SubstitutionError as error:
-                    raise BackendFault(
-                        backend.id,
-                        f"The backend {backend.id} replaced nodes by something else: {error}. "
-                        "Leave the backend out, and report this to its vendor.",
-                    ) from error
-                self._take_replacement(backend, new)
-        for node in kept:
-            if node in self.graph.topology.nodes:
-                self.settled[node] = next(
-                    c for c in self.candidates[node] if c.backend == backend.id
-                )
-
-    def _take_replacement(self, backend: Backend, nodes: Iterable[NodeId]) -> None:
-        for node_id in nodes:
-            if node_id not in self.graph.topology.nodes:
+    def _optimize(self, cover: Cover, rounds: int) -> bool:
+        """Lets backends in Arm NN's words optimise their parts of a cover. Whether that brought
+        anything that the cover does not know."""
+        plain = {n: b for n, b in cover.items() if not isinstance(self.backends[b], Proposes)}
+        is_new = False
+        for group in convex.group(self.graph, plain):
+            key = (group.backend, group.nodes)
+            if key in self.optimized:
                 continue
-            layer = layer_of(self.graph, self.graph.node(node_id), self.target)
-            support = offers.ask(backend, layer)
-            if not support.supported:
-                raise BackendFault(
-                    backend.id,
-                    f"The backend {backend.id} made a {layer.op} of what it was given, and does "
-                    f"not compute it itself ({support.reason}). Leave the backend out, and report "
-                    "this to its vendor.",
-                )
-            candidate = Candidate(backend.id, support, backend.estimate(layer))
-            self.settled[node_id] = candidate
-            self.candidates[node_id] = (candidate,)
-            self.origins[node_id] = f"made by {backend.id}"
+            self.optimized.add(key)
+            backend = self.backends[group.backend]
+            answer = arm_nn.optimize(backend, view(self.graph, group.nodes))
+            for node in (n for failed in answer.failed for n in failed.nodes):
+                self._bar(node, backend.id)
+                is_new = True
+            for substitution in answer.substitutions if rounds <= ROUNDS else ():
+                part, made = arm_nn.proposed(backend, self.graph, substitution, self.target)
+                if all(p.nodes != part.nodes for p in self.offers.parts if p.backend == backend.id):
+                    self.offers.parts.append(part)
+                    self.made[id(part)] = made
+                    is_new = True
+        return is_new
 
-    def _assignment(self) -> Assignment:
-        nodes = [n.id for n in self.graph.nodes if n.id not in self.subgraphs]
-        labels = {n: self.settled[n].backend for n in nodes}
-        supports: dict[NodeId, Support] = {n: self.settled[n].support for n in nodes}
+    def _bar(self, node: Node, backend: str) -> None:
+        reason = "its optimisation gave the node back"
+        self.barred[node.id, backend] = reason
+        self.offers.refusals[node.id, backend] = Refusal(node, backend, reason)
+        left = tuple(c for c in self.offers.candidates[node.id] if c.backend != backend)
+        self.offers.candidates[node.id] = left
+        self._require_pinned()
+
+    def _apply(self, cover: Cover) -> tuple[Graph, Assignment]:
+        """The graph with the parts of a cover replaced, and who computes what of it."""
+        graph = self.graph
+        taken: dict[NodeId, Candidate] = {}
+        chosen_by: dict[NodeId, str] = {}
+        proposals = {}
+        for node, backend in cover.items():
+            offered = self.offers.candidates[node]
+            mine = [c for c in offered if c.backend == backend]
+            if mine:
+                taken[node] = offered[cover.chosen[node]] if node in cover.chosen else mine[0]
+                chosen_by[node] = (
+                    "--layer-backend" if node in self.pinned else self.options.strategy
+                )
+                if (proposal := taken[node].proposal) is not None:
+                    proposals[node] = (proposal, 0)
+        for part in cover.parts:
+            # A part before this one may have left nodes without a reader; they are gone.
+            if not all(n in graph.topology.nodes for n in part.nodes):
+                continue
+            assert part.proposal.replacement is not None
+            graph, new = substitute(graph, part.proposal.part, part.proposal.replacement)
+            made = self.made.get(id(part)) or _wholes(part)
+            for place, (node, candidate) in enumerate(zip(new, made, strict=True)):
+                taken[node] = candidate
+                chosen_by[node] = f"made by {part.backend}"
+                if candidate.proposal is not None:
+                    proposals[node] = (candidate.proposal, place)
+        return graph, self._assignment(graph, taken, chosen_by, proposals, cover)
+
+    def _assignment(
+        self, graph: Graph, taken: Mapping[NodeId, Candidate], chosen_by: Mapping[NodeId, str],
+        proposals: Mapping[NodeId, tuple[Proposal, int]], cover: Cover,
+    ) -> Assignment:  # fmt: skip
+        nodes = [n.id for n in graph.nodes if n.id not in self.subgraphs]
+        labels = {n: taken[n].backend for n in nodes if n in taken}
+        others = self._losers(cover)
         return Assignment(
-            {n: self.backends[labels[n]] for n in nodes},
-            supports,
-            tuple(r for r in self.refusals.values() if r.node.id in labels),
-            convex.group(self.graph, labels),
-            {n: self.candidates[n] for n in nodes},
-            {n: self.origins[n] for n in nodes},
-            {n.id: self.subgraphs[n.id] for n in self.graph.nodes if n.id in self.subgraphs},
+            {n: self.backends[labels[n]] for n in labels},
+            {n: taken[n].support for n in labels},
+            tuple(r for r in self.offers.refusals.values() if r.node.id in labels),
+            convex.group(graph, labels),
+            {n: (*self.offers.candidates.get(n, (taken[n],)), *others.get(n, ())) for n in labels},
+            {n: chosen_by[n] for n in labels},
+            {n.id: self.subgraphs[n.id] for n in graph.nodes if n.id in self.subgraphs},
+            {n: proposals[n] for n in labels if n in proposals},
         )
+
+    def _losers(self, cover: Cover) -> dict[NodeId, list[Candidate]]:
+        """The parts that lost, at each of their nodes that is taken as it is."""
+        found: dict[NodeId, list[Candidate]] = {}
+        for part in self._parts():
+            if part not in cover.parts:
+                costs = part.proposal.price.costs
+                title = f"{part.proposal.title} ({len(part.nodes)} nodes)"
+                for node in part.nodes:
+                    lost = Candidate(part.backend, yes(), costs, part.proposal, title)
+                    found.setdefault(node, []).append(lost)
+        return found
+
+
+def _wholes(part: Part) -> tuple[Candidate, ...]:
+    """Of each node of a replacement who computes it; the price is of them all."""
+    proposal = part.proposal
+    return tuple(
+        Candidate(part.backend, yes(rule), proposal.price.costs, proposal, proposal.title)
+        for rule in proposal.layouts
+    )
 
 
 def _is_its_body(graph: Graph, node: Node) -> bool:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 
-from mcu_deploy.choose.model import Partition
+from mcu_deploy.choose.model import Group
 from mcu_deploy.ir import Graph, Node, NodeId
 
 
-def group(graph: Graph, labels: Mapping[NodeId, str]) -> tuple[Partition, ...]:
+def group(graph: Graph, labels: Mapping[NodeId, str]) -> tuple[Group, ...]:
     """The partitions of the labelled nodes, in a topological order; a label is a backend's id.
 
     Nodes that have no label are in no partition, but paths through them count. Nodes that are
@@ -36,7 +36,7 @@ def group(graph: Graph, labels: Mapping[NodeId, str]) -> tuple[Partition, ...]:
     for node in graph.nodes:
         nodes.setdefault(part_of[node.id], []).append(node.id)
     return tuple(
-        Partition(label, tuple(nodes[part]))
+        Group(label, tuple(nodes[part]))
         for part in _sorted(graph, part_of)
         if (label := grouping.labels[part]) is not None
     )

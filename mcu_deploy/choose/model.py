@@ -1,21 +1,47 @@
-"""The words of partitioning: candidates, refusals, partitions, and the assignment."""
+"""The words of choosing: candidates, parts, refusals, the problem, its cover, the assignment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mcu_deploy.backends.interface import Backend, Costs, Support
-from mcu_deploy.ir import Graph, Node, NodeId
+from mcu_deploy.backends.interface import Backend, Costs, LayoutRule, Proposal, Support
+from mcu_deploy.ir import EdgeId, Graph, Node, NodeId
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A backend that computes a node, how its tensors must lie, and what it would cost."""
+    """A backend that computes a node as it is, how its tensors must lie, and what it would cost.
+
+    proposal: what the backend said of it; None where it answers in Arm NN's words. title: for
+    people, of one that lost or that is for several nodes.
+    """
 
     backend: str
     support: Support
     costs: Costs
+    proposal: Proposal | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a backend proposes to replace: one node or several, which no path leaves and re-enters.
+
+    reads, writes: how the tensors at its borders must lie. asked: whether the backend was asked
+    for it by `optimize_subgraph`; then a part without a price is the backend's own word against
+    its own layers, and wins against these.
+    """
+
+    backend: str
+    proposal: Proposal
+    reads: Mapping[EdgeId, LayoutRule]
+    writes: Mapping[EdgeId, LayoutRule]
+    asked: bool = False
+
+    @property
+    def nodes(self) -> frozenset[NodeId]:
+        return self.proposal.nodes
 
 
 @dataclass(frozen=True)
@@ -28,24 +54,59 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What a strategy decides: for each node one of its candidates.
+class Cover(Mapping[NodeId, str]):
+    """Who computes each node: its backend, by node; and the parts that are replaced as wholes.
 
-    candidates: in the order of preference, at least one for each node. fixed: nodes whose backend
-    is settled; it is one of their candidates.
+    chosen: of the candidates of a node the position of the one that was taken.
+    """
+
+    labels: Mapping[NodeId, str]
+    parts: tuple[Part, ...] = ()
+    chosen: Mapping[NodeId, int] = field(default_factory=dict)
+
+    def __getitem__(self, node: NodeId) -> str:
+        return self.labels[node]
+
+    def __iter__(self) -> Iterator[NodeId]:
+        return iter(self.labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a strategy decides: which candidates and parts cover the graph, each node once.
+
+    candidates: of each node, in the order of preference; where it has none, only parts cover it.
+    fixed: nodes whose backend is settled; it is one of their candidates. goal: a module of goals/.
+    peak: the planner's answer to a cover, in bytes; asked for at most four. preference: the ids of
+    the backends, where nodes have different candidates.
     """
 
     graph: Graph
     candidates: Mapping[NodeId, tuple[Candidate, ...]]
     fixed: Mapping[NodeId, str] = field(default_factory=dict)
+    parts: Sequence[Part] = ()
+    goal: str = "speed"
+    peak: Callable[[Cover], int] | None = None
+    preference: Sequence[str] = ()
 
 
 Strategy = Callable[[Problem], Mapping[NodeId, str]]
 
 
+class Uncovered(Exception):
+    """No candidates and parts cover a node together with those before it."""
+
+    def __init__(self, node: NodeId) -> None:
+        super().__init__(node)
+        self.node = node
+
+
 @dataclass(frozen=True)
-class Partition:
-    """Nodes that one backend gets at once. Between partitions there is no cycle."""
+class Group:
+    """Nodes that one backend gets at once. Between groups there is no cycle."""
 
     backend: str
     nodes: tuple[NodeId, ...]
@@ -55,15 +116,17 @@ class Partition:
 class Assignment:
     """Which backend computes which node, in which layout, and why others before it did not.
 
-    candidates: what the strategy chose from, for the nodes that it was asked about. chosen_by: who
-    decided: a strategy, "--layer-backend", or "made by ID". An If or Loop that no backend computes
-    as a whole is in `subgraphs` instead: the assignments of its graphs, by attribute.
+    candidates: what the strategy chose from. chosen_by: who decided: a strategy,
+    "--layer-backend", or "made by ID". proposals: of nodes that a proposal won, it and the node's
+    place in it. An If or Loop that no backend computes as a whole is in `subgraphs` instead: the
+    assignments of its graphs, by attribute.
     """
 
     backends: Mapping[NodeId, Backend]
     supports: Mapping[NodeId, Support]
     refusals: tuple[Refusal, ...] = ()
-    partitions: tuple[Partition, ...] = ()
+    groups: tuple[Group, ...] = ()
     candidates: Mapping[NodeId, tuple[Candidate, ...]] = field(default_factory=dict)
     chosen_by: Mapping[NodeId, str] = field(default_factory=dict)
     subgraphs: Mapping[NodeId, Mapping[str, Assignment]] = field(default_factory=dict)
+    proposals: Mapping[NodeId, tuple[Proposal, int]] = field(default_factory=dict)

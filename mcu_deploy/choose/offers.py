@@ -1,34 +1,153 @@
-"""Asks every backend about a node: who computes it, in which layout, at what cost."""
+"""Asks the backends about the nodes of a graph: who computes what, how it lies, at what price."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from mcu_deploy.backends.interface import Backend, Layer, Support, no
-from mcu_deploy.choose.model import Candidate, Refusal
-from mcu_deploy.ir import NodeId
+from mcu_deploy.backends.interface import (
+    Backend,
+    Layer,
+    LayoutRule,
+    Proposal,
+    Proposes,
+    SubgraphView,
+    Support,
+    Target,
+    layer_of,
+    no,
+    yes,
+)
+from mcu_deploy.choose.model import Candidate, Part, Refusal
+from mcu_deploy.errors import BackendFault
+from mcu_deploy.ir import EdgeId, Graph, NodeId, view
+from mcu_deploy.ir.substitute import SubstitutionError, require_fit
+
+NOTHING = "it proposes nothing for this node"
+
+
+@dataclass
+class Offers:
+    """What the backends answered of a graph's nodes; candidates in the order of preference."""
+
+    candidates: dict[NodeId, tuple[Candidate, ...]] = field(default_factory=dict)
+    refusals: dict[tuple[NodeId, str], Refusal] = field(default_factory=dict)
+    parts: list[Part] = field(default_factory=list)
 
 
 def ask(backend: Backend, layer: Layer) -> Support:
-    """Whether a backend computes a layer."""
+    """Whether a backend computes a layer by itself, in Arm NN's words."""
     support = backend.layer_support()
     return support.is_layer_supported(layer, layer.inputs, layer.outputs, layer.attributes)
 
 
 def collect(
-    layer: Layer, backends: Sequence[Backend], refused: Mapping[tuple[NodeId, str], str]
-) -> tuple[tuple[Candidate, ...], tuple[Refusal, ...]]:
-    """Who computes a layer, in the order of preference, and who does not and why.
+    graph: Graph,
+    nodes: Collection[NodeId],
+    asked: Mapping[NodeId, Sequence[Backend]],
+    target: Target,
+    refused: Mapping[tuple[NodeId, str], str],
+) -> Offers:
+    """What the backends offer for some nodes of a graph.
 
-    refused: reasons why (node, backend) is out of the question, before the backend is asked.
+    asked: the backends of each node, in the order of preference. refused: reasons why (node,
+    backend) is out of the question. Raises BackendFault for proposals that make no sense.
     """
-    candidates: list[Candidate] = []
-    refusals: list[Refusal] = []
-    for backend in backends:
-        reason = refused.get((layer.node.id, backend.id))
-        support = ask(backend, layer) if reason is None else no(reason)
-        if support.supported:
-            candidates.append(Candidate(backend.id, support, backend.estimate(layer)))
-        else:
-            refusals.append(Refusal(layer.node, backend.id, support.reason))
-    return tuple(candidates), tuple(refusals)
+    found = Offers()
+    own: dict[str, dict[NodeId, list[Candidate]]] = {}
+    why: dict[str, Mapping[NodeId, str]] = {}
+    backends = {backend.id: backend for node in nodes for backend in asked[node]}
+    for backend in backends.values():
+        if isinstance(backend, Proposes):
+            wanted = {
+                node
+                for node in nodes
+                if (node, backend.id) not in refused
+                and any(b.id == backend.id for b in asked[node])
+            }
+            answer = backend.propose(view(graph, wanted), target)
+            why[backend.id] = answer.refused
+            own[backend.id] = {}
+            for proposal in answer.proposals:
+                offered = checked(graph, backend.id, proposal, wanted)
+                if isinstance(offered, Part):
+                    found.parts.append(offered)
+                else:
+                    (node,) = proposal.nodes
+                    own[backend.id].setdefault(node, []).append(offered)
+    in_parts = {(n, p.backend) for p in found.parts for n in p.nodes}
+    for node in nodes:
+        candidates: list[Candidate] = []
+        layer = layer_of(graph, graph.node(node), target)
+        for backend in asked[node]:
+            reason = refused.get((node, backend.id))
+            if reason is None and isinstance(backend, Proposes):
+                mine = own[backend.id].get(node, [])
+                candidates += mine
+                if mine or (node, backend.id) in in_parts:
+                    continue
+                reason = why[backend.id].get(node, NOTHING)
+            support = ask(backend, layer) if reason is None else no(reason)
+            if support.supported:
+                candidates.append(Candidate(backend.id, support, backend.estimate(layer)))
+            else:
+                refusal = Refusal(layer.node, backend.id, support.reason)
+                found.refusals[node, backend.id] = refusal
+        found.candidates[node] = tuple(candidates)
+    return found
+
+
+def checked(
+    graph: Graph, backend: str, proposal: Proposal, wanted: Iterable[NodeId]
+) -> Candidate | Part:
+    """A proposal as what it competes as. Raises BackendFault where it makes no sense."""
+    fault = _nonsense(graph, proposal, {*wanted})
+    if fault:
+        raise BackendFault(
+            backend,
+            f"The backend {backend} proposed something that makes no sense: {fault}. Leave the "
+            "backend out, and report this to its vendor.",
+        )
+    if proposal.replacement is None:
+        (rule,) = proposal.layouts
+        return Candidate(backend, yes(rule), proposal.price.costs, proposal, proposal.title)
+    return part_of(backend, proposal, proposal.replacement)
+
+
+def part_of(backend: str, proposal: Proposal, replacement: Graph, asked: bool = False) -> Part:
+    """A part whose borders lie as the nodes of its replacement that touch them want it."""
+    rules: dict[EdgeId, LayoutRule] = {}
+    for node, rule in zip(replacement.nodes, proposal.layouts, strict=True):
+        for edge in (*node.reads, *node.writes):
+            rules.setdefault(edge, rule)
+
+    def at(ours: Iterable[EdgeId], theirs: Iterable[EdgeId]) -> dict[EdgeId, LayoutRule]:
+        pairs = zip(ours, theirs, strict=True)
+        return {our: rules.get(their, LayoutRule.NATURAL) for our, their in pairs}
+
+    part = proposal.part
+    return Part(
+        backend, proposal, at(part.inputs, replacement.inputs),
+        at(part.outputs, replacement.outputs), asked,
+    )  # fmt: skip
+
+
+def _nonsense(graph: Graph, proposal: Proposal, wanted: set[NodeId]) -> str:
+    """What is wrong with a proposal, a clause; empty where nothing is."""
+    part: SubgraphView = proposal.part
+    if not proposal.nodes:
+        return "a part without nodes"
+    if not proposal.nodes <= wanted:
+        return "a part with nodes that it was not asked about"
+    replacement = proposal.replacement
+    if replacement is None and len(proposal.nodes) > 1:
+        return f"{len(proposal.nodes)} nodes, and nothing that replaces them"
+    count = 1 if replacement is None else len(replacement.topology.nodes)
+    if len(proposal.layouts) != count:
+        return f"{len(proposal.layouts)} layouts for {count} nodes"
+    if replacement is not None:
+        try:
+            require_fit(graph, part, replacement)
+        except SubstitutionError as error:
+            return str(error)
+    return ""

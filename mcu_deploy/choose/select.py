@@ -25,7 +25,7 @@ from mcu_deploy.backends.workload_check import check_call, check_workload
 from mcu_deploy.choose import Assignment
 from mcu_deploy.choose.offers import ask
 from mcu_deploy.errors import BackendFault, UnsupportedError, one_line
-from mcu_deploy.ir import Graph, Node
+from mcu_deploy.ir import Graph, Node, NodeId
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,31 @@ class _Workshop:
 
     def choose(self, graph: Graph, assignment: Assignment) -> tuple[Chosen, ...]:
         """Of a graph in its order."""
-        return tuple(self._chosen(graph, node, assignment) for node in graph.nodes)
+        made = self._proposed(graph, assignment)
+        return tuple(
+            made[node.id] if node.id in made else self._chosen(graph, node, assignment)
+            for node in graph.nodes
+        )
+
+    def _proposed(self, graph: Graph, assignment: Assignment) -> dict[NodeId, Choice]:
+        """What was proposed and has won, made: all nodes of a proposal at once."""
+        winners: dict[int, dict[int, NodeId]] = {}
+        for node, (proposal, place) in assignment.proposals.items():
+            winners.setdefault(id(proposal), {})[place] = node
+        found: dict[NodeId, Choice] = {}
+        for places in winners.values():
+            nodes = [places[place] for place in sorted(places)]
+            proposal, _ = assignment.proposals[nodes[0]]
+            backend = assignment.backends[nodes[0]]
+            layers = [layer_of(graph, graph.node(node), self._target) for node in nodes]
+            workloads = proposal.make(layers, self.manager(backend))
+            with _understanding(backend.id, f"make for {proposal.title or layers[0].name!r}"):
+                count = f"{len(workloads)} workloads for {len(layers)} layers"
+                require(len(workloads) == len(layers), f"there are {count}")
+                for node, layer, workload in zip(nodes, layers, workloads, strict=True):
+                    _check(workload, layer, backend)
+                    found[node] = Choice(layer, self._measured.applied(workload))
+        return found
 
     def _chosen(self, graph: Graph, node: Node, assignment: Assignment) -> Chosen:
         layer = layer_of(graph, node, self._target)
@@ -124,17 +148,27 @@ class _Workshop:
         with _understanding(backend.id, f"create_workload for {title}"):
             require(len(workloads) > 0, "there is no workload")
             for workload in workloads:
-                owner = workload.backend
-                require(owner == backend.id, f"a workload says that it is of the backend {owner!r}")
-                check_workload(workload, layer)
+                _check(workload, layer, backend)
         return Choice(layer, _cheapest([self._measured.applied(w) for w in workloads]))
 
     def factory(self, backend: Backend) -> WorkloadFactory:
         if backend.id not in self._factories:
-            manager = backend.create_memory_manager()
-            self.managers[backend.id] = manager
+            manager = self.manager(backend)
             self._factories[backend.id] = backend.create_workload_factory(manager)
         return self._factories[backend.id]
+
+    def manager(self, backend: Backend) -> MemoryManager | None:
+        """The backend's memory manager for the network."""
+        if backend.id not in self.managers:
+            self.managers[backend.id] = backend.create_memory_manager()
+        return self.managers[backend.id]
+
+
+def _check(workload: Workload, layer: Layer, backend: Backend) -> None:
+    """Raises Nonsense for a workload that breaks a rule of what one may hold."""
+    owner = workload.backend
+    require(owner == backend.id, f"a workload says that it is of the backend {owner!r}")
+    check_workload(workload, layer)
 
 
 @contextmanager

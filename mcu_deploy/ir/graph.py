@@ -67,6 +67,11 @@ class Topology:
         return {e: n.id for n in self.nodes.values() for e in n.outputs if e is not None}
 
     @cached_property
+    def positions(self) -> Mapping[NodeId, int]:
+        """Where each node stands in the order."""
+        return {node: k for k, node in enumerate(self.nodes)}
+
+    @cached_property
     def consumers(self) -> Mapping[EdgeId, tuple[NodeId, ...]]:
         """The nodes that read each edge, in the order of `nodes`, each once."""
         found: dict[EdgeId, list[NodeId]] = {edge: [] for edge in self.edges}

@@ -24,7 +24,8 @@ class SubstitutionError(ValueError):
 def substitute(
     graph: Graph, part: SubgraphView, replacement: Graph
 ) -> tuple[Graph, tuple[NodeId, ...]]:
-    """The graph with `replacement` in place of `part`, and the ids of the replacement's nodes.
+    """The graph with `replacement` in place of `part`, and the ids of the replacement's live nodes
+    in their order; one whose result nobody reads is not in the graph.
 
     The replacement's inputs and outputs stand for those of `part`, in order. Its nodes, inner edges
     and constants get new ids; the outputs of `part` keep their ids and names. One node alone gets
@@ -35,11 +36,8 @@ def substitute(
     `part` may be a view of an earlier value of the graph, if its nodes are still there. Raises
     SubstitutionError for a replacement that does not fit, or would make a cycle.
     """
-    arguments = _arguments(graph, part)
-    _require_convex(graph, part)
-    replacement = _checked(replacement)
-    _require_alike(graph, "input", arguments, replacement, replacement.inputs)
-    _require_alike(graph, "output", part.outputs, replacement, replacement.outputs)
+    arguments = require_fit(graph, part, replacement)
+    replacement = GraphEditor(replacement).finish()  # without dead parts
     editor = GraphEditor(graph)
     edges = dict(zip(replacement.inputs, arguments, strict=True))
     for edge, value in replacement.data.constants.items():
@@ -62,8 +60,21 @@ def substitute(
         new = editor.add_graph(inherit(replacement, tuple(part.nodes)), edges, beside=last)
     for ours, source in aliases:
         _alias(editor, ours, source)
-    result = editor.finish()
-    return result, tuple(n for n in new if n in result.topology.nodes)
+    return editor.finish(), new
+
+
+def require_fit(graph: Graph, part: SubgraphView, replacement: Graph) -> tuple[EdgeId, ...]:
+    """Raises SubstitutionError where `replacement` cannot stand for `part`; else the edges that its
+    inputs stand for."""
+    arguments = _arguments(graph, part)
+    _require_convex(graph, part)
+    try:
+        verify(replacement)
+    except GraphError as error:
+        raise SubstitutionError(f"the replacement is no sound graph: {error}") from error
+    _require_alike(graph, "input", arguments, replacement, replacement.inputs)
+    _require_alike(graph, "output", part.outputs, replacement, replacement.outputs)
+    return arguments
 
 
 def expand(graph: Graph, node: NodeId) -> Graph:
@@ -110,21 +121,15 @@ def _slots(node: Node) -> tuple[tuple[EdgeId | None, ...], int, int]:
     return (*node.inputs, *node.extra_inputs), len(node.inputs), len(node.extra_inputs)
 
 
-def _checked(replacement: Graph) -> Graph:
-    """The replacement without dead parts."""
-    try:
-        verify(replacement)
-    except GraphError as error:
-        raise SubstitutionError(f"the replacement is no sound graph: {error}") from error
-    return GraphEditor(replacement).finish()
-
-
 def _require_convex(graph: Graph, part: SubgraphView) -> None:
-    inside = part.node_ids
+    inside, positions = part.node_ids, graph.topology.positions
+    last = max(positions[n] for n in inside)
     pending = [r for n in inside for r in _readers(graph, n) if r not in inside]
     seen: set[NodeId] = set()
     while pending:
         node = pending.pop()
+        if positions[node] > last:  # no path leads back from here
+            continue
         for reader in _readers(graph, node):
             if reader in inside:
                 raise SubstitutionError(

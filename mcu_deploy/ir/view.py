@@ -84,8 +84,8 @@ def view(graph: Graph, nodes: Iterable[NodeId]) -> SubgraphView:
 
     Raises KeyError for a node that the graph does not have.
     """
-    wanted = {graph.topology.nodes[node].id for node in nodes}
-    own = {n.id: n for n in graph.topology.nodes.values() if n.id in wanted}
+    positions = graph.topology.positions
+    own = {n: graph.topology.nodes[n] for n in sorted({*nodes}, key=positions.__getitem__)}
     topology = PartialTopology(
         ReadOnly(own),
         ReadOnly(_edges(graph, own)),
@@ -110,6 +110,7 @@ def _read_only(graph: Graph) -> Graph:
     topology = replace(graph.topology, nodes=nodes, edges=edges)
     # Found once for all views of the graph.
     vars(topology)["consumers"] = graph.topology.consumers
+    vars(topology)["positions"] = graph.topology.positions
     return replace(graph, topology=topology, data=GraphData(**parts))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from mcu_deploy import operators
 from mcu_deploy.backends.interface import LayoutRule
-from mcu_deploy.choose import Assignment, Partition, Refusal
+from mcu_deploy.choose import Assignment, Group, Refusal
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import (
     DType,
@@ -305,10 +305,10 @@ def _renamed(
             if r.node.id in ids
         ),
         tuple(
-            Partition(p.backend, tuple(ids[n] for n in p.nodes if n in ids))
-            for p in assignment.partitions
+            Group(p.backend, tuple(ids[n] for n in p.nodes if n in ids)) for p in assignment.groups
         ),
         moved(assignment.candidates),
         moved(assignment.chosen_by),
         moved(assignment.subgraphs),
+        moved(assignment.proposals),
     )

@@ -16,7 +16,7 @@ from mcu_deploy.backends.interface import (
     WorkloadFactory,
     no,
 )
-from mcu_deploy.choose import Assignment, Partition
+from mcu_deploy.choose import Assignment, Group
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, NodeId
 from mcu_deploy.records import Malformed
@@ -56,10 +56,13 @@ def of_graph(assignment: Assignment, graph: Graph) -> Assignment:
         there(assignment.supports),
         tuple(replace(r, node=nodes[r.node.id]) for r in assignment.refusals if r.node.id in nodes),
         tuple(
-            Partition(p.backend, tuple(node for node in p.nodes if node in nodes))
-            for p in assignment.partitions
+            Group(p.backend, tuple(node for node in p.nodes if node in nodes))
+            for p in assignment.groups
         ),
-        there(assignment.candidates),
+        {
+            node: tuple(replace(c, proposal=None) for c in found)
+            for node, found in there(assignment.candidates).items()
+        },
         there(assignment.chosen_by),
         {
             node: {name: of_graph(a, graph.subgraphs(node)[name]) for name, a in inner.items()}
@@ -73,7 +76,7 @@ def check(assignment: Assignment, graph: Graph) -> None:
     about = {
         *assignment.backends, *assignment.candidates, *assignment.chosen_by,
         *assignment.subgraphs, *(refusal.node.id for refusal in assignment.refusals),
-        *(node for partition in assignment.partitions for node in partition.nodes),
+        *(node for partition in assignment.groups for node in partition.nodes),
     }  # fmt: skip
     for node in about - set(graph.topology.nodes):
         raise Malformed(f"the assignment speaks of node {node}, which is not in the graph")

@@ -66,7 +66,7 @@ def explain(network: Network) -> tuple[Explanation, ...]:
 
 def _rows(network: Network, graph: Graph, assignment: Assignment) -> Iterator[Explanation]:
     steps = {s.choice.layer.node.id: s for s in network.plan.steps}
-    partitions = {n: i for i, p in enumerate(assignment.partitions) for n in p.nodes}
+    partitions = {n: i for i, p in enumerate(assignment.groups) for n in p.nodes}
     for node in graph.nodes:
         step = steps.get(node.id)
         backend = assignment.backends.get(node.id)

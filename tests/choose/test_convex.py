@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from partition_cases import hypothesis_pick, random_graph, wired
 from sampling import examples
 
-from mcu_deploy.choose import Partition
+from mcu_deploy.choose import Group
 from mcu_deploy.choose.convex import group
 from mcu_deploy.ir import Graph, GraphEditor, NodeId
 
@@ -49,7 +49,7 @@ def _acyclic(graph: Graph, parts: Iterable[Part]) -> bool:
     return True
 
 
-def _check(graph: Graph, labels: Mapping[NodeId, str], found: Sequence[Partition]) -> None:
+def _check(graph: Graph, labels: Mapping[NodeId, str], found: Sequence[Group]) -> None:
     """What the docstring of `group` promises, from its definition."""
     assert sorted(n for p in found for n in p.nodes) == sorted(labels)
     assert all(labels[n] == p.backend for p in found for n in p.nodes)

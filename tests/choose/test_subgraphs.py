@@ -55,7 +55,7 @@ def test_each_subgraph_is_given_to_backends() -> None:
     found = assignment.subgraphs[branch.id]
     then = after.subgraphs(branch.id)["then_branch"]
     assert [found["then_branch"].backends[n.id].id for n in then.nodes] == ["Only", "CpuRef"]
-    assert [p.backend for p in found["then_branch"].partitions] == ["Only", "CpuRef"]
+    assert [p.backend for p in found["then_branch"].groups] == ["Only", "CpuRef"]
     assert [b.id for b in found["else_branch"].backends.values()] == ["CpuRef"]
 
 

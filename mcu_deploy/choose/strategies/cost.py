@@ -1,15 +1,10 @@
-"""Gives each node to a backend so that all costs together, conversions included, are least.
+"""Covers the graph so that all costs together, conversions included, are best for the goal.
 
-What counts is the sum of the nodes' costs, all in one unit (`common_unit`: modelled cycles, which
-every built-in backend states), and of the conversions that `layouts` will insert where a tensor
-lies otherwise than a reader wants it. A candidate that does not state that unit competes by rank:
-it gets the node where it is the first of the preference, and is out where one that states the unit
-is. The preference decides between equal sums, too.
-
-The nodes are decided one after the other. What the rest will cost depends only on how the tensors
-lie that are still to be read, so of all ways to the same arrangement the cheapest is kept: dynamic
-programming. That finds the optimum while there are at most `WIDTH` arrangements at a time, which
-holds for chains and for networks with a few branches. Beyond, it goes on with the cheapest `WIDTH`.
+What counts is the sum of the costs of nodes and parts, all in one unit (`common_unit`: modelled
+cycles, which every built-in backend states), and of the conversions that `layouts` will insert
+where a tensor lies otherwise than a reader wants it. What does not state that unit competes by
+rank: it gets its nodes where its backend is the first of the preference that has them, and is out
+where another is. The preference decides between equal sums, too.
 
 Measured against all choices for 1,000 random graphs of up to 8 nodes with 3 backends: it finds the
 optimum of each. With WIDTH 2 it finds 980, with WIDTH 1 887, and costs 1.5 times as much at worst.
@@ -17,201 +12,149 @@ optimum of each. With WIDTH 2 it finds 980, with WIDTH 1 887, and costs 1.5 time
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from mcu_deploy.backends.cost import Unit, common_unit
-from mcu_deploy.backends.interface import LayoutRule
-from mcu_deploy.choose.model import Problem
-from mcu_deploy.ir import EdgeId, Node, NodeId, TensorType
-from mcu_deploy.ir.types import channels_last
+from mcu_deploy.backends.interface import LayoutRule, Price
+from mcu_deploy.choose import goals
+from mcu_deploy.choose.model import Candidate, Cover, Part, Problem
+from mcu_deploy.choose.search import Option, Search, Totals
+from mcu_deploy.ir import NodeId
 
 NAME = "cost"
 
 # For each element that a conversion copies: CpuRef's Reorder on a Cortex-M4.
 CONVERSION = {Unit.CYCLES: 8, Unit.INSTRUCTIONS: 5}
 
-# How many arrangements of the live tensors are followed at a time.
+# How many ways to arrange the live tensors are followed at a time, at least (where figures besides
+# time count, a quarter of them: each has ways of its own to be best); and how many steps are taken
+# in all: small graphs are searched through.
 WIDTH = 32
-
-_Order = tuple[int, ...]
-# For each tensor that is still to be read: the order of its axes in memory, and the orders (without
-# axes of size 1, as `TensorType.memory_axes`) of the copies that were made of it.
-_Arrangement = dict[EdgeId, tuple[_Order, frozenset[_Order]]]
+STEPS = 16_000
 
 
-def choose(problem: Problem) -> Mapping[NodeId, str]:
-    """The cheapest candidate for each node, all in all; fixed nodes as they are."""
-    search = _Search(problem)
-    found = search.run(WIDTH)
-    if not search.cut:
-        return found.labels()
+def choose(problem: Problem) -> Cover:
+    """The best cover for the problem's goal; fixed nodes as they are."""
+    search = _search(problem)
+    least = WIDTH if problem.goal == "speed" else WIDTH // 4
+    width = max(least, STEPS // max(1, len(problem.graph.topology.nodes)))
+    found = goals.find(problem, search, width)
+    if not search.cut or problem.goal != "speed" or problem.parts:
+        return found
     # The optimum may have been cut off; what is left must not cost more than the plain preference.
-    plain = {n: _options(problem, n, search.unit)[0].backend for n in problem.candidates}
-    return plain if total(problem, plain) < found.cost[0] else found.labels()
+    unit = _unit(problem)
+    plain = {n: _options(problem, n, unit)[0].backend for n in problem.candidates}
+    return Cover(plain) if total(problem, plain) < total(problem, found) else found
 
 
 def total(problem: Problem, labels: Mapping[NodeId, str]) -> int:
-    """What a choice costs: nodes and conversions. What has no price counts as 0."""
-    return _Search(replace(problem, fixed=labels)).run(1).cost[0]
+    """The time that a cover takes: nodes, parts and conversions. What nobody knows counts as 0."""
+    return totals(problem, labels).time
 
 
-@dataclass(frozen=True)
-class _Option:
-    """A candidate as it is compared: by time, then by its place in the preference."""
+def totals(problem: Problem, labels: Mapping[NodeId, str]) -> Totals:
+    """The sums of a cover, or of a backend for each node."""
+    cover = labels if isinstance(labels, Cover) else Cover(labels)
+    in_parts = {n for part in cover.parts for n in part.nodes}
 
-    backend: str
-    rule: LayoutRule
-    time: int
-    place: int
+    def taken(node: NodeId) -> tuple[Candidate, ...]:
+        mine = [c for c in problem.candidates[node] if c.backend == cover[node]]
+        at = cover.chosen.get(node)
+        return (
+            () if node in in_parts else (mine[0] if at is None else problem.candidates[node][at],)
+        )
+
+    candidates = {node: taken(node) for node in problem.candidates}
+    only = replace(problem, candidates=candidates, fixed={}, parts=cover.parts)
+    (path, *_) = _search(only).run(lambda t: (t.cost,), 1)
+    return path.totals
 
 
-def _options(problem: Problem, node: NodeId, unit: Unit) -> tuple[_Option, ...]:
+def _search(problem: Problem) -> Search:
+    unit = _unit(problem)
+    options = {node: _options(problem, node, unit) for node in problem.candidates}
+    positions = problem.graph.topology.positions
+    parts: dict[NodeId, list[Option]] = {}
+    for part in problem.parts:
+        if all(problem.fixed.get(n, part.backend) == part.backend for n in part.nodes):
+            whole = _whole(problem, part, unit)
+            if whole is not None:
+                first = min(part.nodes, key=positions.__getitem__)
+                parts.setdefault(first, []).append(whole)
+    every = [o for some in (*options.values(), *parts.values()) for o in some]
+    return Search(
+        problem, options.__getitem__, parts, CONVERSION[unit], _shared(problem, every)
+    )  # fmt: skip
+
+
+def _unit(problem: Problem) -> Unit:
+    """The unit in which everything of the problem is compared."""
+    nodes = (c.costs for cs in problem.candidates.values() for c in cs)
+    return common_unit((*nodes, *(part.proposal.price.costs for part in problem.parts)))
+
+
+def _shared(problem: Problem, options: Iterable[Option]) -> frozenset[str]:
+    """The functions of which it matters whether they are there already."""
+    if not goals.looks_at_flash(problem.goal):
+        return frozenset()
+    count = Counter(key for option in options for key in option.price.code)
+    return frozenset(key for key, times in count.items() if times > 1)
+
+
+def _options(problem: Problem, node: NodeId, unit: Unit) -> tuple[Option, ...]:
     """The candidates to compare: the fixed one; the first where it has no price; else all that have
     one."""
     fixed = problem.fixed.get(node)
     options = [
-        (_Option(c.backend, c.support.layout, 0 if price is None else price.value, place), price)
+        (
+            Option(
+                c.backend, c.support.layout, 0 if price is None else price.value, place,
+                c.costs.flash or 0, Price() if c.proposal is None else c.proposal.price,
+                number=place,
+            ),
+            price,
+        )
         for place, c in enumerate(problem.candidates[node])
         for price in [c.costs.price(unit)]
         if fixed in (None, c.backend)
-    ]
-    first, price = options[0]
-    return (first,) if price is None else tuple(o for o, p in options if p is not None)
+    ]  # fmt: skip
+    if not options or options[0][1] is not None:
+        return tuple(o for o, price in options if price is not None)
+    return (options[0][0],)
 
 
-@dataclass(frozen=True)
-class _Path:
-    """The decisions up to a node, their cost so far (time, places), and how the tensors lie."""
+def _whole(problem: Problem, part: Part, unit: Unit) -> Option | None:
+    """A part as it is compared; None where it is out.
 
-    cost: tuple[int, int]
-    tensors: _Arrangement
-    node: NodeId | None = None
-    backend: str = ""
-    previous: _Path | None = None
-
-    def labels(self) -> dict[NodeId, str]:
-        found: dict[NodeId, str] = {}
-        path: _Path | None = self
-        while path is not None:
-            if path.node is not None:
-                found[path.node] = path.backend
-            path = path.previous
-        return dict(reversed(found.items()))
-
-
-class _Search:
-    """Follows the cheapest path to every arrangement, node by node. cut: whether any was left."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.graph = problem.graph
-        self.cut = False
-        every = problem.candidates.values()
-        self.unit = common_unit(c.costs for candidates in every for c in candidates)
-        self._last_reader = {edge: node.id for node in self.graph.nodes for edge in node.reads}
-        self._outputs = frozenset(self.graph.outputs)
-
-    def run(self, width: int) -> _Path:
-        """The cheapest path to the end, where at most `width` are followed at a time."""
-        inputs: _Arrangement = {
-            edge: (_natural(self.graph.type(edge)), frozenset()) for edge in self.graph.inputs
-        }
-        paths = [_Path((0, 0), inputs)]
-        for node in self.graph.nodes:
-            best: dict[tuple[object, ...], _Path] = {}
-            for path in paths:
-                for reached in self._decide(path, node):
-                    key = tuple(reached.tensors.items())
-                    if key not in best or reached.cost < best[key].cost:
-                        best[key] = reached
-            paths = sorted(best.values(), key=lambda path: path.cost)
-            if len(paths) > width:
-                self.cut = True
-                del paths[width:]
-        return min(paths, key=lambda path: path.cost)
-
-    def _decide(self, path: _Path, node: Node) -> Iterator[_Path]:
-        """One path further for each option. A node that has no candidates wants natural order."""
-        if node.id not in self.problem.candidates:
-            yield self._extend(path, node, _Option("", LayoutRule.NATURAL, 0, 0), None)
-            return
-        for option in _options(self.problem, node.id, self.unit):
-            yield self._extend(path, node, option, node.id)
-
-    def _extend(self, path: _Path, node: Node, option: _Option, decided: NodeId | None) -> _Path:
-        tensors = dict(path.tensors)
-        inputs = [e for e in dict.fromkeys(node.inputs) if e is not None and e in tensors]
-        leader = self._leader(node, inputs, tensors) if option.rule is LayoutRule.SAME else None
-        time = path.cost[0] + option.time
-        if option.rule is not LayoutRule.VIEW:
-            for edge in inputs:
-                time += self._convert(edge, _wanted(self._type(edge), option.rule, leader), tensors)
-        for edge in node.writes:
-            order = self._written(node, self._type(edge), option.rule, leader, tensors)
-            tensors[edge] = (order, frozenset())
-        for edge in (*(e for e in node.reads if e in tensors), *node.writes):
-            if self._last_reader.get(edge, node.id) == node.id:
-                if edge in self._outputs:
-                    time += self._convert(edge, _natural(self._type(edge)), tensors)
-                del tensors[edge]
-        cost = (time, path.cost[1] + option.place)
-        return _Path(cost, tensors, decided, option.backend, path)
-
-    def _type(self, edge: EdgeId) -> TensorType:
-        return self.graph.type(edge)
-
-    def _convert(self, edge: EdgeId, wanted: _Order, tensors: _Arrangement) -> int:
-        """What a reader's order costs: nothing where the bytes are the same or a copy is there."""
-        order, copies = tensors[edge]
-        shape = self._type(edge).shape
-        target = _in_memory(wanted, shape)
-        if target == _in_memory(order, shape) or target in copies:
-            return 0
-        tensors[edge] = (order, copies | {target})
-        return CONVERSION[self.unit] * self._type(edge).elements
-
-    def _leader(self, node: Node, inputs: list[EdgeId], tensors: _Arrangement) -> _Order | None:
-        """How the input lies that the others follow under the rule SAME (as in `layouts`)."""
-        rank = self._type(node.writes[0]).rank
-        alike = [e for e in inputs if self._type(e).rank == rank]
-        if not alike:
-            return None
-        return tensors[max(alike, key=lambda e: self._type(e).bytes)][0]
-
-    def _written(
-        self,
-        node: Node,
-        output: TensorType,
-        rule: LayoutRule,
-        leader: _Order | None,
-        tensors: _Arrangement,
-    ) -> _Order:
-        if rule is not LayoutRule.VIEW:
-            return _wanted(output, rule, leader)
-        source = node.inputs[0]
-        if source is None or source not in tensors:
-            return _natural(output)
-        order = tensors[source][0]
-        if node.op != "Transpose":
-            return order
-        perm = self.graph.attributes(node.id).get("perm", tuple(reversed(range(len(order)))))
-        return tuple(tuple(perm).index(axis) for axis in order)
+    Without a price, what a backend made itself of layers that were given to it costs what these
+    cost; any other has to be of the first backend that has its nodes.
+    """
+    price = part.proposal.price.costs.price(unit)
+    value = None if price is None else price.value
+    if value is None and part.asked:
+        own = [
+            c.costs.price(unit)
+            for n in part.nodes
+            for c in problem.candidates.get(n, ())
+            if c.backend == part.backend
+        ]
+        known = [c.value for c in own if c is not None]
+        value = sum(known) if len(known) == len(part.nodes) else None
+    places = [_place(problem, n, part.backend) for n in part.nodes]
+    if value is None and any(places):
+        return None
+    return Option(
+        part.backend, LayoutRule.NATURAL, value or 0, sum(places),
+        part.proposal.price.costs.flash or 0, part.proposal.price, part,
+    )  # fmt: skip
 
 
-def _natural(type_: TensorType) -> _Order:
-    return tuple(range(type_.rank))
-
-
-def _wanted(type_: TensorType, rule: LayoutRule, leader: _Order | None) -> _Order:
-    """The order in which a layer wants a tensor that it reads or writes."""
-    if rule is LayoutRule.CHANNELS_LAST and type_.rank >= 3:
-        return channels_last(type_.rank)
-    if rule is LayoutRule.SAME and leader is not None and len(leader) == type_.rank:
-        return leader
-    return _natural(type_)
-
-
-def _in_memory(order: _Order, shape: tuple[int, ...]) -> _Order:
-    """An order without the axes of size 1, which have no place in memory."""
-    return tuple(axis for axis in order if shape[axis] != 1)
+def _place(problem: Problem, node: NodeId, backend: str) -> int:
+    """Where a backend stands in the preference for a node."""
+    order = [c.backend for c in problem.candidates.get(node, ())]
+    if backend in order:
+        return order.index(backend)
+    before = [*problem.preference].index(backend) if backend in problem.preference else 0
+    return sum(b in problem.preference[:before] for b in order)

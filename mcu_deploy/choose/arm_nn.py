@@ -1,0 +1,101 @@
+"""Lets a backend that is written in Arm NN's words optimise what a cover gave it.
+
+Document 001: what it substituted, what it failed, what it left untouched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from mcu_deploy.backends.interface import (
+    Backend,
+    Costs,
+    OptimizationViews,
+    Price,
+    Proposal,
+    SubgraphView,
+    Substitution,
+    Target,
+    layer_of,
+)
+from mcu_deploy.choose.model import Candidate, Part
+from mcu_deploy.choose.offers import ask, part_of
+from mcu_deploy.errors import BackendFault
+from mcu_deploy.ir import Graph, GraphEditor, NodeId
+from mcu_deploy.ir.substitute import SubstitutionError, require_fit
+
+
+def optimize(backend: Backend, view: SubgraphView) -> OptimizationViews:
+    """What a backend makes of a view. Raises BackendFault where the answer is none."""
+    own = getattr(backend, "optimize_subgraph", None)
+    answer = OptimizationViews(untouched=(view,)) if own is None else own(view)
+    return checked(backend.id, view, answer)
+
+
+def checked(backend: str, view: SubgraphView, answer: OptimizationViews) -> OptimizationViews:
+    """The answer, if each node of the view is in exactly one of its parts; else BackendFault."""
+    parts = [s.substitutable for s in answer.substitutions]
+    count = Counter[NodeId](
+        n for part in (*parts, *answer.failed, *answer.untouched) for n in part.node_ids
+    )
+    names = {n.id: n.name for n in view.nodes}
+    strange = sorted(set(count) - set(names))
+    missing = [names[n] for n in names if n not in count]
+    twice = [names[n] for n in names if count[n] > 1]
+    for nodes, what in (
+        (strange, "speaks of nodes that are not in its view"),
+        (missing, "does not say what became of"),
+        (twice, "has in more than one part"),
+    ):
+        if nodes:
+            listed = ", ".join(map(repr, nodes[:3]))
+            raise BackendFault(
+                backend,
+                f"The backend {backend} optimised {len(names)} nodes, and its answer {what}: "
+                f"{listed}. Leave the backend out, and report this to its vendor.",
+            )
+    return answer
+
+
+def proposed(
+    backend: Backend, graph: Graph, substitution: Substitution, target: Target
+) -> tuple[Part, tuple[Candidate, ...]]:
+    """A substitution as a part that competes, and what computes each of its new nodes.
+
+    Its price is the sum of what the backend estimates of these. Raises BackendFault where it does
+    not fit, or where the backend does not compute what it made.
+    """
+    part = substitution.substitutable
+    try:
+        require_fit(graph, part, substitution.replacement)
+    except SubstitutionError as error:
+        raise BackendFault(
+            backend.id,
+            f"The backend {backend.id} replaced nodes by something else: {error}. Leave the "
+            "backend out, and report this to its vendor.",
+        ) from error
+    replacement = GraphEditor(substitution.replacement).finish()  # without dead parts
+    made = []
+    for node in replacement.nodes:
+        layer = layer_of(replacement, node, target)
+        if len(replacement.topology.nodes) == 1:
+            layer = replace(layer, body=part)
+        support = ask(backend, layer)
+        if not support.supported:
+            raise BackendFault(
+                backend.id,
+                f"The backend {backend.id} made a {layer.op} of what it was given, and does not "
+                f"compute it itself ({support.reason}). Leave the backend out, and report this to "
+                "its vendor.",
+            )
+        made.append(Candidate(backend.id, support, backend.estimate(layer)))
+    proposal = Proposal(
+        part, Price(Costs.sum(c.costs for c in made)), _by_factory, replacement,
+        tuple(c.support.layout for c in made), " + ".join(n.op for n in replacement.nodes),
+    )  # fmt: skip
+    return part_of(backend.id, proposal, replacement, asked=True), tuple(made)
+
+
+def _by_factory(*_: object) -> tuple[()]:
+    raise AssertionError("the backend's workload factory makes its workloads")

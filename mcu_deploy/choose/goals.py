@@ -1,0 +1,78 @@
+"""What a cover is chosen for: `--optimize-for`.
+
+Figures are the backends' prices, so a goal is exact where these add up: time does; flash does but
+for functions that several layers share, which count once; memory is what the planner says, and it
+is asked about at most four covers that look best by a guess (the tensors that live at once).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from mcu_deploy.choose.model import Cover, Problem
+from mcu_deploy.choose.search import Path, Search, Totals, Weigh
+
+# How many covers the planner is asked about.
+PLANS = 4
+
+Goal = Callable[[Problem, Callable[[Weigh], list[Path]]], Cover]
+
+
+def _speed(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
+    """Least time."""
+    return run(lambda t: (t.cost,))[0].cover()
+
+
+def _size(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
+    """Least flash, of equals the least time."""
+    return run(_by_flash)[0].cover()
+
+
+def _ram(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
+    """Least planned peak, of equals the least time."""
+    return _leanest(problem, run(lambda t: ((t.peak,), t.cost)))
+
+
+def _balanced(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
+    """Least time with flash at most 25 % above what `size` reaches; of all within 2 % of that time
+    the least planned peak."""
+    least = run(_by_flash)[0].totals.flash
+    paths = [p for p in run(_by_all) if 4 * p.totals.flash <= 5 * least]
+    if not paths:  # a search that was cut may have lost them all
+        return run(_by_flash)[0].cover()
+    best = min(p.totals.time for p in paths)
+    near = [p for p in paths if 50 * p.totals.time <= 51 * best]
+    return _leanest(problem, near)
+
+
+def _by_flash(totals: Totals) -> tuple[tuple[int, ...], ...]:
+    return ((totals.flash, *totals.cost),)
+
+
+def _by_all(totals: Totals) -> tuple[tuple[int, ...], ...]:
+    return (totals.cost, (totals.flash,), (totals.peak,))
+
+
+def _leanest(problem: Problem, paths: Sequence[Path]) -> Cover:
+    """The cover that needs the least memory, as the planner says of those that seem to."""
+    likely = sorted(paths, key=lambda p: (p.totals.peak, p.totals.cost, p.totals.flash))[:PLANS]
+    if problem.peak is None or len(likely) == 1:
+        return likely[0].cover()
+    peak = problem.peak
+    planned = [(peak(p.cover()), p.totals.cost, k) for k, p in enumerate(likely)]
+    return likely[min(planned)[-1]].cover()
+
+
+GOALS: Mapping[str, Goal] = {
+    "balanced": _balanced, "speed": _speed, "size": _size, "ram": _ram,
+}  # fmt: skip
+
+
+def looks_at_flash(goal: str) -> bool:
+    """Whether functions that layers share make a difference."""
+    return goal in ("balanced", "size")
+
+
+def find(problem: Problem, search: Search, width: int) -> Cover:
+    """The best cover for the problem's goal that a search of a width finds."""
+    return GOALS[problem.goal](problem, lambda weigh: search.run(weigh, width))
