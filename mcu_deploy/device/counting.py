@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators import choose_emulator, launcher_named
+from mcu_deploy.device.emulators.interface import Job
 from mcu_deploy.device.emulators.trace import Event, Marks, Trace
 from mcu_deploy.elf.reader import Elf, load_elf
 from mcu_deploy.errors import DeviceError, RequestError
@@ -97,9 +98,8 @@ def count_instructions(
     )
     program = launcher.find()
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder:
-        trace = launcher.trace(
-            board, bench_elf, program, marks, tuple(extra_args), Path(folder), timeout
-        )
+        job = Job(board, bench_elf, program, tuple(extra_args), Path(folder))
+        trace = launcher.trace(job, marks, timeout)
     names = {place: name for name, place in places.items()}
     run = _Run(f"{bench_elf.name} on {board.name} in {launcher.title}")
     for event in trace.events:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
-from mcu_deploy.errors import ToolError
 from mcu_deploy.processes import programs
 
 _POLL_SECONDS = 0.005
@@ -47,22 +44,18 @@ class ChildProcess:
         self.command = tuple(str(part) for part in command)
         self._stdout = folder / "stdout.txt"
         self._stderr = folder / "stderr.txt"
-        if shutil.which(self.command[0]) is None:
-            raise ToolError(f"{name} cannot be started: there is no program {self.command[0]}")
         with self._stdout.open("wb") as out, self._stderr.open("wb") as err:
-            try:
-                self._process = subprocess.Popen(
-                    programs.limited(self.command, programs.Limits.standard().memory_bytes),
-                    cwd=folder,
-                    stdin=subprocess.PIPE if keep_stdin else subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    env={**os.environ, **(environment or {})},
-                    pass_fds=tuple(pass_fds),
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise ToolError(f"{name} cannot be started: {error}") from error
+            self._process = programs.start(
+                name,
+                self.command,
+                programs.Limits.standard().memory_bytes,
+                cwd=folder,
+                stdin=subprocess.PIPE if keep_stdin else subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env={**os.environ, **(environment or {})},
+                pass_fds=tuple(pass_fds),
+            )
 
     @property
     def pid(self) -> int:
@@ -127,12 +120,7 @@ class ChildProcess:
     def __enter__(self) -> ChildProcess:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.stop()
 
 

@@ -23,11 +23,11 @@ import signal
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from mcu_deploy.errors import ToolError
+from mcu_deploy.processes.programs import Limits, at_most
 
 T = TypeVar("T")
 
@@ -38,12 +38,6 @@ _MEMORY_ERROR = 71
 
 class DidNotReturn(Exception):
     """A call that did not return: a clause, such as "crashed (SIGABRT)"."""
-
-
-@dataclass(frozen=True)
-class _Limits:
-    memory_bytes: int
-    cpu_seconds: int
 
 
 def call(
@@ -57,7 +51,7 @@ def call(
     memory_bytes: what it may take beyond what this process has. cpu_seconds: of processor time,
     so that a busy machine does not matter. Raises DidNotReturn.
     """
-    limits = _Limits(memory_bytes, cpu_seconds)
+    limits = Limits(cpu_seconds, memory_bytes)
     reader, writer = os.pipe()
     parent = os.getpid()
     try:
@@ -97,7 +91,7 @@ def _fork() -> int:
 def _become_child(
     parent: int,
     writer: int,
-    limits: _Limits,
+    limits: Limits,
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
 ) -> NoReturn:
@@ -141,17 +135,16 @@ def _pickled(error: Exception) -> bytes:
     return made
 
 
-def _limit(limits: _Limits) -> None:
+def _limit(limits: Limits) -> None:
     """Limits of this process: memory beyond what it has, processor time, and no core files."""
     taken = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
     for kind, value in (
         (resource.RLIMIT_DATA, taken + limits.memory_bytes),
-        (resource.RLIMIT_CPU, limits.cpu_seconds),
+        (resource.RLIMIT_CPU, int(limits.seconds)),
         (resource.RLIMIT_CORE, 1),  # not 0: only that keeps a core *program* from running
     ):
-        _, hard = resource.getrlimit(kind)
         # The hard limit stays: at that of processor time the signal would not tell which it was.
-        resource.setrlimit(kind, (value if hard < 0 else min(value, hard), hard))
+        resource.setrlimit(kind, (at_most(kind, value), resource.getrlimit(kind)[1]))
     with contextlib.suppress(OSError):  # where memory runs out, the kernel ends us, not the user
         Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -191,10 +184,10 @@ def _kill(child: int) -> None:
             kill(child, signal.SIGKILL)
 
 
-def _obituary(status: int, in_time: bool, limits: _Limits) -> str:
+def _obituary(status: int, in_time: bool, limits: Limits) -> str:
     code = os.waitstatus_to_exitcode(status)
     if not in_time or code == -signal.SIGXCPU:
-        return f"took longer than {limits.cpu_seconds} seconds"
+        return f"took longer than {limits.seconds:g} seconds"
     if code in (_MEMORY_ERROR, -signal.SIGKILL):
         return f"needed more than {limits.memory_bytes >> 20:,} MB of memory"
     return f"crashed ({signal.Signals(-code).name})" if code < 0 else "crashed"

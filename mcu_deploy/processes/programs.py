@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from mcu_deploy.errors import ToolError, UsageError
 
@@ -44,7 +44,8 @@ _TOO_LARGE = re.compile(r"^\S+: .*File size limit exceeded", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Limits:
-    """What a child may take: seconds of real time; bytes of memory, and of each file it writes."""
+    """What a child may take: seconds (a program of real time, a call of processor time), and bytes
+    of memory, and of each file that a program writes."""
 
     seconds: float
     memory_bytes: int
@@ -100,21 +101,15 @@ def run(
         standard.seconds if seconds is None else seconds,
         standard.memory_bytes if memory_bytes is None else memory_bytes,
     )
-    if shutil.which(str(command[0])) is None:
-        raise ToolError(f"{command[0]} cannot be run: there is no such program.")
     # Files and no pipes: what a program leaves behind may hold a pipe open for ever.
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, \
             tempfile.TemporaryFile() as err:  # fmt: skip
         source.write(given)
         source.seek(0)
-        try:
-            process = subprocess.Popen(
-                limited(command, limits.memory_bytes, math.ceil(limits.seconds) + 60),
-                cwd=cwd, env=environment, stdin=source, stdout=out, stderr=err,
-                start_new_session=True,
-            )  # fmt: skip
-        except OSError as error:
-            raise ToolError(f"{command[0]} cannot be run ({error.strerror}).") from error
+        process = start(
+            str(command[0]), command, limits.memory_bytes, math.ceil(limits.seconds) + 60,
+            cwd=cwd, env=environment, stdin=source, stdout=out, stderr=err,
+        )  # fmt: skip
         try:
             in_time = _wait(process, limits.seconds)
         finally:
@@ -125,20 +120,38 @@ def run(
     return Ended(code, output, errors, exhausted)
 
 
-def limited(
-    command: Sequence[str | Path], memory_bytes: int, cpu_seconds: int | None = None
-) -> list[str]:
-    """The command line that runs `command` with limits, and ends it when our thread ends.
+def start(
+    called: str,
+    command: Sequence[str | Path],
+    memory_bytes: int,
+    cpu_seconds: int | None = None,
+    **options: Any,
+) -> subprocess.Popen[bytes]:
+    """Starts a program with limits, in a process group of its own, which our thread's end ends.
 
-    cpu_seconds: of each of its processes; None: none. What is limited already stays as it is.
+    called: how a message calls it. cpu_seconds: of each of its processes; None: none. options: of
+    Popen. Raises ToolError where it cannot be started.
     """
+    if shutil.which(str(command[0])) is None:
+        raise ToolError(f"{called} cannot be started: there is no program {command[0]}.")
+    line = _limited(command, memory_bytes, cpu_seconds)
+    try:
+        return subprocess.Popen(line, start_new_session=True, **options)
+    except OSError as error:
+        raise ToolError(f"{called} cannot be started ({error.strerror}).") from error
+
+
+def _limited(
+    command: Sequence[str | Path], memory_bytes: int, cpu_seconds: int | None
+) -> list[str]:
+    """The command line that runs `command` with limits; what is limited already stays as it is."""
     limits = [
         ("-d", resource.RLIMIT_DATA, memory_bytes, 1024),
         ("-f", resource.RLIMIT_FSIZE, memory_bytes, 512),
     ]
     if cpu_seconds is not None:
         limits.append(("-t", resource.RLIMIT_CPU, cpu_seconds, 1))
-    words = [f"ulimit {o} {_at_most(kind, value) // unit}" for o, kind, value, unit in limits]
+    words = [f"ulimit {o} {at_most(kind, value) // unit}" for o, kind, value, unit in limits]
     setpriv = shutil.which("setpriv")
     wrapper = "" if setpriv is None else f"{setpriv} --pdeathsig KILL -- "
     script = "; ".join([*words, f'exec {wrapper}"$@"'])
@@ -201,7 +214,7 @@ def _exhausted(code: int, output: bytes, errors: bytes, limits: Limits, in_time:
     return f"{what} more than {size}, or than there is ({MEMORY_VARIABLE} sets the limit, in MB)"
 
 
-def _at_most(kind: int, value: int) -> int:
+def at_most(kind: int, value: int) -> int:
     """A limit that may be set: a lower one that holds for us can only be kept."""
     _, hard = resource.getrlimit(kind)
     return value if hard == resource.RLIM_INFINITY else min(value, hard)

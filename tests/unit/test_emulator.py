@@ -11,7 +11,7 @@ import pytest
 from mcu_deploy.boards import load_board
 from mcu_deploy.device.emulators import choose_emulator, launchers, open_emulator
 from mcu_deploy.device.emulators.renode import find_renode
-from mcu_deploy.device.emulators.trace import Event, Marks, ends, read_events, read_pairs
+from mcu_deploy.device.emulators.trace import Event, Marks, ends, read_events, read_rows
 from mcu_deploy.errors import ToolError, UsageError
 
 
@@ -145,9 +145,9 @@ def test_damaged_settings_of_renode_run(text: str, bare_machine: Path, tmp_path:
 
 def test_an_event_log_that_is_still_being_written(tmp_path: Path) -> None:
     log = tmp_path / "events.txt"
-    assert read_pairs(log) == ()
+    assert read_rows(log) == ()
     log.write_text("8000044 3\n8000048 2007\n80000")
-    assert read_pairs(log) == ((0x8000044, 3), (0x8000048, 2007))
+    assert read_rows(log) == ((0x8000044, 3), (0x8000048, 2007))
     assert read_events(log) == (Event(0x8000044, 3), Event(0x8000048, 2007))
 
 

@@ -106,7 +106,7 @@ def test_it_ends_when_we_are_killed(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there() -> None:
-    with pytest.raises(ToolError, match="/no/where cannot be run: there is no such program"):
+    with pytest.raises(ToolError, match="/no/where cannot be started: there is no program"):
         programs.run(["/no/where"])
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import Launcher, Program, Started
+from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
 from mcu_deploy.device.emulators.trace import Marks, Trace
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
@@ -18,15 +17,9 @@ _START_SECONDS = 10.0
 _PORT_LINE = re.compile(r"^port (\d+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class HostProcess:
+class HostProcess(Launcher):
     """A process of this machine as a `Launcher`. The firmware is started with `--port 0` and
     prints `port N` when it listens."""
-
-    name: str = "host"
-    title: str = "a process of this machine"
-    rank: int = 0
-    merit: str = "needs no emulator"
 
     def machine(self, board: Board) -> str | None:
         """Only the host board runs so."""
@@ -37,31 +30,22 @@ class HostProcess:
         return Program(Path(), "built in")
 
     @contextlib.contextmanager
-    def start(
-        self, board: Board, elf: Path, program: Program, extra_args: Sequence[str], folder: Path
-    ) -> Iterator[Started]:
+    def start(self, job: Job) -> Iterator[Started]:
         """Starts the firmware and waits for the line with its port."""
         with ChildProcess(
-            "the host firmware", [elf, "--port", "0", *extra_args], folder=folder
+            "the host firmware", [job.elf, "--port", "0", *job.extra_args], folder=job.folder
         ) as process:
             if not process.wait_until(
                 lambda: _PORT_LINE.search(process.stdout()) is not None, _START_SECONDS
             ):
-                raise ToolError(f"the host firmware {elf} names no port: it {process.failure()}")
+                raise ToolError(
+                    f"the host firmware {job.elf} names no port: it {process.failure()}"
+                )
             match = _PORT_LINE.search(process.stdout())
             assert match is not None
             yield Started(f"socket://127.0.0.1:{match.group(1)}", "", process)
 
-    def trace(
-        self,
-        board: Board,
-        elf: Path,
-        program: Program,
-        marks: Marks,
-        extra_args: Sequence[str],
-        folder: Path,
-        seconds: float,
-    ) -> Trace:
+    def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
         """The machine's own instructions say nothing of a microcontroller: UsageError."""
         raise RequestError(
             "instructions are counted for microcontrollers only; "
@@ -69,4 +53,4 @@ class HostProcess:
         )
 
 
-EMULATOR: Launcher = HostProcess()
+EMULATOR = HostProcess("host", "a process of this machine", 0, "needs no emulator")

@@ -14,10 +14,11 @@ import contextlib
 import importlib
 import pkgutil
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.trace import Marks, Trace
@@ -42,49 +43,47 @@ class Started:
     process: ChildProcess
 
 
-class Launcher(Protocol):
-    """What an emulator's module gives as EMULATOR."""
+@dataclass(frozen=True)
+class Job:
+    """What an emulator is to run: its program, the firmware of a board, more arguments for its
+    command line, and a folder for temporary files."""
 
-    @property
-    def name(self) -> str:
-        """How the command line calls it: `qemu`."""
+    board: Board
+    elf: Path
+    program: Program
+    extra_args: tuple[str, ...]
+    folder: Path
 
-    @property
-    def title(self) -> str:
-        """How a sentence calls it: `QEMU`."""
 
-    @property
-    def rank(self) -> int:
-        """Where several can run a board, the lowest rank is taken."""
+@dataclass(frozen=True)
+class Launcher(ABC):
+    """What an emulator's module gives as EMULATOR.
 
-    @property
-    def merit(self) -> str:
-        """Why it is preferred to those of a higher rank: the end of a sentence."""
+    name: how the command line calls it (`qemu`); title: how a sentence calls it (`QEMU`). Where
+    several can run a board, the lowest rank is taken; merit: why, as the end of a sentence.
+    """
 
+    name: str
+    title: str
+    rank: int
+    merit: str
+
+    @abstractmethod
     def machine(self, board: Board) -> str | None:
         """What it calls the board; None where it has no such machine."""
 
+    @abstractmethod
     def find(self) -> Program:
         """The installed program. ToolError, with how to get it, where there is none."""
 
-    @contextlib.contextmanager
-    def start(
-        self, board: Board, elf: Path, program: Program, extra_args: Sequence[str], folder: Path
-    ) -> Iterator[Started]:
-        """Runs `elf` until the context ends. The serial line waits at `url` for one client; no
-        byte that the firmware sends before that is lost. `folder` is for temporary files."""
+    @abstractmethod
+    def start(self, job: Job) -> AbstractContextManager[Started]:
+        """Runs the firmware until the context ends. The serial line waits at `url` for one client;
+        no byte that the firmware sends before that is lost."""
 
-    def trace(
-        self,
-        board: Board,
-        elf: Path,
-        program: Program,
-        marks: Marks,
-        extra_args: Sequence[str],
-        folder: Path,
-        seconds: float,
-    ) -> Trace:
-        """Runs `elf` until the marks end it, at most `seconds`, and counts its instructions.
+    @abstractmethod
+    def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
+        """Runs the firmware until the marks end it, at most `seconds`, and counts its instructions.
         UsageError where the emulator cannot count, or cannot make a histogram."""
 
 
@@ -193,7 +192,7 @@ def open_emulator(
     program = launcher.find()
     with (
         tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder,
-        launcher.start(board, elf, program, tuple(extra_args), Path(folder)) as started,
+        launcher.start(Job(board, elf, program, tuple(extra_args), Path(folder))) as started,
     ):
         try:
             yield Emulator(

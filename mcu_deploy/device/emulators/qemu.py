@@ -6,14 +6,13 @@ import contextlib
 import re
 import shutil
 import socket
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import Launcher, Program, Started
+from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
 from mcu_deploy.device.emulators.qemu_plugin import plugin
-from mcu_deploy.device.emulators.trace import Marks, Trace, read_events, read_pairs
+from mcu_deploy.device.emulators.trace import Marks, Trace, read_events, read_rows
 from mcu_deploy.errors import ToolError
 from mcu_deploy.processes import programs
 from mcu_deploy.processes.background import ChildProcess
@@ -24,14 +23,8 @@ _START_SECONDS = 20.0
 _WAITING = "waiting for connection on"
 
 
-@dataclass(frozen=True)
-class Qemu:
+class Qemu(Launcher):
     """QEMU as a `Launcher`."""
-
-    name: str = "qemu"
-    title: str = "QEMU"
-    rank: int = 10
-    merit: str = "faults where the chip faults, and starts at once"
 
     def machine(self, board: Board) -> str | None:
         """QEMU's name of the board (`-M`), or None."""
@@ -48,16 +41,14 @@ class Qemu:
         return Program(Path(path), "on the PATH")
 
     @contextlib.contextmanager
-    def start(
-        self, board: Board, elf: Path, program: Program, extra_args: Sequence[str], folder: Path
-    ) -> Iterator[Started]:
+    def start(self, job: Job) -> Iterator[Started]:
         """Starts QEMU; its machine stands still until the serial line has a client.
 
         The port is opened here and handed over as a file descriptor: nobody else can take it
         between, and a client may connect at any time from now on.
         """
-        assert board.qemu is not None
-        version = program_version(program)
+        assert job.board.qemu is not None
+        version = program_version(job.program)
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             listener.listen(1)
@@ -66,34 +57,25 @@ class Qemu:
             # nodelay: without it small frames wait for each other's acknowledgement.
             chardev = f"socket,id=mcu,fd={descriptor},server=on,wait=on,nodelay=on"
             command = [
-                *base_command(board, elf, program),
+                *_base_command(job),
                 *("-chardev", chardev),
-                *(["-serial", "null"] * board.qemu.serial),
+                *(["-serial", "null"] * job.board.qemu.serial),
                 *("-serial", "chardev:mcu"),
-                *extra_args,
+                *job.extra_args,
             ]
-            process = ChildProcess("QEMU", command, folder=folder, pass_fds=(descriptor,))
+            process = ChildProcess("QEMU", command, folder=job.folder, pass_fds=(descriptor,))
         with process:
             # A wrong argument ends QEMU before this point, an unreadable ELF only after it.
             if not process.wait_until(lambda: _WAITING in process.stderr(), _START_SECONDS):
                 raise ToolError(
-                    f"QEMU did not start {elf.name} for {board.name}: it {_why(process)}"
+                    f"QEMU did not start {job.elf.name} for {job.board.name}: it {_why(process)}"
                 )
             yield Started(f"socket://127.0.0.1:{port}", version, process)
 
-    def trace(
-        self,
-        board: Board,
-        elf: Path,
-        program: Program,
-        marks: Marks,
-        extra_args: Sequence[str],
-        folder: Path,
-        seconds: float,
-    ) -> Trace:
+    def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
         """Runs `elf` with the counting plugin, without a serial line, until the marks end it."""
-        version = program_version(program)
-        arguments = [f"file={_escaped(plugin(folder))}", "out=events.txt"]
+        version = program_version(job.program)
+        arguments = [f"file={_escaped(plugin(job.folder))}", "out=events.txt"]
         for name, addresses in (("mark", marks.mark), ("once", marks.once), ("stop", marks.stop)):
             arguments += [f"{name}={address:#x}" for address in addresses]
         arguments += [f"skip={first:#x}-{end:#x}" for first, end in marks.skip]
@@ -101,38 +83,35 @@ class Qemu:
             first, last = marks.histogram
             arguments += ["hist=histogram.txt", f"from={first:#x}", f"to={last:#x}"]
         command = [
-            *base_command(board, elf, program),
+            *_base_command(job),
             *("-serial", "none"),
             *("-plugin", ",".join(arguments)),
-            *extra_args,
+            *job.extra_args,
         ]
-        with ChildProcess("QEMU", command, folder=folder) as process:
+        with ChildProcess("QEMU", command, folder=job.folder) as process:
             finished = process.wait(seconds)
             if finished and process.exit_code != 0:
                 raise ToolError(
-                    f"QEMU cannot count {elf.name} for {board.name}: it {_why(process)}"
+                    f"QEMU cannot count {job.elf.name} for {job.board.name}: it {_why(process)}"
                 )
-        return Trace(
-            read_events(folder / "events.txt"),
-            finished,
-            version,
-            None if marks.histogram is None else dict(read_pairs(folder / "histogram.txt")),
-        )
+        executed = read_rows(job.folder / "histogram.txt")
+        histogram = None if marks.histogram is None else {row[0]: row[1] for row in executed}
+        return Trace(read_events(job.folder / "events.txt"), finished, version, histogram)
 
 
-EMULATOR: Launcher = Qemu()
+EMULATOR = Qemu("qemu", "QEMU", 10, "faults where the chip faults, and starts at once")
 
 
-def base_command(board: Board, elf: Path, program: Program) -> list[str]:
+def _base_command(job: Job) -> list[str]:
     """QEMU's command line for a board and an ELF, without its serial ports.
 
     A comma in the name of the ELF would be fine: -kernel takes the rest of the argument as it is.
     """
-    assert board.qemu is not None
+    assert job.board.qemu is not None
     return [
-        str(program.path),
-        *("-M", board.qemu.machine),
-        *("-kernel", str(elf)),
+        str(job.program.path),
+        *("-M", job.board.qemu.machine),
+        *("-kernel", str(job.elf)),
         *("-display", "none"),
         *("-monitor", "none"),
     ]

@@ -15,14 +15,13 @@ import re
 import shutil
 import socket
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy import resources
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import Launcher, Program, Started
-from mcu_deploy.device.emulators.trace import Event, Marks, Trace, ends, read_pairs
+from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
+from mcu_deploy.device.emulators.trace import Event, Marks, Trace, ends, read_events
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
 
@@ -37,14 +36,8 @@ _SERVE = f'emulation RunFor "0.02"\necho "{_READY}"\nstart\n'
 _ARGUMENTS = ("--disable-gui", "--plain", "--console", "--hide-log")
 
 
-@dataclass(frozen=True)
-class Renode:
+class Renode(Launcher):
     """Renode as a `Launcher`."""
-
-    name: str = "renode"
-    title: str = "Renode"
-    rank: int = 20
-    merit: str = "knows the chip's peripherals"
 
     def machine(self, board: Board) -> str | None:
         """The platform description of the board, or None."""
@@ -55,9 +48,7 @@ class Renode:
         return find_renode()
 
     @contextlib.contextmanager
-    def start(
-        self, board: Board, elf: Path, program: Program, extra_args: Sequence[str], folder: Path
-    ) -> Iterator[Started]:
+    def start(self, job: Job) -> Iterator[Started]:
         """Starts Renode with the board. What the firmware sends before there is a client is kept.
 
         Renode opens the port itself, so it is chosen here and may be taken by somebody else
@@ -65,32 +56,25 @@ class Renode:
         """
         for attempt in range(_PORT_ATTEMPTS):
             port = _free_port()
-            _write_machine(board, elf, port, folder, _SERVE)
-            with _process(program, extra_args, folder) as process:
+            _write_machine(job, port, _SERVE)
+            with _process(job) as process:
                 problem = _wait_until_ready(process)
                 if problem is not None:
                     if "in use" in problem and attempt + 1 < _PORT_ATTEMPTS:
                         continue
-                    raise ToolError(f"Renode did not start {elf.name} for {board.name}: {problem}")
+                    raise ToolError(
+                        f"Renode did not start {job.elf.name} for {job.board.name}: {problem}"
+                    )
                 version = _version(process.stdout())
                 yield Started(f"socket://127.0.0.1:{port}", version, process)
                 return
 
-    def trace(
-        self,
-        board: Board,
-        elf: Path,
-        program: Program,
-        marks: Marks,
-        extra_args: Sequence[str],
-        folder: Path,
-        seconds: float,
-    ) -> Trace:
+    def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
         """Counts with hooks at the marked addresses that note the processor's own counter of
         executed instructions (exact: it does not hold the instruction that is about to run)."""
         if marks.histogram is not None:
             raise RequestError("Renode counts no single addresses; use QEMU for a histogram")
-        log = folder / "events.txt"
+        log = job.folder / "events.txt"
         note = (
             f"f = open({str(log)!r}, 'a'); "
             "f.write('%x %d\\n' % (pc, self.ExecutedInstructions)); f.close()"
@@ -101,23 +85,27 @@ class Renode:
         )
         # Nothing here waits for real time: virtual time may run ahead of it.
         hooks += f'emulation SetAdvanceImmediately true\necho "{_READY}"\nstart\n'
-        _write_machine(board, elf, _free_port(), folder, hooks)
-        with _process(program, extra_args, folder) as process:
+        _write_machine(job, _free_port(), hooks)
+        with _process(job) as process:
             problem = _wait_until_ready(process)
             if problem is not None:
-                raise ToolError(f"Renode cannot count {elf.name} for {board.name}: {problem}")
+                raise ToolError(
+                    f"Renode cannot count {job.elf.name} for {job.board.name}: {problem}"
+                )
             deadline = time.monotonic() + seconds
             while True:
                 events = _events(log)
                 if ends(events, marks) or time.monotonic() > deadline:
                     break
                 if not process.is_running:
-                    raise ToolError(f"Renode stopped counting {elf.name}: it {process.failure()}")
+                    raise ToolError(
+                        f"Renode stopped counting {job.elf.name}: it {process.failure()}"
+                    )
                 time.sleep(0.02)
         return Trace(events, ends(events, marks), _version(process.stdout()))
 
 
-EMULATOR: Launcher = Renode()
+EMULATOR = Renode("renode", "Renode", 20, "knows the chip's peripherals")
 
 
 def find_renode() -> Program:
@@ -170,9 +158,10 @@ def _free_port() -> int:
         return port
 
 
-def _write_machine(board: Board, elf: Path, port: int, folder: Path, rest: str) -> None:
-    """Writes machine.resc and what it needs into `folder`; names in it are relative, so that no
+def _write_machine(job: Job, port: int, rest: str) -> None:
+    """Writes machine.resc and what it needs into the folder; names in it are relative, so that no
     path has to be quoted for Renode."""
+    board, folder = job.board, job.folder
     assert board.renode is not None
     shipped = resources.root() / "renode"
     adapted = shipped / f"{board.name}.repl"
@@ -188,7 +177,7 @@ def _write_machine(board: Board, elf: Path, port: int, folder: Path, rest: str) 
             'sysbus:\n    init:\n        Tag <0xE0001000, 0xE0001FFF> "DWT"\n'
         )
     (folder / "platform.repl").write_text(platform)
-    shutil.copyfile(elf, folder / "firmware.elf")
+    shutil.copyfile(job.elf, folder / "firmware.elf")
     shutil.copyfile(shipped / "firmware.resc", folder / "firmware.resc")
     (folder / "machine.resc").write_text(
         f'$name="{re.sub(r"[^A-Za-z0-9_-]", "_", board.name)}"\n'
@@ -202,13 +191,13 @@ def _write_machine(board: Board, elf: Path, port: int, folder: Path, rest: str) 
     )
 
 
-def _process(program: Program, extra_args: Sequence[str], folder: Path) -> ChildProcess:
+def _process(job: Job) -> ChildProcess:
     """Renode at work on machine.resc. Its standard input stays open: it ends when that ends."""
     return ChildProcess(
         "Renode",
-        [program.path, *_ARGUMENTS, *extra_args, "machine.resc"],
-        folder=folder,
-        environment={"XDG_CONFIG_HOME": str(folder), "TMPDIR": str(folder)},
+        [job.program.path, *_ARGUMENTS, *job.extra_args, "machine.resc"],
+        folder=job.folder,
+        environment={"XDG_CONFIG_HOME": str(job.folder), "TMPDIR": str(job.folder)},
         keep_stdin=True,
     )
 
@@ -238,6 +227,5 @@ def _version(text: str) -> str:
 
 def _events(log: Path) -> tuple[Event, ...]:
     """Renode's counter holds the marked instructions too; here they are left out."""
-    return tuple(
-        Event(address, count - earlier) for earlier, (address, count) in enumerate(read_pairs(log))
-    )
+    events = enumerate(read_events(log))
+    return tuple(Event(event.address, event.count - earlier) for earlier, event in events)

@@ -52,29 +52,20 @@ class Trace:
     histogram: Mapping[int, int] | None = None
 
 
-def read_pairs(path: Path) -> tuple[tuple[int, int], ...]:
-    """Reads lines of "<hexadecimal> <decimal>"; none where the file is missing. A last line that
-    is not yet whole is left out."""
+def read_rows(path: Path) -> tuple[tuple[int, ...], ...]:
+    """Reads lines of a hexadecimal and at least one decimal number; none where the file is missing.
+    A last line that is not yet whole is left out."""
     if not path.is_file():
         return ()
     lines = path.read_text(errors="replace").split("\n")[:-1]
-    pairs = (line.split() for line in lines)
-    return tuple((int(pair[0], 16), int(pair[1])) for pair in pairs if len(pair) == 2)
+    rows = (line.split() for line in lines)
+    return tuple((int(row[0], 16), *map(int, row[1:])) for row in rows if len(row) > 1)
 
 
 def read_events(path: Path) -> tuple[Event, ...]:
-    """Reads lines of "<address> <count>" and "<address> <count> <core> <count of core 0> ..."; none
-    where the file is missing. A last line that is not yet whole is left out."""
-    if not path.is_file():
-        return ()
-    lines = path.read_text(errors="replace").split("\n")[:-1]
-    rows = [line.split() for line in lines]
+    """Reads lines of "<address> <count>" and "<address> <count> <core> <count of core 0> ..."."""
     return tuple(
-        Event(int(row[0], 16), int(row[1]), int(row[2]), tuple(map(int, row[3:])))
-        if len(row) > 2
-        else Event(int(row[0], 16), int(row[1]))
-        for row in rows
-        if len(row) >= 2
+        Event(row[0], row[1], row[2] if len(row) > 2 else 0, row[3:]) for row in read_rows(path)
     )
 
 

@@ -8,7 +8,6 @@ import re
 import select
 import socket
 import time
-from types import TracebackType
 
 import serial
 
@@ -39,12 +38,7 @@ class Transport:
     def __enter__(self) -> Transport:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def now(self) -> float:
