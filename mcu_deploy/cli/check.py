@@ -12,7 +12,8 @@ from rich.table import Table
 from mcu_deploy.cli.console import out, print_json
 
 if TYPE_CHECKING:
-    from mcu_deploy.hygiene import CheckReport, CoreFeatures, FileReport, Finding
+    from mcu_deploy.boards import Board
+    from mcu_deploy.hygiene import CheckReport, FileReport, Finding
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +50,7 @@ def check(
     raise typer.Exit(report.exit_code)
 
 
-def _load_board(name: str | None) -> CoreFeatures | None:
+def _load_board(name: str | None) -> Board | None:
     if name is None:
         return None
     from mcu_deploy.boards import load_board

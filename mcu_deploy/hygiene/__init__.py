@@ -5,12 +5,10 @@ The rules are those of DESIGN section 3, described one by one in docs/check.md.
 """
 
 from mcu_deploy.hygiene.checker import check_files, check_object
-from mcu_deploy.hygiene.features import CoreFeatures
 from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, ModelMap
 
 __all__ = [
     "CheckReport",
-    "CoreFeatures",
     "FileReport",
     "Finding",
     "ModelMap",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mcu_deploy.boards import Board
 from mcu_deploy.elf.archive import is_archive, read_archive
 from mcu_deploy.elf.reader import Unreadable, read_elf, read_file
 from mcu_deploy.hygiene.attributes import Attributes, MalformedAttributes, read_attributes
@@ -19,7 +20,7 @@ from mcu_deploy.hygiene.core_checks import (
     check_unmapped,
     disassemble_units,
 )
-from mcu_deploy.hygiene.features import Core, CoreFeatures, core_of_board, features_title
+from mcu_deploy.hygiene.features import Core, core_of_board, features_title
 from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, Unit, printable
 from mcu_deploy.hygiene.firmware import map_models
 from mcu_deploy.hygiene.symbols import (
@@ -44,7 +45,7 @@ class _File:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Job:
     """An object with what its own checks need."""
 
@@ -52,10 +53,11 @@ class _Job:
     unit: Unit
     attributes: Attributes | None
     core: Core | None
+    code: Disassembly = field(default_factory=Disassembly)
 
 
 def check_object(
-    path: Path, *, board: CoreFeatures | None = None, expected_name: str | None = None
+    path: Path, *, board: Board | None = None, expected_name: str | None = None
 ) -> tuple[Finding, ...]:
     """Checks one object against all rules for a network.
 
@@ -68,7 +70,7 @@ def check_object(
 
 
 def check_files(
-    paths: Sequence[Path], board: CoreFeatures | None = None, *, strict: bool = False
+    paths: Sequence[Path], board: Board | None = None, *, strict: bool = False
 ) -> CheckReport:
     """Checks objects, archives and linked images, each alone and all together.
 
@@ -81,7 +83,7 @@ def check_files(
 
 
 def _check(
-    paths: Sequence[Path], board: CoreFeatures | None, *, strict: bool, expected_name: str | None
+    paths: Sequence[Path], board: Board | None, *, strict: bool, expected_name: str | None
 ) -> CheckReport:
     rules = load_rules()
     files = [_load(path) for path in paths]
@@ -89,16 +91,14 @@ def _check(
     jobs = [_prepare(file, unit, core) for file in files for unit in file.units]
     code = disassemble_units([(job.unit, job.core) for job in jobs])
     for job, disassembly in zip(jobs, code, strict=True):
+        job.code = disassembly
         job.file.findings += _check_machine(job.unit, board, core)
-        job.file.findings += _check_core(job, core, disassembly)
-        job.file.findings += _check_unit(job, rules, strict, expected_name, disassembly)
+        job.file.findings += _check_core(job, core)
+        job.file.findings += _check_unit(job, rules, strict, expected_name)
     together = check_collisions(
         [(job.unit, job.attributes) for job in jobs if not job.unit.elf.linked]
     )
-    instructions = {id(file): 0 for file in files}
-    for job, disassembly in zip(jobs, code, strict=True):
-        instructions[id(job.file)] += disassembly.instructions
-    reports = tuple(_report(file, jobs, instructions[id(file)], core) for file in files)
+    reports = tuple(_report(file, [j for j in jobs if j.file is file], core) for file in files)
     found = [finding for file in files for finding in file.findings]
     return CheckReport(reports, tuple(found + together))
 
@@ -156,7 +156,7 @@ def _prepare(file: _File, unit: Unit, core: Core | None) -> _Job:
     return _Job(file, unit, attributes, core)
 
 
-def _check_machine(unit: Unit, board: CoreFeatures | None, core: Core | None) -> list[Finding]:
+def _check_machine(unit: Unit, board: Board | None, core: Core | None) -> list[Finding]:
     """Whether the object is for the board's kind of machine, or any that there are boards of."""
     own = _MACHINES.get(platform.machine().lower())
     if board is None:
@@ -175,38 +175,36 @@ def _check_machine(unit: Unit, board: CoreFeatures | None, core: Core | None) ->
     return [unit.finding("machine", message)]
 
 
-def _check_core(job: _Job, core: Core | None, code: Disassembly) -> list[Finding]:
+def _check_core(job: _Job, core: Core | None) -> list[Finding]:
     if not job.unit.elf.is_arm:
         return []
     found: list[Finding] = []
     if core is not None and job.attributes is not None:
-        found += check_attributes(job.unit, job.attributes, core, code.floating_point)
-    return [*found, *check_instructions(job.unit, job.core, code)]
+        found += check_attributes(job.unit, job.attributes, core, job.code.floating_point)
+    return [*found, *check_instructions(job.unit, job.core, job.code)]
 
 
-def _check_unit(
-    job: _Job, rules: Rules, strict: bool, expected_name: str | None, code: Disassembly
-) -> list[Finding]:
+def _check_unit(job: _Job, rules: Rules, strict: bool, expected_name: str | None) -> list[Finding]:
     unit, found = job.unit, descriptors(job.unit.elf)
     if unit.elf.linked:
         if expected_name is not None:
             return [unit.finding("not-an-object", "This is a linked image, not an object.")]
-        if code.unmapped and unit.elf.is_arm:
+        if job.code.unmapped and unit.elf.is_arm:
             job.file.notes.append("stripped: its instructions could not be checked")
         findings = []
         for name, symbol in found:
             findings += check_abi_version(unit, symbol, printable(name), rules)
         return findings
     if found or expected_name is not None or (strict and not job.file.archive):
-        return check_network(unit, rules, expected_name) + check_unmapped(unit, code)
-    if code.unmapped:
+        return check_network(unit, rules, expected_name) + check_unmapped(unit, job.code)
+    if job.code.unmapped:
         job.file.notes.append(
             f"{unit.member or 'the object'} is stripped: its instructions could not be checked"
         )
     return []
 
 
-def _report(file: _File, jobs: list[_Job], instructions: int, core: Core | None) -> FileReport:
+def _report(file: _File, jobs: list[_Job], core: Core | None) -> FileReport:
     units = file.units
     models = tuple(model for unit in units for model in map_models(unit.elf))
     if file.archive:
@@ -217,14 +215,14 @@ def _report(file: _File, jobs: list[_Job], instructions: int, core: Core | None)
         kind = "firmware"
     else:
         kind = "network" if models else "object"
-    targets = dict.fromkeys(_target(job) for job in jobs if job.file is file)
+    targets = dict.fromkeys(_target(job) for job in jobs)
     return FileReport(
         file=file.name,
         kind=kind,
         target="; ".join(targets),
         core=core.title if core is not None and units else "",
         members=len(units) if file.archive else 0,
-        instructions=instructions,
+        instructions=sum(job.code.instructions for job in jobs),
         models=models,
         notes=tuple(file.notes),
     )

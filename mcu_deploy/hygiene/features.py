@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Flag, auto
-from typing import Protocol
+
+from mcu_deploy.boards import Board
 
 
 class Feature(Flag):
@@ -66,23 +67,6 @@ _TITLES = {
 }
 
 
-class CoreFeatures(Protocol):
-    """What the check needs to know of a board (mcu_deploy.boards.Board has these fields)."""
-
-    @property
-    def core(self) -> str: ...
-    @property
-    def architecture(self) -> str: ...
-    @property
-    def fpu(self) -> str: ...
-    @property
-    def float_abi(self) -> str: ...
-    @property
-    def dsp(self) -> bool: ...
-    @property
-    def mve(self) -> bool: ...
-
-
 @dataclass(frozen=True)
 class Core:
     """A core to check against.
@@ -116,9 +100,10 @@ def features_title(architecture: str, features: Feature) -> str:
     return ", ".join(words)
 
 
-def core_of_board(board: CoreFeatures) -> Core | None:
+def core_of_board(board: Board) -> Core | None:
     """The core of a board; None for the host and for cores outside of the M profile."""
-    architecture = _normalised(board.architecture)
+    # -march's name is that of the one Armv6-M there is: with the system extension.
+    architecture = board.architecture.replace("armv6s-m", "armv6-m")
     if board.core == "host" or architecture not in ARCHITECTURES:
         return None
     features = ARCHITECTURES[architecture]
@@ -138,9 +123,3 @@ def core_of_board(board: CoreFeatures) -> Core | None:
         if Feature.FPU in features:
             features |= Feature.MVE_FLOAT
     return Core(board.core, architecture, features, True, board.float_abi == "hard")
-
-
-def _normalised(architecture: str) -> str:
-    name = architecture.lower().replace("_", "-").split("+")[0].replace("baseline", "base")
-    name = name.replace("mainline", "main").replace("armv6s-m", "armv6-m")
-    return name if name.startswith("arm") else f"arm{name}"

@@ -7,27 +7,21 @@ firmware_stack, second_core_stacks, measure_firmware, check_fit.
 
 from __future__ import annotations
 
-from mcu_deploy.toolchain.compiler import (
-    Toolchain,
-    build_crt,
-    compile_network,
-)
-from mcu_deploy.toolchain.firmware import Firmware, network_object
-from mcu_deploy.toolchain.fit import MemoryUse, StackUse, check_fit
-from mcu_deploy.toolchain.flags import gcc_command_line, network_flags, runtime_flags
+from mcu_deploy.toolchain.compiler import Toolchain, build_crt, compile_network
+from mcu_deploy.toolchain.firmware import Firmware
+from mcu_deploy.toolchain.fit import MemoryUse, check_fit
+from mcu_deploy.toolchain.flags import gcc_command_line, network_flags
 from mcu_deploy.toolchain.link import build_platform, link_firmware
 from mcu_deploy.toolchain.sizes import (
     FirmwareSizes,
     NetworkSizes,
-    Part,
     measure_firmware,
     measure_network,
     measure_structs,
 )
-from mcu_deploy.toolchain.stack.bound import StackBound, StackError, stack_bound
+from mcu_deploy.toolchain.stack.bound import StackBound, stack_bound
 from mcu_deploy.toolchain.stack.programs import (
     SecondCoreStacks,
-    exception_frame_bytes,
     firmware_stack,
     network_stack,
     second_core_stacks,
@@ -39,17 +33,13 @@ __all__ = [
     "FirmwareSizes",
     "MemoryUse",
     "NetworkSizes",
-    "Part",
     "SecondCoreStacks",
     "StackBound",
-    "StackError",
-    "StackUse",
     "Toolchain",
     "build_crt",
     "build_platform",
     "check_fit",
     "compile_network",
-    "exception_frame_bytes",
     "firmware_stack",
     "gcc_command_line",
     "link_firmware",
@@ -57,9 +47,7 @@ __all__ = [
     "measure_network",
     "measure_structs",
     "network_flags",
-    "network_object",
     "network_stack",
-    "runtime_flags",
     "second_core_stacks",
     "second_lane_stack",
     "stack_bound",

@@ -35,19 +35,10 @@ _APT_HOST = "sudo apt install gcc libc6-dev"
 
 # What gcc reads from the environment and what could change an object by it (GCC 12 manual,
 # "Environment Variables Affecting GCC").
-_GCC_ENVIRONMENT = (
-    "CPATH",
-    "C_INCLUDE_PATH",
-    "COMPILER_PATH",
-    "DEPENDENCIES_OUTPUT",
-    "GCC_COMPARE_DEBUG",
-    "GCC_EXEC_PREFIX",
-    "LANG",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "LIBRARY_PATH",
-    "SUNPRO_DEPENDENCIES",
-)
+_GCC_ENVIRONMENT = """
+    CPATH C_INCLUDE_PATH COMPILER_PATH DEPENDENCIES_OUTPUT GCC_COMPARE_DEBUG GCC_EXEC_PREFIX LANG
+    LC_CTYPE LC_MESSAGES LIBRARY_PATH SUNPRO_DEPENDENCIES
+"""
 
 # What gcc, as and ld say where there is no room for their output, or for what is on the way to it.
 _NO_ROOM = ("No space left on device", "Disk quota exceeded")
@@ -237,7 +228,7 @@ def writing(target: Path) -> Iterator[None]:
 
 def environment(cwd: Path) -> Mapping[str, str]:
     """The environment that the tools run in: ours, without what could change their output."""
-    kept = {key: value for key, value in os.environ.items() if key not in _GCC_ENVIRONMENT}
+    kept = {key: value for key, value in os.environ.items() if key not in _GCC_ENVIRONMENT.split()}
     # gcc takes its working directory from PWD where that fits, be it through a symbolic link.
     return kept | {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0", "PWD": str(cwd)}
 

@@ -1,4 +1,4 @@
-"""Where the counting plugin for QEMU is compiled to."""
+"""The counting plugin for QEMU is compiled once, and kept."""
 
 from __future__ import annotations
 
@@ -8,36 +8,32 @@ import pytest
 
 from mcu_deploy.device.emulators.qemu_plugin import plugin
 from mcu_deploy.errors import ToolError
+from mcu_deploy.files import cache
 
 
 @pytest.mark.needs_host_gcc
-def test_it_is_compiled_once_into_the_users_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    made = plugin(tmp_path / "folder")
-    assert made.parent == tmp_path / "cache" / "mcu-deploy"
+def test_it_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    made = plugin(tmp_path / "a")
+    assert made.parent == tmp_path / "a"
     assert made.read_bytes()[:4] == b"\x7fELF"
-    assert [path.name for path in made.parent.iterdir()] == [made.name]  # nothing is left behind
 
     monkeypatch.setenv("PATH", str(tmp_path))  # without a compiler: it is not needed again
-    assert plugin(tmp_path / "folder") == made
-    assert not (tmp_path / "folder").exists()
+    assert plugin(tmp_path / "b").read_bytes() == made.read_bytes()
 
 
 @pytest.mark.needs_host_gcc
-def test_without_a_cache_it_goes_to_the_given_folder(
+def test_without_a_cache_it_is_compiled_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "file").write_text("no folder can be made in a file, not even by root")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert plugin(tmp_path / "folder").parent == tmp_path / "folder"
-    with pytest.raises(ToolError, match=r"cannot be written to .*file.* or .*file"):
-        plugin(tmp_path / "file")
+    monkeypatch.setenv(cache.VARIABLE, "off")
+    assert plugin(tmp_path).read_bytes()[:4] == b"\x7fELF"
 
 
 def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match=r"needs gcc for this machine; install it with `apt-get"):
-        plugin(tmp_path / "folder")
+        plugin(tmp_path)

@@ -5,25 +5,9 @@ Events that were lost are not repeated, but runs can be.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from mcu_deploy.device.line import messages
 from mcu_deploy.device.line.framing import Frame
 from mcu_deploy.device.line.messages import LayerCrc, LayerTime, RunFlag, RunResult, Type
-
-
-class Watch(Protocol):
-    """Takes the events of runs until it has all that it wants."""
-
-    @property
-    def flag(self) -> RunFlag:
-        """What the run is asked for."""
-
-    def note(self, event: Frame) -> None:
-        """Takes an event of the run in progress."""
-
-    def is_complete(self, result: RunResult, num_layers: int) -> bool:
-        """Whether, after this run, nothing is missing."""
 
 
 class LayerCrcs:
@@ -85,3 +69,7 @@ class LayerTimes:
     def costs(self, num_layers: int) -> tuple[int, ...]:
         """Of each layer; 0 for one that does not run."""
         return tuple(self._least.get(layer, 0) for layer in range(num_layers))
+
+
+Watch = LayerCrcs | LayerTimes
+"""Takes the events of runs, each asked for with its flag, until nothing is missing."""

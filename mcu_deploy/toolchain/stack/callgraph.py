@@ -39,10 +39,7 @@ def read_callgraphs(files: Iterable[Path]) -> tuple[CompiledFunction, ...]:
 
     Raises ToolError where a file is missing or is no call graph of gcc.
     """
-    functions: list[CompiledFunction] = []
-    for file in files:
-        functions.extend(_read_callgraph(file))
-    return tuple(functions)
+    return tuple(function for file in files for function in _read_callgraph(file))
 
 
 def _read_callgraph(file: Path) -> list[CompiledFunction]:
