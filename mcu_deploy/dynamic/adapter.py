@@ -63,15 +63,6 @@ class DynamicBackend(BackendBase):
         self.operators = description.operators
         self._bodies = description.bodies
 
-    @property
-    def lives(self) -> int:
-        """How many processes it has had."""
-        return self._worker.lives
-
-    def restarted(self) -> BackendFault:
-        """The fault of a backend whose process was lost between two layers of a network."""
-        return self._worker.fault("was started anew in the middle of a network, without its memory")
-
     def has(self, method: str) -> bool:
         """Whether the backend has an optional method."""
         return method in self._worker.methods
@@ -175,7 +166,6 @@ class DynamicMemoryManager:
         self._regions = NetworkRegions(backend.id)
         self._calls: tuple[RegionCall | None, RegionCall | None] | None = None
         self._number = number
-        self._lives = backend.lives
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -197,15 +187,8 @@ class DynamicMemoryManager:
         self._calls = None
         with backend.insisting(what):
             answer, blobs = backend.ask_about(layer, "create_workload", self._manager)
-        self._require_same_life()
         with backend.understanding(what):
             return codec.decode_workloads(answer, blobs, layer, self._regions)
-
-    def _require_same_life(self) -> None:
-        """A process that was started anew does not know the regions that it gave before."""
-        if self._backend.lives != self._lives and self._regions.all:
-            raise self._backend.restarted()
-        self._lives = self._backend.lives
 
     @property
     def _manager(self) -> Json:
@@ -217,7 +200,6 @@ class DynamicMemoryManager:
             self._calls = (None, None)
             if self._backend.has("memory"):
                 answer, _ = self._backend.ask("memory", self._manager)
-                self._require_same_life()
                 with self._backend.understanding("memory"):
                     self._calls = codec.decode_memory(answer, self._regions)
         return self._calls

@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from mcu_deploy.dynamic import wire
-from mcu_deploy.dynamic.nursery_client import End, NurseryClient, NurseryGone, WorkerProcess
+from mcu_deploy.dynamic.warden_client import End, WorkerProcess
 from mcu_deploy.dynamic.wire import Blob, Closed, Connection, Declined, TimedOut, WireError
 from mcu_deploy.errors import BackendFault, McuDeployError, one_line
 from mcu_deploy.processes.programs import Limits
@@ -27,15 +27,8 @@ from mcu_deploy.processes.programs import Limits
 _GRACE = 0.25
 # How long a backend may take to free itself.
 _FREE_SECONDS = 0.5
-# How often a session starts a nursery anew that a backend has killed.
-_MAX_NURSERIES = 6
 _LINES_SAID = 3
 _LONGEST = 4000
-T = TypeVar("T")
-_CONTEXT = (
-    "create_context", "before_load_network", "after_load_network",
-    "before_unload_network", "after_unload_network",
-)  # fmt: skip
 
 
 class LoadError(McuDeployError):
@@ -51,16 +44,14 @@ class _Broken(Exception):
 
 
 class WorkerPool:
-    """The workers of one session, and their nursery, which is started with the first of them."""
+    """The workers of one session."""
 
     def __init__(self, timeout: float = 10.0, memory_bytes: int | None = None) -> None:
         """timeout: the seconds that a call may take; memory_bytes: that a worker may take, in place
         of the standard limit of children."""
         self.timeout = timeout
-        self._memory = memory_bytes or Limits.standard().memory_bytes
+        self.memory_bytes = memory_bytes or Limits.standard().memory_bytes
         self.lock = threading.RLock()
-        self._nursery: NurseryClient | None = None
-        self._nurseries = 0
         self._workers: list[Worker] = []
 
     def open(self, path: Path) -> Worker:
@@ -68,7 +59,7 @@ class WorkerPool:
 
         Raises LoadError.
         """
-        return self._open(path, None, {"path": str(path.absolute())})
+        return self._open(path, (), {"path": str(path.absolute())})
 
     def start(self, origin: Path, program: Sequence[str], message: Mapping[str, Any]) -> Worker:
         """Like `open`, for a worker that is a program of its own.
@@ -78,35 +69,12 @@ class WorkerPool:
         """
         return self._open(origin, tuple(program), dict(message))
 
-    def _open(self, path: Path, program: tuple[str, ...] | None, message: dict[str, Any]) -> Worker:
+    def _open(self, path: Path, program: tuple[str, ...], message: dict[str, Any]) -> Worker:
         worker = Worker(self, path, program, message)
         with self.lock:
             worker.load()
             self._workers.append(worker)
         return worker
-
-    def nursery(self) -> NurseryClient:
-        """The running nursery, a new one if there is none. Raises _Broken after too many."""
-        if self._nursery is not None and not self._nursery.is_running:
-            self.bury_nursery()
-        if self._nursery is None:
-            if self._nurseries >= _MAX_NURSERIES:
-                raise _Broken("lost its process with those of the other dynamic backends")
-            self._nurseries += 1
-            try:
-                seconds = max(1.0, min(self.timeout, 5.0))
-                self._nursery = NurseryClient(seconds, self._memory)
-            except OSError as error:
-                raise _Broken(f"got no process of its own: {error.strerror}") from error
-        return self._nursery
-
-    def bury_nursery(self) -> None:
-        """Forgets a nursery that is gone. Workers that it had are started anew when called."""
-        if self._nursery is not None:
-            self._nursery.kill()
-            self._nursery = None
-        for worker in self._workers:
-            worker.lose()
 
     def forget(self, worker: Worker) -> None:
         """Takes a worker that was closed off the list."""
@@ -114,13 +82,10 @@ class WorkerPool:
             self._workers.remove(worker)
 
     def close(self) -> None:
-        """Ends all workers and the nursery."""
+        """Ends all workers."""
         with self.lock:
             for worker in list(self._workers):
                 worker.close()
-            if self._nursery is not None:
-                self._nursery.close()
-                self._nursery = None
 
     def __enter__(self) -> WorkerPool:
         return self
@@ -145,7 +110,7 @@ class Worker:
         self,
         pool: WorkerPool,
         path: Path,
-        program: tuple[str, ...] | None,
+        program: tuple[str, ...],
         message: dict[str, Any],
     ) -> None:
         self.path = path
@@ -156,14 +121,17 @@ class Worker:
         self._pool = pool
         self._program = program
         self._message = message
-        self._nursery: NurseryClient | None = None
         self._process: WorkerProcess | None = None
         self._connection: Connection | None = None
         self._calls = 0
-        self.lives = 0  # how many processes it has had: more than one where a nursery was lost
         self._is_created = False
-        self._context_calls: list[tuple[str, dict[str, Any]]] = []
         self._fault: BackendFault | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process id of its warden, while it is alive."""
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def alive(self) -> bool:
@@ -172,7 +140,7 @@ class Worker:
 
     def load(self) -> None:
         """Starts the process, and asks for the id and the version. Raises LoadError."""
-        self._at_load(lambda: None)
+        self._at_load(self._start)
         if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", self.id):
             reason = f"its id {self.id[:80]!r} is not 1 to 64 letters, digits and underscores"
             raise self._not_loaded(reason)
@@ -203,16 +171,13 @@ class Worker:
                 raise self._fault
             what = f"{method} for {about}" if about else method
             try:
-                answer = self._in_process(lambda: self._exchange(method, message, blobs, what))
+                return self._exchange(method, message, blobs, what)
             except _Broken as broken:
                 raise self.fault(str(broken)) from None
             except Declined as declined:
                 if declined.kind == wire.NONSENSE:
                     raise self.nonsense(what, declined.reason) from None
                 raise
-            if method in _CONTEXT:
-                self._context_calls.append((method, message))
-            return answer
 
     def nonsense(self, what: str, reason: str) -> BackendFault:
         """The exception for an answer that cannot be used; ends the process."""
@@ -233,22 +198,16 @@ class Worker:
         """Lets the backend free itself, and ends the process."""
         with self._pool.lock:
             if self._process is not None and self._is_created:
-                with contextlib.suppress(_Broken, Declined, NurseryGone):
+                with contextlib.suppress(_Broken, Declined):
                     self._exchange("free", {}, (), "free", min(self._pool.timeout, _FREE_SECONDS))
             self._end()
             self._pool.forget(self)
             if self._fault is None:
                 self._fault = BackendFault(self.id, f"The backend {self.id} was unloaded.")
 
-    def lose(self) -> None:
-        """Lets go of a process that the end of the nursery has ended."""
-        if self._process is not None:
-            self._process.close()
-            self._process = self._connection = None
-
     def _at_load(self, step: Callable[[], None]) -> None:
         try:
-            self._in_process(step)
+            step()
         except _Broken as broken:
             raise self._not_loaded(f"it {broken}") from None
         except Declined as declined:
@@ -259,42 +218,19 @@ class Worker:
         self._pool.forget(self)
         return LoadError(reason)
 
-    def _in_process(self, step: Callable[[], T]) -> T:
-        """Does a step in the process, which is started where there is none.
-
-        Where the nursery is lost on the way, everything is done again in a new one. A backend that
-        loses it twice has killed it.
-        """
-        for _ in range(2):
-            try:
-                self._pool.nursery()  # finds out whether it was lost since the last call
-                if self._process is None:
-                    self._start()
-                return step()
-            except NurseryGone:
-                self._pool.bury_nursery()
-                self.lose()
-        raise _Broken("ended the process that holds all dynamic backends")
-
     def _start(self) -> None:
-        """Starts the process, and brings it to where it was when it was lost."""
+        """Starts the process, and asks who it is."""
+        seconds = max(1.0, min(self._pool.timeout, 5.0))
         try:
-            self._nursery = self._pool.nursery()
-            self._process = self._nursery.start(self._program)
+            self._process = WorkerProcess(self._program, self._pool.memory_bytes, seconds)
         except OSError as error:
             raise _Broken(f"got no process of its own: {error.strerror or error}") from error
-        self._connection = Connection(self._process.end, self._process.pidfd)
-        self.lives += 1
-        what = "dlopen" if self._program is None else "its import"
-        self._exchange("load", self._message, what=what)
+        self._connection = Connection(self._process.end, self._process.control.fileno())
+        self._exchange("load", self._message, what="its import" if self._program else "dlopen")
         answer, _ = self._exchange("GetBackendId")
         self.id = str(answer.get("id"))
         answer, _ = self._exchange("GetVersion")
         self.version = _version(answer)
-        if self._is_created:
-            self._create()
-        for method, message in self._context_calls:
-            self._exchange(method, message)
 
     def _create(self) -> None:
         answer, _ = self._exchange("BackendFactory")
@@ -312,7 +248,7 @@ class Worker:
         what: str = "",
         seconds: float | None = None,
     ) -> tuple[dict[str, Any], list[bytearray]]:
-        """One call and its answer. Raises Declined, _Broken, NurseryGone."""
+        """One call and its answer. Raises Declined and _Broken."""
         what = what or method
         seconds = self._pool.timeout if seconds is None else seconds
         deadline = time.monotonic() + seconds
@@ -340,18 +276,9 @@ class Worker:
         return answer, out
 
     def _end(self, grace: float = 0.0) -> End | None:
-        """Ends the process. None: there was none. Raises NurseryGone if a grace was asked for."""
-        process, nursery = self._process, self._nursery
-        if process is None or nursery is None:
-            return None
-        self.lose()
-        try:
-            return nursery.reap(process.pid, grace)
-        except NurseryGone:
-            self._pool.bury_nursery()
-            if grace > 0:
-                raise
-            return None
+        """Ends the process, if there is one. None: nobody can say how it ended."""
+        process, self._process, self._connection = self._process, None, None
+        return None if process is None else process.finish(grace)
 
 
 def _unpacked(reply: dict[str, Any]) -> dict[str, Any]:
@@ -374,7 +301,7 @@ def _version(answer: dict[str, Any]) -> tuple[int, int]:
 def _obituary(end: End | None, what: str) -> str:
     """How a worker ended by itself: "crashed in describe (SIGSEGV)", and what it said."""
     if end is None:
-        return f"closed its connection in {what}"
+        return f"ended the process that watches it in {what}"
     if end.killed:
         text = f"closed its connection in {what}"
     elif os.WIFSIGNALED(end.status):

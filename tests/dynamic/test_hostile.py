@@ -17,7 +17,7 @@ from dynamic.worker_cases import (
     children_of,
     created,
     is_running,
-    nursery_pid,
+    marked,
     relu_message,
     wait_for,
 )
@@ -179,17 +179,17 @@ def test_every_method_may_fail(method: str, deed: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("deed", ["crash", "hang", "exit", "garbage", "kill parent"])
 def test_giving_back_may_fail(place: str, deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     order(monkeypatch, place, deed)
+    monkeypatch.setenv("MCU_TEST_MARK", f"giving back {place} {deed}")
     with WorkerPool(SECONDS) as pool:
-        nursery_pid(pool)
         worker = pool.open(mock(deed))
         pool.timeout = seconds(deed)
         if place == "release":
-            with pytest.raises(LoadError, match=r"release after describe|ended the process"):
+            with pytest.raises(LoadError, match=r"release after describe"):
                 worker.create()
         else:
             worker.create()
             worker.close()
-        assert children_of(nursery_pid(pool)) == []
+        assert wait_for(lambda: not marked(f"giving back {place} {deed}"))
 
 
 @pytest.mark.parametrize(
@@ -245,13 +245,13 @@ def test_a_crash_between_two_calls_is_a_fault_at_the_next(monkeypatch: pytest.Mo
 
 def test_what_a_backend_leaves_behind_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     order(monkeypatch, "is_layer_supported", "daemons")
+    monkeypatch.setenv("MCU_TEST_MARK", "leaves daemons behind")
     with WorkerPool(SECONDS) as pool:
-        nursery = nursery_pid(pool)
         worker = pool.open(mock_objects.compiled())
         worker.create()
         with pytest.raises(BackendFault):
             worker.call("is_layer_supported", relu_message())
-        assert children_of(nursery) == []
+        assert marked("leaves daemons behind") == []
 
 
 def test_no_core_file_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -262,43 +262,43 @@ def test_no_core_file_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_end_of_the_nursery_is_repaired_with_all_that_its_workers_knew() -> None:
+def test_the_end_of_a_warden_is_that_of_its_worker_alone() -> None:
     with WorkerPool(SECONDS) as pool:
-        worker = pool.open(mock_objects.compiled())
+        worker, good = pool.open(mock_objects.compiled()), pool.open(mock_objects.named("Good"))
         worker.create()
-        worker.call("create_context", {"options": {"speed": "9"}})
-        worker.call("before_load_network", {"network": 2})
-        killed = nursery_pid(pool)
+        good.create()
+        (inner,) = children_of(worker.pid)
+        killed = worker.pid
         os.kill(killed, signal.SIGKILL)
         assert wait_for(lambda: not is_running(killed))
-        counters, _ = worker.call("layers_measured", {"network": "net", "counts": []})
-        assert ["options", 1] in counters["counters"]
-        assert ["context calls", 201] in counters["counters"]
-        assert nursery_pid(pool) != killed
+        with pytest.raises(BackendFault, match="ended the process that watches it"):
+            worker.call("is_layer_supported", relu_message())
+        assert wait_for(lambda: not is_running(inner))
+        assert is_well(good)
 
 
 @pytest.mark.parametrize("place", ["load", "describe", "create_workload"])
-def test_who_kills_the_nursery_is_found_and_the_others_go_on(
+def test_who_kills_its_warden_is_found_and_the_others_go_on(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order(monkeypatch, place, "kill parent")
     with WorkerPool(SECONDS) as pool:
         good = pool.open(mock_objects.named("Good"))
         good.create()
-        with pytest.raises((LoadError, BackendFault), match="ended the process that holds"):
+        with pytest.raises((LoadError, BackendFault), match="ended the process that watches it"):
             bad = pool.open(mock_objects.compiled())
             bad.create()
             bad.call("create_workload", relu_message())
         assert is_well(good)
 
 
-def test_a_stopped_nursery_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_warden_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     order(monkeypatch, "create_workload", "stop parent")
     with WorkerPool(seconds("stop parent")) as pool:
         good, bad = pool.open(mock_objects.named("Good")), pool.open(mock_objects.compiled())
         good.create()
         bad.create()
-        stopped = nursery_pid(pool)
+        stopped = bad.pid
         with pytest.raises(BackendFault, match="did not return"):
             bad.call("create_workload", relu_message())
         assert is_well(good)

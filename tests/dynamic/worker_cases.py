@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,10 +59,17 @@ def is_running(pid: int) -> bool:
     return state not in "ZX"
 
 
-def nursery_pid(pool: WorkerPool) -> int:
-    """The process id of the pool's nursery, which it starts if there is none."""
-    with pool.lock:
-        return pool.nursery().pid
+def marked(mark: str) -> list[int]:
+    """The running processes, but this one, that have these words in their environment."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
+            try:
+                if mark.encode() in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+            except OSError:
+                continue
+    return [pid for pid in found if is_running(pid)]
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = SECONDS) -> bool:
