@@ -118,7 +118,7 @@ def _compile(
         source.graph,
         preference,
         target,
-        choose.Options(
+        choose.Choosing(
             _layer_backends(session, board, options), options.strategy, not options.layers_all
         ),
     )
@@ -126,7 +126,7 @@ def _compile(
     graph, assignment = flow.number(graph, assignment)
     graph, exposure = exposing.settle(graph, source.marks, assignment)
     graph = naming.complete(graph)
-    # Conversions belong to no partition: whoever has them, be it named or not.
+    # Conversions belong to no group: whoever has them, be it named or not.
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]
     selection = select.select(graph, assignment, (*preference, *others), target, measured)

@@ -6,7 +6,7 @@ they got (arm_nn.py), in groups without a cycle between them (convex.py). Only w
 applied. `select` then makes the workloads.
 """
 
-from mcu_deploy.choose.assigning import Options, assign, unsupported
+from mcu_deploy.choose.assigning import Choosing, assign, unsupported
 from mcu_deploy.choose.model import (
     Assignment,
     Candidate,
@@ -21,9 +21,9 @@ from mcu_deploy.choose.model import (
 __all__ = [
     "Assignment",
     "Candidate",
+    "Choosing",
     "Cover",
     "Group",
-    "Options",
     "Part",
     "Problem",
     "Refusal",

@@ -35,7 +35,7 @@ Peak = Callable[[Graph, Assignment], int]
 
 
 @dataclass(frozen=True)
-class Options:
+class Choosing:
     """How a graph is covered.
 
     layer_backends: who must compute a layer, by its name. strategy: of strategies/. optimize:
@@ -53,7 +53,7 @@ def assign(
     graph: Graph,
     preference: Sequence[Backend],
     target: Target = HOST,
-    options: Options | None = None,
+    choosing: Choosing | None = None,
 ) -> tuple[Graph, Assignment]:
     """Assigns every node; in the graph that comes back the parts that won are replaced.
 
@@ -61,7 +61,7 @@ def assign(
     was named and cannot compute it; UsageError for names that make no sense; BackendFault where
     a backend breaks its word.
     """
-    chosen = options or Options()
+    chosen = choosing or Choosing()
     overrides.require_known(graph, chosen.layer_backends)
     try:
         return _Covering(graph, preference, target, chosen).run()
@@ -102,13 +102,13 @@ class _Orphans(Exception):
 
 class _Covering:
     def __init__(
-        self, graph: Graph, preference: Sequence[Backend], target: Target, options: Options
+        self, graph: Graph, preference: Sequence[Backend], target: Target, choosing: Choosing
     ) -> None:
         self.graph = graph
         self.target = target
-        self.options = options
+        self.choosing = choosing
         self.preference = preference
-        named = {b.id: b for b in options.layer_backends.values()}
+        named = {b.id: b for b in choosing.layer_backends.values()}
         self.backends = named | {b.id: b for b in preference}
         self.barred: dict[tuple[NodeId, str], str] = {}
         self.offers = offers.Offers()
@@ -129,7 +129,7 @@ class _Covering:
                 self._settle()
                 continue
             rounds += 1
-            if not self.options.optimize or not self._optimize(cover, rounds):
+            if not self.choosing.optimize or not self._optimize(cover, rounds):
                 return self._apply(cover)
             self._settle()
 
@@ -174,7 +174,7 @@ class _Covering:
     def _ask(self, nodes: Sequence[Node]) -> None:
         """Asks the backends: of a layer whose backend was named only that one. Backends that
         propose parts are asked about all nodes again, as the graph around them changed."""
-        self.pinned |= overrides.resolve(self.graph, nodes, self.options.layer_backends)
+        self.pinned |= overrides.resolve(self.graph, nodes, self.choosing.layer_backends)
         asked: dict[NodeId, Sequence[Backend]] = {}
         for node in self.graph.nodes:
             if node.id not in self.subgraphs:
@@ -186,7 +186,7 @@ class _Covering:
         self.offers.candidates.update(found.candidates)
         self.offers.refusals.update(found.refusals)
         own = [part for part in self.offers.parts if part.asked]
-        self.offers.parts = [*found.parts, *own] if self.options.optimize else []
+        self.offers.parts = [*found.parts, *own] if self.choosing.optimize else []
         self._require_pinned()
 
     def _require_pinned(self) -> None:
@@ -201,7 +201,7 @@ class _Covering:
         editor = GraphEditor(self.graph)
         for node in nodes:
             parts = {
-                name: _Covering(inner, self.preference, self.target, self.options).run()
+                name: _Covering(inner, self.preference, self.target, self.choosing).run()
                 for name, inner in self.graph.subgraphs(node.id).items()
             }
             editor.subgraphs[node.id] = {name: graph for name, (graph, _) in parts.items()}
@@ -223,13 +223,13 @@ class _Covering:
     def _cover(self) -> Cover:
         nodes = self.graph.topology.nodes
         candidates = {n: c for n, c in self.offers.candidates.items() if n in nodes}
-        peak = self.options.peak
+        peak = self.choosing.peak
         problem = Problem(
-            self.graph, candidates, {}, tuple(self._parts()), self.options.goal,
+            self.graph, candidates, {}, tuple(self._parts()), self.choosing.goal,
             None if peak is None else lambda cover: peak(*self._apply(cover)),
             tuple(b.id for b in self.preference),
         )  # fmt: skip
-        found = strategies.find(self.options.strategy)(problem)
+        found = strategies.find(self.choosing.strategy)(problem)
         return found if isinstance(found, Cover) else Cover(dict(found))
 
     def _optimize(self, cover: Cover, rounds: int) -> bool:
@@ -275,7 +275,7 @@ class _Covering:
             if mine:
                 taken[node] = offered[cover.chosen[node]] if node in cover.chosen else mine[0]
                 chosen_by[node] = (
-                    "--layer-backend" if node in self.pinned else self.options.strategy
+                    "--layer-backend" if node in self.pinned else self.choosing.strategy
                 )
                 if (proposal := taken[node].proposal) is not None:
                     proposals[node] = (proposal, 0)

@@ -1,6 +1,6 @@
-"""Groups nodes of one backend into partitions, so that no cycle arises between them.
+"""Groups nodes of one backend into groups, so that no cycle arises between them.
 
-A partition runs as a whole, so a path that leaves it must never come back (it is convex): of the
+A group runs as a whole, so a path that leaves it must never come back (it is convex): of the
 diamond A -> B -> D, A -> C -> D with only C of another backend, {A, B, D} would have to run both
 before and after {C}. The whole quotient must be acyclic, which is more than each part being convex:
 two parts that each need the other's result are a cycle as well.
@@ -16,12 +16,12 @@ from mcu_deploy.ir import Graph, Node, NodeId
 
 
 def group(graph: Graph, labels: Mapping[NodeId, str]) -> tuple[Group, ...]:
-    """The partitions of the labelled nodes, in a topological order; a label is a backend's id.
+    """The groups of the labelled nodes, in a topological order; a label is a backend's id.
 
-    Nodes that have no label are in no partition, but paths through them count. Nodes that are
-    joined by edges come together as far as that is possible: of two partitions of one label with an
+    Nodes that have no label are in no group, but paths through them count. Nodes that are
+    joined by edges come together as far as that is possible: of two groups of one label with an
     edge between them, none could take the other in without a cycle. Equal arguments give equal
-    results: partitions that do not depend on each other come in the order of their first nodes.
+    results: groups that do not depend on each other come in the order of their first nodes.
     """
     grouping = _Grouping()
     for node in graph.nodes:
@@ -140,7 +140,7 @@ def _sorted(graph: Graph, part_of: Mapping[NodeId, int]) -> list[int]:
             waiting[follower] -= 1
             if waiting[follower] == 0:
                 heapq.heappush(ready, (first[follower], follower))
-    assert len(order) == len(first), "a cycle between partitions"
+    assert len(order) == len(first), "a cycle between groups"
     return order
 
 

@@ -146,7 +146,7 @@ def _products(report: Report) -> list[str]:
 def _explain(rows: Sequence[Explanation], wide: bool) -> None:
     """A line for each node; below it who else could compute it, and who does not and why."""
     titles = (
-        "", "layer", "part", "operator", "backend", "chosen by", "cost", "in the model",
+        "", "layer", "group", "operator", "backend", "chosen by", "cost", "in the model",
     )  # fmt: skip
     cells, notes = [], []
     for row in rows:
@@ -154,7 +154,7 @@ def _explain(rows: Sequence[Explanation], wide: bool) -> None:
         cells.append(
             (
                 "view" if row.step is None else str(row.step), row.short,
-                "" if row.partition is None else str(row.partition),
+                "" if row.group is None else str(row.group),
                 row.op, row.backend, row.chosen_by,
                 _cost(row.cost), row.name,
             )
@@ -163,7 +163,7 @@ def _explain(rows: Sequence[Explanation], wide: bool) -> None:
             [f"{c.backend} could, for {_cost(c.cost) or 'it does not say what'}" for c in others]
             + [f"{r.backend} does not: {r.reason}" for r in row.refusals]
         )
-    head, *lines = layer_lines(titles, cells, ("", "part", "cost"), wide)
+    head, *lines = layer_lines(titles, cells, ("", "group", "cost"), wide)
     out.print(f"[bold]{escape(head)}[/]")
     for line, remarks in zip(lines, notes, strict=True):
         out.print(escape(line))

@@ -38,11 +38,11 @@ class Explanation:
     """A node of the final graph.
 
     step: the layer's index, None for a view, which computes nothing. short: the layer's own name;
-    name: the model's. chosen_by: a strategy,
-    "--layer-backend", "made by ID" for what a backend made of several nodes, "inserted" for
-    conversions between memory orders, or "split" for an If, Loop or Scan, whose graphs are given
-    to backends node by node. partition: the number of the group of nodes that the backend
-    got at once. cost: of the workload that computes it. candidates: in the order of preference.
+    name: the model's. chosen_by: a strategy, "--layer-backend", "made by ID" for what a backend
+    made of several nodes, "inserted" for conversions between memory orders, or "split" for an If,
+    Loop or Scan, whose graphs are given to backends node by node. group: the number of the group
+    of nodes that the backend got at once. cost: of the workload that computes it. candidates: in
+    the order of preference.
     """
 
     network: str
@@ -53,7 +53,7 @@ class Explanation:
     nodes: tuple[str, ...]
     backend: str
     chosen_by: str
-    partition: int | None
+    group: int | None
     cost: CostReport | None
     candidates: tuple[CandidateRow, ...]
     refusals: tuple[RefusalRow, ...]
@@ -66,7 +66,7 @@ def explain(network: Network) -> tuple[Explanation, ...]:
 
 def _rows(network: Network, graph: Graph, assignment: Assignment) -> Iterator[Explanation]:
     steps = {s.choice.layer.node.id: s for s in network.plan.steps}
-    partitions = {n: i for i, p in enumerate(assignment.groups) for n in p.nodes}
+    groups = {n: i for i, p in enumerate(assignment.groups) for n in p.nodes}
     for node in graph.nodes:
         step = steps.get(node.id)
         backend = assignment.backends.get(node.id)
@@ -84,7 +84,7 @@ def _rows(network: Network, graph: Graph, assignment: Assignment) -> Iterator[Ex
             nodes=graph.leaf_nodes(node.id),
             backend=computed_by,
             chosen_by="split" if parts else assignment.chosen_by.get(node.id, "inserted"),
-            partition=partitions.get(node.id),
+            group=groups.get(node.id),
             cost=None if step is None else CostReport.of(step.choice.workload.costs.stated),
             candidates=tuple(_candidate(c) for c in assignment.candidates.get(node.id, ())),
             refusals=tuple(

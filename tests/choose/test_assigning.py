@@ -19,7 +19,7 @@ from mcu_deploy.backends.interface import (
     Substitution,
     layer_of,
 )
-from mcu_deploy.choose import Options
+from mcu_deploy.choose import Choosing
 from mcu_deploy.errors import BackendFault, UnsupportedError, UsageError
 from mcu_deploy.ir import Graph, GraphEditor, verify
 
@@ -157,7 +157,7 @@ def test_an_override_is_honoured_or_an_error() -> None:
     graph = chain("Relu", "Neg", "Relu")
     names = [n.name for n in graph.nodes]
     only, reference = Only(), CpuRef()
-    options = Options({names[0]: reference})
+    options = Choosing({names[0]: reference})
     after, assignment = choose.assign(graph, (only, reference), HOST, options)
     assert who(after, assignment) == ["Relu:CpuRef", "Neg:CpuRef", "Relu:Only"]
     assert [assignment.chosen_by[n.id] for n in after.nodes] == [
@@ -167,11 +167,11 @@ def test_an_override_is_honoured_or_an_error() -> None:
         UnsupportedError,
         match=rf"Only cannot compute the Neg '{names[1]}'.*: it computes Relu only",
     ):
-        choose.assign(graph, (only, reference), HOST, Options({names[1]: only}))
+        choose.assign(graph, (only, reference), HOST, Choosing({names[1]: only}))
     with pytest.raises(UsageError, match=rf"no layer 'relu'\. Close are .*{names[0]}"):
-        choose.assign(graph, (only, reference), HOST, Options({"relu": only}))
+        choose.assign(graph, (only, reference), HOST, Choosing({"relu": only}))
     # one that is not in the preference computes the named layer only
-    after, assignment = choose.assign(graph, (reference,), HOST, Options({names[2]: only}))
+    after, assignment = choose.assign(graph, (reference,), HOST, Choosing({names[2]: only}))
     assert who(after, assignment) == ["Relu:CpuRef", "Neg:CpuRef", "Relu:Only"]
 
 
@@ -182,10 +182,10 @@ def test_an_override_names_what_was_fused_before() -> None:
     (node,) = graph.nodes
     first, second = graph.leaf_nodes(node.id)
     fuses, other = Fuses(), Fuses("Other")
-    after, assignment = choose.assign(graph, (fuses, other), HOST, Options({second: other}))
+    after, assignment = choose.assign(graph, (fuses, other), HOST, Choosing({second: other}))
     assert who(after, assignment) == ["ReluNeg:Other"]
     with pytest.raises(UsageError, match="became one layer"):
-        choose.assign(graph, (fuses,), HOST, Options({first: fuses, second: other}))
+        choose.assign(graph, (fuses,), HOST, Choosing({first: fuses, second: other}))
 
 
 def test_an_override_that_the_optimisation_gives_back_is_an_error() -> None:
@@ -193,12 +193,12 @@ def test_an_override_that_the_optimisation_gives_back_is_an_error() -> None:
     (node,) = graph.nodes
     one = Only(optimizes=lambda view: OptimizationViews(failed=(view,)))
     with pytest.raises(UnsupportedError, match="its optimisation gave the node back"):
-        choose.assign(graph, (one, CpuRef()), HOST, Options({node.name: one}))
+        choose.assign(graph, (one, CpuRef()), HOST, Choosing({node.name: one}))
 
 
 def test_layers_all_leaves_the_nodes_alone() -> None:
     fuses = Fuses(ops=("Relu", "Neg"), optimizes=pairs_of_relu)
-    after, _ = choose.assign(chain("Relu", "Neg"), (fuses,), HOST, Options(optimize=False))
+    after, _ = choose.assign(chain("Relu", "Neg"), (fuses,), HOST, Choosing(optimize=False))
     assert [n.op for n in after.nodes] == ["Relu", "Neg"]
 
 

@@ -8,7 +8,7 @@ from backend_cases import Only
 from mcu_deploy import choose
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import HOST
-from mcu_deploy.choose import Options, select
+from mcu_deploy.choose import Choosing, select
 from mcu_deploy.choose.select import Control
 from mcu_deploy.errors import UnsupportedError, UsageError
 from mcu_deploy.ir import DType, Graph, GraphEditor, TensorType, verify
@@ -78,14 +78,14 @@ def test_a_backend_may_take_the_whole() -> None:
 
 def test_overrides_reach_into_subgraphs() -> None:
     graph = choosing(inner("then", "Relu"), inner("else", "Relu"))
-    options = Options({"then.Relu": CpuRef()})
+    options = Choosing({"then.Relu": CpuRef()})
     after, assignment = choose.assign(graph, (Only(), CpuRef()), HOST, options)
     branch = next(after.nodes)
     found = assignment.subgraphs[branch.id]
     assert [b.id for b in found["then_branch"].backends.values()] == ["CpuRef"]
     assert [b.id for b in found["else_branch"].backends.values()] == ["Only"]
     with pytest.raises(UsageError, match="no layer 'nobody'"):
-        choose.assign(graph, (CpuRef(),), HOST, Options({"nobody": CpuRef()}))
+        choose.assign(graph, (CpuRef(),), HOST, Choosing({"nobody": CpuRef()}))
 
 
 def test_a_node_inside_that_nobody_takes_is_an_error() -> None:

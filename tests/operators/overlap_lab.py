@@ -98,7 +98,7 @@ def choices_of(model: Path) -> list[Choice]:
     """The same of a model file."""
     backends = [Registry.builtin().create("CpuRef")]
     graph = passes.run(formats.load(model))
-    graph, assignment = choose.assign(graph, backends, HOST, choose.Options())
+    graph, assignment = choose.assign(graph, backends, HOST, choose.Choosing())
     graph = layouts.assign(graph, assignment)
     chosen = select.select(graph, assignment, backends, HOST).choices
     return [choice for choice in chosen if not choice.workload.is_view]

@@ -37,7 +37,7 @@ def test_explain_says_it_of_every_node(rows: list[dict[str, Any]]) -> None:
     assert [r["step"] for r in rows if r["step"] is not None] == list(range(12))
     assert {r["op"] for r in rows if r["step"] is None} == {"Reshape"}
     conv = next(r for r in rows if r["op"] == "Conv")
-    assert (conv["backend"], conv["chosen_by"], conv["partition"]) == ("CpuRef", "greedy", 0)
+    assert (conv["backend"], conv["chosen_by"], conv["group"]) == ("CpuRef", "greedy", 0)
     assert [c["backend"] for c in conv["candidates"]] == ["CpuRef"]
     assert conv["candidates"][0]["layout"] == "channels last"
     assert conv["candidates"][0]["cost"]["value"] > conv["candidates"][0]["macs"] > 0
