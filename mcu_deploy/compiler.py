@@ -20,7 +20,7 @@ from mcu_deploy.errors import BackendFault, HygieneError, McuDeployError, ModelE
 from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.ir import EdgeId, Graph, naming
-from mcu_deploy.options import Options
+from mcu_deploy.options import AUTO, Options
 from mcu_deploy.passes import exposing, flow, layouts, splitting
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import floats
@@ -114,18 +114,15 @@ def _compile(
     """From the simplified graph to a plan, by the backends that the session has now."""
     target = target_of(board)
     preference = session.preference(board.core, options.backends)
-    graph, assignment = choose.assign(
-        source.graph,
-        preference,
-        target,
-        choose.Choosing(
-            _layer_backends(session, board, options), options.strategy, not options.layers_all
-        ),
+    choosing = choose.Choosing(
+        _layer_backends(session, board, options),
+        _strategy(options),
+        not options.layers_all,
+        options.optimize_for,
+        lambda graph, assignment: _peak(source, graph, assignment, board, options),
     )
-    graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in source.marks.cuts})
-    graph, assignment = flow.number(graph, assignment)
-    graph, exposure = exposing.settle(graph, source.marks, assignment)
-    graph = naming.complete(graph)
+    graph, assignment = choose.assign(source.graph, preference, target, choosing)
+    graph, assignment, exposure = _lay_out(source, graph, assignment)
     # Conversions belong to no group: whoever has them, be it named or not.
     known = {backend.id for backend in preference}
     others = [b for b in session.preference(board.core) if b.id not in known]
@@ -138,6 +135,33 @@ def _compile(
     return CompiledModel(
         source.name, target, options, written, graph, assignment, selection, memory
     )
+
+
+def _lay_out(
+    source: _Source, graph: Graph, assignment: choose.Assignment
+) -> tuple[Graph, choose.Assignment, plan.Exposure]:
+    """From a cover that was applied to a graph whose tensors lie as it wants them."""
+    graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in source.marks.cuts})
+    graph, assignment = flow.number(graph, assignment)
+    graph, exposure = exposing.settle(graph, source.marks, assignment)
+    return naming.complete(graph), assignment, exposure
+
+
+def _peak(
+    source: _Source, graph: Graph, assignment: choose.Assignment, board: Board, options: Options
+) -> int:
+    """The bytes that a cover would need, by what its proposals say of their memory."""
+    graph, assignment, exposure = _lay_out(source, graph, assignment)
+    choices = select.unmade(graph, assignment, target_of(board))
+    pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
+    return plan.make(graph, choices, planning(board, options, pinned), (), exposure).bytes
+
+
+def _strategy(options: Options) -> str:
+    """Who names backends says by that in which order they are to be taken (document 002)."""
+    if options.strategy != AUTO:
+        return options.strategy
+    return "greedy" if options.backends else "cost"
 
 
 def _generate(

@@ -13,12 +13,14 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from importlib import import_module
 from typing import Any
 
 from mcu_deploy.discovery import named
 from mcu_deploy.errors import UsageError
 
 HEAD, TAIL = "head", "tail"
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -216,16 +218,17 @@ class Options(Checked):
     """How a network is compiled.
 
     backends: ids in order of preference, empty for the core's default. layer_backends: who must
-    compute a layer, by its name. strategy: how the others are given to backends, "greedy" or
-    "cost". weights: "incbin" or "array". layers_all: no fusion that the arithmetic does not ask
-    for, no memory shared, so that every tensor can be read after a run. no_float: layers that
-    compute real numbers are an error. debug: with debug information. shapes: of inputs, by
-    name. requests: kept tensors, partitions and states. io: inputs and outputs lie in the
-    "arena" or at the "caller". arena: networks of one firmware have "separate" workspaces, or
-    take turns in a "shared" one, beside which what outlives a run lies in a pool of its own.
-    half: only the head or the tail of the model. memory: "offline", "compact", or a module of
-    plan/managers. schedule: a module of plan/schedules. pools: in which memories of the board
-    tensors and constants lie.
+    compute a layer, by its name. strategy: how the others are given to backends, "greedy", "cost"
+    or one that is installed; "auto": greedy where `backends` are given, else cost. optimize_for:
+    "balanced", "speed", "size" or "ram". weights: "incbin" or "array". layers_all: no fusion that
+    the arithmetic does not ask for, no memory shared, so that every tensor can be read after a
+    run. no_float: layers that compute real numbers are an error. debug: with debug information.
+    shapes: of inputs, by name. requests: kept tensors, partitions and states. io: inputs and
+    outputs lie in the "arena" or at the "caller". arena: networks of one firmware have "separate"
+    workspaces, or take turns in a "shared" one, beside which what outlives a run lies in a pool of
+    its own. half: only the head or the tail of the model. memory: "offline", "compact", or a
+    module of plan/managers. schedule: a module of plan/schedules. pools: in which memories of the
+    board tensors and constants lie.
     """
 
     backends: tuple[str, ...] = _option(
@@ -236,9 +239,14 @@ class Options(Checked):
         read=_pair("--layer-backend", "LAYER=ID"),
     )  # fmt: skip
     strategy: str = _option(
-        "greedy", "--strategy", "greedy: the first backend of the preference; cost: the cheapest, "
-        "with the conversions between them.",
-        words=lambda: tuple(named("mcu_deploy.choose.strategies")),
+        AUTO, "--strategy", "cost: the cover that is best for the goal; greedy: the first backend "
+        "of the preference; auto: greedy where --backend gives one, else cost.",
+        words=lambda: (AUTO, *import_module("mcu_deploy.choose.strategies").names()),
+    )  # fmt: skip
+    optimize_for: str = _option(
+        "balanced", "--optimize-for", "speed: least cycles; size: least flash; ram: least memory; "
+        "balanced: least cycles with flash at most 25 % above the least.",
+        words=lambda: tuple(import_module("mcu_deploy.choose.goals").GOALS),
     )  # fmt: skip
     weights: str = _option(
         "incbin", "--weights", "incbin: a file beside the source; array: C arrays.",

@@ -68,7 +68,7 @@ def _functions(network: Network, backends: Collection[str]) -> str | None:
         return None
     lines = ['#include "mcu/model.h"', *(f"#include <{header}>" for header in sorted(headers))]
     # A static function that nobody calls would be left out of the object.
-    texts = (f.text.replace("static", "static __attribute__((used))", 1) for f in symbols.functions)
+    texts = (f"__attribute__((used)) {f.text}" for f in symbols.functions)
     return "\n".join([*lines, *texts, _DESCRIPTOR]) + "\n"
 
 

@@ -45,7 +45,8 @@ class Costs:
     """What a workload costs. None where only a measurement can tell.
 
     instructions: executed in one run; cycles: what they take on the target's core; flash: bytes of
-    code and constants. known: how the instructions and cycles are known.
+    constants, and of code that no other layer has. code: bytes of the function, where layers of
+    equal types and attributes share one. known: how the instructions and cycles are known.
     """
 
     macs: int = 0
@@ -53,6 +54,7 @@ class Costs:
     cycles: int | None = None
     flash: int | None = None
     known: Known = Known.MODELLED
+    code: int = 0
 
     @staticmethod
     def sum(every: Iterable[Costs]) -> Costs:
@@ -71,6 +73,7 @@ class Costs:
             added(p.cycles for p in parts),
             added(p.flash for p in parts),
             all_known.pop() if len(all_known) == 1 else Known.MODELLED,
+            sum(p.code for p in parts),
         )
 
     def price(self, unit: Unit) -> Cost | None:

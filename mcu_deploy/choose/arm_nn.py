@@ -20,7 +20,7 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.choose.model import Candidate, Part
-from mcu_deploy.choose.offers import ask, part_of
+from mcu_deploy.choose.offers import ask, estimated, part_of
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, GraphEditor, NodeId
 from mcu_deploy.ir.substitute import SubstitutionError, require_fit
@@ -89,9 +89,10 @@ def proposed(
                 f"compute it itself ({support.reason}). Leave the backend out, and report this to "
                 "its vendor.",
             )
-        made.append(Candidate(backend.id, support, backend.estimate(layer)))
+        made.append(estimated(backend, layer, support))
+    code = {key: size for c in made for key, size in c.code.items()}
     proposal = Proposal(
-        part, Price(Costs.sum(c.costs for c in made)), _by_factory, replacement,
+        part, Price(Costs.sum(c.costs for c in made), code), _by_factory, replacement,
         tuple(c.support.layout for c in made), " + ".join(n.op for n in replacement.nodes),
     )  # fmt: skip
     return part_of(backend.id, proposal, replacement, asked=True), tuple(made)

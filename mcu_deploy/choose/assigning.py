@@ -23,7 +23,7 @@ from mcu_deploy.choose.model import (
     Refusal,
     Uncovered,
 )
-from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.errors import UnsupportedError, UsageError
 from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle, refusal, short
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
 from mcu_deploy.ir.substitute import expand, substitute
@@ -230,7 +230,30 @@ class _Covering:
             tuple(b.id for b in self.preference),
         )  # fmt: skip
         found = strategies.find(self.choosing.strategy)(problem)
-        return found if isinstance(found, Cover) else Cover(dict(found))
+        cover = found if isinstance(found, Cover) else Cover(dict(found))
+        self._require_whole(cover)
+        return cover
+
+    def _require_whole(self, cover: Cover) -> None:
+        """Raises UsageError for a strategy, which may be an installed one, that covers too little,
+        or by something that nobody offered."""
+        in_parts = {n for part in cover.parts for n in part.nodes}
+        offered = {id(part) for part in self.offers.parts}
+        for node in self.graph.nodes:
+            candidates = self.offers.candidates.get(node.id, ())
+            by = cover.labels.get(node.id)
+            alone = node.id in in_parts or any(c.backend == by for c in candidates)
+            if node.id not in self.subgraphs and not (by and alone):
+                break
+        else:
+            if all(id(part) in offered for part in cover.parts):
+                return
+            node = next(n for n in self.graph.nodes if n.id in in_parts)
+        raise UsageError(
+            f"The strategy {self.choosing.strategy} gives the layer {short(node.name)!r} to nobody "
+            "that offers to compute it. Choose another with --strategy, and report this to its "
+            "author."
+        )
 
     def _optimize(self, cover: Cover, rounds: int) -> bool:
         """Lets backends in Arm NN's words optimise their parts of a cover. Whether that brought
@@ -305,11 +328,18 @@ class _Covering:
             {n: taken[n].support for n in labels},
             tuple(r for r in self.offers.refusals.values() if r.node.id in labels),
             convex.group(graph, labels),
-            {n: (*self.offers.candidates.get(n, (taken[n],)), *others.get(n, ())) for n in labels},
+            {n: self._compared(n, taken[n], others.get(n, ())) for n in labels},
             {n: chosen_by[n] for n in labels},
             {n.id: self.subgraphs[n.id] for n in graph.nodes if n.id in self.subgraphs},
             {n: proposals[n] for n in labels if n in proposals},
         )
+
+    def _compared(
+        self, node: NodeId, taken: Candidate, others: Sequence[Candidate]
+    ) -> tuple[Candidate, ...]:
+        """What a node could be computed by: what is taken, and behind it what has lost."""
+        offered = self.offers.candidates.get(node, ())
+        return (taken, *(c for c in offered if c is not taken), *others)
 
     def _losers(self, cover: Cover) -> dict[NodeId, list[Candidate]]:
         """The parts that lost, at each of their nodes that is taken as it is."""

@@ -14,7 +14,8 @@ class Candidate:
     """A backend that computes a node as it is, how its tensors must lie, and what it would cost.
 
     proposal: what the backend said of it; None where it answers in Arm NN's words. title: for
-    people, of one that lost or that is for several nodes.
+    people, of one that lost or that is for several nodes. code: bytes of its function, by a key
+    that layers which share it have in common.
     """
 
     backend: str
@@ -22,6 +23,7 @@ class Candidate:
     costs: Costs
     proposal: Proposal | None = None
     title: str = ""
+    code: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,10 @@ class Group:
 class Assignment:
     """Which backend computes which node, in which layout, and why others before it did not.
 
-    candidates: what the strategy chose from. chosen_by: who decided: a strategy,
-    "--layer-backend", or "made by ID". proposals: of nodes that a proposal won, it and the node's
-    place in it. An If or Loop that no backend computes as a whole is in `subgraphs` instead: the
-    assignments of its graphs, by attribute.
+    candidates: what the strategy chose from, what it took first. chosen_by: who decided: a
+    strategy, "--layer-backend", or "made by ID". proposals: of nodes that a proposal won, it and
+    the node's place in it. An If or Loop that no backend computes as a whole is in `subgraphs`
+    instead: the assignments of its graphs, by attribute.
     """
 
     backends: Mapping[NodeId, Backend]

@@ -89,12 +89,23 @@ def collect(
                 reason = why[backend.id].get(node, NOTHING)
             support = ask(backend, layer) if reason is None else no(reason)
             if support.supported:
-                candidates.append(Candidate(backend.id, support, backend.estimate(layer)))
+                candidates.append(estimated(backend, layer, support))
             else:
                 refusal = Refusal(layer.node, backend.id, support.reason)
                 found.refusals[node, backend.id] = refusal
         found.candidates[node] = tuple(candidates)
     return found
+
+
+def estimated(backend: Backend, layer: Layer, support: Support) -> Candidate:
+    """A layer that a backend supports, with what it estimates of it."""
+    costs = backend.estimate(layer)
+    if not costs.code:
+        return Candidate(backend.id, support, costs)
+    types = [None if o is None else (o.type, o.constant is None) for o in layer.inputs]
+    alike = (layer.op, layer.domain, types, [o.type for o in layer.outputs], layer.attributes)
+    key = f"{backend.id} {alike}"
+    return Candidate(backend.id, support, costs, code={key: costs.code})
 
 
 def checked(
@@ -110,7 +121,8 @@ def checked(
         )
     if proposal.replacement is None:
         (rule,) = proposal.layouts
-        return Candidate(backend, yes(rule), proposal.price.costs, proposal, proposal.title)
+        price = proposal.price
+        return Candidate(backend, yes(rule), price.costs, proposal, proposal.title, price.code)
     return part_of(backend, proposal, proposal.replacement)
 
 

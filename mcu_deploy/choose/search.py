@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mcu_deploy.backends.interface import LayoutRule, Price
+from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose.model import Cover, Part, Problem, Uncovered
 from mcu_deploy.ir import EdgeId, Graph, Node, NodeId, TensorType
 from mcu_deploy.ir.types import channels_last
@@ -28,7 +28,7 @@ class Option:
     """A candidate or a part as it is compared.
 
     time: in the problem's unit, 0 where it is unknown. place: in the preference, summed over the
-    nodes. flash: bytes that are its own.
+    nodes. flash: bytes that are its own; code: those of functions, by key. scratch: bytes.
     """
 
     backend: str
@@ -36,7 +36,8 @@ class Option:
     time: int
     place: int
     flash: int = 0
-    price: Price = field(default_factory=Price)
+    code: Mapping[str, int] = field(default_factory=dict)
+    scratch: int = 0
     part: Part | None = None
     number: int = 0
 
@@ -203,7 +204,7 @@ class Search:
                 wants = rule if part is None else part.writes[edge]
                 tensors[edge] = (self._written(node, edge, wants, leader, tensors), frozenset())
                 live += self._bytes[edge]
-        peak = live + (0 if option is None else option.price.scratch_bytes)
+        peak = live + (0 if option is None else option.scratch)
         for edge in self._gone[node.id]:
             if edge in tensors:
                 if edge in self._outputs:
@@ -225,8 +226,8 @@ class Search:
         flash = 0
         if option is not None:
             flash = option.flash
-            if option.price.code:
-                new = {k: b for k, b in option.price.code.items() if k not in functions}
+            if option.code:
+                new = {k: b for k, b in option.code.items() if k not in functions}
                 functions |= self._shared & new.keys()
                 flash += sum(new.values())
             if part is not None and len(part.nodes) > 1:

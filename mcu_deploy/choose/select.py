@@ -12,8 +12,11 @@ from mcu_deploy.backends.cost import common_unit
 from mcu_deploy.backends.interface import (
     HOST,
     Backend,
+    CFunction,
     Layer,
+    LayoutRule,
     MemoryManager,
+    Price,
     RegionCall,
     Target,
     Workload,
@@ -94,6 +97,34 @@ def select(
         with _understanding(backend, "memory"):
             check_call(call)
     return selection
+
+
+def unmade(graph: Graph, assignment: Assignment, target: Target = HOST) -> tuple[Chosen, ...]:
+    """What the planner needs to know of workloads that are not made yet: the memory facts of their
+    prices. Where there are none a layer shares no bytes with another."""
+
+    def chosen(node: Node) -> Chosen:
+        layer = layer_of(graph, node, target)
+        parts = assignment.subgraphs.get(node.id)
+        if parts is not None:
+            held = graph.subgraphs(node.id)
+            return Control(layer, {n: unmade(held[n], p, target) for n, p in parts.items()})
+        support = assignment.supports.get(node.id)
+        backend = assignment.backends.get(node.id)
+        name = "" if backend is None else backend.id
+        if support is not None and support.layout is LayoutRule.VIEW:
+            return Choice(layer, Workload(name, None))
+        proposal, _ = assignment.proposals.get(node.id, (None, 0))
+        price = Price() if proposal is None or len(proposal.layouts) > 1 else proposal.price
+        function = CFunction("unmade", (), "{}")
+        return Choice(
+            layer,
+            Workload(
+                name, function, scratch_bytes=price.scratch_bytes, in_place=price.in_place
+            ),
+        )  # fmt: skip
+
+    return tuple(chosen(node) for node in graph.nodes)
 
 
 class _Workshop:

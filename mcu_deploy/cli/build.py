@@ -25,7 +25,7 @@ from mcu_deploy.cli.options import (
 from mcu_deploy.options import Options
 
 if TYPE_CHECKING:
-    from mcu_deploy.report.explain import Explanation
+    from mcu_deploy.report.explain import CandidateRow, Explanation
     from mcu_deploy.report.model import CostReport, NetworkReport, Report
 
 
@@ -150,7 +150,7 @@ def _explain(rows: Sequence[Explanation], wide: bool) -> None:
     )  # fmt: skip
     cells, notes = [], []
     for row in rows:
-        others = [c for c in row.candidates if c.backend != row.backend]
+        others = row.candidates[1:]
         cells.append(
             (
                 "view" if row.step is None else str(row.step), row.short,
@@ -160,8 +160,7 @@ def _explain(rows: Sequence[Explanation], wide: bool) -> None:
             )
         )  # fmt: skip
         notes.append(
-            [f"{c.backend} could, for {_cost(c.cost) or 'it does not say what'}" for c in others]
-            + [f"{r.backend} does not: {r.reason}" for r in row.refusals]
+            [_lost(c) for c in others] + [f"{r.backend} does not: {r.reason}" for r in row.refusals]
         )
     head, *lines = layer_lines(titles, cells, ("", "group", "cost"), wide)
     out.print(f"[bold]{escape(head)}[/]")
@@ -173,6 +172,11 @@ def _explain(rows: Sequence[Explanation], wide: bool) -> None:
         "Modelled costs are the backends' own; different units are never compared. `mcu-deploy "
         "profile` counts instructions."
     )
+
+
+def _lost(row: CandidateRow) -> str:
+    what = f" {row.title}" if row.title else ""
+    return f"{row.backend} could{what}, for {_cost(row.cost) or 'it does not say what'}"
 
 
 def _cost(cost: CostReport | None) -> str:

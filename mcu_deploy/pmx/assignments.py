@@ -60,7 +60,7 @@ def of_graph(assignment: Assignment, graph: Graph) -> Assignment:
             for p in assignment.groups
         ),
         {
-            node: tuple(replace(c, proposal=None) for c in found)
+            node: tuple(replace(c, proposal=None, code={}) for c in found)
             for node, found in there(assignment.candidates).items()
         },
         there(assignment.chosen_by),

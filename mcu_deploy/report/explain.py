@@ -15,10 +15,12 @@ from mcu_deploy.report.model import CostReport
 class CandidateRow:
     """A backend that could compute a node, with what it states before layouts are known.
 
-    cost: in cycles or else instructions; None where it states neither.
+    title: what it proposes, where it says that. cost: in cycles or else instructions, of all nodes
+    of a proposal; None where it states neither.
     """
 
     backend: str
+    title: str
     layout: str
     macs: int
     cost: CostReport | None
@@ -38,11 +40,12 @@ class Explanation:
     """A node of the final graph.
 
     step: the layer's index, None for a view, which computes nothing. short: the layer's own name;
-    name: the model's. chosen_by: a strategy, "--layer-backend", "made by ID" for what a backend
-    made of several nodes, "inserted" for conversions between memory orders, or "split" for an If,
-    Loop or Scan, whose graphs are given to backends node by node. group: the number of the group
-    of nodes that the backend got at once. cost: of the workload that computes it. candidates: in
-    the order of preference.
+    name: the model's. chosen_by: a strategy,
+    "--layer-backend", "made by ID" for what a backend made of several nodes, "inserted" for
+    conversions between memory orders, or "split" for an If, Loop or Scan, whose graphs are given
+    to backends node by node. group: the number of the group of nodes that the backend
+    got at once. cost: of the workload that computes it. candidates: the one that was taken first,
+    then the others in the order of preference, then proposals for several nodes.
     """
 
     network: str
@@ -99,5 +102,10 @@ def _candidate(candidate: Candidate) -> CandidateRow:
     costs = candidate.costs
     cost = CostReport.of(costs.stated)
     return CandidateRow(
-        candidate.backend, candidate.support.layout.value, costs.macs, cost, costs.flash
+        candidate.backend,
+        candidate.title,
+        candidate.support.layout.value,
+        costs.macs,
+        cost,
+        costs.flash,
     )

@@ -68,7 +68,8 @@ def test_a_layer_counts_its_multiply_accumulates_and_elements() -> None:
     layer = _layer("Conv", (1, 3, 4, 4), (1, 2, 4, 4), (2, 3, 3, 3), pads=(1, 1, 1, 1))
     _, (per_mac, per_element) = costs._CYCLES["Conv"]
     cycles = round(2 * 27 * 16 * per_mac + 2 * 16 * per_element)
-    assert costs.estimate(layer) == Costs(macs=2 * 27 * 16, cycles=cycles, flash=2 * 27 * 4)
+    code = costs._CODE["Conv"]
+    assert costs.estimate(layer) == Costs(2 * 27 * 16, None, cycles, 2 * 27 * 4, code=code)
     assert CpuRef().estimate(layer) == costs.estimate(layer)
     depthwise = _layer("Conv", (1, 6, 8, 8), (1, 6, 6, 6), (6, 1, 3, 3), group=6)
     _, (per_mac, per_element) = costs._GROUPED

@@ -78,11 +78,7 @@ def problem_of(pick: Pick, size: int, goal: str) -> Problem:
             replace(
                 c,
                 costs=replace(c.costs, flash=pick(1, 60)),
-                proposal=Proposal(
-                    view(plain.graph, [n]), Price(code={f"f{pick(0, 2)}": 50}), lambda *_: ()
-                )
-                if pick(0, 2) == 0
-                else None,
+                code={f"f{pick(0, 2)}": 50} if pick(0, 2) == 0 else {},
             )
             for c in cs
         )
@@ -226,8 +222,7 @@ def test_a_function_that_is_there_costs_no_flash_again() -> None:
 
     def way(backend: str, flash: int, key: str, code: int, time: int):  # type: ignore[no-untyped-def]
         price = Price(Costs(instructions=time, flash=flash), {key: code} if key else {})
-        proposal = Proposal(view(graph, [0]), price, lambda *_: ())
-        return replace(candidate(backend, time), costs=price.costs, proposal=proposal)
+        return replace(candidate(backend, time), costs=price.costs, code=price.code)
 
     ways = (way("A", 40, "", 0, 1), way("B", 10, "shared", 60, 9))
     problem = Problem(graph, dict.fromkeys(range(3), ways), goal="size")

@@ -64,7 +64,7 @@ def test_the_package(reader: Reader) -> None:
     output = reader.types(without_pip(commands("A Python package")))
     assert re.search(r"^AddPython +1\.0 +300 +all +1$", output, re.M)
     assert re.search(r"^AddPython, from package example-add-backend 1", output, re.M)
-    assert re.search(r"^ *4 +add_1 +\d+ +Add +AddPython +greedy", output, re.M)
+    assert re.search(r"^ *4 +add_1 +\d+ +Add +AddPython +cost", output, re.M)
     assert "\npassed\n" in output
     assert "\nAdd AddPython\n" in output
     assert output.endswith("True\n")
@@ -79,6 +79,13 @@ def test_a_replacement_in_python() -> None:
     backend = Only(ops=None, optimizes=found["optimize_subgraph"])
     made, _ = choose.assign(graph, [backend])
     assert [node.op for node in made.nodes] == ["Abs"]
+
+
+def test_the_proposals(reader: Reader) -> None:
+    write(reader.folder, "chains.py")
+    output = reader.types(commands("Proposals"))
+    assert "['CpuRef', 'Chains', 'CpuRef', 'CpuRef', 'CpuRef']" in output
+    assert output.endswith("passed\n")
 
 
 @pytest.mark.matrix
@@ -113,7 +120,7 @@ def test_the_folder(reader: Reader, tmp_path: Path) -> None:
     assert len(names) == 5
     write(root / "mcu_deploy" / "backends" / "NegFolder", *names)
     output = Reader(root, str(root)).types(commands("A folder in mcu_deploy/backends"))
-    assert re.search(r"^ *1 +neg_1 +0 +Neg +NegFolder +greedy", output, re.M)
+    assert re.search(r"^ *1 +neg_1 +0 +Neg +NegFolder +cost", output, re.M)
     assert "\npassed\n" in output
     assert "NegFolder.test_negated" in output
     assert "100% tests passed" in output
@@ -127,11 +134,11 @@ def test_the_folder(reader: Reader, tmp_path: Path) -> None:
 def test_every_listing_is_of_a_kind_that_the_tests_here_use() -> None:
     """A file by its name, the commands of a section that is followed above, or what is shown."""
     used = {"tiny.py", "abs_backend.c", "in_process.py", "pyproject.toml", "add_backend.py"}
-    used |= {"counting_backend.py", "backend.cmake", "c/negated.h", "c/negated.c"}
+    used |= {"chains.py", "counting_backend.py", "backend.cmake", "c/negated.h", "c/negated.c"}
     used |= {"test/test_negated.c", "__init__.py", "neg_abs.py"}
     assert set(LISTINGS) == used
     followed = {"A model to try", "A shared object in C", "A Python package", "Optional parts"}
-    followed.add("A folder in mcu_deploy/backends")
+    followed |= {"A folder in mcu_deploy/backends", "Proposals"}
     for title, section in SECTIONS.items():
         for language, text in re.findall(r"^```(\w*)\n(.*?)^```$", section, re.M | re.S):
             is_entry = language == "toml" and title == "Optional parts"

@@ -37,7 +37,7 @@ def test_explain_says_it_of_every_node(rows: list[dict[str, Any]]) -> None:
     assert [r["step"] for r in rows if r["step"] is not None] == list(range(12))
     assert {r["op"] for r in rows if r["step"] is None} == {"Reshape"}
     conv = next(r for r in rows if r["op"] == "Conv")
-    assert (conv["backend"], conv["chosen_by"], conv["group"]) == ("CpuRef", "greedy", 0)
+    assert (conv["backend"], conv["chosen_by"], conv["group"]) == ("CpuRef", "cost", 0)
     assert [c["backend"] for c in conv["candidates"]] == ["CpuRef"]
     assert conv["candidates"][0]["layout"] == "channels last"
     assert conv["candidates"][0]["cost"]["value"] > conv["candidates"][0]["macs"] > 0
@@ -62,7 +62,7 @@ def test_explain_for_people_names_backend_and_cost(kws_dir: Path, tmp_path: Path
         (["--layer-backend", "x=CpuRef"], 1, "the model has no layer 'x'"),
         (["--layer-backend", "x=CpuRef", "--layer-backend", "x=B"], 2, "'x' twice"),
         (["--backend-option", "Only=1"], 2, "is not of the form ID.NAME=VALUE"),
-        (["--strategy", "best"], 2, "best is not known; it is cost or greedy"),
+        (["--strategy", "best"], 2, "best is not known; it is one of auto, cost, greedy"),
         (["--backend", "Nobody"], 2, "`mcu-deploy backends` lists what was found"),
         (["--dynamic-backends", "/x", "--no-dynamic-backends"], 2, "contradict each other"),
     ],

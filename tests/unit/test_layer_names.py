@@ -137,7 +137,7 @@ def test_both_names_may_be_typed(tmp_path: Path) -> None:
             made = compile_model(path, load_board("host"), session=own, options=options)
         by_layer = {n.short: made.assignment.chosen_by.get(n.id) for n in made.graph.nodes}
         assert by_layer["conv_2"] == "--layer-backend", name
-        assert by_layer["conv_1"] == "greedy", name
+        assert by_layer["conv_1"] == "cost", name
 
 
 def test_a_table_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

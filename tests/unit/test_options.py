@@ -33,7 +33,7 @@ from mcu_deploy.options import (
         ({"arena": "shard"}, "--arena shard is not known; it is separate or shared. Did you mean"),
         ({"memory": "maru"}, "--memory maru is not known; it is one of offline, compact, bestfit,"),
         ({"schedule": "both"}, "--schedule both is not known; it is parallel or sequential."),
-        ({"strategy": "best"}, "--strategy best is not known; it is cost or greedy."),
+        ({"strategy": "best"}, "--strategy best is not known; it is one of auto, cost, greedy."),
         ({"weights": "none"}, "--weights none is not known; it is incbin or array."),
         ({"io": None}, "--io None is not a text."),
         ({"backends": "CpuRef"}, "--backend 'CpuRef' is not a sequence, such as a tuple."),
@@ -65,7 +65,8 @@ _options = st.builds(
     Options,
     backends=_tuples,
     layer_backends=st.dictionaries(_names, _names, max_size=2),
-    strategy=st.sampled_from(["greedy", "cost"]),
+    strategy=st.sampled_from(["auto", "greedy", "cost"]),
+    optimize_for=st.sampled_from(["balanced", "speed", "size", "ram"]),
     layers_all=st.booleans(),
     shapes=st.dictionaries(_names, st.lists(st.integers(1, 9), max_size=3), max_size=2),
     requests=st.builds(

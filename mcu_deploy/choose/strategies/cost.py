@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from mcu_deploy.backends.cost import Unit, common_unit
-from mcu_deploy.backends.interface import LayoutRule, Price
+from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose import goals
 from mcu_deploy.choose.model import Candidate, Cover, Part, Problem
 from mcu_deploy.choose.search import Option, Search, Totals
@@ -99,7 +99,7 @@ def _shared(problem: Problem, options: Iterable[Option]) -> frozenset[str]:
     """The functions of which it matters whether they are there already."""
     if not goals.looks_at_flash(problem.goal):
         return frozenset()
-    count = Counter(key for option in options for key in option.price.code)
+    count = Counter(key for option in options for key in option.code)
     return frozenset(key for key, times in count.items() if times > 1)
 
 
@@ -111,8 +111,8 @@ def _options(problem: Problem, node: NodeId, unit: Unit) -> tuple[Option, ...]:
         (
             Option(
                 c.backend, c.support.layout, 0 if price is None else price.value, place,
-                c.costs.flash or 0, Price() if c.proposal is None else c.proposal.price,
-                number=place,
+                c.costs.flash or 0, c.code,
+                0 if c.proposal is None else c.proposal.price.scratch_bytes, number=place,
             ),
             price,
         )
@@ -147,7 +147,8 @@ def _whole(problem: Problem, part: Part, unit: Unit) -> Option | None:
         return None
     return Option(
         part.backend, LayoutRule.NATURAL, value or 0, sum(places),
-        part.proposal.price.costs.flash or 0, part.proposal.price, part,
+        part.proposal.price.costs.flash or 0, part.proposal.price.code,
+        part.proposal.price.scratch_bytes, part,
     )  # fmt: skip
 
 
