@@ -18,6 +18,12 @@ HEADERS = (
     "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h",
 )  # fmt: skip
 ATTRIBUTES = ("aligned", "fallthrough", "may_alias", "packed", "unused", "vector_size")
+FUNCTION_ATTRIBUTES = (
+    "aligned(N)",
+    "always_inline",
+    'section(".ramfunc")',
+    'section(".text.NAME")',
+)
 ASM_DIRECTIVES = (".align", ".balign", ".p2align", ".inst", ".inst.n", ".inst.w")
 
 # What each rule says, by what its messages begin with. The page for authors has the same words.
@@ -63,6 +69,10 @@ _ASM_CALL = re.compile(
     r"(?:\s*(?:__)?(?:volatile|goto|inline)(?:__)?\b)*\s*\(\s*(?P<template>(?:\" *\"\s*)+)[:)]"
 )
 _LONGEST_NAME = 64
+_FUNCTION_ATTRIBUTE = re.compile(
+    r'always_inline|aligned\((4|8|16|32|64)\)|section\("\.(ramfunc|text\.[A-Za-z_]\w{0,63})"\)',
+    re.ASCII,
+)
 
 # Comments, strings and character constants, and what begins one that does not end.
 _QUOTED = re.compile(
@@ -92,7 +102,7 @@ def require(condition: bool, reason: str) -> None:
 
 
 def check_function(function: CFunction, helpers: Collection[str]) -> None:
-    """A function's names, types and body. helpers: the stems that its `$words` may mean.
+    """A function's names, types, attributes and body. helpers: the stems that `$words` may mean.
 
     Raises Nonsense with the rule that it breaks.
     """
@@ -101,6 +111,17 @@ def check_function(function: CFunction, helpers: Collection[str]) -> None:
     for parameter in function.parameters:
         ctype(parameter.ctype, f"the type of a parameter of {stem}")
         identifier(parameter.name, f"a parameter of {stem}")
+    for attribute in function.attributes:
+        require(
+            _FUNCTION_ATTRIBUTE.fullmatch(attribute) is not None,
+            f"the attribute {_shown(attribute)} of {stem} is none of "
+            f"{', '.join(FUNCTION_ATTRIBUTES)}",
+        )
+        kind = "inline" if function.inline else "not inline"
+        require(
+            (attribute == "always_inline") == function.inline,
+            f"{stem} has the attribute {attribute}, but is {kind}",
+        )
     names = {parameter.name for parameter in function.parameters}
     require(len(names) == len(function.parameters), f"two parameters of {stem} have one name")
     _Body(stem, function.body, helpers).check()

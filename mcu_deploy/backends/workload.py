@@ -31,9 +31,11 @@ class Parameter:
 class CFunction:
     """A static C function. In its body `$word` stands for the network's own symbol `word`.
 
-    Functions of equal stem, parameters and body are emitted once. An `inline` one is a helper: it
-    is `static inline`, and others call it by `$stem`. The function of a workload gives nothing, or
-    a `STATUS`: MCU_OK, or the code with which the run ends (MCU_ERROR_OPERAND).
+    Equal functions are emitted once. An `inline` one is `static inline`, for helpers, which others
+    call by `$stem`; every other one stays a function of its own, which gcc inlines nowhere. The
+    function of a workload gives nothing, or a `STATUS`: MCU_OK, or the code with which the run ends
+    (MCU_ERROR_OPERAND). attributes: as gcc has them, some of `always_inline` of an inline one, and
+    `aligned(16)` and `section(".ramfunc")` of others.
     """
 
     stem: str
@@ -41,6 +43,7 @@ class CFunction:
     body: str
     result: str = "void"
     inline: bool = False
+    attributes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +88,23 @@ class Role(enum.Enum):
     CONSTANT = "constant"
     SCRATCH = "scratch"
     REGION = "region"
+    SCALAR = "scalar"
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a call: the index-th input, output, constant or region, or the scratch."""
+    """One argument of a call: the index-th input, output, constant or region, or the scratch.
+
+    Of a scalar it is the value, for a parameter that is int32_t, uint32_t or float: so layers that
+    differ in a number share a function.
+    """
 
     role: Role
     index: int = 0
+    value: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", float(self.value))
 
 
 @dataclass(frozen=True)
@@ -185,8 +197,11 @@ class Workload:
         arguments. Costs, places in memory and the names of model and backend are not in it."""
         functions = (f for f in (self.function, *self.helpers) if f is not None)
         called = [
-            [[f.stem, f.result, f.inline, [*map(str, f.parameters)], f.body] for f in functions],
-            [[a.role.value, a.index] for a in self.arguments],
+            [
+                [f.stem, f.result, f.inline, f.attributes, [*map(str, f.parameters)], f.body]
+                for f in functions
+            ],
+            [[a.role.value, a.index, a.value] for a in self.arguments],
             [c.digest for c in self.constants],
             self.headers,
         ]

@@ -6,6 +6,7 @@ dynamic ones, and of files. All raise Nonsense.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -24,12 +25,18 @@ from mcu_deploy.backends.workload import (
 
 _LARGEST_ALIGNMENT = 4096
 _LARGEST_MEMORY = 1 << 30
+FLOAT32_LARGEST = (2 - 2.0**-23) * 2.0**127
 # Through these any element is read and written.
 _BYTES = frozenset(("void", "char", "unsigned char", "uint8_t"))
 _OTHER_NAMES = {
     "int8_t": ("signed char",), "int16_t": ("short", "short int"), "int32_t": ("int",),
     "uint16_t": ("unsigned short",), "uint32_t": ("unsigned", "unsigned int"),
     "int64_t": ("long long",), "uint64_t": ("unsigned long long",),
+}  # fmt: skip
+# The types of parameters that are numbers, with what they hold.
+_SCALARS = {
+    "int32_t": (-(2**31), 2**31 - 1), "uint32_t": (0, 2**32 - 1),
+    "float": (-FLOAT32_LARGEST, FLOAT32_LARGEST),
 }  # fmt: skip
 # Inputs of ONNX's operators whose values say no more than the types and shapes, which are known.
 _KNOWN_BEFORE = {
@@ -72,6 +79,8 @@ def check_call(call: RegionCall) -> None:
     _require_as_many(call.function.parameters, call.regions, "regions")
     for region in call.regions:
         require(region.kind is RegionKind.PRIVATE, f"the region {region.name!r} is not private")
+    for parameter in call.function.parameters:
+        _require_star(parameter)
 
 
 def _check_code(function: CFunction, helpers: Sequence[CFunction], headers: Sequence[str]) -> None:
@@ -79,13 +88,10 @@ def _check_code(function: CFunction, helpers: Sequence[CFunction], headers: Sequ
     check_headers(headers)
     known: set[str] = set()
     for helper in helpers:
-        require(helper.inline, f"the helper {helper.stem} does not say is_helper")
         check_function(helper, known)
         known.add(helper.stem)
     require(not function.inline, f"the function {function.stem} is called as a helper")
     check_function(function, known)
-    for parameter in function.parameters:
-        require("*" in parameter.ctype, f"the parameter {parameter.name} is no pointer")
 
 
 def _check_view(workload: Workload, layer: Layer) -> None:
@@ -103,8 +109,12 @@ def _check_view(workload: Workload, layer: Layer) -> None:
 def _check_argument(
     argument: Argument, parameter: Parameter, workload: Workload, layer: Layer
 ) -> None:
-    """An argument refers to something that is there, by a pointer that fits what is there."""
+    """An argument refers to something that is there, by a pointer that fits, or is a number."""
     role, index = argument.role, argument.index
+    if role is Role.SCALAR:
+        _check_scalar(argument.value, parameter)
+        return
+    _require_star(parameter)
     if role is Role.SCRATCH:
         require(workload.scratch_bytes > 0, "an argument is the scratch memory, of 0 bytes")
         require(index == 0, f"an argument is scratch memory {index}, and there is but one")
@@ -127,6 +137,20 @@ def _check_argument(
     elif role is Role.CONSTANT:
         _require_pointer(parameter, workload.constants[index].ctype, what)
         require("const" in parameter.ctype, f"{what}, and is no pointer to const")
+
+
+def _check_scalar(value: float, parameter: Parameter) -> None:
+    """A number that the parameter's type holds. Not -0, which equals 0: equal ones are shared."""
+    ctype = parameter.ctype.strip()
+    what = f"the parameter {parameter.name} gets the number {value}"
+    require(ctype in _SCALARS, f"{what}, and is {ctype!r}, none of {', '.join(_SCALARS)}")
+    low, high = _SCALARS[ctype]
+    fits = low <= value <= high and (ctype == "float" or value.is_integer())
+    require(fits and (value != 0 or math.copysign(1, value) > 0), f"{what}, which is no {ctype}")
+
+
+def _require_star(parameter: Parameter) -> None:
+    require("*" in parameter.ctype, f"the parameter {parameter.name} is no pointer")
 
 
 def _require_pointer(parameter: Parameter, element: str, what: str) -> None:

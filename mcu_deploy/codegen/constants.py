@@ -72,6 +72,13 @@ def integer_literal(value: int) -> str:
     return f"{value}U" if value > 2**63 - 1 else str(value)
 
 
+def scalar(ctype: str, value: float) -> str:
+    """A number as an argument of type int32_t, uint32_t or float."""
+    if ctype == "float":
+        return float_literal(np.float32(value))
+    return integer_literal(int(value)) + ("U" if ctype == "uint32_t" else "")
+
+
 def _literals(value: np.ndarray[Any, Any]) -> list[str]:
     flat = value.reshape(-1)
     if flat.dtype.kind == "f":

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 
 from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
-from mcu_deploy.codegen import control, describe, memory, names
+from mcu_deploy.codegen import constants, control, describe, memory, names
 from mcu_deploy.codegen.control import Flow
 from mcu_deploy.codegen.places import Places
 from mcu_deploy.codegen.statements import Function, Statement
@@ -175,6 +175,8 @@ def _call(flow: Flow, step: Step) -> Statement:
             return flow.places.at(ctype, hot[item.index], stem)
         if item.role is Role.CONSTANT:
             return arrays[item.index]
+        if item.role is Role.SCALAR:
+            return constants.scalar(ctype, item.value)
         return _place(flow, step, item, ctype)
 
     arguments = [

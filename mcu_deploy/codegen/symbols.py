@@ -78,7 +78,7 @@ class Symbols:
         """The symbol of a function, which is emitted at its first use.
 
         owner: the backend whose helpers the function's `$words` mean; two backends may each have a
-        helper of one stem. Raises BackendFault where a backend has two different ones.
+        helper of one stem.
         """
         body = _TOKEN.sub(
             lambda m: self._helpers.get((owner, m[1]), self.prefix + m[1]), function.body
@@ -89,7 +89,15 @@ class Symbols:
             symbol = self._free(function.stem)
             self._functions[final] = symbol
             self.functions.append(NamedFunction(symbol, _definition(function, symbol, body)))
-        if function.inline and self._helpers.setdefault((owner, function.stem), symbol) != symbol:
+        return symbol
+
+    def helper(self, function: CFunction, owner: str = "") -> str:
+        """The symbol of a function that the backend's other functions call by `$stem`.
+
+        Raises BackendFault where a backend has two different ones of one stem.
+        """
+        symbol = self.function(function, owner)
+        if self._helpers.setdefault((owner, function.stem), symbol) != symbol:
             raise BackendFault(
                 owner,
                 f"The backend {owner} has two different helper functions {function.stem!r} in one "
@@ -100,7 +108,7 @@ class Symbols:
     def kernel(self, helpers: Sequence[CFunction], function: CFunction, owner: str = "") -> str:
         """The symbol of a function whose helpers are emitted before it."""
         for helper in helpers:
-            self.function(helper, owner)
+            self.helper(helper, owner)
         return self.function(function, owner)
 
     def constant(self, constant: Constant, layer: str = "") -> str:
@@ -137,6 +145,8 @@ class Symbols:
 
 def _definition(function: CFunction, symbol: str, body: str) -> str:
     qualifier = "static inline" if function.inline else "MCU_KERNEL"
+    if function.attributes:
+        qualifier += f" __attribute__(({', '.join(function.attributes)}))"
     head = f"{qualifier} {function.result} {symbol}("
     parameters = [str(p) for p in function.parameters] or ["void"]
     opened = wrap(head, parameters, ") {", declaration=True)

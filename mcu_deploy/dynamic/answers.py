@@ -7,6 +7,7 @@ means is checked on the session's side. Runs in workers: the standard library on
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 from ctypes import c_double, c_float, c_int32, c_int64, c_uint32
 from typing import Any
@@ -62,12 +63,14 @@ def _workload(work: structs.Workload, blobs: list[Blob]) -> Json:
     helpers = array_at(structs.Function, work.helpers, work.num_helpers, "helpers")
     in_place = array_at(structs.InPlace, work.in_place, work.num_in_place, "in-place facts")
     regions = array_at(structs.PrivateRegion, work.regions, work.num_regions, "regions")
+    function = _optional_function(work.function)
+    parameters = function["parameters"] if function else []
     return {
         "backend": "",
-        "function": _optional_function(work.function),
+        "function": function,
         "arguments": [
-            {"role": _word(structs.ROLES, argument.role, "role"), "index": argument.index}
-            for argument in arguments
+            _argument(argument, parameters[i]["ctype"] if i < len(parameters) else "")
+            for i, argument in enumerate(arguments)
         ],
         "constants": [_constant(constant, blobs) for constant in constants],
         "helpers": [_function(helper) for helper in helpers],
@@ -80,6 +83,18 @@ def _workload(work: structs.Workload, blobs: list[Blob]) -> Json:
         "regions": [_region(region) for region in regions],
         "costs": costs(work.costs, blobs),
     }
+
+
+def _argument(argument: structs.Argument, ctype: str) -> Json:
+    """An argument, which of a scalar has the bits of the parameter's type."""
+    role = _word(structs.ROLES, argument.role, "role")
+    if role != "scalar":
+        return {"role": role, "index": argument.index}
+    form = {"int32_t": "=i", "float": "=f"}.get(ctype.strip(), "=I")
+    (value,) = struct.unpack(form, struct.pack("=I", argument.index))
+    if not math.isfinite(value):
+        raise nonsense("a scalar is no number")
+    return {"role": role, "value": value}
 
 
 def _optional_function(address: int | None) -> Json | None:

@@ -23,7 +23,7 @@ DTYPES = (
 DTYPE_NUMBERS = {name: number for number, (name, _) in enumerate(DTYPES)}
 # The names of mcu_layout_rule_t and mcu_role_t.
 LAYOUTS = ("natural", "channels_last", "same", "view")
-ROLES = ("input", "output", "constant", "scratch", "region")
+ROLES = ("input", "output", "constant", "scratch", "region", "scalar")
 
 ATTRIBUTE_INTS, ATTRIBUTE_FLOATS, ATTRIBUTE_STRINGS, ATTRIBUTE_TENSOR = range(4)
 

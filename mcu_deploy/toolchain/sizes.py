@@ -40,6 +40,8 @@ mcu_instance_t instance;
 DLTensor tensor;
 """
 
+# Code that is copied to RAM, as .data is (docs/backends.md).
+RAM_FUNCTIONS = ".ramfunc"
 # A line of the map: section, address, size, file; a long section name stands on its own line.
 _MAPPED = re.compile(
     r"^ (?P<section>\.[\w.$@-]+)?\s+0x[0-9a-f]+\s+0x(?P<size>[0-9a-f]+)\s(?P<file>\S.*)$"
@@ -117,9 +119,9 @@ def object_sizes(file: Path) -> SectionSizes:
             continue
         if section.type == "SHT_NOBITS":
             bss += section.size
-        elif section.code:
+        elif section.code and section.name != RAM_FUNCTIONS:
             code += section.size
-        elif section.writable:
+        elif section.writable or section.name == RAM_FUNCTIONS:
             data += section.size
         else:
             constants += section.size
@@ -193,12 +195,12 @@ def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[Part, ...
     ram = dict.fromkeys(flash, 0)
     for section, size, file in _contributions(map_file):
         if file == network:
-            part = "code" if section.startswith(".text") else "constants"
+            part = "code" if section.startswith((".text", RAM_FUNCTIONS)) else "constants"
         else:
             part = "runtime" if "libmcu_crt.a(" in file else "C library"
         if not section.startswith((".bss", "COMMON")):
             flash[part] += size
-        if section.startswith((".bss", ".data", "COMMON")):
+        if section.startswith((".bss", ".data", RAM_FUNCTIONS, "COMMON")):
             ram[part] += size
     parts = [Part(name, flash[name], ram[name]) for name in flash]
     fill = Part("alignment", total.flash - sum(flash.values()), total.ram - sum(ram.values()))
@@ -218,7 +220,7 @@ def _contributions(map_file: Path) -> list[tuple[str, int, str]]:
         if mapped := _MAPPED.match(line):
             section = mapped["section"] or pending
             loaded = section.startswith(
-                (".text", ".rodata", ".data", ".bss", ".ARM.ex", ".eh_frame")
+                (".text", RAM_FUNCTIONS, ".rodata", ".data", ".bss", ".ARM.ex", ".eh_frame")
             )
             if loaded and int(mapped["size"], 16):
                 found.append((section, int(mapped["size"], 16), mapped["file"]))

@@ -84,14 +84,22 @@ def quantized_layer() -> Layer:
 
 def rich_workload() -> Workload:
     """A workload that has something of everything."""
-    pointers = ("const int8_t *", "int8_t *", "const int32_t *", "uint8_t *", "int16_t *", "void *")
+    types = (
+        "const int8_t *", "int8_t *", "const int32_t *", "uint8_t *", "int16_t *", "float", "void *"
+    )  # fmt: skip
     roles = (*Role, Role.REGION)
     private = Region("Rich", 0, RegionKind.PRIVATE, "state", 8)
     scratch = Region("Rich", 1, RegionKind.SCRATCH, "more scratch", 64)
     return Workload(
         "Rich",
-        CFunction("rich", tuple(Parameter(t, f"p{i}") for i, t in enumerate(pointers)), "{\n}"),
-        tuple(Argument(role, 1 if number == 5 else 0) for number, role in enumerate(roles)),
+        CFunction(
+            "rich", tuple(Parameter(t, f"p{i}") for i, t in enumerate(types)), "{\n}",
+            attributes=("aligned(8)",),
+        ),
+        tuple(
+            Argument(role, int(number == 6), 0.1 if role is Role.SCALAR else 0)
+            for number, role in enumerate(roles)
+        ),
         (Constant("table", np.arange(6, dtype=np.int32).reshape(2, 3), 16),),
         (CFunction("helper", (Parameter("float", "x"),), "{ return x; }", "float", inline=True),),
         ("string.h", "math.h"),
@@ -99,4 +107,4 @@ def rich_workload() -> Workload:
         (InPlace(0, 0, -4),),
         Costs(macs=10, instructions=200, cycles=None, flash=300),
         (private, scratch),
-    )
+    )  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 from mcu_deploy.backends.c_rules import (
     ASM_DIRECTIVES,
     ATTRIBUTES,
+    FUNCTION_ATTRIBUTES,
     HEADERS,
     RULES,
     Nonsense,
@@ -134,6 +135,23 @@ def test_names_and_types() -> None:
     assert told(result="inline int") == "the result of neg is 'inline int', not a C type"
 
 
+def test_attributes_of_a_function() -> None:
+    def told(inline: bool, *attributes: str) -> str:
+        try:
+            check_function(CFunction("f", (), "{}", inline=inline, attributes=attributes), ())
+        except Nonsense as nonsense:
+            return str(nonsense)
+        return ""
+
+    assert told(True, "always_inline") == told(True) == ""
+    for section in (".ramfunc", ".text.hot_1"):
+        assert told(False, f'section("{section}")', "aligned(16)") == ""
+    assert told(False, "always_inline") == "f has the attribute always_inline, but is not inline"
+    assert told(True, "aligned(8)") == "f has the attribute aligned(8), but is inline"
+    for bad in ("weak", "aligned(3)", 'section(".data")', 'section(".text.a\\n.globl b")', ""):
+        assert told(False, bad).startswith(f"the attribute {bad!r} of f is none of aligned(N)")
+
+
 def test_headers() -> None:
     check_headers(HEADERS)
     for header in ("tgmath.h", "complex.h", "assert.h", "../secret.h", "math.h>\n#define a", ""):
@@ -143,7 +161,7 @@ def test_headers() -> None:
 
 def test_the_page_has_the_same_words() -> None:
     page = " ".join((REPOSITORY / "docs" / "backends.md").read_text().split())
-    for word in (*HEADERS, *ATTRIBUTES, *ASM_DIRECTIVES):
+    for word in (*HEADERS, *ATTRIBUTES, *FUNCTION_ATTRIBUTES, *ASM_DIRECTIVES):
         assert f"`{word}`" in page, word
     for rule in RULES:
         assert f"**{rule}**" in page, rule

@@ -138,7 +138,7 @@ def test_functions_are_emitted_once_and_helpers_keep_their_names() -> None:
     helper = CFunction("clamp", (Parameter("float", "x"),), "{ return x; }", "float", inline=True)
     user = CFunction("relu", (Parameter("float *", "y"),), "{ y[0] = $clamp(y[0]); }")
     other = CFunction("relu", (Parameter("float *", "y"),), "{ y[1] = $clamp(y[1]); }")
-    assert symbols.function(helper) == "_mcu_n_clamp"
+    assert symbols.helper(helper) == "_mcu_n_clamp"
     assert [symbols.function(f) for f in (user, other, user)] == [
         "_mcu_n_relu", "_mcu_n_relu_2", "_mcu_n_relu",
     ]  # fmt: skip
@@ -148,10 +148,31 @@ def test_functions_are_emitted_once_and_helpers_keep_their_names() -> None:
         "MCU_KERNEL void _mcu_n_relu_2(float *y) { y[1] = _mcu_n_clamp(y[1]); }",
     ]
     with pytest.raises(BackendFault, match="two different helper functions 'clamp'"):
-        symbols.function(CFunction("clamp", (), "{ return 1; }", "int", inline=True))
+        symbols.helper(CFunction("clamp", (), "{ return 1; }", "int", inline=True))
     # the template's own names stay free
     assert symbols.function(CFunction("layers", (), "{ }", inline=True)) == "_mcu_n_layers_2"
     assert symbols.function(CFunction("piece7", (), "{ }")) == "_mcu_n_piece7_2"
+
+
+def test_attributes_stand_before_the_result() -> None:
+    symbols = Symbols("n")
+    inline = CFunction("low", (), "{ }", inline=True, attributes=("always_inline",))
+    own = CFunction("high", (), "{ $low(); }", attributes=("aligned(8)", 'section(".ramfunc")'))
+    symbols.kernel((inline, own), CFunction("top", (), "{ $high(); }"))
+    assert [f.text for f in symbols.functions] == [
+        "static inline __attribute__((always_inline)) void _mcu_n_low(void) { }",
+        'MCU_KERNEL __attribute__((aligned(8), section(".ramfunc"))) void _mcu_n_high(void) '
+        "{ _mcu_n_low(); }",
+        "MCU_KERNEL void _mcu_n_top(void) { _mcu_n_high(); }",
+    ]
+
+
+def test_numbers_that_are_arguments() -> None:
+    for ctype, value, written in (
+        ("int32_t", -(2**31), "(-2147483647 - 1)"), ("int32_t", 7.0, "7"),
+        ("uint32_t", 2**32 - 1, "4294967295U"), ("float", -0.1, "-1.0e-1F"),
+    ):  # fmt: skip
+        assert constants.scalar(ctype, value) == written
 
 
 def test_two_backends_may_have_helpers_of_one_name() -> None:
@@ -159,8 +180,8 @@ def test_two_backends_may_have_helpers_of_one_name() -> None:
     one = CFunction("clamp", (), "{ return 1; }", "int", inline=True)
     two = CFunction("clamp", (), "{ return 2; }", "int", inline=True)
     user = CFunction("use", (), "{ return $clamp(); }", "int")
-    assert [symbols.function(f, "A") for f in (one, user)] == ["_mcu_n_clamp", "_mcu_n_use"]
-    assert [symbols.function(f, "B") for f in (two, user)] == ["_mcu_n_clamp_2", "_mcu_n_use_2"]
-    assert symbols.function(one, "C") == "_mcu_n_clamp", "equal functions are emitted once"
+    assert [symbols.helper(one, "A"), symbols.function(user, "A")] == ["_mcu_n_clamp", "_mcu_n_use"]
+    assert symbols.kernel((two,), user, "B") == "_mcu_n_use_2"
+    assert symbols.helper(one, "C") == "_mcu_n_clamp", "equal functions are emitted once"
     assert symbols.function(user, "C") == "_mcu_n_use"
     assert len(symbols.functions) == 4

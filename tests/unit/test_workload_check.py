@@ -114,6 +114,25 @@ def test_constants() -> None:
         assert refusal(made, layer()).startswith(f"the alignment of table is {alignment}, ")
 
 
+@pytest.mark.parametrize(
+    ("ctype", "value", "reason"),
+    [
+        ("int32_t", -(2**31), ""), ("uint32_t", 2**32 - 1, ""), ("float", 0.1, ""),
+        ("int32_t", 2**31, "which is no int32_t"), ("uint32_t", -1, "which is no uint32_t"),
+        ("int32_t", 0.5, "which is no int32_t"), ("float", 1e39, "which is no float"),
+        ("float", float("nan"), "which is no float"), ("float", -0.0, "which is no float"),
+        ("int8_t", 1, "and is 'int8_t', none of int32_t, uint32_t, float"),
+        ("const int32_t *", 1, "and is 'const int32_t *', none of"),
+    ],
+)  # fmt: skip
+def test_numbers(ctype: str, value: float, reason: str) -> None:
+    pairs = (("const float *", INPUT), ("float *", OUTPUT))
+    made = workload(*pairs, (ctype, Argument(Role.SCALAR, value=value)))
+    said = refusal(made, layer())
+    assert said.startswith(f"the parameter p2 gets the number {float(value)}") == bool(reason)
+    assert said.endswith(reason) or reason in said
+
+
 def test_views() -> None:
     view = Workload("B", None)
     assert refusal(view, layer()) == ""

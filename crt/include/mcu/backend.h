@@ -187,8 +187,8 @@ typedef struct mcu_parameter {
 } mcu_parameter_t;
 
 /* A static C99 function. `body` begins with { and ends with }. In it, $word stands for the
- * network's own symbol "word". stem: of its name; functions of equal stem, parameters and body are
- * emitted once. is_helper: it is `static inline`, and others call it by $stem. */
+ * network's own symbol "word". stem: of its name; equal functions are emitted once. is_helper: it
+ * is `static inline`, which helpers may be: others call them by $stem. */
 typedef struct mcu_function {
     const char *stem;
     const char *result; /* "void", or of a kernel "int32_t": MCU_OK, or what ends the run */
@@ -212,10 +212,12 @@ typedef enum mcu_role {
     MCU_ROLE_OUTPUT = 1,
     MCU_ROLE_CONSTANT = 2,
     MCU_ROLE_SCRATCH = 3,
-    MCU_ROLE_REGION = 4
+    MCU_ROLE_REGION = 4,
+    MCU_ROLE_SCALAR = 5
 } mcu_role_t;
 
-/* One argument of the call: which input, output, constant or region; for the scratch buffer 0. */
+/* One argument of the call: which input, output, constant or region; for the scratch buffer 0; of a
+ * scalar the 32 bits of the int32_t, uint32_t or float that the parameter is. */
 typedef struct mcu_argument {
     int32_t role; /* mcu_role_t */
     uint32_t index;
