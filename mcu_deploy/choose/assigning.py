@@ -26,7 +26,7 @@ from mcu_deploy.choose.model import (
 from mcu_deploy.errors import UnsupportedError, UsageError
 from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle, refusal, short
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
-from mcu_deploy.ir.substitute import expand, substitute
+from mcu_deploy.ir.substitute import expand, put
 
 # So often backends may propose anew, after what others proposed; what they fail is heard always.
 ROUNDS = 8
@@ -288,7 +288,7 @@ class _Covering:
 
     def _apply(self, cover: Cover) -> tuple[Graph, Assignment]:
         """The graph with the parts of a cover replaced, and who computes what of it."""
-        graph = self.graph
+        editor = GraphEditor(self.graph)
         taken: dict[NodeId, Candidate] = {}
         chosen_by: dict[NodeId, str] = {}
         proposals = {}
@@ -303,17 +303,15 @@ class _Covering:
                 if (proposal := taken[node].proposal) is not None:
                     proposals[node] = (proposal, 0)
         for part in cover.parts:
-            # A part before this one may have left nodes without a reader; they are gone.
-            if not all(n in graph.topology.nodes for n in part.nodes):
-                continue
             assert part.proposal.replacement is not None
-            graph, new = substitute(graph, part.proposal.part, part.proposal.replacement)
+            new = put(editor, part.proposal.part, part.proposal.replacement)
             made = self.made.get(id(part)) or _wholes(part)
             for place, (node, candidate) in enumerate(zip(new, made, strict=True)):
                 taken[node] = candidate
                 chosen_by[node] = f"made by {part.backend}"
                 if candidate.proposal is not None:
                     proposals[node] = (candidate.proposal, place)
+        graph = editor.finish()
         return graph, self._assignment(graph, taken, chosen_by, proposals, cover)
 
     def _assignment(
@@ -344,8 +342,9 @@ class _Covering:
     def _losers(self, cover: Cover) -> dict[NodeId, list[Candidate]]:
         """The parts that lost, at each of their nodes that is taken as it is."""
         found: dict[NodeId, list[Candidate]] = {}
+        won = set(map(id, cover.parts))
         for part in self._parts():
-            if part not in cover.parts:
+            if id(part) not in won:
                 costs = part.proposal.price.costs
                 title = f"{part.proposal.title} ({len(part.nodes)} nodes)"
                 for node in part.nodes:

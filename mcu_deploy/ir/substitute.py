@@ -6,7 +6,7 @@ framework applies them to the one graph, so every later view shows them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mcu_deploy import operators
 from mcu_deploy.ir.edit import GraphEditor, shared_constants
@@ -36,9 +36,17 @@ def substitute(
     `part` may be a view of an earlier value of the graph, if its nodes are still there. Raises
     SubstitutionError for a replacement that does not fit, or would make a cycle.
     """
-    arguments = require_fit(graph, part, replacement)
-    replacement = GraphEditor(replacement).finish()  # without dead parts
+    require_fit(graph, part, replacement)
     editor = GraphEditor(graph)
+    new = put(editor, part, replacement)
+    return editor.finish(), new
+
+
+def put(editor: GraphEditor, part: SubgraphView, replacement: Graph) -> tuple[NodeId, ...]:
+    """`substitute` within an editor, for one of several parts that `require_fit` has found to fit
+    and that together make no cycle. Returns the ids of the replacement's live nodes."""
+    arguments = _arguments(editor.nodes, editor.attributes, part)
+    replacement = GraphEditor(replacement).finish()  # without dead parts
     edges = dict(zip(replacement.inputs, arguments, strict=True))
     for edge, value in replacement.data.constants.items():
         name = replacement.edge_name(edge)
@@ -60,13 +68,12 @@ def substitute(
         new = editor.add_graph(inherit(replacement, tuple(part.nodes)), edges, beside=last)
     for ours, source in aliases:
         _alias(editor, ours, source)
-    return editor.finish(), new
+    return new
 
 
-def require_fit(graph: Graph, part: SubgraphView, replacement: Graph) -> tuple[EdgeId, ...]:
-    """Raises SubstitutionError where `replacement` cannot stand for `part`; else the edges that its
-    inputs stand for."""
-    arguments = _arguments(graph, part)
+def require_fit(graph: Graph, part: SubgraphView, replacement: Graph) -> None:
+    """Raises SubstitutionError where `replacement` cannot stand for `part`."""
+    arguments = _arguments(graph.topology.nodes, graph.attributes, part)
     _require_convex(graph, part)
     try:
         verify(replacement)
@@ -74,7 +81,6 @@ def require_fit(graph: Graph, part: SubgraphView, replacement: Graph) -> tuple[E
         raise SubstitutionError(f"the replacement is no sound graph: {error}") from error
     _require_alike(graph, "input", arguments, replacement, replacement.inputs)
     _require_alike(graph, "output", part.outputs, replacement, replacement.outputs)
-    return arguments
 
 
 def expand(graph: Graph, node: NodeId) -> Graph:
@@ -95,19 +101,20 @@ def expand(graph: Graph, node: NodeId) -> Graph:
     return editor.finish()
 
 
-def _arguments(graph: Graph, part: SubgraphView) -> tuple[EdgeId, ...]:
+def _arguments(
+    nodes: Mapping[NodeId, Node], attributes: Callable[[NodeId], object], part: SubgraphView
+) -> tuple[EdgeId, ...]:
     """The part's inputs as the graph has them now: an identity before them may have gone."""
     if not part.topology.nodes:
         raise SubstitutionError("the part that is to be replaced has no nodes")
     now: dict[EdgeId | None, EdgeId | None] = {}
     for node in part.nodes:
-        current = graph.topology.nodes.get(node.id)
+        current = nodes.get(node.id)
         if current is None:
             raise SubstitutionError(f"the node {node.name!r} is not in the graph, or no longer")
         # A node that descends from the same import has the very same attributes.
         if (
-            unwrapped(graph.data.attributes[node.id])
-            is not unwrapped(part.data.attributes.get(node.id))
+            unwrapped(attributes(node.id)) is not unwrapped(part.data.attributes.get(node.id))
             or current.outputs != node.outputs
             or _slots(current)[1:] != _slots(node)[1:]
         ):

@@ -9,13 +9,28 @@ from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
+from graph_cases import Net
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partition_cases import Pick, candidate, hypothesis_pick, random_problem, wired
 from sampling import examples
 
-from mcu_deploy.backends.interface import Costs, LayoutRule, Price, Proposal, Support, Unit
-from mcu_deploy.choose import Assignment, Cover, Part, Problem, strategies
+from mcu_deploy import choose
+from mcu_deploy.backends.CpuRef import CpuRef
+from mcu_deploy.backends.interface import (
+    HOST,
+    BackendBase,
+    Costs,
+    LayoutRule,
+    Price,
+    Proposal,
+    Proposals,
+    SubgraphView,
+    Support,
+    Target,
+    Unit,
+)
+from mcu_deploy.choose import Assignment, Choosing, Cover, Part, Problem, strategies
 from mcu_deploy.choose.goals import GOALS, PLANS
 from mcu_deploy.choose.search import Totals, is_acyclic
 from mcu_deploy.choose.strategies import cost
@@ -287,3 +302,45 @@ def _seconds(size: int) -> float:
 def test_time_grows_with_the_length_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "STEPS", 0)  # one width for both
     assert _seconds(1000) < 9 * _seconds(200)
+
+
+class Fuses(BackendBase):
+    """Proposes one node for every Neg with the Abs behind it."""
+
+    id = "Fuses"
+    rank = 1
+
+    def propose(self, view: SubgraphView, target: Target) -> Proposals:
+        parts = []
+        for node in view.nodes:
+            after = view.sole_consumer(node.writes[0]) if node.op == "Neg" else None
+            if after is not None and after.op == "Abs":
+                parts.append(view.part([node.id, after.id]))
+        price = Price(Costs(cycles=7))
+        return Proposals(
+            tuple(
+                Proposal(
+                    p, price, lambda *_: (), fused(part_of(view, [*p.node_ids], "", price, LAST))
+                )
+                for p in parts
+            )
+        )
+
+
+def test_hundreds_of_parts_are_replaced_in_time_that_grows_with_them() -> None:
+    def seconds(rounds: int) -> float:
+        built = Net()
+        edge = built.input(1, 4)
+        for _ in range(rounds):
+            for op in ("Neg", "Abs"):
+                edge = built.op(op, [edge], (1, 4))
+        graph = built.finish(edge)
+        start = time.process_time()
+        after, found = choose.assign(graph, (Fuses(), CpuRef()), HOST, Choosing(strategy="cost"))
+        spent = time.process_time() - start
+        assert [n.op for n in after.nodes] == ["Fused"] * rounds
+        assert {b.id for b in found.backends.values()} == {"Fuses"}
+        return spent
+
+    seconds(10)  # what is imported and made at first use
+    assert seconds(400) < 9 * seconds(100)
