@@ -79,8 +79,9 @@ def load(options: CreationOptions, taken: Collection[str], report: Callable[[str
         owners = dict.fromkeys(taken, "a backend that is registered already")
         backends: list[LoadedBackend] = []
         skipped: list[Skipped] = []
-        for source in (*_shared_objects(found.folders, pool, report), *_packages(pool)):
-            result = source if isinstance(source, _Refused) else _try(source, owners)
+        sources = (*_shared_objects(found.folders, pool, report), *_packages(pool))
+        for source in [_started(source) for source in sources]:
+            result = source if isinstance(source, _Refused) else _try(*source, owners)
             if isinstance(result, LoadedBackend):
                 owners[result.id] = f"the backend from {result.origin}"
                 backends.append(result)
@@ -96,7 +97,7 @@ class _Source:
     """What is to be tried: a file or a package."""
 
     origin: str
-    open: Callable[[], Worker]
+    start: Callable[[], Worker]
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _shared_objects(
                 yield _Refused(Skipped(origin, None, reason), entry.misnamed)
             elif entry.path not in seen:
                 seen.add(entry.path)
-                yield _Source(origin, partial(pool.open, entry.path))
+                yield _Source(origin, partial(pool.start, entry.path))
 
 
 def _packages(pool: WorkerPool) -> Iterator[_Source | _Refused]:
@@ -133,15 +134,25 @@ def _packages(pool: WorkerPool) -> Iterator[_Source | _Refused]:
         if package.fault:
             yield _Refused(Skipped(package.origin, None, package.fault))
         else:
-            yield _Source(package.origin, partial(package.open, pool))
+            yield _Source(package.origin, partial(package.start, pool))
 
 
-def _try(source: _Source, owners: Mapping[str, str]) -> LoadedBackend | _Refused:
-    """Loads one. Whatever it is that fails, the worker is ended and the id stays free."""
+def _started(source: _Source | _Refused) -> tuple[str, Worker] | _Refused:
+    """Starts a worker, while others start; with its origin."""
+    if isinstance(source, _Refused):
+        return source
     try:
-        worker = source.open()
+        return source.origin, source.start()
     except LoadError as error:
         return _Refused(Skipped(source.origin, None, _clause(error.reason)))
+
+
+def _try(origin: str, worker: Worker, owners: Mapping[str, str]) -> LoadedBackend | _Refused:
+    """Loads one. Whatever it is that fails, the worker is ended and the id stays free."""
+    try:
+        worker.load()
+    except LoadError as error:
+        return _Refused(Skipped(origin, None, _clause(error.reason)))
     try:
         if worker.id in owners:
             reason = f"its id {worker.id} is taken by {owners[worker.id]}"
@@ -150,13 +161,13 @@ def _try(source: _Source, owners: Mapping[str, str]) -> LoadedBackend | _Refused
         else:
             worker.create()
             backend = DynamicBackend(worker)
-            return LoadedBackend(worker.id, lambda: backend, source.origin, worker.version, worker)
+            return LoadedBackend(worker.id, lambda: backend, origin, worker.version, worker)
     except LoadError as error:
         reason = error.reason
     except BackendFault as fault:
         reason = str(fault)
     worker.close()
-    return _Refused(Skipped(source.origin, worker.id, _clause(reason)))
+    return _Refused(Skipped(origin, worker.id, _clause(reason)))
 
 
 def _clause(reason: str) -> str:

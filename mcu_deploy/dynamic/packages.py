@@ -37,8 +37,8 @@ class Package:
     value: str = ""
     fault: str = ""
 
-    def open(self, pool: WorkerPool) -> Worker:
-        """Loads it in a worker of its own. Raises LoadError."""
+    def start(self, pool: WorkerPool) -> Worker:
+        """Starts a worker for it. Raises LoadError."""
         path = json.dumps([str(entry) for entry in sys.path])
         program = (sys.executable, "-I", "-c", _PROGRAM, path)
         return pool.start(Path(self.origin), program, {"value": self.value})

@@ -59,20 +59,22 @@ class WorkerPool:
 
         Raises LoadError.
         """
-        return self._open(path, (), {"path": str(path.absolute())})
+        worker = self.start(path)
+        worker.load()
+        return worker
 
-    def start(self, origin: Path, program: Sequence[str], message: Mapping[str, Any]) -> Worker:
-        """Like `open`, for a worker that is a program of its own.
+    def start(
+        self, path: Path, program: Sequence[str] = (), message: Mapping[str, Any] | None = None
+    ) -> Worker:
+        """Starts a worker, which is to be loaded: several start at the same time.
 
-        It gets the number of its socket as its last argument, and has to answer "load" (with
-        `message`) and what follows like `worker.py` does. `origin` is its worker's path.
+        program: a command in place of the loader of shared objects. It gets the number of its
+        socket as its last argument, and has to answer "load" (with `message`) and what follows like
+        `worker.py` does; `path` then says where it comes from. Raises LoadError.
         """
-        return self._open(origin, tuple(program), dict(message))
-
-    def _open(self, path: Path, program: tuple[str, ...], message: dict[str, Any]) -> Worker:
-        worker = Worker(self, path, program, message)
+        worker = Worker(self, path, tuple(program), dict(message or {"path": str(path.absolute())}))
         with self.lock:
-            worker.load()
+            worker.start()
             self._workers.append(worker)
         return worker
 
@@ -138,9 +140,14 @@ class Worker:
         """Whether it can be called: it has not failed, and was not closed."""
         return self._fault is None
 
-    def load(self) -> None:
-        """Starts the process, and asks for the id and the version. Raises LoadError."""
+    def start(self) -> None:
+        """Starts the process, and waits for nothing. Raises LoadError."""
         self._at_load(self._start)
+
+    def load(self) -> None:
+        """Loads the backend, and asks for its id and its version. Raises LoadError."""
+        with self._pool.lock:
+            self._at_load(self._load)
         if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", self.id):
             reason = f"its id {self.id[:80]!r} is not 1 to 64 letters, digits and underscores"
             raise self._not_loaded(reason)
@@ -219,13 +226,14 @@ class Worker:
         return LoadError(reason)
 
     def _start(self) -> None:
-        """Starts the process, and asks who it is."""
         seconds = max(1.0, min(self._pool.timeout, 5.0))
         try:
             self._process = WorkerProcess(self._program, self._pool.memory_bytes, seconds)
         except OSError as error:
             raise _Broken(f"got no process of its own: {error.strerror or error}") from error
         self._connection = Connection(self._process.end, self._process.control.fileno())
+
+    def _load(self) -> None:
         self._exchange("load", self._message, what="its import" if self._program else "dlopen")
         answer, _ = self._exchange("GetBackendId")
         self.id = str(answer.get("id"))

@@ -7,7 +7,7 @@ socket, all that it started is killed, and one packet tells the session how it e
 wait status, "killed": whether it was asked for, "said": the last output}.
 
 When the session closes the control socket, however that happens, the worker ends too. Runs as a
-program of its own: the standard library only.
+program of its own: the standard library only, and of that what is quick to import (no pathlib).
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import resource
 import select
 import signal
 import socket
-from pathlib import Path
 
 from .worker import serve_shared_object
 
@@ -54,6 +53,7 @@ def main(end: int, control: int, memory: int, *program: str) -> None:
     report = {"status": status, "killed": killed, "said": said.decode("utf-8", "replace")}
     with contextlib.suppress(OSError):
         socket.socket(fileno=control).send(json.dumps(report).encode())
+    os._exit(0)  # the session waits: nothing is here to be tidied up
 
 
 def _watch(pid: int, pipe: int, control: int, session: int) -> tuple[bytes, bool]:
@@ -140,7 +140,8 @@ def _become_worker(warden: int, end: int, output: int, program: list[str], memor
 
 def _own_children() -> list[int]:
     try:
-        return [int(p) for p in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:  # noqa: PTH123
+            return [int(number) for number in file.read().split()]
     except OSError:
         return []
 
@@ -159,5 +160,6 @@ def _limit(kind: int, size: int) -> None:
 
 def _first_to_go() -> None:
     """Where memory runs out, the kernel ends the worker and not the user's session."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
+    path = "/proc/self/oom_score_adj"
+    with contextlib.suppress(OSError), open(path, "w") as file:  # noqa: PTH123
+        file.write("1000")
