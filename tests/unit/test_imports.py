@@ -62,3 +62,11 @@ def test_a_circle_is_found_wherever_the_import_stands(tmp_path: Path) -> None:
 def test_few_modules_lie_loose_at_the_top() -> None:
     loose = [path.name for path in ROOT.glob("*.py")]
     assert len(loose) <= MOST_AT_THE_TOP, f"put one of {sorted(loose)} into a folder"
+
+
+def test_the_page_says_where_everything_is() -> None:
+    text = (ROOT.parent / "docs" / "pipeline.md").read_text(encoding="utf-8")
+    section = text.split("\n## Where things are\n")[1].split("\n## ")[0]
+    there = {path.parent.name + "/" for path in ROOT.glob("*/__init__.py")}
+    there |= {path.name for path in ROOT.glob("[a-z]*.py")}
+    assert [name for name in sorted(there) if f"`{name}`" not in section] == []
