@@ -278,7 +278,7 @@ def _known(costs: Costs, layer: Layer, *, is_view: bool = False) -> Costs:
         value if value is not None and value >= lowest else None for value in values
     )
     macs = layer.macs if macs is None else macs
-    return Costs(macs, instructions, cycles, flash, costs.known)
+    return Costs(macs, instructions, cycles, flash, costs.known, max(0, costs.code))
 
 
 def encode_memory(manager: MemoryManager | None) -> Json:
