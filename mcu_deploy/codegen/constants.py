@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mcu_deploy.backends.kit import literals
 from mcu_deploy.codegen.symbols import NamedConstant
 from mcu_deploy.codegen.text import fill, macro_lines, table
 
@@ -75,7 +76,7 @@ def integer_literal(value: int) -> str:
 def scalar(ctype: str, value: float) -> str:
     """A number as an argument of type int32_t, uint32_t or float."""
     if ctype == "float":
-        return float_literal(np.float32(value))
+        return literals.float_literal(value)
     return integer_literal(int(value)) + ("U" if ctype == "uint32_t" else "")
 
 

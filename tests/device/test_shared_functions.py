@@ -119,7 +119,7 @@ def test_two_layers_have_one_function(board: str, tmp_path: Path) -> None:
     assert text == again, "a .pmx file keeps numbers and attributes"
     assert len(re.findall(r"^MCU_KERNEL", text, re.M)) == 2
     numbers = re.findall(r"_mcu_leaky_leaky\([^;]*,\s*(\w+),\s*(\S+),\s*(\S+)\)\);", text)
-    assert numbers == [("40U", "-1.0e-1F", "1"), ("40U", "2.5e-1F", "1")]
+    assert numbers == [("40U", "-0.1F", "1"), ("40U", "0.25F", "1")]
     assert object_sizes(out / "network_leaky.o").data > 0
     if board != "host":
         elf = load_elf(out / "firmware.elf")

@@ -136,7 +136,7 @@ _COMMON = {
 def test_every_c_test_passes(whole: Build) -> None:
     passed, names = whole.test()
     assert passed
-    assert "CpuRef.test_quantize" in names
+    assert "kit.test_quantize" in names
     backends = whole.source / "mcu_deploy" / "backends"
     for file in backends.glob("*/backend.cmake"):
         lists = file_lists.read(file.parent)
@@ -167,7 +167,7 @@ def test_the_runtime_and_the_helpers_are_built_for_host_and_target(whole: Build)
     for folder, suffix in ((whole.folder, "o"), (whole.folder / "arm", "obj")):
         members = _run("ar", "t", folder / "libmcu_crt.a").stdout.split()
         assert {Path(member).stem for member in members} == objects
-        (helper,) = folder.glob(f"CMakeFiles/mcu_backend_CpuRef.dir/**/quantize.c.{suffix}")
+        (helper,) = folder.glob(f"CMakeFiles/mcu_common_kit.dir/**/quantize.c.{suffix}")
         with helper.open("rb") as file:
             assert (ELFFile(file).header["e_machine"] == "EM_ARM") == (suffix == "obj")
 
@@ -192,10 +192,10 @@ def test_a_new_folder_is_picked_up_with_what_it_builds_on(copy: Build) -> None:
     copy.make()
     passed, names = copy.test()
     assert passed
-    shipped = {f"CpuRef.{test.stem}" for test in (backends / "CpuRef" / "test").glob("*.c")}
+    shipped = {f"kit.{test.stem}" for test in (backends / "kit" / "test").glob("*.c")}
     assert {"Mine.test_triple", "ZCommon.test_twice", *shipped} == names
-    assert "CpuRef.test_quantize" in shipped
-    assert set(copy.lists()) == {"crt", "ZCommon", "Mine", "CpuRef"}
+    assert "kit.test_quantize" in shipped
+    assert set(copy.lists()) == {"crt", "kit", "ZCommon", "Mine", "CpuRef"}
 
     # a folder that comes later is seen without configuring anew, and a test that fails is
     later = {"backend.cmake": "mcu_backend(Later TEST_SOURCES test.c)\n"}
@@ -237,7 +237,7 @@ def test_switches_are_what_python_reads(copy: Build, monkeypatch: pytest.MonkeyP
     assert configuration.backends_off() == {"CpuRef"}
     assert configuration.formats_off() == {"onnx"}
     assert configuration.dynamic_backend_paths() == ('/usr/lib/a "b" c', "/opt/x\\y")
-    assert set(copy.lists()) == {"crt"}
+    assert set(copy.lists()) == {"crt", "kit"}
 
 
 def test_mistakes_are_told(copy: Build) -> None:

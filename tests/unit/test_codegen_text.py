@@ -170,7 +170,7 @@ def test_attributes_stand_before_the_result() -> None:
 def test_numbers_that_are_arguments() -> None:
     for ctype, value, written in (
         ("int32_t", -(2**31), "(-2147483647 - 1)"), ("int32_t", 7.0, "7"),
-        ("uint32_t", 2**32 - 1, "4294967295U"), ("float", -0.1, "-1.0e-1F"),
+        ("uint32_t", 2**32 - 1, "4294967295U"), ("float", -0.1, "-0.1F"),
     ):  # fmt: skip
         assert constants.scalar(ctype, value) == written
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mcu_deploy import backends, resources
-from mcu_deploy.backends import c_functions, file_lists
+from mcu_deploy.backends import file_lists
+from mcu_deploy.backends.kit import c_files
 from mcu_deploy.backends.workload import Parameter
 from mcu_deploy.errors import UsageError
 
@@ -137,7 +138,7 @@ int32_t one(const int8_t *x, unsigned count,
 def test_the_function_of_a_c_file_becomes_a_helper(backend: Path) -> None:
     (backend / "backend.cmake").write_text("mcu_backend(Mine SOURCES c/one.c)")
     (backend / "c/one.c").write_text(_TWICE)
-    function = c_functions.helper(backend, "c/one.c")
+    function = c_files.helper(backend, "c/one.c")
     assert (function.stem, function.result, function.inline) == ("one", "int32_t", True)
     assert function.parameters == (
         Parameter("const int8_t *", "x"),
@@ -147,7 +148,7 @@ def test_the_function_of_a_c_file_becomes_a_helper(backend: Path) -> None:
     lines = "/* this belongs to it */\n\n    return x[count] + (int32_t)y;"
     assert function.body == f"{{\n    {lines}\n}}"
     with pytest.raises(UsageError, match=r"c/two\.c is not among the SOURCES"):
-        c_functions.helper(backend, "c/two.c")
+        c_files.helper(backend, "c/two.c")
 
 
 @pytest.mark.parametrize(
@@ -169,10 +170,10 @@ def test_the_function_of_a_c_file_becomes_a_helper(backend: Path) -> None:
 def test_a_c_file_with_anything_else_is_refused(backend: Path, text: str, reason: str) -> None:
     (backend / "c/one.c").write_text(text)
     with pytest.raises(UsageError, match=reason):
-        c_functions.parse(backend / "c/one.c")
+        c_files.parse(backend / "c/one.c")
 
 
 def test_a_function_may_take_nothing_and_give_a_pointer(backend: Path) -> None:
     (backend / "c/one.c").write_text("const char *one(void) {\n    return 0;\n}\n")
-    function = c_functions.parse(backend / "c/one.c")
+    function = c_files.parse(backend / "c/one.c")
     assert (function.result, function.parameters) == ("const char *", ())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import jinja2
 import pytest
 
-from mcu_deploy.backends.CpuRef.kernels.loops import counter, each, plus, times
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import Plane
+from mcu_deploy.backends.kit.loops import counter, each, plus, times
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import Plane
 
 TEMPLATE = """\
 {% set r = counter('r', rows) %}

@@ -6,17 +6,8 @@ import math
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import integers, overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    OUTPUT,
-    Kernel,
-    nothing,
-    pointer,
-    render,
-    rule,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.operands import passed
+from mcu_deploy.backends.CpuRef.kernels import integers
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, nothing, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -26,6 +17,8 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.accumulation import running_axis
 

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-import numpy as np
-
-from mcu_deploy.arithmetic import activation_bounds
-from mcu_deploy.backends.c_functions import helper
-from mcu_deploy.backends.CpuRef.kernels.loops import counter, each, plus, signed, times
 from mcu_deploy.backends.interface import (
     YES,
-    Argument,
-    CFunction,
     Constant,
-    Costs,
-    InPlace,
     Layer,
     LayoutRule,
     Operand,
-    Parameter,
-    Role,
     Support,
     Workload,
     no,
 )
-from mcu_deploy.files import cache
+from mcu_deploy.backends.kit.kit import Kit
+from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 
 BYTES = (DType.INT8, DType.UINT8)
-# The backend's folder, with its C files.
-FOLDER = Path(__file__).resolve().parents[1]
+KIT = Kit("CpuRef", Path(__file__).resolve().parents[1])
+render, workload, view, nothing = KIT.render, KIT.workload, KIT.view, KIT.nothing
 
 
 @dataclass(frozen=True)
@@ -46,132 +34,6 @@ class Kernel:
     layout: Callable[[Layer], LayoutRule]
     create: Callable[[Layer], Workload]
     domain: str = ""
-
-
-@functools.cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        bytecode_cache=cache.templates(),
-        loader=jinja2.PackageLoader("mcu_deploy.backends.CpuRef", "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=False,
-    )
-    environment.globals |= {"counter": counter, "each": each, "plus": plus, "times": times}
-    return environment
-
-
-def render(template: str, **values: object) -> str:
-    """A C function body from a template of `templates/`."""
-    return _environment().get_template(template).render(**values)
-
-
-def without_zero(value: str, zero_point: int) -> str:
-    """A quantized element minus its zero point, in C."""
-    return value if zero_point == 0 else f"({value}{signed(-zero_point)})"
-
-
-def float_literal(value: float) -> str:
-    """A float32 as a C literal that reads back as the same bits (no infinities)."""
-    number = np.float32(value)
-    if number == 0 or 1e-4 <= abs(number) < 1e7:
-        text = np.format_float_positional(number, unique=True, trim="0")
-    else:
-        text = np.format_float_scientific(number, unique=True, trim="0", exp_digits=1)
-    return f"{text}F"
-
-
-# Rounds to nearest, ties to even, without the C library and without touching FPSCR.
-QUANTIZE = helper(FOLDER, "c/quantize.c")
-
-
-@dataclass(frozen=True)
-class OutputQuantization:
-    """How a kernel ends: the numbers that `quantize` and the store need."""
-
-    low: str
-    high: str
-    zero_point: int
-    scale: str
-    ctype: str
-
-    def store(self, scaled: str) -> str:
-        """C for the output element of a float that was divided by the output's scale."""
-        rounded = f"$quantize({scaled}, {self.low}, {self.high})"
-        return f"({self.ctype})({rounded}{signed(self.zero_point)})"
-
-
-def output_quantization(layer: Layer) -> OutputQuantization:
-    """For a layer with a quantized output: clamp bounds without the zero point, as C literals."""
-    y = layer.output.type
-    assert y.quantization is not None
-    zero = y.quantization.zero_point[0]
-    low, high = activation_bounds(layer.call.activation, y)
-    return OutputQuantization(
-        float_literal(low - zero),
-        float_literal(high - zero),
-        zero,
-        float_literal(y.quantization.scale[0]),
-        y.dtype.c_type,
-    )
-
-
-def clamp_lines(layer: Layer, name: str, indent: str) -> str:
-    """C statements that clamp a float variable to the layer's fused activation."""
-    import math
-
-    low, high = layer.call.activation
-    lines = []
-    if math.isfinite(low):
-        bound = float_literal(low)
-        lines.append(f"{indent}{name} = {name} < {bound} ? {bound} : {name};")
-    if math.isfinite(high):
-        bound = float_literal(high)
-        lines.append(f"{indent}{name} = {name} > {bound} ? {bound} : {name};")
-    return "\n".join(lines)
-
-
-def pointer(operand: Operand, name: str, const: bool = True) -> Parameter:
-    """A pointer parameter to an operand's elements."""
-    qualifier = "const " if const else ""
-    return Parameter(f"{qualifier}{operand.type.dtype.c_type} *", name)
-
-
-def workload(
-    layer: Layer,
-    function: CFunction,
-    arguments: tuple[Argument, ...],
-    constants: tuple[Constant, ...] = (),
-    helpers: tuple[CFunction, ...] = (),
-    headers: tuple[str, ...] = (),
-    in_place: tuple[InPlace, ...] = (),
-    scratch_bytes: int = 0,
-) -> Workload:
-    """A workload of CpuRef."""
-    return Workload(
-        "CpuRef", function, arguments, constants, helpers, headers, scratch_bytes,
-        in_place=in_place, costs=Costs(macs=layer.macs),
-    )  # fmt: skip
-
-
-def view() -> Workload:
-    """The workload of a layer whose output is its input's memory."""
-    return Workload("CpuRef", None)
-
-
-INPUT = Argument(Role.INPUT)
-OUTPUT = Argument(Role.OUTPUT)
-
-
-def nothing(layer: Layer) -> Workload:
-    """The workload of a layer whose output has no elements."""
-    function = CFunction("nothing", (Parameter("void *", "y"),), "{\n    (void)y;\n}")
-    return workload(layer, function, (OUTPUT,))
-
-
-def constant_argument(index: int) -> Argument:
-    return Argument(Role.CONSTANT, index)
 
 
 def rule(value: LayoutRule) -> Callable[[Layer], LayoutRule]:

@@ -9,28 +9,16 @@ import math
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
     Kernel,
     check_types,
     check_weights,
-    clamp_lines,
-    constant_argument,
-    pointer,
     real_weight,
     render,
     rule,
     weight_scaling,
-    without_zero,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.loops import counter, plus, times
-from mcu_deploy.backends.CpuRef.kernels.requantization import requantization
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import Plane, plane
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -42,6 +30,13 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.loops import counter, plus, times
+from mcu_deploy.backends.kit.requantization import clamp_lines, requantization
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import Plane, plane
+from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
 from mcu_deploy.operators.conv import conv_window
 
 
@@ -121,7 +116,13 @@ def create(layer: Layer) -> Workload:
         left = f"x[{plus('at', times(kx, channels * window.dilation[1]))}]"
         right = f"tap[{plus(times(kx, filters))}]"
     if y.type.is_quantized:
-        bias_value, x_zero, w_zero = _integers(layer, offsets, weights, geometry.padded)
+        assert x.type.quantization is not None
+        assert w.type.quantization is not None
+        x_zero, w_zero = x.type.quantization.zero_point[0], w.type.quantization.zero_point[0]
+        bias_value = offsets.astype(np.int32)
+        if not geometry.padded:
+            folded, _ = folded_bias(offsets, weights, x.type, w_zero)
+            bias_value, x_zero = (bias_value, x_zero) if folded is None else (folded, 0)
         ending = requantization(layer, m)
         constants += [Constant("bias", bias_value), *ending.constants]
         helpers = ending.helpers
@@ -168,32 +169,6 @@ def create(layer: Layer) -> Workload:
         layer, function, arguments, tuple(constants), helpers,
         in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
-
-
-def _integers(layer: Layer, bias: Array, weights: Array, padded: bool) -> tuple[Array, int, int]:
-    """Bias, and the zero points that are left to subtract in the loop.
-
-    Where no padding is read, the input's zero point is folded into the bias: the sum of
-    (x - zero) * w is the sum of x * w minus zero times the sum of w.
-    """
-    xq, wq = layer.input(0).type.quantization, layer.input(1).type.quantization
-    assert xq is not None
-    assert wq is not None
-    x_zero, w_zero = xq.zero_point[0], wq.zero_point[0]
-    value = bias.astype(np.int64)
-    if not padded:
-        value = value - x_zero * (weights.astype(np.int64) - w_zero).sum(axis=(1, 2, 3))
-        if np.all(np.abs(value) < 2**31) and _fits_unshifted(layer, value, weights, w_zero):
-            return value.astype(np.int32), 0, w_zero
-        value = bias.astype(np.int64)
-    return value.astype(np.int32), x_zero, w_zero
-
-
-def _fits_unshifted(layer: Layer, bias: Array, weights: Array, w_zero: int) -> bool:
-    """Whether no partial sum of raw inputs can leave int32."""
-    low, high = layer.input(0).type.dtype.range
-    magnitude = np.abs(weights.astype(np.int64) - w_zero).sum(axis=(1, 2, 3))
-    return bool(np.all(np.abs(bias) + magnitude * max(-low, high) < 2**31))
 
 
 def supports(layer: Layer) -> Support:

@@ -10,20 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    Kernel,
-    clamp_lines,
-    constant_argument,
-    pointer,
-    render,
-    rule,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import plane
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -35,6 +22,11 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.requantization import clamp_lines
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import plane
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.conv_transpose import transposed_window
 

@@ -7,28 +7,16 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import exact, overlap
+from mcu_deploy.backends.CpuRef.kernels import exact
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
-    INPUT,
-    OUTPUT,
-    QUANTIZE,
     Kernel,
-    clamp_lines,
-    constant_argument,
-    float_literal,
     nothing,
-    output_quantization,
-    pointer,
     render,
     rule,
     view,
-    without_zero,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.loops import times
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import broadcast_loops
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -43,6 +31,15 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
+from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import broadcast_loops
+from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.elementwise import UNARY, clip_bounds, unary_table
 

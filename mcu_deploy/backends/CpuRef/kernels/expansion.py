@@ -6,22 +6,16 @@ import math
 
 from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.base import (
-    OUTPUT,
     Kernel,
     check_moves,
-    constant_argument,
     nothing,
-    pointer,
     render,
     rule,
     workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.casting import from_real
-from mcu_deploy.backends.CpuRef.kernels.loops import times
-from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, narrow, pointwise
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import checking
-from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -33,6 +27,9 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
+from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.expansion import fill_value, one_hot_axis
 

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    OUTPUT,
-    Kernel,
-    nothing,
-    pointer,
-    render,
-    rule,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.operands import passed
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, nothing, render, rule, workload
 from mcu_deploy.backends.interface import YES, CFunction, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.extreme_positions import searched_axis
 

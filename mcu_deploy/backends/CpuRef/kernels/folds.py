@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from mcu_deploy.backends.CpuRef.kernels import integers, overlap
-from mcu_deploy.backends.CpuRef.kernels.base import INPUT, OUTPUT, pointer, render, workload
+from mcu_deploy.backends.CpuRef.kernels import integers
+from mcu_deploy.backends.CpuRef.kernels.base import render, workload
 from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
-from mcu_deploy.backends.CpuRef.kernels.strides import Loops
 from mcu_deploy.backends.interface import YES, CFunction, InPlace, Layer, Support, Workload, no
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
+from mcu_deploy.backends.kit.strides import Loops
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.reduction import reduced_axes
 

@@ -7,17 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    Kernel,
-    float_literal,
-    pointer,
-    render,
-    rule,
-    workload,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import (
     YES,
@@ -28,6 +18,9 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
+from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.functions import rows_of
 

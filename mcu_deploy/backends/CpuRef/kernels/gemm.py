@@ -10,31 +10,16 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
-from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    QUANTIZE,
     Kernel,
     check_types,
     check_weights,
-    clamp_lines,
-    constant_argument,
-    float_literal,
-    output_quantization,
-    pointer,
     real_weight,
     render,
     rule,
     weight_scaling,
-    without_zero,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.loops import counter, times
-from mcu_deploy.backends.CpuRef.kernels.operands import passed
-from mcu_deploy.backends.CpuRef.kernels.requantization import requantization
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import Loops, collapse
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -45,6 +30,15 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, passed, pointer
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
+from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.loops import counter, times
+from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization, requantization
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import Loops, collapse
+from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
 
 
 def supports(layer: Layer) -> Support:
@@ -107,17 +101,14 @@ def create(layer: Layer) -> Workload:
         xq, wq = x.type.quantization, w.type.quantization
         assert xq is not None
         assert wq is not None
-        integers = np.zeros(columns, np.int64)
-        if bias is not None and bias.constant is not None:
-            integers = integers + bias.constant.astype(np.int64)
         x_zero, w_zero = xq.zero_point[0], wq.zero_point[0]
-        real = matrix.astype(np.int64) - w_zero
-        folded = integers - x_zero * real.sum(axis=1)
-        low, high = x.type.dtype.range
-        if np.all(np.abs(folded) + np.abs(real).sum(axis=1) * max(-low, high) < 2**31):
-            integers, x_zero = folded, 0
+        integers = np.zeros(columns, np.int32)
+        if bias is not None and bias.constant is not None:
+            integers = integers + bias.constant.astype(np.int32)
+        folded, _ = folded_bias(integers, matrix, x.type, w_zero)
+        integers, x_zero = (integers, x_zero) if folded is None else (folded, 0)
         ending = requantization(layer, "n")
-        constants += [Constant("bias", integers.astype(np.int32)), *ending.constants]
+        constants += [Constant("bias", integers), *ending.constants]
         helpers = ending.helpers
         values |= {
             "acc": "int32_t",

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels import integers, overlap
+from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.base import (
-    OUTPUT,
     Kernel,
     check_moves,
     nothing,
-    pointer,
     render,
     rule,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.loops import times
-from mcu_deploy.backends.CpuRef.kernels.operands import passed
 from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import refusing
-from mcu_deploy.backends.CpuRef.kernels.strides import memory_strides
 from mcu_deploy.backends.interface import (
     STATUS,
     YES,
@@ -35,6 +30,10 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
+from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.strides import memory_strides
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.indexing import REDUCTIONS, axis_of, batch_dims, misfit
 from mcu_deploy.operators.selection import gather_axis, slice_axes, slice_steps

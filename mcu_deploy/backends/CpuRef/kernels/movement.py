@@ -8,23 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import overlap, shape_checks
+from mcu_deploy.backends.CpuRef.kernels import shape_checks
 from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
     Kernel,
     check_moves,
-    constant_argument,
     nothing,
-    pointer,
     render,
     rule,
     view,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.loops import times
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -38,6 +31,11 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.operators.movement import pad_amounts, pad_value
 
 

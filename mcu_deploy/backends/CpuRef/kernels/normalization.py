@@ -9,20 +9,7 @@ import math
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    Kernel,
-    clamp_lines,
-    constant_argument,
-    float_literal,
-    pointer,
-    render,
-    rule,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -34,6 +21,11 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.requantization import clamp_lines
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.layer_normalization import normalized_axis
 

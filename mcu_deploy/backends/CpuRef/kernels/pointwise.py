@@ -7,23 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    OUTPUT,
-    nothing,
-    pointer,
-    render,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.loops import times
-from mcu_deploy.backends.CpuRef.kernels.operands import passed
-from mcu_deploy.backends.CpuRef.kernels.strides import Loops, broadcast_loops
+from mcu_deploy.backends.CpuRef.kernels.base import nothing, render, workload
 from mcu_deploy.backends.interface import (
     CFunction,
     InPlace,
     Layer,
     Workload,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
+from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.strides import Loops, broadcast_loops
 from mcu_deploy.ir import DType
 
 

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
-    INPUT,
-    OUTPUT,
-    QUANTIZE,
     Kernel,
     check_moves,
     check_types,
-    clamp_lines,
-    constant_argument,
-    float_literal,
-    output_quantization,
-    pointer,
     render,
     rule,
-    without_zero,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import plane
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -35,6 +23,14 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
+from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import plane
+from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.pool import average_counts, pool_window
 

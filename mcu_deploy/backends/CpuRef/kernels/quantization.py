@@ -4,21 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    QUANTIZE,
-    Kernel,
-    float_literal,
-    pointer,
-    render,
-    rule,
-    without_zero,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.loops import signed
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -28,6 +14,12 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
+from mcu_deploy.backends.kit.literals import float_literal, signed
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.quantization import call_quantization
 

@@ -13,18 +13,8 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels import recurrent_memory
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    Kernel,
-    constant_argument,
-    float_literal,
-    pointer,
-    render,
-    rule,
-    workload,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.CpuRef.kernels.elementwise import clamped
-from mcu_deploy.backends.CpuRef.kernels.loops import signed, times
 from mcu_deploy.backends.CpuRef.kernels.recurrent_memory import Steps
 from mcu_deploy.backends.interface import (
     YES,
@@ -39,6 +29,9 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit.arguments import INPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.literals import float_literal, signed
+from mcu_deploy.backends.kit.loops import times
 from mcu_deploy.ir import DType
 from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import GATES, Recurrence, recurrence

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import overlap
 from mcu_deploy.backends.interface import InPlace, Layer
+from mcu_deploy.backends.kit import overlap
 from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import Recurrence
 

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels import folds, overlap
+from mcu_deploy.backends.CpuRef.kernels import folds
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
-    INPUT,
-    OUTPUT,
-    QUANTIZE,
     Kernel,
     check_moves,
     check_types,
-    clamp_lines,
-    float_literal,
-    output_quantization,
-    pointer,
     render,
-    without_zero,
     workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.folds import ReductionLoops
-from mcu_deploy.backends.CpuRef.kernels.loops import times
-from mcu_deploy.backends.CpuRef.kernels.strides import collapse, memory_strides
 from mcu_deploy.backends.interface import CFunction, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
+from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
+from mcu_deploy.backends.kit.strides import collapse, memory_strides
+from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.operators.reduction import reduced_axes
 
 

@@ -7,21 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import indexing, overlap
+from mcu_deploy.backends.CpuRef.kernels import indexing
 from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
     Kernel,
     check_moves,
-    constant_argument,
     nothing,
-    pointer,
     render,
     rule,
     workload,
 )
-from mcu_deploy.backends.CpuRef.kernels.loops import signed, times
-from mcu_deploy.backends.CpuRef.kernels.strides import memory_strides
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -37,6 +31,11 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.literals import signed
+from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.strides import memory_strides
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.operators.selection import (
     gather_axis,

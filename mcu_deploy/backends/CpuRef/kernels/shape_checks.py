@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import combinations
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, pointer
-from mcu_deploy.backends.CpuRef.kernels.operands import passed
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel
 from mcu_deploy.backends.interface import STATUS, Layer, Role, Support, Workload, no
+from mcu_deploy.backends.kit.arguments import passed, pointer
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.shapes import Shape, squeezed, unsqueezed
 

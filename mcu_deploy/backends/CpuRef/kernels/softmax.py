@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 from mcu_deploy.arithmetic import exponential_table
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    QUANTIZE,
-    Kernel,
-    check_types,
-    constant_argument,
-    output_quantization,
-    pointer,
-    render,
-    rule,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, render, rule, workload
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -28,6 +14,11 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
+from mcu_deploy.backends.kit.requantization import output_quantization
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.operators.normalization import softmax_extent
 
 

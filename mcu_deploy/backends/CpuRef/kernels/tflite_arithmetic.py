@@ -3,27 +3,7 @@
 from __future__ import annotations
 
 from mcu_deploy.arithmetic.tflite import Sum, product_multiplier, scalar
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    BYTES,
-    OUTPUT,
-    Kernel,
-    constant_argument,
-    pointer,
-    render,
-    rule,
-    without_zero,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.loops import times
-from mcu_deploy.backends.CpuRef.kernels.requantization import (
-    CLAMP,
-    MULTIPLY,
-    is_per_tensor,
-    multiplied,
-    saturated,
-)
-from mcu_deploy.backends.CpuRef.kernels.strides import broadcast_loops
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -36,6 +16,13 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated
+from mcu_deploy.backends.kit.strides import broadcast_loops
+from mcu_deploy.backends.kit.zero_points import without_zero
 
 
 def _supports(layer: Layer) -> Support:

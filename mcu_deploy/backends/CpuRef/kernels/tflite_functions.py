@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    Kernel,
-    constant_argument,
-    pointer,
-    render,
-    rule,
-    workload,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -24,6 +14,8 @@ from mcu_deploy.backends.interface import (
     Parameter,
     Workload,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.operators.tflite_functions import OPERATORS, function_table
 
 

@@ -7,21 +7,7 @@ import math
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    Kernel,
-    clamp_lines,
-    constant_argument,
-    pointer,
-    render,
-    rule,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import plane
-from mcu_deploy.backends.CpuRef.kernels.tflite_quantize import ROUND
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -35,6 +21,12 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.c_functions import ROUND_AWAY
+from mcu_deploy.backends.kit.requantization import clamp_lines
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import plane
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.conv import conv_window
 
@@ -94,7 +86,7 @@ def _create(layer: Layer) -> Workload:
     # The first filter of a position waits for all that is read there, the others read nothing.
     reads = np.append(0, np.full(filters - 1, overlap.NOTHING))
     return workload(
-        layer, function, arguments, constants, (ROUND,), scratch_bytes=taps * channels,
+        layer, function, arguments, constants, (ROUND_AWAY,), scratch_bytes=taps * channels,
         in_place=overlap.in_place(layer, overlap.window(1, channels, window, reads)),
     )  # fmt: skip
 

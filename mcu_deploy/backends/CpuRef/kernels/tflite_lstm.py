@@ -6,23 +6,8 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
-from mcu_deploy.backends.CpuRef.kernels import overlap, recurrent
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    Kernel,
-    constant_argument,
-    pointer,
-    render,
-    rule,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.requantization import (
-    CLAMP,
-    MULTIPLY,
-    multiplied,
-    saturated,
-)
+from mcu_deploy.backends.CpuRef.kernels import recurrent
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -37,6 +22,11 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.requantization import multiplied, saturated
+from mcu_deploy.backends.kit.zero_points import folded_bias
 from mcu_deploy.operators.tflite_lstm import (
     QuantizedLstm,
     quantized_lstm,
@@ -80,10 +70,9 @@ def _supports(layer: Layer) -> Support:
     if layer.input(0).constant is not None:
         return no("its input is a constant")
     for gate in range(4):
-        for sums, offsets in zip(_matrices(layer, gate), _offsets(layer, gate).T, strict=True):
-            largest = np.abs(sums.astype(np.int64)).sum(axis=1) * 128 + np.abs(offsets)
-            if largest.max() >= 1 << 31:
-                return no("a sum of products may leave int32")
+        for _, reason in _sums(layer, gate):
+            if reason:
+                return no(reason)
     return YES
 
 
@@ -95,14 +84,16 @@ def _matrices(layer: Layer, gate: int) -> tuple[Array, Array]:
     return w, r
 
 
-def _offsets(layer: Layer, gate: int) -> Array:
-    """What the two sums of each unit start from: the bias and the zero points, (hidden, 2)."""
+def _sums(layer: Layer, gate: int) -> tuple[tuple[Array | None, str], ...]:
+    """What the two sums of each unit start from, over the input and over the hidden state."""
     w, r = _matrices(layer, gate)
     bias = layer.input(weights(gate)[2]).constant
-    assert bias is not None
-    x_zero, h_zero = scalar(layer.input(0).type)[1], scalar(layer.output.type)[1]
-    from_x = bias.astype(np.int64) - x_zero * w.astype(np.int64).sum(axis=1)
-    return np.stack([from_x, -h_zero * r.astype(np.int64).sum(axis=1)], axis=1)
+    return folded_bias(bias, w, layer.input(0).type), folded_bias(None, r, layer.output.type)
+
+
+def _offsets(layer: Layer, gate: int) -> Array:
+    """What the two sums of each unit start from, (hidden, 2)."""
+    return np.stack([start for start, _ in _sums(layer, gate) if start is not None], axis=1)
 
 
 def _create(layer: Layer) -> Workload:
@@ -110,7 +101,7 @@ def _create(layer: Layer) -> Workload:
     factors, left = _factors(lstm)
     constants = (
         Constant("weights", _joined([np.hstack(_matrices(layer, g)) for g in range(4)]), 1),
-        Constant("bias", _joined([_offsets(layer, g) for g in range(4)]).astype(np.int32)),
+        Constant("bias", _joined([_offsets(layer, g) for g in range(4)])),
         Constant("factors", factors),
         Constant("sigmoid", sigmoid_table()),
     )

@@ -5,26 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic.tflite import activation_bounds, scalar
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    INPUT,
-    OUTPUT,
-    Kernel,
-    constant_argument,
-    pointer,
-    render,
-    rule,
-    workload,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.CpuRef.kernels.reduction import layout, reduction_loops
-from mcu_deploy.backends.CpuRef.kernels.requantization import (
-    CLAMP,
-    MULTIPLY,
-    multiplied,
-    saturated,
-)
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
-from mcu_deploy.backends.CpuRef.kernels.strides import plane
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -36,6 +18,12 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.requantization import multiplied, saturated
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import plane
 from mcu_deploy.operators.pool import pool_window
 from mcu_deploy.operators.tflite_pool import reduction_multiplier
 from mcu_deploy.operators.windows import count_taps

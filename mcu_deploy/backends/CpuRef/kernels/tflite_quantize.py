@@ -5,28 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic.tflite import scalar
-from mcu_deploy.backends.c_functions import helper
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    FOLDER,
-    INPUT,
-    OUTPUT,
-    Kernel,
-    float_literal,
-    pointer,
-    render,
-    rule,
-    without_zero,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.loops import signed
-from mcu_deploy.backends.CpuRef.kernels.requantization import (
-    CLAMP,
-    MULTIPLY,
-    is_per_tensor,
-    multiplied,
-    saturated,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -36,10 +15,15 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, ROUND_AWAY
+from mcu_deploy.backends.kit.literals import float_literal, signed
+from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated
+from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.tflite_quantize import requantization
 
-ROUND = helper(FOLDER, "c/round_away.c")
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 
 
@@ -60,7 +44,7 @@ def _create(layer: Layer) -> Workload:
         low, high = (float_literal(bound - zero) for bound in y.type.dtype.range)
         rounded = f"$round_away(x[i] / {float_literal(scale)}, {low}, {high})"
         element = f"({y.type.dtype.c_type})({rounded}{signed(zero)})"
-        helpers: tuple[CFunction, ...] = (ROUND,)
+        helpers: tuple[CFunction, ...] = (ROUND_AWAY,)
     else:
         value = without_zero("x[i]", scalar(x.type)[1])
         element = saturated(layer, multiplied(value, requantization(layer.call)))

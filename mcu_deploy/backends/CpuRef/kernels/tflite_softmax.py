@@ -5,21 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.c_functions import helper
-from mcu_deploy.backends.CpuRef.kernels import overlap
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    FOLDER,
-    INPUT,
-    OUTPUT,
-    Kernel,
-    constant_argument,
-    pointer,
-    render,
-    rule,
-    workload,
-)
-from mcu_deploy.backends.CpuRef.kernels.requantization import CLAMP, MULTIPLY
-from mcu_deploy.backends.CpuRef.kernels.stems import stem
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -31,10 +17,12 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, RECIPROCAL
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.tflite_softmax import SUM_BITS, exponentials
-
-_RECIPROCAL = helper(FOLDER, "c/reciprocal.c")
 
 
 def _supports(layer: Layer) -> Support:
@@ -64,7 +52,7 @@ def _create(layer: Layer) -> Workload:
     lowest = np.arange(x.type.elements)
     return workload(
         layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("exponential", table),),
-        (CLAMP, MULTIPLY, _RECIPROCAL), in_place=overlap.in_place(layer, lowest),
+        (CLAMP, MULTIPLY, RECIPROCAL), in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
 

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    BYTES,
-    QUANTIZE,
-    Kernel,
-    float_literal,
-    output_quantization,
-    rule,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, rule
 from mcu_deploy.backends.CpuRef.kernels.elementwise import real_operand
 from mcu_deploy.backends.CpuRef.kernels.pointwise import (
     Expression,
@@ -18,6 +11,9 @@ from mcu_deploy.backends.CpuRef.kernels.pointwise import (
     pointwise,
 )
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
+from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.requantization import output_quantization
 from mcu_deploy.ir import DType
 
 _SYMBOLS = {"Max": ">=", "Min": "<="}

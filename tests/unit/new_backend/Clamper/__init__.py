@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mcu_deploy.backends import c_functions
 from mcu_deploy.backends.interface import (
     Argument,
     Backend,
@@ -28,9 +27,10 @@ from mcu_deploy.backends.interface import (
     no,
     yes,
 )
+from mcu_deploy.backends.kit import c_files
 from mcu_deploy.ir import DType
 
-NOT_BELOW_ZERO = c_functions.helper(Path(__file__).parent, "c/not_below_zero.c")
+NOT_BELOW_ZERO = c_files.helper(Path(__file__).parent, "c/not_below_zero.c")
 
 
 class Clamper(BackendBase):

@@ -1,4 +1,4 @@
-"""How a quantized kernel makes the output's element of an accumulator.
+"""How a kernel makes the output's element of an accumulator, or of a float.
 
 ONNX's operators multiply by a float32 factor and round once; those of the domain "tflite" multiply
 by a 31-bit integer and shift, and round twice (docs/arithmetic.md).
@@ -6,24 +6,61 @@ by a 31-bit integer and shift, and round twice (docs/arithmetic.md).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, multiplier
+from mcu_deploy.arithmetic import Array, activation_bounds, multiplier
 from mcu_deploy.arithmetic import tflite as arithmetic_tflite
-from mcu_deploy.backends.c_functions import helper
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    FOLDER,
-    QUANTIZE,
-    output_quantization,
-)
-from mcu_deploy.backends.CpuRef.kernels.loops import signed
 from mcu_deploy.backends.interface import CFunction, Constant, Layer
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, QUANTIZE
+from mcu_deploy.backends.kit.literals import float_literal, signed
 from mcu_deploy.ir import TensorType
 
-MULTIPLY = helper(FOLDER, "c/multiply_quantized.c")
-CLAMP = helper(FOLDER, "c/clamp.c")
+
+@dataclass(frozen=True)
+class OutputQuantization:
+    """How a kernel ends: the numbers that `quantize` and the store need."""
+
+    low: str
+    high: str
+    zero_point: int
+    scale: str
+    ctype: str
+
+    def store(self, scaled: str) -> str:
+        """C for the output element of a float that was divided by the output's scale."""
+        rounded = f"$quantize({scaled}, {self.low}, {self.high})"
+        return f"({self.ctype})({rounded}{signed(self.zero_point)})"
+
+
+def output_quantization(layer: Layer) -> OutputQuantization:
+    """For a layer with a quantized output: clamp bounds without the zero point, as C literals."""
+    y = layer.output.type
+    assert y.quantization is not None
+    zero = y.quantization.zero_point[0]
+    low, high = activation_bounds(layer.call.activation, y)
+    return OutputQuantization(
+        float_literal(low - zero),
+        float_literal(high - zero),
+        zero,
+        float_literal(y.quantization.scale[0]),
+        y.dtype.c_type,
+    )
+
+
+def clamp_lines(layer: Layer, name: str, indent: str) -> str:
+    """C statements that clamp a float variable to the layer's fused activation."""
+    low, high = layer.call.activation
+    lines = []
+    if math.isfinite(low):
+        bound = float_literal(low)
+        lines.append(f"{indent}{name} = {name} < {bound} ? {bound} : {name};")
+    if math.isfinite(high):
+        bound = float_literal(high)
+        lines.append(f"{indent}{name} = {name} > {bound} ? {bound} : {name};")
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcu_deploy.backends.CpuRef.kernels.loops import counter
+from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.windows import Window
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels.strides import Plane
 from mcu_deploy.backends.interface import InPlace, Layer
+from mcu_deploy.backends.kit.strides import Plane
 from mcu_deploy.ir import DType
 
 # The lowest element that is read by a step that reads none: behind the end of every tensor.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mcu_deploy.backends.CpuRef.kernels.strides import Plane
+from mcu_deploy.backends.kit.strides import Plane
 
 
 def stem(word: str, kind: str, *extents: int, window: Plane | None = None) -> str:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from mcu_deploy.backends.kit.literals import signed
+
 _PRODUCT = re.compile(r"(\w+) \* (\d+)")
 
 
@@ -58,10 +60,3 @@ def plus(*terms: str | int) -> str:
     text = " + ".join(term for term in terms if isinstance(term, str) and term not in ("", "0"))
     number = sum(term for term in terms if isinstance(term, int))
     return f"{text}{signed(number)}" if text else str(number)
-
-
-def signed(number: int) -> str:
-    """ " + 3", " - 128" or nothing: a constant at the end of a C sum."""
-    if number == 0:
-        return ""
-    return f" + {number}" if number > 0 else f" - {-number}"

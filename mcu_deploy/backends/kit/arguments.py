@@ -1,0 +1,43 @@
+"""The arguments of a call: tensors by their place, constants as arrays, numbers by value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcu_deploy.backends.interface import Argument, Constant, Layer, Operand, Parameter, Role
+
+INPUT = Argument(Role.INPUT)
+OUTPUT = Argument(Role.OUTPUT)
+
+
+def constant_argument(index: int) -> Argument:
+    """The index-th of a workload's constants."""
+    return Argument(Role.CONSTANT, index)
+
+
+def scalar(value: float) -> Argument:
+    """A number, for a parameter that is int32_t, uint32_t or float."""
+    return Argument(Role.SCALAR, value=value)
+
+
+def pointer(operand: Operand, name: str, const: bool = True) -> Parameter:
+    """A pointer parameter to an operand's elements."""
+    qualifier = "const " if const else ""
+    return Parameter(f"{qualifier}{operand.type.dtype.c_type} *", name)
+
+
+def passed(
+    layer: Layer, indices: Sequence[int]
+) -> tuple[tuple[Argument, ...], tuple[Constant, ...]]:
+    """The arguments for these inputs, and the arrays of those that are constants."""
+    arguments: list[Argument] = []
+    constants: list[Constant] = []
+    for index in indices:
+        operand = layer.input(index)
+        if operand.constant is None:
+            arguments.append(Argument(Role.INPUT, index))
+            continue
+        arguments.append(constant_argument(len(constants)))
+        alignment = max(4, operand.type.dtype.bytes)
+        constants.append(Constant("operand", operand.memory, alignment))
+    return tuple(arguments), tuple(constants)

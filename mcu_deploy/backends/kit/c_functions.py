@@ -1,0 +1,17 @@
+"""The kit's own C functions, as helpers: `$quantize` in a body calls the first of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mcu_deploy.backends.kit.c_files import helper
+
+_FOLDER = Path(__file__).parent
+
+# Rounds to nearest, ties to even, without the C library and without touching FPSCR.
+QUANTIZE = helper(_FOLDER, "c/quantize.c")
+# TFLite's: times a 31-bit integer, shifted, rounded twice.
+MULTIPLY = helper(_FOLDER, "c/multiply_quantized.c")
+CLAMP = helper(_FOLDER, "c/clamp.c")
+ROUND_AWAY = helper(_FOLDER, "c/round_away.c")
+RECIPROCAL = helper(_FOLDER, "c/reciprocal.c")

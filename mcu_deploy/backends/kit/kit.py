@@ -1,0 +1,76 @@
+"""What a backend's workloads have in common: its id, its templates, its C files."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from mcu_deploy.backends.interface import (
+    Argument,
+    CFunction,
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Parameter,
+    Workload,
+)
+from mcu_deploy.backends.kit.arguments import OUTPUT
+from mcu_deploy.backends.kit.loops import counter, each, plus, times
+from mcu_deploy.files import cache
+
+
+@dataclass(frozen=True)
+class Kit:
+    """The kit of one backend. folder: of its module, with its `templates/`."""
+
+    id: str
+    folder: Path
+
+    def render(self, template: str, **values: object) -> str:
+        """A C function body from a template of `templates/`, which may use `loops`."""
+        return _environment(self.folder / "templates").get_template(template).render(**values)
+
+    def workload(
+        self,
+        layer: Layer,
+        function: CFunction,
+        arguments: tuple[Argument, ...],
+        constants: tuple[Constant, ...] = (),
+        helpers: tuple[CFunction, ...] = (),
+        headers: tuple[str, ...] = (),
+        in_place: tuple[InPlace, ...] = (),
+        scratch_bytes: int = 0,
+        costs: Costs | None = None,
+    ) -> Workload:
+        """A workload of the backend; costs: by default the layer's MACs alone."""
+        return Workload(
+            self.id, function, arguments, constants, helpers, headers, scratch_bytes,
+            in_place=in_place, costs=costs or Costs(macs=layer.macs),
+        )  # fmt: skip
+
+    def view(self) -> Workload:
+        """The workload of a layer whose output is its input's memory."""
+        return Workload(self.id, None)
+
+    def nothing(self, layer: Layer) -> Workload:
+        """The workload of a layer whose output has no elements."""
+        function = CFunction("nothing", (Parameter("void *", "y"),), "{\n    (void)y;\n}")
+        return self.workload(layer, function, (OUTPUT,))
+
+
+@functools.cache
+def _environment(templates: Path) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        bytecode_cache=cache.templates(),
+        loader=jinja2.FileSystemLoader(templates),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.globals |= {"counter": counter, "each": each, "plus": plus, "times": times}
+    return environment

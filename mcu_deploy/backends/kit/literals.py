@@ -1,0 +1,22 @@
+"""Numbers in the text of C."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def float_literal(value: float) -> str:
+    """A float32 as a C literal that reads back as the same bits (no infinities)."""
+    number = np.float32(value)
+    if number == 0 or 1e-4 <= abs(number) < 1e7:
+        text = np.format_float_positional(number, unique=True, trim="0")
+    else:
+        text = np.format_float_scientific(number, unique=True, trim="0", exp_digits=1)
+    return f"{text}F"
+
+
+def signed(number: int) -> str:
+    """ " + 3", " - 128" or nothing: a constant at the end of a C sum."""
+    if number == 0:
+        return ""
+    return f" + {number}" if number > 0 else f" - {-number}"
