@@ -43,6 +43,15 @@ def from_lives(sizes: Sequence[int], lives: Sequence[tuple[int, int]]) -> Proble
     return Problem(tuple(sizes), conflicts, UNIT, bound)
 
 
+def violations(problem: Problem, offsets: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs that lie where they must not."""
+    return [
+        (i, j)
+        for (i, j), (low, high) in problem.conflicts.items()
+        if low < offsets[i] - offsets[j] < high
+    ]
+
+
 def least_bytes(problem: Problem) -> int:
     """What a placement needs at least: every place of every buffer is tried."""
     top = sum(problem.sizes) + UNIT * len(problem.sizes)

@@ -23,7 +23,7 @@ from mcu_deploy.plan.check import check
 from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.dividing import HOT, WORKSPACE, Memories, divide, hot_memory
 from mcu_deploy.plan.exposure import Exposure
-from mcu_deploy.plan.lifetimes import Lifetimes, Pair, analyse
+from mcu_deploy.plan.lifetimes import Lifetimes, analyse
 from mcu_deploy.plan.lowering import require_plain_memory
 from mcu_deploy.plan.model import (
     Hot,
@@ -35,7 +35,7 @@ from mcu_deploy.plan.model import (
     PoolUse,
 )
 from mcu_deploy.plan.parts import runs_of
-from mcu_deploy.plan.placement import Placement, Problem, solve
+from mcu_deploy.plan.placement import Placement, Problem, clique_bound, solve
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.plan.sequence import arrange, schedule
 from mcu_deploy.plan.storage import Run
@@ -201,46 +201,23 @@ def _slots(places: Mapping[int, Place]) -> int:
 
 def problem(lives: Lifetimes, members: Sequence[int]) -> Problem:
     """The placement of some of the buffers in one pool."""
+    buffers = [lives.buffers[buffer] for buffer in members]
     number = {buffer: index for index, buffer in enumerate(members)}
-    sizes = tuple(aligned(lives.buffers[buffer].bytes) for buffer in members)
+    sizes = tuple(aligned(buffer.bytes) for buffer in buffers)
     conflicts = {}
     for first, second in sorted(lives.conflicts):
         if first in number and second in number:
             i, j = number[first], number[second]
-            interval = _interval(sizes[i], sizes[j], lives.overlaps, first, second)
-            if interval[0] < interval[1]:
-                conflicts[i, j] = interval
+            low, high = -sizes[i], sizes[j]
+            if (first, second) in lives.overlaps:  # first is the output: so far below its input
+                low = max(low, -aligned(lives.overlaps[first, second]))
+            if (second, first) in lives.overlaps:
+                high = min(high, aligned(lives.overlaps[second, first]))
+            if low < high:
+                conflicts[i, j] = (low, high)
     made = Problem(sizes, conflicts)
-    return replace(made, lower_bound=_bound(lives, number))
-
-
-def _interval(
-    first_size: int, second_size: int, overlaps: Mapping[Pair, int], first: int, second: int
-) -> tuple[int, int]:
-    """Where offset[first] - offset[second] must not lie."""
-    low, high = -first_size, second_size
-    if (first, second) in overlaps:  # first is the output: at least so far below its input
-        low = max(low, -aligned(overlaps[first, second]))
-    if (second, first) in overlaps:
-        high = min(high, aligned(overlaps[second, first]))
-    return low, high
-
-
-def _bound(lives: Lifetimes, members: Mapping[int, int]) -> int:
-    """Bytes that no placement of the members can do without.
-
-    Of what lives at one position each pair that may overlap saves at most what one of the two has
-    behind the distance (Bonferroni's inequality: a union is no smaller than the sum of the parts
-    less the sum of the pairs).
-    """
-    most = 0
-    for position in {lives.buffers[b].first for b in members}:
-        live = {b for b in members if lives.buffers[b].first <= position <= lives.buffers[b].last}
-        need = sum(aligned(lives.buffers[b].bytes) for b in live)
-        for (output, source), distance in lives.overlaps.items():
-            if output in live and source in live:
-                out = aligned(lives.buffers[output].bytes)
-                shared = min(out, out - aligned(distance), aligned(lives.buffers[source].bytes))
-                need -= max(0, shared)
-        most = max(most, need)
-    return most
+    together = (
+        [i for i, b in enumerate(buffers) if b.first <= position <= b.last]
+        for position in {buffer.first for buffer in buffers}
+    )
+    return replace(made, lower_bound=clique_bound(made, together))

@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placement_cases import UNIT, from_lives, problems
+from placement_cases import UNIT, from_lives, problems, violations
 from sampling import examples
 
 from mcu_deploy.errors import FitError, UsageError
-from mcu_deploy.plan.placement import Problem, solve, violations
+from mcu_deploy.plan.placement import Problem, solve
 from mcu_deploy.plan.pools import Pool, PoolPlacement, assign, part_of
 
 DTCM, SRAM = Pool("dtcm", 256, 2.0), Pool("sram", None, 1.0)

@@ -1,10 +1,10 @@
-"""First fit in an order, and which buffers a search may leave for last."""
+"""First fit, the orders that it is tried in, and which buffers a search may leave for last."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from mcu_deploy.plan.placement.model import Found, Instance, Work
+from mcu_deploy.plan.placement.model import Instance, Work
 
 UNPLACED = -1
 
@@ -33,11 +33,27 @@ def first_fit(instance: Instance, order: Iterable[int], places: Sequence[int] = 
     return found
 
 
-def best_order(instance: Instance, keys: Sequence[Callable[[int], object]]) -> Found:
-    """First fit in the orders that the keys sort the buffers into: the lowest result."""
-    count = range(len(instance.sizes))
-    placed = [tuple(first_fit(instance, sorted(count, key=key))) for key in keys]  # type: ignore[arg-type]
-    return Found(min(placed, key=instance.height))
+def orders(instance: Instance) -> Iterator[list[int]]:
+    """The orders in which first fit is tried."""
+    sizes, bans = instance.sizes, instance.bans
+    near = [sum(sizes[other] for other, _, _ in ban) for ban in bans]
+    keys: list[Callable[[int], tuple[int, ...]]] = [
+        # The buffers' numbers, which is the order of their lives. Backwards is the better way where
+        # outputs overlap inputs: an output, which starts below, must lie before the input does.
+        lambda i: (i,),
+        lambda i: (-i,),
+        # The largest first; among equals the one with more neighbours, or the later.
+        lambda i: (-sizes[i], i),
+        lambda i: (-sizes[i], -i),
+        lambda i: (-sizes[i], -len(bans[i]), i),
+        # Those in most conflict: by number of neighbours, by their bytes, by area, as a buffer with
+        # many neighbours lives long.
+        lambda i: (-len(bans[i]), -sizes[i], i),
+        lambda i: (-near[i], -sizes[i], i),
+        lambda i: (-len(bans[i]) * sizes[i], i),
+    ]
+    for key in keys:
+        yield sorted(range(len(sizes)), key=key)
 
 
 def peel(instance: Instance, height: int, work: Work) -> tuple[list[int], list[int]]:

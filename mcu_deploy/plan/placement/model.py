@@ -1,10 +1,9 @@
-"""The words of placement: a problem in bytes, its answer, and what strategies work with."""
+"""The words of placement: a problem in bytes, its answer, and what the searches work with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 Pair = tuple[int, int]
 
@@ -41,22 +40,13 @@ class Problem:
 class Placement:
     """The offset of every buffer, and the bytes that all need.
 
-    method: the strategy that found it. optimal: whether it is known that nothing is smaller.
+    method: the way that found it. optimal: whether it is known that nothing is smaller.
     """
 
     offsets: tuple[int, ...]
     bytes: int
     method: str
     optimal: bool
-
-
-def violations(problem: Problem, offsets: Sequence[int]) -> list[Pair]:
-    """The pairs that lie where they must not."""
-    return [
-        (i, j)
-        for (i, j), (low, high) in problem.conflicts.items()
-        if low < offsets[i] - offsets[j] < high
-    ]
 
 
 # A neighbour j of a buffer i, and (low, high) that place[i] - place[j] must not lie between.
@@ -110,31 +100,3 @@ class Work:
         self.left -= units
         if self.left < 0:
             raise OutOfWork
-
-
-@dataclass(frozen=True)
-class Search:
-    """What a strategy is given: the instance, the best places so far, and what nobody can beat.
-
-    best: empty before the first strategy. seed: for strategies that draw numbers.
-    """
-
-    instance: Instance
-    best: tuple[int, ...]
-    bound: int
-    work: Work
-    seed: int
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a strategy found: places, no worse than `Search.best`, and a bound that it proved."""
-
-    places: tuple[int, ...]
-    bound: int = 0
-
-
-class Strategy(Protocol):
-    """Looks for places. It must be deterministic, and must return when `search.work` is spent."""
-
-    def __call__(self, search: Search) -> Found: ...

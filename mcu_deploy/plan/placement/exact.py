@@ -1,22 +1,81 @@
-"""The exact search within a height: for every pair, one of the two lies above the other.
+"""Exact: which of two buffers lies above the other is decided pair by pair, and taken back.
 
-Each buffer has a lowest and a highest place. A pair whose one way has become impossible goes the
-other way, which narrows the places of both, and so on until nothing changes. When all lie legally
-at their lowest places, these are the answer; if not, a pair that does not is decided one way, and
-the other way is tried when the first fails. Every step rules out one way of one pair, so the search
-ends. It is exact with overlaps too, where first fit in the best of all orders may not be.
+The question "do all fit within this height?" is asked for the known bound first, then by bisection.
+Buffers that always find a place are left aside (`peel`), the rest falls apart into components, and
+each of these is searched on its own. A height that is disproved raises the bound; when the budget
+ends, what was found until then counts.
+
+Within a height each buffer has a lowest and a highest place. A pair whose one way has become
+impossible goes the other way, which narrows the places of both, and so on until nothing changes.
+When all lie legally at their lowest places, these are the answer; if not, a pair that does not is
+decided one way, and the other way is tried when the first fails. Every step rules out one way of
+one pair, so the search ends. It is exact with overlaps too, where first fit in the best of all
+orders may not be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from mcu_deploy.plan.placement.model import Instance, Work
+from mcu_deploy.plan.placement.first_fit import UNPLACED, first_fit, peel
+from mcu_deploy.plan.placement.model import Instance, OutOfWork, Work
 
 _OPEN, _BELOW, _ABOVE = 0, 1, 2
 
 
-class Component:
+def search(
+    instance: Instance, best: Sequence[int], bound: int, effort: int
+) -> tuple[Sequence[int], int]:
+    """Places no worse than `best`, and a bound no lower than `bound`."""
+    # Nothing below `bound` is possible, nothing below `target` is worth a question any more.
+    low, target, left = bound, bound, effort
+    while low < instance.height(best) and left > 0:
+        # A hard height must not eat the time of the others.
+        work = Work(left // 3 + 1)
+        left -= work.left
+        try:
+            placed = within(instance, target, work)
+            if placed:
+                best = placed
+            else:
+                bound = low = target + 1
+        except OutOfWork:
+            low = target + 1
+        left += max(work.left, 0)
+        target = (low + instance.height(best) - 1) // 2
+    return best, bound
+
+
+def within(instance: Instance, height: int, work: Work) -> list[int]:
+    """Places within this height; empty where there are none. Raises OutOfWork where neither is
+    known in time."""
+    core, aside = peel(instance, height, work)
+    places = [UNPLACED] * len(instance.sizes)
+    for members in _components(instance, core):
+        found = _Component(instance, members, height, work).places()
+        if not found:
+            return []
+        for buffer, place in zip(members, found, strict=True):
+            places[buffer] = place
+    return first_fit(instance, aside, places)
+
+
+def _components(instance: Instance, core: Sequence[int]) -> Iterator[list[int]]:
+    """The parts of the core that have no pair in common, the smallest part first."""
+    waiting, parts = set(core), []
+    for start in core:
+        if start in waiting:
+            waiting.remove(start)
+            part = [start]
+            for buffer in part:  # grows while it is read
+                near = [other for other, _, _ in instance.bans[buffer] if other in waiting]
+                waiting.difference_update(near)
+                part += near
+            parts.append(sorted(part))
+    yield from sorted(parts, key=len)
+
+
+class _Component:
     """Buffers that hang together, to be placed within a height. One search, then it is used up."""
 
     def __init__(self, instance: Instance, members: Sequence[int], height: int, work: Work) -> None:

@@ -8,28 +8,27 @@ another turn. Only the core is searched (`peel`), for one unit less than the bes
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from mcu_deploy.plan.placement.first_fit import UNPLACED, first_fit, peel
-from mcu_deploy.plan.placement.model import Found, Instance, OutOfWork, Search, Work
-
-NAME, RANK, SHARE = "hill-climb", 4, 0.3
+from mcu_deploy.plan.placement.model import Instance, OutOfWork, Work
 
 # So many moves in a row without a lower result, and the climb starts from another order.
 PATIENCE = 60
 
 
-def look(search: Search) -> Found:
-    instance, best = search.instance, list(search.best)
-    generator = random.Random(search.seed)
+def search(instance: Instance, best: Sequence[int], bound: int, effort: int) -> Sequence[int]:
+    """Places no worse than `best`; the search ends at the bound."""
+    work, generator = Work(effort), random.Random(0)
     try:
-        while (target := instance.height(best) - 1) >= search.bound:
-            core, aside = peel(instance, target, search.work)
+        while (target := instance.height(best) - 1) >= bound:
+            core, aside = peel(instance, target, work)
             order = sorted(core, key=lambda i: (best[i], i))
-            places = _climb(instance, order, target, generator, search.work)
+            places = _climb(instance, order, target, generator, work)
             best = first_fit(instance, aside, places)
     except OutOfWork:
         pass
-    return Found(tuple(best))
+    return best
 
 
 def _climb(
