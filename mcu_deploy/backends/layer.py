@@ -141,8 +141,7 @@ class Layer:
         """Multiply-accumulates of one run: the operator's own, else the sum over the body."""
         operator = find(self.node.domain, self.op)
         if operator is not None:
-            call = self.call
-            return operator.macs(call.types, call.results, call.attributes)
+            return operator.macs(self.call)
         if self.body is None:
             return 0
         return sum(layer_of(self.body, node, self.target).macs for node in self.body.nodes)

@@ -123,6 +123,12 @@ class TensorType:
     layout: tuple[int, ...] | None = None
 
     @property
+    def scaling(self) -> Quantization:
+        """The quantization of a tensor that has one."""
+        assert self.quantization is not None, f"{self} has no scale"
+        return self.quantization
+
+    @property
     def rank(self) -> int:
         return len(self.shape)
 

@@ -17,8 +17,7 @@ def _running(call: Call) -> list[Array]:
     axis, add = running_axis(call), call.op == "CumSum"
     x = np.moveaxis(call.value(0), axis, 0)
     x = x[::-1] if call.attributes.get("reverse", 0) else x
-    with np.errstate(all="ignore"):
-        result = (np.add if add else np.multiply).accumulate(x, axis=0, dtype=x.dtype)
+    result = (np.add if add else np.multiply).accumulate(x, axis=0, dtype=x.dtype)
     if call.attributes.get("exclusive", 0) and len(x):
         result = np.concatenate([np.full_like(x[:1], 0 if add else 1), result[:-1]])
     result = result[::-1] if call.attributes.get("reverse", 0) else result

@@ -74,16 +74,7 @@ class Call:
 
 
 Evaluate = Callable[[Call], Sequence[Array]]
-Macs = Callable[[Sequence[TensorType | None], Sequence[TensorType], Mapping[str, Any]], int]
-
-
-def no_macs(
-    inputs: Sequence[TensorType | None],
-    outputs: Sequence[TensorType],
-    attributes: Mapping[str, Any],
-) -> int:
-    """For operators that multiply and accumulate nothing."""
-    return 0
+Macs = Callable[[Call], int]
 
 
 # For `Operator.moves`: the first input.
@@ -94,7 +85,8 @@ FIRST = slice(0, 1)
 class Operator:
     """An operator's meaning.
 
-    `evaluate` computes real tensors and whatever integer forms it knows itself. `quantized` says
+    `evaluate` computes real tensors and whatever integer forms it knows itself; `macs` counts the
+    multiply-accumulates of that, from types and attributes alone. `quantized` says
     how a QDQ sandwich around the operator becomes one integer node: "native" (evaluate knows the
     integer form), "real" (dequantize, compute in float32, quantize), or None (it stays a float
     operator). moves: of an operator that moves elements and changes none, which of a node's inputs
@@ -111,7 +103,7 @@ class Operator:
 
     name: str
     evaluate: Evaluate
-    macs: Macs = no_macs
+    macs: Macs = lambda call: 0
     quantized: str | None = None
     domain: str = ""
     moves: slice | None = None

@@ -16,8 +16,7 @@ def _cast(call: Call) -> list[Array]:
         return [x != 0]
     if target.is_integer and x.dtype.kind == "f":
         return [integers.from_real(x, target.numpy)]
-    with np.errstate(over="ignore"):
-        return [x.astype(target.numpy)]
+    return [x.astype(target.numpy)]
 
 
 def _bit_cast(call: Call) -> list[Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -40,42 +40,50 @@ def accumulate(x: Array, w: Array, y_shape: tuple[int, ...], group: int, geometr
     return result.reshape(y_shape)
 
 
-def _conv(call: Call) -> list[Array]:
+def convolved(call: Call, x: Array, w: Array) -> Array:
+    """The sums of a call's convolution of `x` by `w`, without the bias."""
+    geometry = conv_window(call.type(0), call.type(1), call.results[0], call.attributes)
     group = int(call.attributes.get("group", 1))
-    x_type, w_type, y_type = call.type(0), call.type(1), call.results[0]
-    geometry = conv_window(x_type, w_type, y_type, call.attributes)
-    bias = call.optional(2)
-    column = (1, -1) + (1,) * (x_type.rank - 2)
-    if not call.is_quantized:
-        sums = accumulate(call.value(0), call.value(1), y_type.shape, group, geometry)
-        real = sums if bias is None else sums + bias.reshape(column)
-        return [clip(real, call.activation)]
-    xq, wq, yq = x_type.quantization, w_type.quantization, y_type.quantization
-    assert xq is not None
-    assert wq is not None
-    assert yq is not None
-    _, w_zero = wq.broadcast(w_type.rank)
+    return accumulate(x, w, call.results[0].shape, group, geometry)
+
+
+def along_channels(call: Call, value: Array) -> Array:
+    """A number for each channel, or one for all, to broadcast against the output."""
+    return value.reshape((1, -1) + (1,) * (call.type(0).rank - 2))
+
+
+def integer_sums(call: Call) -> Array:
+    """The accumulators of a quantized convolution with its bias, in int64."""
+    xq, wq = call.type(0).scaling, call.type(1).scaling
+    _, w_zero = wq.broadcast(call.type(1).rank)
     # Exact in float64: no partial sum of 8-bit products leaves 2**53 (and matmul is fast there).
     x = call.value(0).astype(np.float64) - xq.zero_point[0]
     w = call.value(1).astype(np.float64) - w_zero
-    sums = accumulate(x, w, y_type.shape, group, geometry).astype(np.int64)
-    if bias is not None:
-        sums = sums + bias.reshape(column).astype(np.int64)
-    factor = multiplier(xq, wq, yq)
-    factor = factor.reshape(column) if factor.size > 1 else factor
-    bounds = activation_bounds(call.activation, y_type)
-    return [requantize(sums.astype(np.int32), factor, yq.zero_point[0], bounds, y_type.dtype)]
+    sums, bias = convolved(call, x, w).astype(np.int64), call.optional(2)
+    return sums if bias is None else sums + along_channels(call, bias).astype(np.int64)
 
 
-def macs(
-    inputs: Sequence[TensorType | None],
-    outputs: Sequence[TensorType],
-    attributes: Mapping[str, Any],
-) -> int:
+def real_result(call: Call, sums: Array) -> list[Array]:
+    """What is made of the sums of a real convolution: the bias is added, then clamped."""
+    bias = call.optional(2)
+    real = sums if bias is None else sums + along_channels(call, bias)
+    return [clip(real, call.activation)]
+
+
+def _conv(call: Call) -> list[Array]:
+    if not call.is_quantized:
+        return real_result(call, convolved(call, call.value(0), call.value(1)))
+    y = call.results[0]
+    factor = multiplier(call.type(0).scaling, call.type(1).scaling, y.scaling)
+    factor = along_channels(call, factor) if factor.size > 1 else factor
+    bounds = activation_bounds(call.activation, y)
+    sums = integer_sums(call).astype(np.int32)
+    return [requantize(sums, factor, y.scaling.zero_point[0], bounds, y.dtype)]
+
+
+def macs(call: Call) -> int:
     """Of a convolution: one for each weight of a filter and each output."""
-    weights = inputs[1]
-    assert weights is not None
-    return outputs[0].elements * math.prod(weights.shape[1:])
+    return call.results[0].elements * math.prod(call.type(1).shape[1:])
 
 
 OPERATORS = (Operator("Conv", _conv, macs, quantized="native", takes_clamp=True, has_weights=True),)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, clip
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.conv import real_result
 from mcu_deploy.operators.windows import Window
 
 
@@ -49,7 +50,7 @@ def transposed_window(
 
 
 def _conv_transpose(call: Call) -> list[Array]:
-    x, w, bias = call.value(0), call.value(1), call.optional(2)
+    x, w = call.value(0), call.value(1)
     y_type = call.results[0]
     group = int(call.attributes.get("group", 1))
     geometry = transposed_window(call.type(0), call.type(1), y_type, call.attributes)
@@ -65,21 +66,11 @@ def _conv_transpose(call: Call) -> list[Array]:
         source, target = geometry.slices(tap)
         shaped = part.reshape(batch, group, filters, *spatial)
         result[source] += shaped[target]
-    result = result.reshape(y_type.shape)
-    if bias is not None:
-        result = result + bias.reshape((1, -1) + (1,) * len(spatial))
-    return [clip(result, call.activation)]
+    return real_result(call, result.reshape(y_type.shape))
 
 
-def _macs(
-    inputs: Sequence[TensorType | None],
-    outputs: Sequence[TensorType],
-    attributes: Mapping[str, Any],
-) -> int:
-    x, w = inputs[0], inputs[1]
-    assert x is not None
-    assert w is not None
-    return x.elements * math.prod(w.shape[1:])
+def _macs(call: Call) -> int:
+    return call.type(0).elements * math.prod(call.type(1).shape[1:])
 
 
 OPERATORS = (Operator("ConvTranspose", _conv_transpose, _macs),)

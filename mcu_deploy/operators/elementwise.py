@@ -21,18 +21,6 @@ from mcu_deploy.operators.base import FIRST, Call, Operator
 Real = Callable[[float, Mapping[str, Any]], float]
 
 
-def _add(a: Array, b: Array) -> Array:
-    return np.asarray(a + b)
-
-
-def _sub(a: Array, b: Array) -> Array:
-    return np.asarray(a - b)
-
-
-def _mul(a: Array, b: Array) -> Array:
-    return np.asarray(a * b)
-
-
 def _div(a: Array, b: Array) -> Array:
     return integers.divide(a, b) if a.dtype.kind in "iu" else np.asarray(a / b)
 
@@ -41,8 +29,7 @@ def binary(name: str, function: Callable[[Array, Array], Array]) -> Operator:
     """Add-14, Sub-14, Mul-14, Div-14 with multidirectional broadcasting."""
 
     def evaluate(call: Call) -> list[Array]:
-        with np.errstate(all="ignore"):
-            result = function(call.value(0), call.value(1))
+        result = function(call.value(0), call.value(1))
         return [clip(result, call.activation) if call.results[0].dtype.is_float else result]
 
     return Operator(name, evaluate, quantized="real", exact=True, takes_clamp=True)
@@ -116,7 +103,7 @@ def unary(name: str) -> Operator:
         x = call.value(0)
         function = np.vectorize(lambda v: real(float(v), call.attributes), otypes=[np.float64])
         if call.is_quantized:
-            return [apply_table(x, call.types[0], unary_table(call))]
+            return [apply_table(x, unary_table(call))]
         if name in INTEGER_UNARY and x.dtype.kind in "iu":
             return [INTEGER_UNARY[name](x)]
         result = function(x) if x.size else x
@@ -127,18 +114,16 @@ def unary(name: str) -> Operator:
 
 def unary_table(call: Call) -> Array:
     """The quantized output for each of the 256 input bit patterns, indexed by the byte."""
-    x_type, y_type = call.types[0], call.results[0]
-    assert x_type is not None
-    xq, yq = x_type.quantization, y_type.quantization
-    assert xq is not None
-    assert yq is not None
+    x_type, y_type = call.type(0), call.results[0]
     inputs = np.arange(x_type.dtype.range[0], x_type.dtype.range[1] + 1)
-    reals = dequantize(inputs, TensorType(x_type.dtype, inputs.shape, xq))
+    reals = dequantize(inputs, TensorType(x_type.dtype, inputs.shape, x_type.quantization))
     values = np.array([real_function(call, float(x)) for x in reals], dtype=np.float64)
     with np.errstate(over="ignore"):
         rounded = clip(values.astype(np.float32), call.activation)
     table = np.zeros(256, dtype=y_type.dtype.numpy)
-    table[inputs & 0xFF] = quantize(rounded, TensorType(y_type.dtype, inputs.shape, yq))
+    table[inputs & 0xFF] = quantize(
+        rounded, TensorType(y_type.dtype, inputs.shape, y_type.quantization)
+    )
     return table
 
 
@@ -152,7 +137,7 @@ def real_function(call: Call, x: float) -> float:
     return UNARY[call.op](x, call.attributes)
 
 
-def apply_table(x: Array, x_type: TensorType | None, table: Array) -> Array:
+def apply_table(x: Array, table: Array) -> Array:
     """Looks each byte of an 8-bit tensor up."""
     return np.asarray(table[x.view(np.uint8)])
 
@@ -168,7 +153,7 @@ def clip_bounds(call: Call) -> tuple[float, float]:
 
 def _clip(call: Call) -> list[Array]:
     if call.is_quantized:
-        return [apply_table(call.value(0), call.types[0], unary_table(call))]
+        return [apply_table(call.value(0), unary_table(call))]
     x = call.value(0)
     if x.dtype.kind in "iu":
         for bound, choose in ((call.optional(1), np.maximum), (call.optional(2), np.minimum)):
@@ -178,20 +163,15 @@ def _clip(call: Call) -> list[Array]:
 
 
 def _identity(call: Call) -> list[Array]:
-    x_type = call.types[0]
-    if (
-        call.is_quantized
-        and x_type is not None
-        and x_type.quantization != call.results[0].quantization
-    ):
-        return [apply_table(call.value(0), x_type, unary_table(call))]
+    if call.is_quantized and call.type(0).quantization != call.results[0].quantization:
+        return [apply_table(call.value(0), unary_table(call))]
     return [call.value(0)]
 
 
 OPERATORS = (
-    binary("Add", _add),
-    binary("Sub", _sub),
-    binary("Mul", _mul),
+    binary("Add", np.add),
+    binary("Sub", np.subtract),
+    binary("Mul", np.multiply),
     binary("Div", _div),
     *(unary(name) for name in UNARY),
     Operator("Clip", _clip, quantized="native", elementwise=True, exact=True, real_parameters=True),

@@ -29,8 +29,7 @@ def _softmax(call: Call) -> list[Array]:
     if call.is_quantized:
         y = softmax_quantized(x, call.type(0), call.results[0], 1)
         return [y.reshape(call.results[0].shape)]
-    with np.errstate(invalid="ignore"):  # of infinities the difference is NaN, as in C
-        exponentials = np.exp(x - x.max(axis=1, keepdims=True))
+    exponentials = np.exp(x - x.max(axis=1, keepdims=True))
     total = exponentials.sum(axis=1, keepdims=True, dtype=np.float32)
     return [(exponentials / total).reshape(call.results[0].shape)]
 

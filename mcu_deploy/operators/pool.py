@@ -6,6 +6,8 @@ the count, quantized. Maxima move elements: they stay integers.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, clip
@@ -26,41 +28,36 @@ def average_counts(call: Call, geometry: Window) -> Array:
     if not call.attributes.get("count_include_pad", 0):
         return count_taps(geometry)
     # Padding counts, but what ceil_mode adds beyond it does not.
-    extended = Window(
-        geometry.kernel,
-        geometry.strides,
-        geometry.dilations,
-        (0,) * len(geometry.kernel),
-        (0,) * len(geometry.kernel),
-        tuple(
-            b + i + e for b, i, e in zip(geometry.begin, geometry.input, geometry.end, strict=True)
-        ),
-        geometry.output,
-    )
-    return count_taps(extended)
+    sides = zip(geometry.begin, geometry.input, geometry.end, strict=True)
+    zeros = (0,) * len(geometry.kernel)
+    return count_taps(replace(geometry, begin=zeros, end=zeros, input=tuple(map(sum, sides))))
+
+
+def folded(call: Call, function: np.ufunc, first: np.generic) -> Array:
+    """The elements of each window, taken together tap by tap, beginning with `first`."""
+    geometry, x = pool_window(call), call.value(0)
+    result = np.full(call.results[0].shape, first)
+    for tap in geometry.taps():
+        source, target = geometry.slices(tap)
+        result[target] = function(result[target], x[source])
+    return result
+
+
+def largest(call: Call) -> Array:
+    """The largest element of each window."""
+    dtype = call.results[0].dtype
+    lowest = -np.inf if dtype.is_float else dtype.range[0]
+    return folded(call, np.maximum, dtype.numpy.type(lowest))
 
 
 def _average(call: Call) -> list[Array]:
-    geometry = pool_window(call)
-    x = call.value(0)
-    sums = np.zeros(call.results[0].shape, dtype=np.float32)
-    for tap in geometry.taps():
-        source, target = geometry.slices(tap)
-        sums[target] += x[source]
-    mean = sums / average_counts(call, geometry).astype(np.float32)
-    return [clip(mean, call.activation)]
+    counts = average_counts(call, pool_window(call)).astype(np.float32)
+    return [clip(folded(call, np.add, np.float32(0)) / counts, call.activation)]
 
 
 def _maximum(call: Call) -> list[Array]:
-    geometry = pool_window(call)
-    x = call.value(0)
-    dtype = call.results[0].dtype
-    lowest = -np.inf if dtype.is_float else dtype.range[0]
-    result = np.full(call.results[0].shape, lowest, dtype=x.dtype)
-    for tap in geometry.taps():
-        source, target = geometry.slices(tap)
-        result[target] = np.maximum(result[target], x[source])
-    return [clip(result, call.activation) if dtype.is_float else result]
+    result = largest(call)
+    return [clip(result, call.activation) if call.results[0].dtype.is_float else result]
 
 
 OPERATORS = (

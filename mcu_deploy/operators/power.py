@@ -14,20 +14,17 @@ def _pow(call: Call) -> list[Array]:
     base, exponent = call.value(0), call.value(1)
     if base.dtype.kind in "iu" and exponent.dtype.kind in "iu":
         return [integers.power(base, exponent)]
-    with np.errstate(all="ignore"):
-        real = np.power(base.astype(np.float64), exponent.astype(np.float64))
+    real = np.power(base.astype(np.float64), exponent.astype(np.float64))
     if base.dtype.kind in "iu":
         return [integers.from_real(real, base.dtype)]
-    with np.errstate(over="ignore"):
-        return [real.astype(base.dtype)]
+    return [real.astype(base.dtype)]
 
 
 def _mod(call: Call) -> list[Array]:
     a, b, of_dividend = call.value(0), call.value(1), bool(call.attributes.get("fmod", 0))
     if call.type(0).dtype.is_integer:
         return [integers.remainder(a, b, of_dividend)]
-    with np.errstate(all="ignore"):
-        return [np.asarray(np.fmod(a, b) if of_dividend else np.mod(a, b))]
+    return [np.asarray(np.fmod(a, b) if of_dividend else np.mod(a, b))]
 
 
 OPERATORS = (Operator("Pow", _pow), Operator("Mod", _mod))

@@ -8,15 +8,14 @@ has the states 0, whatever its initial ones are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError
-from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.base import Call, Operator
 from mcu_deploy.operators.recurrent_activations import Activation, activations
 
@@ -270,17 +269,10 @@ def _initial(call: Call, r: Recurrence, index: int) -> Array:
     return value.swapaxes(0, 1) if r.batch_first else value
 
 
-def macs(
-    inputs: Sequence[TensorType | None],
-    outputs: Sequence[TensorType],
-    attributes: Mapping[str, Any],
-) -> int:
+def macs(call: Call) -> int:
     """Each row of W and R once for every step of every sequence, at its full length."""
-    x, w, recurrent = inputs[X], inputs[W], inputs[R]
-    assert x is not None
-    assert w is not None
-    assert recurrent is not None
-    return x.shape[0] * x.shape[1] * (w.elements + recurrent.elements)
+    rows = call.type(W).elements + call.type(R).elements
+    return math.prod(call.type(X).shape[:2]) * rows
 
 
 OPERATORS = tuple(Operator(name, evaluate, macs) for name in GATES)

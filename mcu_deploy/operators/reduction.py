@@ -39,8 +39,7 @@ def _sum(rows: Array) -> Array:
 
 def _reduce(call: Call) -> list[Array]:
     rows = _rows(call)
-    with np.errstate(all="ignore"):
-        result = _function(call.op, rows)
+    result = _function(call.op, rows)
     shaped = np.asarray(result, dtype=rows.dtype).reshape(call.results[0].shape)
     return [clip(shaped, call.activation) if shaped.dtype.kind == "f" else shaped]
 

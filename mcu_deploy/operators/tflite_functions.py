@@ -120,7 +120,7 @@ def function_table(call: Call) -> Array:
 
 
 def _evaluate(call: Call) -> list[Array]:
-    return [apply_table(call.value(0), call.type(0), function_table(call))]
+    return [apply_table(call.value(0), function_table(call))]
 
 
 OPERATORS = tuple(Operator(op, _evaluate, domain="tflite", elementwise=True) for op in _FUNCTIONS)

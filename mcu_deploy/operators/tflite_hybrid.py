@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, clip
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import round_half_away
 from mcu_deploy.operators.base import Call, Operator
-from mcu_deploy.operators.conv import accumulate, conv_window, macs
+from mcu_deploy.operators.conv import along_channels, convolved, macs, real_result
 
 LARGEST = 127
 
@@ -29,20 +29,10 @@ def _quantize_symmetric(x: Array) -> tuple[Array, np.float32]:
 
 
 def _hybrid_conv(call: Call) -> list[Array]:
-    x, w, y = call.type(0), call.type(1), call.results[0]
-    assert w.quantization is not None
     integers, scale = _quantize_symmetric(call.value(0))
-    geometry = conv_window(x, w, y, call.attributes)
-    group = int(call.attributes.get("group", 1))
     # Exact in float64: no partial sum of 8-bit products leaves 2**53 (and matmul is fast there).
-    weights = call.value(1).astype(np.float64)
-    sums = accumulate(integers, weights, y.shape, group, geometry).astype(np.float32)
-    column = (1, -1) + (1,) * (x.rank - 2)
-    real = sums * (scale * w.quantization.scales).reshape(column)
-    bias = call.optional(2)
-    if bias is not None:
-        real = real + bias.reshape(column)
-    return [clip(real.astype(np.float32), call.activation)]
+    sums = convolved(call, integers, call.value(1).astype(np.float64)).astype(np.float32)
+    return real_result(call, sums * along_channels(call, scale * call.type(1).scaling.scales))
 
 
 OPERATORS = (Operator("HybridConv", _hybrid_conv, macs, domain="tflite"),)

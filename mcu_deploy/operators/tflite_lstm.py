@@ -13,9 +13,8 @@ float32, `LSTM` of the domain "tflite": ONNX's LSTM with the attribute `cell_cli
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from mcu_deploy.arithmetic.tflite import (
     scalar,
     wrap,
 )
-from mcu_deploy.ir import DType, Quantization, TensorType
+from mcu_deploy.ir import DType, Quantization
 from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.base import Call, Operator
 
@@ -105,10 +104,8 @@ def _gate(call: Call, gate: int) -> Gate:
     w, r, _ = weights(gate)
     found = []
     for source, index in ((call.type(0), w), (call.results[0], r)):
-        factors = call.type(index).quantization
-        assert source.quantization is not None
-        assert factors is not None
-        multipliers, shifts = fully_connected_multipliers(source.quantization, factors, sums)
+        factors = call.type(index).scaling
+        multipliers, shifts = fully_connected_multipliers(source.scaling, factors, sums)
         found.append((int(multipliers[0]), int(shifts[0])))
     return Gate(*found)
 
@@ -210,16 +207,10 @@ def _bounded(value: Integers) -> Integers:
     return np.clip(value, _LOW, _HIGH)
 
 
-def _macs(
-    inputs: Sequence[TensorType | None],
-    outputs: Sequence[TensorType],
-    attributes: Mapping[str, Any],
-) -> int:
+def _macs(call: Call) -> int:
     """Each of the eight matrices once for every step of every sequence."""
-    x = inputs[0]
-    assert x is not None
-    matrices = sum(t.elements for t in inputs[1:9] if t is not None)
-    return x.shape[0] * x.shape[1] * matrices
+    matrices = sum(call.type(index).elements for index in range(1, 9))
+    return math.prod(call.type(0).shape[:2]) * matrices
 
 
 OPERATORS = (

@@ -20,20 +20,15 @@ from mcu_deploy.arithmetic.tflite import (
     wrap,
 )
 from mcu_deploy.operators.base import Call, Operator
-from mcu_deploy.operators.pool import pool_window
+from mcu_deploy.operators.pool import folded, largest, pool_window
 from mcu_deploy.operators.reduction import reduced_axes
 from mcu_deploy.operators.windows import count_taps
 
 
 def _average(call: Call) -> list[Array]:
     """The integers themselves are averaged: input and output have one scale and zero point."""
-    y = call.results[0]
-    geometry = pool_window(call)
-    x = call.value(0).astype(np.int64)
-    sums = np.zeros(y.shape, dtype=np.int64)
-    for tap in geometry.taps():
-        source, target = geometry.slices(tap)
-        sums[target] += x[source]
+    y, geometry = call.results[0], pool_window(call)
+    sums = folded(call, np.add, np.int64(0))
     count = count_taps(geometry).astype(np.int64)
     # Rounded to nearest, ties away from zero.
     means = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
@@ -42,13 +37,7 @@ def _average(call: Call) -> list[Array]:
 
 def _maximum(call: Call) -> list[Array]:
     y = call.results[0]
-    geometry = pool_window(call)
-    x = call.value(0)
-    result = np.full(y.shape, y.dtype.range[0], dtype=x.dtype)
-    for tap in geometry.taps():
-        source, target = geometry.slices(tap)
-        result[target] = np.maximum(result[target], x[source])
-    return [saturate(result, 0, activation_bounds(call.activation, y), y.dtype)]
+    return [saturate(largest(call), 0, activation_bounds(call.activation, y), y.dtype)]
 
 
 def reduction_multiplier(call: Call) -> tuple[int, int, int]:

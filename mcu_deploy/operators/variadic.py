@@ -18,16 +18,14 @@ def _fold(call: Call, function: Callable[[Array, Array], Array]) -> Array:
 
 def _variadic(name: str, function: Callable[[Array, Array], Array], *, exact: bool) -> Operator:
     def evaluate(call: Call) -> list[Array]:
-        with np.errstate(all="ignore"):
-            return [np.broadcast_to(_fold(call, function), call.results[0].shape)]
+        return [np.broadcast_to(_fold(call, function), call.results[0].shape)]
 
     return Operator(name, evaluate, quantized="real", exact=exact)
 
 
 def _mean(call: Call) -> list[Array]:
-    with np.errstate(all="ignore"):
-        total = _fold(call, np.add)
-        return [np.asarray(total / total.dtype.type(len(call.values)))]
+    total = _fold(call, np.add)
+    return [np.asarray(total / total.dtype.type(len(call.values)))]
 
 
 OPERATORS = (
