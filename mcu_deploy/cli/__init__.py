@@ -1,7 +1,7 @@
 """The command line: one file a command.
 
-Each module of this package that has a function `register(app: typer.Typer)` is a command; adding a
-file is all that adding a command takes. Commands parse, call the Python API, and print.
+Each module of this package with a function of its own name is a command; adding a file is all that
+adding a command takes. Commands parse, call the Python API, and print.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def create_app() -> typer.Typer:
     ) -> None:
         pass
 
-    for _, module in modules(__name__):
-        if hasattr(module, "register"):
-            module.register(app)
+    for name, module in modules(__name__):
+        if hasattr(module, name):
+            app.command(name)(getattr(module, name))
     return app
 
 

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.markup import escape
-from rich.table import Table
 
-from mcu_deploy.cli.console import out, print_json
-from mcu_deploy.cli.options import DynamicBackends, JsonOption, NoDynamicBackends, creation_options
+from mcu_deploy.cli.console import out, print_json, table
+from mcu_deploy.cli.options import JsonOption, with_creation
 
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("backends")(backends)
+if TYPE_CHECKING:
+    from mcu_deploy.backends.interface import CreationOptions
 
 
+@with_creation
 def backends(
-    dynamic_backends: DynamicBackends = None,
-    no_dynamic_backends: NoDynamicBackends = False,
+    *,
+    creation: CreationOptions,
     as_json: JsonOption = False,
 ) -> None:
     """List the backends, where they come from, and those that were skipped with the reason."""
     from mcu_deploy.session import Session
 
     lines: list[str] = []
-    options = creation_options(dynamic_backends, no_dynamic_backends)
-    with Session(options=options, report=lines.append) as session:
+    with Session(options=creation, report=lines.append) as session:
+        session.require_options()
         rows = _rows(session)
         skipped = [{"origin": s.origin, "id": s.id, "reason": s.reason} for s in session.skipped]
         # What has no file that it could be listed under: search paths that make no sense.
@@ -62,16 +59,14 @@ def _rows(session: Any) -> list[dict[str, Any]]:
 
 
 def _print(rows: list[dict[str, Any]], skipped: list[dict[str, Any]], warnings: list[str]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("id", "version", "rank", "cores", "operators"):
-        number = title in ("rank", "operators")
-        table.add_column(title, justify="right" if number else "left", overflow="fold")
+    titles = ("id", "version", "rank", "cores", "operators")
+    listed = table(*titles, right=("rank", "operators"))
     for row in rows:
-        table.add_row(
+        listed.add_row(
             escape(row["id"]), row["version"], str(row["rank"]),
             escape(", ".join(row["cores"]) or "all"), str(len(row["operators"])),
         )  # fmt: skip
-    out.print(table)
+    out.print(listed)
     for row in rows:
         origin = f", from {row['origin']}" if row["origin"] else ""
         out.print(f"\n[bold]{escape(row['id'])}[/]{escape(origin)}")

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from mcu_deploy.boards import Board
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command to the application."""
-    app.command("boards")(boards)
-
-
 def boards(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the boards that come with mcu-deploy: core, memories, and what runs them here.
 

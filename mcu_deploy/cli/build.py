@@ -9,31 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from mcu_deploy.cli.compiling import with_options
-from mcu_deploy.cli.console import err, float_lines, layer_lines, out, print_json
-from mcu_deploy.cli.options import (
-    BackendOption,
-    BoardOption,
-    DynamicBackends,
-    JsonOption,
-    NoDynamicBackends,
-    WideOption,
-    creation_options,
-)
+from mcu_deploy.cli.console import err, float_lines, layer_lines, out, print_json, table
+from mcu_deploy.cli.options import BoardOption, JsonOption, WideOption, with_creation, with_options
 from mcu_deploy.options import Options
 
 if TYPE_CHECKING:
+    from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.report.explain import CandidateRow, Explanation
     from mcu_deploy.report.model import CostReport, NetworkReport, Report
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("build")(with_options(build))
-
-
+@with_options()
+@with_creation
 def build(
     models: Annotated[list[Path], typer.Argument(help="Model files (.onnx, .tflite, .pmx).")],
     board: BoardOption,
@@ -44,16 +32,14 @@ def build(
     name: Annotated[
         list[str] | None, typer.Option("--name", help="The network's name, one for each model.")
     ] = None,
-    dynamic_backends: DynamicBackends = None,
-    no_dynamic_backends: NoDynamicBackends = False,
-    backend_option: BackendOption = None,
+    *,
+    creation: CreationOptions,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show for every node who computes it, and why not another."),
     ] = False,
     wide: WideOption = False,
     as_json: JsonOption = False,
-    *,
     options: Options,
 ) -> None:
     """Compile models for a board: C source, a checked object, firmware, and a report."""
@@ -67,7 +53,6 @@ def build(
     first = network_name(names[0] if names else None, models[0])
     target = load_board(board)
     folder = output if output is not None else str(Path("build", target.name, first))
-    creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"building for {board} ..."):
         session.require_options()
         built = building.build(
@@ -84,22 +69,17 @@ def build(
 
 
 def _print(report: Report, folder: str) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (
-        ("network", "left"), ("layers", "right"), ("MACs", "right"), ("flash", "right"),
-        ("RAM", "right"), ("arena", "right"), ("bound", "right"), ("ratio", "right"),
-        ("stack", "right"),
-    ):  # fmt: skip
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    numbers = ("layers", "MACs", "flash", "RAM", "arena", "bound", "ratio", "stack")
+    rows = table("network", *numbers, right=numbers)
     for n in report.networks:
-        numbers = (
+        values = (
             len(n.layers), n.macs, n.flash_bytes, n.ram_bytes, n.arena_bytes,
             n.arena_lower_bound_bytes,
         )  # fmt: skip
         ratio = "" if n.arena_ratio is None else f"{n.arena_ratio:.2f}"
-        cells = (*(f"{number:,}" for number in numbers), ratio, f"{n.stack_bytes:,}")
-        table.add_row(escape(n.name), *cells)
-    out.print(table)
+        cells = (*(f"{number:,}" for number in values), ratio, f"{n.stack_bytes:,}")
+        rows.add_row(escape(n.name), *cells)
+    out.print(rows)
     for n in report.networks:
         for line in _pools(n, report.options.pools.hot_weights):
             out.print(escape(line))

@@ -10,15 +10,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from mcu_deploy.boards import Board
     from mcu_deploy.hygiene import CheckReport, FileReport, Finding
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command to the application."""
-    app.command("check")(check)
 
 
 def check(
@@ -34,28 +29,22 @@ def check(
         bool,
         typer.Option("--strict", help="Hold every object to the rules for a network's object."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Check objects: hygiene of each, collisions and ABI clashes of all.
 
     Exit code: 0 clean, 1 findings, 2 for a file that is no object or is damaged.
     """
+    from mcu_deploy.boards import load_board
     from mcu_deploy.hygiene import check_files
 
-    report = check_files(files, _load_board(board), strict=strict)
+    core = None if board is None else load_board(board)
+    report = check_files(files, core, strict=strict)
     if as_json:
         print_json(report.as_json())
     else:
         _print(report)
     raise typer.Exit(report.exit_code)
-
-
-def _load_board(name: str | None) -> Board | None:
-    if name is None:
-        return None
-    from mcu_deploy.boards import load_board
-
-    return load_board(name)
 
 
 def _print(report: CheckReport) -> None:

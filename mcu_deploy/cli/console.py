@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.files.json_text import json_text
@@ -98,6 +99,14 @@ def _ending(name: str, longest: int) -> str:
     """The end of a name; of names that TFLite's converter joined by semicolons, of the first."""
     first = name.partition(";")[0] or name
     return first if len(first) <= longest else f"...{first[3 - longest :]}"
+
+
+def table(*titles: str, right: Collection[str] = ()) -> Table:
+    """An empty table; right: the titles of the columns of numbers."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for title in titles:
+        made.add_column(title, justify="right" if title in right else "left", overflow="fold")
+    return made
 
 
 def print_json(value: Any) -> None:

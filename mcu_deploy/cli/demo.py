@@ -5,15 +5,9 @@ from __future__ import annotations
 import tempfile
 
 import typer
-from rich.table import Table
 
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import err, out, print_json, table
 from mcu_deploy.cli.options import EmulatorOption, JsonOption
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("demo")(demo)
 
 
 def demo(
@@ -95,18 +89,16 @@ def _demo_board() -> tuple[str, str]:
 
 
 def _print(totals: dict[str, object]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("sample", "class", "expected", "equal to onnxruntime"):
-        table.add_column(title)
+    listed = table("sample", "class", "expected", "equal to onnxruntime")
     rows = totals["samples"]
     assert isinstance(rows, list)
     for r in rows:
         colour = "green" if r["class"] == r["expected"] else "red"
-        table.add_row(
+        listed.add_row(
             str(r["sample"]), f"[{colour}]{r['class']}[/]", r["expected"],
             f"{r['equal_to_onnxruntime']} of {r['values']} values",
         )  # fmt: skip
-    out.print(table)
+    out.print(listed)
     instructions = totals["instructions"]
     line = f"flash {totals['flash_bytes']:,} bytes, RAM {totals['ram_bytes']:,} bytes"
     if isinstance(instructions, int):

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import typer
-from rich.table import Table
-
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import out, print_json, table
 from mcu_deploy.cli.options import JsonOption
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("operators")(operators)
 
 
 def operators(as_json: JsonOption = False) -> None:
@@ -42,13 +34,11 @@ def operators(as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"operators": rows})
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("operator", "backends", "quantized"):
-        table.add_column(title)
+    listed = table("operator", "backends", "quantized")
     for row in rows:
         known_by = row["backends"]
-        table.add_row(
+        listed.add_row(
             str(row["operator"]), ", ".join(known_by) or "at compile time only",
             str(row["quantized"]),
         )  # fmt: skip
-    out.print(table)
+    out.print(listed)

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.compiling import with_options
 from mcu_deploy.cli.console import err, float_lines, out, print_json
-from mcu_deploy.cli.options import (
-    BackendOption,
-    BoardOption,
-    DynamicBackends,
-    JsonOption,
-    NoDynamicBackends,
-    creation_options,
-)
+from mcu_deploy.cli.options import BoardOption, JsonOption, with_creation, with_options
 from mcu_deploy.options import Options
 
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("optimize")(with_options(optimize, anew=False, also=("--no-float",)))
+if TYPE_CHECKING:
+    from mcu_deploy.backends.interface import CreationOptions
 
 
+@with_options(anew=False, also=("--no-float",))
+@with_creation
 def optimize(
     model: Annotated[Path, typer.Argument(help="A model file (.onnx, .tflite, .pmx).")],
     board: BoardOption,
@@ -37,18 +29,15 @@ def optimize(
     name: Annotated[
         str | None, typer.Option("--name", help="The network's name, where `build` gives none.")
     ] = None,
-    dynamic_backends: DynamicBackends = None,
-    no_dynamic_backends: NoDynamicBackends = False,
-    backend_option: BackendOption = None,
-    as_json: JsonOption = False,
     *,
+    creation: CreationOptions,
+    as_json: JsonOption = False,
     options: Options,
 ) -> None:
     """Compile a model up to its plan and save it: `build` then has code generation left to do."""
     from mcu_deploy.api import optimizing
     from mcu_deploy.session import Session
 
-    creation = creation_options(dynamic_backends, no_dynamic_backends, backend_option or [])
     with Session(options=creation) as session, err.status(f"optimizing for {board} ..."):
         session.require_options()
         made = optimizing.optimize_model(

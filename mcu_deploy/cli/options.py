@@ -1,14 +1,15 @@
-"""Options that several commands share, as types for typer."""
+"""Options that several commands share, as types for typer and as values made of several options."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from mcu_deploy.backends.interface import CreationOptions
+from mcu_deploy.options import Flag, flagged, from_typed
 
 BoardOption = Annotated[
     str, typer.Option("--board", "-b", help="A board's name, or the path of a board.toml.")
@@ -23,95 +24,161 @@ ModelOption = Annotated[
     str | None,
     typer.Option("--model", help="Which network of the firmware, where it holds several."),
 ]
-PortOption = Annotated[
-    str | None,
-    typer.Option("--port", help="A serial port or pyserial URL of a real board, already flashed."),
-]
-BaudOption = Annotated[
-    int | None, typer.Option("--baud", min=1, help="The port's speed; the board's by default.")
-]
-LatencyOption = Annotated[
-    float | None,
-    typer.Option(
-        "--latency",
-        min=0.001,
-        max=600,
-        help="Seconds that the line may hold an answer back, 3 by default; more for a bridge or a "
-        "VPN.",
-    ),
-]
-RetriesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--retries",
-        min=1,
-        help="Attempts of a request whose frames come damaged, 100 by default; a tenth of it where "
-        "nothing comes.",
-    ),
-]
-RunTimeoutOption = Annotated[
-    float | None,
-    typer.Option(
-        "--run-timeout",
-        min=0.1,
-        help="Seconds in which a layer has to end, 60 by default; then the run is stopped, and the "
-        "layer named.",
-    ),
-]
 EmulatorOption = Annotated[
     str | None, typer.Option("--emulator", help="renode or qemu; the board's own by default.")
-]
-EmulatorArgs = Annotated[
-    list[str] | None,
-    typer.Option("--emulator-arg", help="An argument passed on to the emulator (repeatable)."),
 ]
 WideOption = Annotated[
     bool, typer.Option("--wide", help="Whole names in tables, wider than the terminal if need be.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
-DynamicBackends = Annotated[
-    str | None,
-    typer.Option(
-        "--dynamic-backends",
-        metavar="PATH",
-        help="The one folder where dynamic backends are looked for, an absolute path.",
-    ),
-]
-NoDynamicBackends = Annotated[
-    bool, typer.Option("--no-dynamic-backends", help="Use the built-in backends only.")
-]
+# Options that may stand without a value: the values they take, the default first.
+OPTIONAL_VALUES = {"--layers": ("built", "all")}
+
+Command = Callable[..., None]
 
 
-BackendOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--backend-option", metavar="ID.NAME=VALUE", help="What a backend is told (repeatable)."
-    ),
-]
+def _gathers(parameter: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
+    """Gives a command the parameters of `make`, which makes of them what it gets as one."""
+
+    def decorate(command: Command) -> Command:
+        command.__annotations__.pop(parameter)  # it may be of a type that is imported when needed
+        signature = inspect.signature(command, eval_str=True)
+        made = inspect.signature(make, eval_str=True).parameters
+
+        @functools.wraps(command)
+        def wrapped(**given: Any) -> None:
+            value = make(**{name: given.pop(name) for name in made})
+            command(**{parameter: value}, **given)
+
+        found: list[inspect.Parameter] = []
+        for own in signature.parameters.values():
+            found += made.values() if own.name == parameter else [own]
+        found = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in found]
+        wrapped.__signature__ = signature.replace(parameters=found)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {p.name: p.annotation for p in found}
+        return wrapped
+
+    return decorate
 
 
-def creation_options(
-    path: str | None, off: bool, backend_options: Sequence[str] = ()
-) -> CreationOptions:
-    """The session's options from the options above."""
+def _connection(
+    port: Annotated[
+        str | None,
+        typer.Option(help="A serial port or pyserial URL of a real board, already flashed."),
+    ] = None,
+    baud: Annotated[
+        int | None, typer.Option(min=1, help="The port's speed; the board's by default.")
+    ] = None,
+    latency: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            max=600,
+            help="Seconds that the line may hold an answer back, 3 by default; more for a bridge "
+            "or a VPN.",
+        ),
+    ] = None,
+    retries: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Attempts of a request whose frames come damaged, 100 by default; a tenth of it "
+            "where nothing comes.",
+        ),
+    ] = None,
+    run_timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            help="Seconds in which a layer has to end, 60 by default; then the run is stopped, and "
+            "the layer named.",
+        ),
+    ] = None,
+    emulator: EmulatorOption = None,
+    emulator_arg: Annotated[
+        list[str] | None,
+        typer.Option(help="An argument passed on to the emulator (repeatable)."),
+    ] = None,
+) -> Any:
+    from mcu_deploy.api.running import Connection
+
+    return Connection(
+        port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout
+    )
+
+
+def _creation(
+    dynamic_backends: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="The one folder where dynamic backends are looked for, an absolute path.",
+        ),
+    ] = None,
+    no_dynamic_backends: Annotated[
+        bool, typer.Option("--no-dynamic-backends", help="Use the built-in backends only.")
+    ] = False,
+    backend_option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID.NAME=VALUE", help="What a backend is told (repeatable)."),
+    ] = None,
+) -> Any:
     from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.errors import UsageError
 
-    if off and path is not None:
+    if no_dynamic_backends and dynamic_backends is not None:
         raise UsageError(
             "--dynamic-backends and --no-dynamic-backends contradict each other; give one of them."
         )
     options: dict[str, dict[str, str]] = {}
-    for text in backend_options:
+    for text in backend_option or ():
         key, separator, value = text.partition("=")
         backend, dot, name = key.partition(".")
         if not (separator and dot and backend and name):
             raise UsageError(f"--backend-option {text} is not of the form ID.NAME=VALUE.")
         if options.setdefault(backend, {}).setdefault(name, value) != value:
             raise UsageError(f"--backend-option says {key} twice; say it once.")
-    return CreationOptions(not off, path, backend_options=options)
+    return CreationOptions(not no_dynamic_backends, dynamic_backends, backend_options=options)
 
 
-# Options that may stand without a value: the values they take, the default first.
-OPTIONAL_VALUES = {"--layers": ("built", "all")}
+# A command's `connection`: how a device is reached. Its `creation`: the session's options.
+with_connection = _gathers("connection", _connection)
+with_creation = _gathers("creation", _creation)
+
+
+def with_options(*, anew: bool = True, also: Collection[str] = ()) -> Callable[[Command], Command]:
+    """A command's `options`: what mcu_deploy.options defines, of how a model is compiled.
+
+    anew: also those that a build of a .pmx file chooses anew. also: and of these the ones that are
+    named here.
+    """
+
+    def make(**typed: Any) -> Any:
+        return from_typed(typed)
+
+    parameters = [
+        _parameter(flag, default)
+        for flag, default, *_ in flagged()
+        if anew or not flag.anew or flag.name in also
+    ]
+    make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return _gathers("options", make)
+
+
+def _parameter(flag: Flag, default: Any) -> inspect.Parameter:
+    kind: Any = type(default)
+    if flag.commas:
+        kind, default = str, ",".join(default)
+    elif isinstance(default, (tuple, Mapping)):
+        kind, default = list[str] | None, None
+    elif isinstance(default, bool) and flag.words is not None:
+        kind, default = str, flag.words()[default]
+    names = ("-g", flag.name) if flag.name == "--debug" else (flag.name,)
+    option = typer.Option(*names, help=flag.help, metavar=flag.metavar)
+    return inspect.Parameter(
+        flag.parameter,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, option],
+    )

@@ -11,51 +11,33 @@ from rich.markup import escape
 
 from mcu_deploy.cli.console import err, layer_lines, out, print_json
 from mcu_deploy.cli.options import (
-    BaudOption,
-    EmulatorArgs,
-    EmulatorOption,
     JsonOption,
-    LatencyOption,
     ModelOption,
     OptionalBoard,
-    PortOption,
-    RetriesOption,
-    RunTimeoutOption,
     WideOption,
+    with_connection,
 )
 
 if TYPE_CHECKING:
     from mcu_deploy.api.profiling import Profile
+    from mcu_deploy.api.running import Connection
     from mcu_deploy.report import Report
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("profile")(profile)
-
-
+@with_connection
 def profile(
     source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
     board: OptionalBoard = None,
     model: ModelOption = None,
-    port: PortOption = None,
-    baud: BaudOption = None,
-    latency: LatencyOption = None,
-    retries: RetriesOption = None,
-    run_timeout: RunTimeoutOption = None,
-    emulator: EmulatorOption = None,
-    emulator_arg: EmulatorArgs = None,
+    *,
+    connection: Connection,
     wide: WideOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Count what one inference costs on a board, layer by layer."""
     from mcu_deploy.api import profiling
     from mcu_deploy.api.folder import folder_for
-    from mcu_deploy.api.running import Connection
 
-    connection = Connection(
-        port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout
-    )
     with folder_for(source, board) as folder:
         with err.status(f"counting on {folder.board.name} ..."):
             result = profiling.profile(folder, model=model, connection=connection)

@@ -9,30 +9,15 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import err, out, print_json
-from mcu_deploy.cli.options import (
-    BaudOption,
-    EmulatorArgs,
-    EmulatorOption,
-    JsonOption,
-    LatencyOption,
-    ModelOption,
-    OptionalBoard,
-    PortOption,
-    RetriesOption,
-    RunTimeoutOption,
-)
+from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
 from mcu_deploy.files.given import is_folder
 
 if TYPE_CHECKING:
-    from mcu_deploy.api.running import Results
+    from mcu_deploy.api.running import Connection, Results
     from mcu_deploy.files.arrays import Array
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("run")(run)
-
-
+@with_connection
 def run(
     source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
     inputs: Annotated[Path, typer.Option("--input", "-i", help="An .npz with in0, in1, ...")],
@@ -56,13 +41,8 @@ def run(
             help="The model up to this tensor on the host, the rest on the board (repeatable).",
         ),
     ] = None,
-    port: PortOption = None,
-    baud: BaudOption = None,
-    latency: LatencyOption = None,
-    retries: RetriesOption = None,
-    run_timeout: RunTimeoutOption = None,
-    emulator: EmulatorOption = None,
-    emulator_arg: EmulatorArgs = None,
+    *,
+    connection: Connection,
     as_json: JsonOption = False,
 ) -> None:
     """Run a network on an emulated or a real board."""
@@ -73,9 +53,6 @@ def run(
 
     if output is not None:
         require_writable(output, [inputs, source])
-    connection = running.Connection(
-        port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout
-    )
     if split:
         if board is None or is_folder(source) or partition is not None:
             raise UsageError(

@@ -7,34 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from mcu_deploy.cli.console import err, out, print_json
-from mcu_deploy.cli.options import (
-    BaudOption,
-    EmulatorArgs,
-    EmulatorOption,
-    JsonOption,
-    LatencyOption,
-    ModelOption,
-    OptionalBoard,
-    PortOption,
-    RetriesOption,
-    RunTimeoutOption,
-)
+from mcu_deploy.cli.console import err, out, print_json, table
+from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
 
 if TYPE_CHECKING:
     from mcu_deploy.agreement.layers import LayerComparison
     from mcu_deploy.agreement.second_opinion import Opinion
+    from mcu_deploy.api.running import Connection
     from mcu_deploy.api.validating import Validation
     from mcu_deploy.report import Report
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("validate")(validate)
-
-
+@with_connection
 def validate(
     source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
     board: OptionalBoard = None,
@@ -61,13 +46,8 @@ def validate(
             help="Compare with onnxruntime too; a TFLite model with LiteRT, where it is installed.",
         ),
     ] = True,
-    port: PortOption = None,
-    baud: BaudOption = None,
-    latency: LatencyOption = None,
-    retries: RetriesOption = None,
-    run_timeout: RunTimeoutOption = None,
-    emulator: EmulatorOption = None,
-    emulator_arg: EmulatorArgs = None,
+    *,
+    connection: Connection,
     as_json: JsonOption = False,
 ) -> None:
     """Compare a board's outputs with the interpreter, and with onnxruntime or LiteRT.
@@ -76,16 +56,12 @@ def validate(
     """
     from mcu_deploy.api import validating
     from mcu_deploy.api.folder import folder_for
-    from mcu_deploy.api.running import Connection
     from mcu_deploy.errors import RequestError, UsageError
     from mcu_deploy.files.samples import load_samples, random_samples
     from mcu_deploy.options import Options
 
     if layers not in (None, "built", "all"):
         raise UsageError(f"--layers={layers} is not known; it is built or all.")
-    connection = Connection(
-        port, baud, emulator, tuple(emulator_arg or ()), latency, retries, run_timeout
-    )
     with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:
         if layers == "all" and not folder.report.options.layers_all:
             raise RequestError(
@@ -165,21 +141,18 @@ def _print(name: str, board: str, result: Validation) -> None:
 
     out.print(escape(f"{name} on {board}: {result.where}"))
     out.print(escape(f"{result.samples} samples from {result.origin}"))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("output", overflow="fold")
-    table.add_column("against", overflow="fold")
-    for title in ("equal", "ACC", "RMSE", "MAE", "cosine", "worst"):
-        table.add_column(title, justify="right")
+    numbers = ("equal", "ACC", "RMSE", "MAE", "cosine", "worst")
+    listed = table("output", "against", *numbers, right=numbers)
     for index, output in enumerate(result.outputs):
         rows = [("the oracle", result.oracle[index])]
         if result.onnxruntime:
             rows.append((result.reference, result.onnxruntime[index]))
         for label, m in rows:
-            table.add_row(
+            listed.add_row(
                 escape(output), escape(label), f"{m.equal:.2%}", f"{m.acc:.2%}", f"{m.rmse:.3g}",
                 f"{m.mae:.3g}", f"{m.cosine:.6f}", f"{m.worst:.3g}",
             )  # fmt: skip
-    out.print(table)
+    out.print(listed)
     if result.reference and not result.onnxruntime:
         out.print(escape(result.reference))
     if result.stack_bound is not None:

@@ -61,7 +61,7 @@ def check(*paths: Path) -> CheckReport:
 
 def invoke(*arguments: str | Path) -> Result:
     app = typer.Typer()
-    check_command.register(app)
+    app.command("check")(check_command.check)
     app.callback()(lambda: None)
     return CliRunner().invoke(app, ["check", *map(str, arguments)])
 
