@@ -121,7 +121,7 @@ def _split(text: str, separator: str) -> list[str]:
 
 def memory_strategies() -> tuple[str, ...]:
     """What Options.memory may be: the compiler's own, then the managers at run time."""
-    return ("offline", "compact", *named("mcu_deploy.plan.managers"))
+    return ("offline", "compact", "bestfit", "mru", "plain")
 
 
 class Checked:
@@ -227,8 +227,8 @@ class Options(Checked):
     outputs lie in the "arena" or at the "caller". arena: networks of one firmware have "separate"
     workspaces, or take turns in a "shared" one, beside which what outlives a run lies in a pool of
     its own. half: only the head or the tail of the model. memory: "offline", "compact", or a
-    module of plan/managers. schedule: a module of plan/schedules. pools: in which memories of the
-    board tensors and constants lie.
+    manager of plan/managers.py. schedule: a module of plan/schedules. pools: in which memories of
+    the board tensors and constants lie.
     """
 
     backends: tuple[str, ...] = _option(

@@ -10,9 +10,14 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from mcu_deploy.plan.managers import Allocate, Configuration, Free, Request
-from mcu_deploy.plan.managers.blocks import BlockConfiguration
-from mcu_deploy.plan.managers.plain import PageConfiguration
+from mcu_deploy.plan.managers import (
+    Allocate,
+    BlockConfiguration,
+    Configuration,
+    Free,
+    PageConfiguration,
+    Request,
+)
 
 CRT = Path(__file__).resolve().parents[1] / "crt"
 SOURCES = (CRT / "src" / "memory_page.c", CRT / "src" / "memory_block.c")

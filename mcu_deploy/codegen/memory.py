@@ -18,12 +18,11 @@ def begin(graph: Graph, plan: Plan) -> Function | None:
     if managed is None:
         return None
     places = Places(graph, plan)
-    entry = managed.configuration.entry_points
     arguments = [places.manager(), places.pool(0), str(managed.bytes)]
-    arguments += [str(argument) for argument in entry.arguments]
+    arguments += [str(argument) for argument in managed.configuration.arguments]
     statement = Statement(
         (f"{managed.strategy}: what is taken below comes from the begin of the workspace.",),
-        wrap(f"    return {entry.begin}(", arguments, ");"),
+        wrap(f"    return _mcu_{managed.strategy}_begin(", arguments, ");"),
     )
     return Function("memory", "", tuple(places.head), (statement,), returns=True)
 
@@ -33,7 +32,7 @@ def takes(plan: Plan, position: int, places: Places) -> tuple[str, ...]:
     managed = plan.managed
     if managed is None:
         return ()
-    take = managed.configuration.entry_points.take
+    take = f"_mcu_{managed.configuration.family}_take"
     calls = [
         f"{take}({places.manager()}, {places.slot(t.slot, t.buffer)}, {t.bytes})"
         for t in managed.takes.get(position, ())
@@ -46,7 +45,7 @@ def gives(plan: Plan, position: int, places: Places) -> tuple[str, ...]:
     managed = plan.managed
     if managed is None:
         return ()
-    give = managed.configuration.entry_points.give
+    give = f"_mcu_{managed.configuration.family}_give"
     calls = [
         f"{give}({places.manager()}, {places.slot(t.slot, t.buffer)})"
         for t in managed.gives.get(position, ())

@@ -17,8 +17,7 @@ from mcu_deploy.choose.select import Choice, Selection, choices_within
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.ir import Graph, Node, NodeId, Quantization
 from mcu_deploy.ir.graph import GraphData, Topology
-from mcu_deploy.plan import managers
-from mcu_deploy.plan.managers import Configuration
+from mcu_deploy.plan.managers import CONFIGURATIONS, Configuration
 from mcu_deploy.plan.model import Step
 from mcu_deploy.pmx import assignments, constants, graphs
 from mcu_deploy.pmx.backends import BackendData
@@ -139,15 +138,14 @@ def _choice(reader: ModelReader, number: NodeId) -> Choice:
 
 
 def _encode_configuration(writer: Any, value: Configuration) -> list[Any]:
-    """A strategy is a file that may be added, so it is told by what its manager is told."""
-    strategy = next(n for n in managers.names() if value in managers.configurations(n))
-    return [strategy, *value.entry_points.arguments]
+    strategy = next(name for name, known in CONFIGURATIONS.items() if value in known)
+    return [strategy, *value.arguments]
 
 
 def _decode_configuration(reader: Any, value: Any) -> Configuration:
     strategy, *arguments = listed(value)
-    for known in managers.configurations(text(reader, strategy)):
-        if list(known.entry_points.arguments) == arguments:
+    for known in CONFIGURATIONS.get(text(reader, strategy), ()):
+        if list(known.arguments) == arguments:
             return known
     raise Malformed(f"the memory strategy {strategy!r} cannot be set up as it wants")
 

@@ -19,18 +19,20 @@ from manager_cases import (
 )
 
 from mcu_deploy.plan.managers import (
+    CONFIGURATIONS as BY_NAME,
+)
+from mcu_deploy.plan.managers import (
     Allocate,
+    BlockConfiguration,
     Configuration,
     Free,
+    PageConfiguration,
     Request,
     fit,
-    names,
+    least_bytes,
     simulate,
     smallest_block,
 )
-from mcu_deploy.plan.managers.blocks import BlockConfiguration
-from mcu_deploy.plan.managers.interface import least_bytes
-from mcu_deploy.plan.managers.plain import PageConfiguration
 
 HERE = Path(__file__).resolve().parent
 ANY_CONFIGURATION = st.sampled_from(CONFIGURATIONS)
@@ -117,7 +119,7 @@ def test_each_strategy_fits_a_chain_of_tensors() -> None:
     requests: list[Request] = [Allocate(0, 1000)]
     for k in range(1, 10):
         requests += [Allocate(k, 1000 + 100 * (k % 3)), Free(k - 1)]
-    for name in names():
+    for name in BY_NAME:
         managed = fit(name, [requests])
         assert all(trace.complete for trace in managed.traces)
         assert 2300 < managed.peak <= managed.bytes < 3600, name
