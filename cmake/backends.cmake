@@ -1,12 +1,14 @@
 # Picks up every backend: each folder of mcu_deploy/backends/ that has a backend.cmake. A folder that
 # has a common.cmake instead is code that several backends share, and is built first.
 
-# mcu_backend(ID [SOURCES file...] [TEST_SOURCES file...] [COMMON id...]): the one call of a
-# backend.cmake. ID is the folder's name, the files are relative to the folder. Makes the object
-# library mcu_backend_<ID>, and of each test source a program, which ctest runs as <ID>.<file>; it is
-# linked with the backend's objects, the common ones and the checks of tests/crt/check.h.
+# mcu_backend(ID [SOURCES file...] [TEST_SOURCES file...] [TARGET_SOURCES file...]
+# [TARGET_TEST_SOURCES file...] [COMMON id...]): the one call of a backend.cmake. ID is the folder's
+# name, the files are relative to the folder. Makes the object library mcu_backend_<ID>, and of each
+# test source a program, which ctest runs as <ID>.<file>; it is linked with the backend's objects, the
+# common ones and the checks of tests/crt/check.h. What begins with TARGET_ is compiled for the target
+# alone, and its tests run in an emulated Cortex-M4 (cmake/target.cmake).
 function(mcu_backend id)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TEST_SOURCES;COMMON")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "${MCU_FILES};COMMON")
   mcu_check_call(mcu_backend ${id} ${arg_UNPARSED_ARGUMENTS})
   set(common "")
   foreach(name IN LISTS arg_COMMON)
@@ -16,21 +18,27 @@ function(mcu_backend id)
     endif()
     list(APPEND common mcu_common_${name})
   endforeach()
-  mcu_object_library(mcu_backend_${id} "${arg_SOURCES}" "${common}")
-  mcu_tests(${id} "${arg_TEST_SOURCES}" mcu_backend_${id} ${common})
-  mcu_record_lists(${id}
-    SOURCES ${arg_SOURCES} TEST_SOURCES ${arg_TEST_SOURCES} COMMON ${arg_COMMON})
+  mcu_folder(${id} mcu_backend_${id} "${common}" ${ARGN})
 endfunction()
 
-# mcu_common(ID [SOURCES file...] [TEST_SOURCES file...]): the one call of a common.cmake. Backends
-# that name it in COMMON find its headers by their paths in its folder.
+# mcu_common(ID ...), with the same files: the one call of a common.cmake. Backends that name it in
+# COMMON find its headers by their paths in its folder.
 function(mcu_common id)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TEST_SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "${MCU_FILES}")
   mcu_check_call(mcu_common ${id} ${arg_UNPARSED_ARGUMENTS})
-  mcu_object_library(mcu_common_${id} "${arg_SOURCES}" "")
-  mcu_tests(${id} "${arg_TEST_SOURCES}" mcu_common_${id})
-  mcu_record_lists(${id}
-    SOURCES ${arg_SOURCES} TEST_SOURCES ${arg_TEST_SOURCES})
+  mcu_folder(${id} mcu_common_${id} "" ${ARGN})
+endfunction()
+
+function(mcu_folder id library common)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "${MCU_FILES};COMMON")
+  set(sources ${arg_SOURCES})
+  if(CMAKE_CROSSCOMPILING)
+    list(APPEND sources ${arg_TARGET_SOURCES})
+  endif()
+  mcu_object_library(${library} "${sources}" "${common}")
+  mcu_tests(${id} "${arg_TEST_SOURCES}" ${library} ${common})
+  mcu_target_tests(${id} "${arg_TARGET_TEST_SOURCES}" ${library} ${common})
+  mcu_record_lists(${id} ${ARGN})
 endfunction()
 
 function(mcu_check_call command id)
@@ -74,8 +82,35 @@ function(mcu_tests id sources)
   endforeach()
 endfunction()
 
-if(BUILD_TESTING AND NOT CMAKE_CROSSCOMPILING)
-  add_library(mcu_check STATIC "${MCU_ROOT}/tests/crt/check.c" "${MCU_ROOT}/tests/crt/host/print.c")
+# Programs for the emulated core, with semihosting; the host's build, which has ctest, runs them.
+function(mcu_target_tests id sources)
+  if(NOT BUILD_TESTING OR NOT MCU_BOARD_FLAGS MATCHES "cortex-m4")
+    return()
+  endif()
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    if(NOT CMAKE_CROSSCOMPILING)
+      set_property(GLOBAL APPEND PROPERTY MCU_TARGET_TESTS ${id}.${name})
+      continue()
+    endif()
+    separate_arguments(board_flags UNIX_COMMAND "${MCU_BOARD_FLAGS}")
+    add_executable(${id}.${name} "${CMAKE_CURRENT_LIST_DIR}/${source}")
+    mcu_compile_options(${id}.${name} -O2)
+    target_link_options(${id}.${name} PRIVATE ${board_flags} -nostartfiles --specs=nano.specs
+      -T "${MCU_ROOT}/tests/crt/target/mps2-an386.ld")
+    target_link_libraries(${id}.${name} PRIVATE ${ARGN} mcu_check m)
+  endforeach()
+endfunction()
+
+if(BUILD_TESTING)
+  if(CMAKE_CROSSCOMPILING)
+    set(start target/startup.c)
+  else()
+    set(start host/print.c)
+  endif()
+  # Of objects: nobody refers to the vectors in startup.c.
+  add_library(mcu_check OBJECT EXCLUDE_FROM_ALL
+    "${MCU_ROOT}/tests/crt/check.c" "${MCU_ROOT}/tests/crt/${start}")
   mcu_compile_options(mcu_check)
   target_include_directories(mcu_check PUBLIC "${MCU_ROOT}/tests/crt")
 endif()

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from mcu_deploy.errors import RequestError
 
+_FILES = ("SOURCES", "TEST_SOURCES", "TARGET_SOURCES", "TARGET_TEST_SOURCES")
 # file: (the call that it holds, the keywords that the call takes)
 _CALLS = {
-    "backend.cmake": ("mcu_backend", ("SOURCES", "TEST_SOURCES", "COMMON")),
-    "common.cmake": ("mcu_common", ("SOURCES", "TEST_SOURCES")),
+    "backend.cmake": ("mcu_backend", (*_FILES, "COMMON")),
+    "common.cmake": ("mcu_common", _FILES),
     "sources.cmake": ("mcu_runtime", ("SOURCES",)),
 }
 _CALL = re.compile(r"\s*(?P<command>\w+)\s*\((?P<words>[^()]*)\)\s*")
@@ -32,6 +34,7 @@ _WORD = re.compile(r"[A-Za-z0-9_./+-]+")
 class FileLists:
     """What a folder's list says: its id, and C files as paths relative to the folder.
 
+    target_sources: those that only the target's compiler understands; their tests are emulated.
     common: the ids of the folders of shared code that a backend builds on.
     """
 
@@ -39,6 +42,8 @@ class FileLists:
     id: str
     sources: tuple[str, ...] = ()
     test_sources: tuple[str, ...] = ()
+    target_sources: tuple[str, ...] = ()
+    target_test_sources: tuple[str, ...] = ()
     common: tuple[str, ...] = ()
 
 
@@ -58,9 +63,8 @@ def read(folder: Path) -> FileLists:
             f"{command} in {file} {given}. Make it {folder.name!r}, the name of its folder."
         )
     lists = _by_keyword(file, words[1:], keywords)
-    sources, test_sources = lists.get("SOURCES", ()), lists.get("TEST_SOURCES", ())
     seen: set[str] = set()
-    for source in (*sources, *test_sources):
+    for source in chain.from_iterable(lists.get(keyword, ()) for keyword in _FILES):
         path = PurePosixPath(source)
         if path.is_absolute() or ".." in path.parts or not (folder / source).is_file():
             raise RequestError(
@@ -70,7 +74,7 @@ def read(folder: Path) -> FileLists:
         if source in seen:
             raise RequestError(f"{file} names {source} twice. Take one of them out.")
         seen.add(source)
-    return FileLists(file, words[0], sources, test_sources, lists.get("COMMON", ()))
+    return FileLists(file, words[0], **{key.lower(): files for key, files in lists.items()})
 
 
 def _list_file(folder: Path) -> Path:

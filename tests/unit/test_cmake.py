@@ -16,6 +16,7 @@ from elftools.elf.elffile import ELFFile
 
 from mcu_deploy import configuration
 from mcu_deploy.backends import file_lists
+from mcu_deploy.backends.kit import c_files
 
 pytestmark = [pytest.mark.needs_cmake, pytest.mark.needs_host_gcc]
 
@@ -70,7 +71,8 @@ def _sources(repository: Path, source: Path) -> Path:
     """Copies what the build needs, but not the example, half of the work, which
     tests/dynamic/test_reference_backend.py builds by itself."""
     ignore = shutil.ignore_patterns("__pycache__")
-    for folder in ("cmake", "crt", "mcu_deploy/backends", "mcu_deploy/formats", "tests/crt/host"):
+    tests = ("tests/crt/host", "tests/crt/target")
+    for folder in ("cmake", "crt", "mcu_deploy/backends", "mcu_deploy/formats", *tests):
         shutil.copytree(repository / folder, source / folder, ignore=ignore)
     for file in ("CMakeLists.txt", "tests/crt/check.c", "tests/crt/check.h"):
         shutil.copy(repository / file, source / file)
@@ -156,6 +158,8 @@ def test_python_and_cmake_read_the_same_lists(whole: Build) -> None:
             "id": read.id,
             "sources": list(read.sources),
             "test_sources": list(read.test_sources),
+            "target_sources": list(read.target_sources),
+            "target_test_sources": list(read.target_test_sources),
             "common": list(read.common),
         }
     assert found == expected
@@ -170,6 +174,37 @@ def test_the_runtime_and_the_helpers_are_built_for_host_and_target(whole: Build)
         (helper,) = folder.glob(f"CMakeFiles/mcu_common_kit.dir/**/quantize.c.{suffix}")
         with helper.open("rb") as file:
             assert (ELFFile(file).header["e_machine"] == "EM_ARM") == (suffix == "obj")
+
+
+_DSP = {
+    "backend.cmake": "mcu_backend(Dsp\n    TARGET_SOURCES c/dual.c\n"
+    "    TARGET_TEST_SOURCES test/test_dual.c)\n",
+    "c/dual.h": "#include <stdint.h>\nint32_t dual(uint32_t a, uint32_t b);\n",
+    "c/dual.c": '#include "dual.h"\n\n#include <arm_acle.h>\n#if defined(__ARM_FEATURE_DSP)\n'
+    "int32_t dual(uint32_t a, uint32_t b) {\n"
+    "    return __smuad((int16x2_t)a, (int16x2_t)b);\n}\n#endif\n",
+    "test/test_dual.c": '#include "c/dual.h"\n#include "check.h"\n'
+    "static void two_products(void) {\n    CHECK_INT(dual(0x00020003U, 0x00050007U), 31);\n}\n"
+    "int main(void) {\n    RUN_TEST(two_products);\n    return check_result();\n}\n",
+}
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_what_is_for_the_target_alone_is_emulated(copy: Build) -> None:
+    folder = copy.source / "mcu_deploy" / "backends" / "Dsp"
+    _write(folder, _DSP)
+    (function,) = c_files.helpers(folder, "c/dual.c")
+    assert function.stem == "dual" and function.body.count("__smuad") == 1
+    assert copy.configure().returncode == 0
+    copy.make("target")
+    done = _run("ctest", "--test-dir", copy.folder, "-R", "Dsp.test_dual", "--no-tests=error", "-V")
+    assert done.returncode == 0 and "1 tests, 1 checks, 0 failed" in done.stdout, done.stdout
+    test = folder / "test" / "test_dual.c"
+    test.write_text(test.read_text().replace("31", "32"))
+    copy.make("target")
+    done = _run("ctest", "--test-dir", copy.folder, "-R", "Dsp.test_dual", "--no-tests=error")
+    assert done.returncode != 0
 
 
 @pytest.mark.needs_arm_gcc

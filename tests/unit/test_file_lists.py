@@ -25,8 +25,8 @@ def _c_files(folder: Path, inner: str) -> set[str]:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_c_file_of_a_backend_is_in_its_list(folder: Path) -> None:
     lists = file_lists.read(folder)
-    assert set(lists.sources) == _c_files(folder, "c")
-    assert set(lists.test_sources) == _c_files(folder, "test")
+    assert {*lists.sources, *lists.target_sources} == _c_files(folder, "c")
+    assert {*lists.test_sources, *lists.target_test_sources} == _c_files(folder, "test")
     for name in lists.common:
         assert (folder.parent / name / "common.cmake").is_file()
 
@@ -151,17 +151,40 @@ def test_the_function_of_a_c_file_becomes_a_helper(backend: Path) -> None:
         c_files.helper(backend, "c/two.c")
 
 
+_SEVERAL = """#include <arm_acle.h>
+#if defined(__ARM_FEATURE_DSP)
+/* Of a file's own. */
+static inline int32_t one(int32_t x) {
+    return x + 1;
+}
+
+int32_t two(int32_t x) {
+    return one(x) + x.one(1) + none(x);
+}
+#endif /* nothing more */
+"""
+
+
+def test_a_file_may_hold_functions_that_call_those_above(backend: Path) -> None:
+    (backend / "backend.cmake").write_text("mcu_backend(Mine TARGET_SOURCES c/two.c)")
+    (backend / "c/two.c").write_text(_SEVERAL)
+    one, two = c_files.helpers(backend, "c/two.c")
+    assert (one.stem, one.inline, one.body) == ("one", True, "{\n    return x + 1;\n}")
+    assert two.body == "{\n    return $one(x) + x.one(1) + none(x);\n}"
+    assert two.result == "int32_t"
+    with pytest.raises(UsageError, match=r"holds one, two\. Give it one function, of its name"):
+        c_files.helper(backend, "c/two.c")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "not comments, includes and one function"),
-        ("/* never ends\nint one(void) {\n}\n", "not comments, includes and one function"),
-        ("#define N 1\nint one(void) {\n    return N;\n}\n", "not comments, includes"),
-        ("static int n;\nint one(void) {\n    return n;\n}\n", "not comments, includes"),
-        ("int one(void) {\n}\nint two(void) {\n}\n", "not comments, includes"),
-        ("int one(void) {\n#if X\n#endif\n}\n", "not comments, includes"),
-        ("int one(void) {\n}", "not comments, includes"),
-        ("int two(void) {\n}\n", "holds the function two"),
+        ("", "holds no function"),
+        ("/* never ends\nint one(void) {\n}\n", "more than comments, includes and .* in line 1"),
+        ("#define N 1\nint one(void) {\n    return N;\n}\n", "more than .* in line 1"),
+        ("int one(void) {\n}\nstatic int n;\n", "more than .* in line 3"),
+        ("int one(void) {\n#if X\n#endif\n}\n", "more than .* in line 1"),
+        ("int one(void) {\n}", "more than .* in line 1"),
         ("int one() {\n}\n", "has the parameter ''"),
         ("int one(float) {\n}\n", "has the parameter 'float'"),
         ("int one(" + "float x, " * 5000 + ") {\n}\n", "has the parameter ''"),
@@ -175,5 +198,5 @@ def test_a_c_file_with_anything_else_is_refused(backend: Path, text: str, reason
 
 def test_a_function_may_take_nothing_and_give_a_pointer(backend: Path) -> None:
     (backend / "c/one.c").write_text("const char *one(void) {\n    return 0;\n}\n")
-    function = c_files.parse(backend / "c/one.c")
+    (function,) = c_files.parse(backend / "c/one.c")
     assert (function.result, function.parameters) == ("const char *", ())

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcu_deploy.backends.interface import (
-    Argument,
     BackendBase,
     Costs,
     Descriptor,
@@ -19,7 +18,6 @@ from mcu_deploy.backends.interface import (
     LayoutRule,
     MemoryManager,
     Operand,
-    Role,
     Support,
     Workload,
     WorkloadFactory,
@@ -27,6 +25,8 @@ from mcu_deploy.backends.interface import (
     no,
     yes,
 )
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.ir import DType
 from mcu_pointwise import kernel
 
@@ -81,28 +81,21 @@ def _why_not(layer: Layer, params: Mapping[str, Any]) -> str | None:
         return "it computes Conv without groups"
     if w.type.shape[0] % 4:
         return f"it computes four filters at once, and {w.type.shape[0]} is no multiple of four"
-    if not kernel.fits(layer):
-        return "a sum of products could leave int32"
-    return None
+    constants = kernel.constants(layer)
+    return constants if isinstance(constants, str) else None
 
 
 class _WorkloadFactory:
     def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
         layer = Layer.of(info, descriptor)
         constants = kernel.constants(layer)
-        workload = Workload(
-            backend=Pointwise.id,
-            function=kernel.function(layer),
-            arguments=(
-                Argument(Role.INPUT),
-                Argument(Role.OUTPUT),
-                *(Argument(Role.CONSTANT, i) for i in range(len(constants))),
+        assert not isinstance(constants, str), "asked for a layer that it does not support"
+        arguments = (INPUT, OUTPUT, *map(constant_argument, range(len(constants))))
+        return (
+            kernel.KIT.workload(
+                layer, kernel.function(layer), arguments, constants, (QUANTIZE,), costs=costs(layer)
             ),
-            constants=constants,
-            helpers=(kernel.REQUANTIZE,),
-            costs=costs(layer),
         )
-        return (workload,)
 
 
 def costs(layer: Layer) -> Costs:

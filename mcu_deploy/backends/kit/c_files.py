@@ -1,37 +1,38 @@
-"""C functions that a backend keeps in C files, where CMake compiles and tests them natively.
+"""C functions that a backend keeps in C files, where CMake compiles and tests them.
 
-Such a file holds comments and includes, and then one function, whose lines are indented and whose
-last brace is the file's last character. A network gets the function's text, and what stands above
-it stays behind. So the function may use what the workload's headers declare, and nothing else of
-its file's.
+Such a file holds comments, includes, `#if` and `#endif`, and functions, whose lines are indented
+and whose last brace begins a line. A network gets the functions' text, and what stands around them
+stays behind. So a function may use what the workload's headers declare, and the functions above it
+in its file, but nothing else of its file's.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from mcu_deploy.backends import file_lists
 from mcu_deploy.backends.workload import CFunction, Parameter
 from mcu_deploy.errors import RequestError
 
-_ABOVE = re.compile(r"\s+|/\*.*?\*/|//[^\n]*|#include [^\n]*\n", re.DOTALL)
+_AROUND = re.compile(r"\s+|/\*.*?\*/|//[^\n]*|#(?:include|if|endif)\b[^\n]*\n", re.DOTALL)
 _FUNCTION = re.compile(
-    r"(?P<result>\w[\w ]*? \*?)(?P<name>\w+)\((?P<parameters>[\w\s,*]*)\) "
+    r"(?:static )?(?:inline )?(?P<result>\w[\w ]*? \*?)(?P<name>\w+)\((?P<parameters>[\w\s,*]*)\) "
     r"(?P<body>\{\n(?:[ \t][^\n]*\n|\n)*\})\n"
 )
 _PARAMETER = re.compile(r"(?P<ctype>\w[\w ]*? \*?)(?P<name>\w+)")
 
 
-def helper(folder: Path, source: str) -> CFunction:
-    """The function in a C file of a backend's list, as a helper that is `static inline`.
+def helpers(folder: Path, source: str) -> tuple[CFunction, ...]:
+    """The functions in a C file of a backend's list, in their order, as `static inline` helpers.
 
-    source: the file as the list names it ("c/quantize.c"). The function has the file's name, and
-    other functions of the backend call it by `$quantize`. Raises UsageError for a file that is not
-    in the list, and for one that holds anything else than one function.
+    source: the file as the list names it ("c/quantize.c"). Other functions of the backend call them
+    by `$` and their names. Raises UsageError for a file that is not in the list, and for one that
+    holds anything else than functions.
     """
     lists = file_lists.read(folder)
-    if source not in lists.sources:
+    if source not in (*lists.sources, *lists.target_sources):
         raise RequestError(
             f"{source} is not among the SOURCES of {lists.file}. Add it, so that CMake compiles "
             "what networks are made of."
@@ -39,32 +40,53 @@ def helper(folder: Path, source: str) -> CFunction:
     return parse(folder / source)
 
 
-def parse(file: Path) -> CFunction:
-    """The one function that a C file holds. Raises UsageError where it holds anything else."""
+def helper(folder: Path, source: str) -> CFunction:
+    """The one function of a C file, which has the file's name."""
+    found = helpers(folder, source)
+    if [function.stem for function in found] != [PurePosixPath(source).stem]:
+        raise RequestError(
+            f"{folder / source} holds {', '.join(function.stem for function in found)}. Give it "
+            "one function, of its name, or take all that it has."
+        )
+    return found[0]
+
+
+def parse(file: Path) -> tuple[CFunction, ...]:
+    """The functions that a C file holds. Raises UsageError where it holds anything else."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{file} cannot be read as UTF-8. Write it anew.") from error
-    start = 0
-    while above := _ABOVE.match(text, start):
-        start = above.end()
-    match = _FUNCTION.fullmatch(text, start)
-    if match is None:
-        raise RequestError(
-            f"{file} is not comments, includes and one function with indented lines. Move "
-            "everything else to other files."
-        )
-    if match["name"] != PurePosixPath(file.name).stem:
-        raise RequestError(
-            f"{file} holds the function {match['name']}. Give file and function one name."
-        )
-    return CFunction(
-        stem=match["name"],
-        parameters=_parameters(file, match["parameters"]),
-        body=match["body"],
-        result=match["result"].strip(),
-        inline=True,
-    )
+    found: list[CFunction] = []
+    at = 0
+    while at < len(text):
+        if around := _AROUND.match(text, at):
+            at = around.end()
+            continue
+        match = _FUNCTION.match(text, at)
+        if match is None:
+            line = text.count("\n", 0, at) + 1
+            raise RequestError(
+                f"{file} holds more than comments, includes and functions with indented lines, in "
+                f"line {line}. Move everything else to other files."
+            )
+        at = match.end()
+        function = CFunction(
+            match["name"], _parameters(file, match["parameters"]), match["body"],
+            match["result"].strip(), inline=True,
+        )  # fmt: skip
+        found.append(_calling(function, found))
+    if not found:
+        raise RequestError(f"{file} holds no function. Take it out of the list.")
+    return tuple(found)
+
+
+def _calling(function: CFunction, others: list[CFunction]) -> CFunction:
+    """The function, which calls those above it as a network names them."""
+    body = function.body
+    for other in others:
+        body = re.sub(rf"(?<![\w.>]){other.stem}(?=\()", f"${other.stem}", body)
+    return replace(function, body=body)
 
 
 def _parameters(file: Path, text: str) -> tuple[Parameter, ...]:
