@@ -22,8 +22,8 @@ from mcu_deploy.ir import (
     view_of_all,
 )
 from mcu_deploy.ir.substitute import substitute
-from mcu_deploy.ir.verify import verify_view
 from mcu_deploy.passes import optional
+from tests.view_checks import verify_view
 
 
 def same(one: Graph, two: Graph) -> None:

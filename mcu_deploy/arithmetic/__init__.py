@@ -23,8 +23,7 @@ def quantize(real: Array, type_: TensorType) -> Array:
 
     NaN, which ONNX leaves open, becomes the smallest value of the type.
     """
-    assert type_.quantization is not None
-    scale, zero_point = type_.quantization.broadcast(type_.rank)
+    scale, zero_point = type_.scaling.broadcast(type_.rank)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         quotient = real.astype(np.float32) / scale
     low, high = type_.dtype.range
@@ -38,8 +37,7 @@ def quantize(real: Array, type_: TensorType) -> Array:
 
 def dequantize(value: Array, type_: TensorType) -> npt.NDArray[np.float32]:
     """DequantizeLinear-13: float32(q - zero_point) * scale."""
-    assert type_.quantization is not None
-    scale, zero_point = type_.quantization.broadcast(type_.rank)
+    scale, zero_point = type_.scaling.broadcast(type_.rank)
     result = (value.astype(np.int64) - zero_point).astype(np.float32) * scale
     return np.asarray(result, dtype=np.float32)
 
@@ -100,9 +98,7 @@ def exponential_table(scale: float, elements: int) -> tuple[npt.NDArray[np.uint3
 
 def softmax_quantized(x: Array, x_type: TensorType, y_type: TensorType, axis: int) -> Array:
     """Softmax over `axis` of a tensor quantized per tensor; integer sums of a table of exp."""
-    assert x_type.quantization is not None
-    assert y_type.quantization is not None
-    table, _ = exponential_table(x_type.quantization.scale[0], x.shape[axis])
+    table, _ = exponential_table(x_type.scaling.scale[0], x.shape[axis])
     distance = x.max(axis=axis, keepdims=True).astype(np.int32) - x.astype(np.int32)
     terms = table[distance]
     total = terms.astype(np.uint64).sum(axis=axis, keepdims=True).astype(np.uint32)

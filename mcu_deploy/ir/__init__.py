@@ -8,7 +8,7 @@ from mcu_deploy.ir.edit import GraphEditor
 from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology
 from mcu_deploy.ir.types import DType, Quantization, TensorType
 from mcu_deploy.ir.verify import GraphError, verify
-from mcu_deploy.ir.view import PartialTopology, SubgraphView, view, view_of_all
+from mcu_deploy.ir.view import SubgraphView, view, view_of_all
 
 __all__ = [
     "DType",
@@ -19,7 +19,6 @@ __all__ = [
     "GraphError",
     "Node",
     "NodeId",
-    "PartialTopology",
     "Quantization",
     "SubgraphView",
     "TensorType",

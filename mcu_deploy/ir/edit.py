@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
@@ -14,6 +14,8 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology, freeze
 from mcu_deploy.ir.naming import leader
 from mcu_deploy.ir.types import TensorType
+
+T = TypeVar("T")
 
 
 class GraphEditor:
@@ -292,27 +294,26 @@ class GraphEditor:
             dict.fromkeys(e for e in (*inputs, *sorted(read)) if e not in written and e in read)
         )
         arguments = tuple(e for e in free if e not in self.constants)
-        edges = written | read
-        topology = Topology(
-            _sort(nodes, f"the body of {nodes[min(nodes)].name!r}"),
-            {e: self.edges[e] for e in sorted(edges)},
-            arguments,
-            results,
-            self._next_node,
-            self._next_edge,
-        )
-        data = GraphData(
-            {e: self.types[e] for e in sorted(edges)},
-            {e: self.constants[e] for e in sorted(edges) if e in self.constants},
-            {n: self._attributes[n] for n in nodes},
-            {n: self.bodies[n] for n in nodes if n in self.bodies},
-            {n: self.subgraphs[n] for n in nodes if n in self.subgraphs},
-        )
-        return self._graph(topology, data)
+        ordered = _sort(nodes, f"the body of {nodes[min(nodes)].name!r}")
+        return self._graph(ordered, written | read, arguments, results)
 
-    def _graph(self, topology: Topology, data: GraphData) -> Graph:
-        """A graph, also where the source was a view."""
+    def _graph(
+        self,
+        nodes: Mapping[NodeId, Node],
+        edges: Set[EdgeId],
+        inputs: Sequence[EdgeId],
+        outputs: Sequence[EdgeId],
+    ) -> Graph:
+        """A graph of some nodes and edges, also where the source was a view."""
         source = self._source
+        topology = Topology(
+            nodes, _of(edges, self.edges), tuple(inputs), tuple(outputs), self._next_node,
+            self._next_edge,
+        )  # fmt: skip
+        data = GraphData(
+            _of(edges, self.types), _of(edges, self.constants), _of(nodes, self._attributes),
+            _of(nodes, self.bodies), _of(nodes, self.subgraphs),
+        )  # fmt: skip
         return Graph(source.name, topology, data, source.source_sha256, source.opset)
 
     def finish(self, **changes: Any) -> Graph:
@@ -326,22 +327,7 @@ class GraphEditor:
         used = set(self.inputs) | set(self.outputs)
         for node in nodes.values():
             used.update(node.reads, node.writes)
-        topology = Topology(
-            nodes,
-            {e: name for e, name in self.edges.items() if e in used},
-            tuple(self.inputs),
-            tuple(self.outputs),
-            self._next_node,
-            self._next_edge,
-        )
-        data = GraphData(
-            {e: t for e, t in self.types.items() if e in used},
-            {e: c for e, c in self.constants.items() if e in used},
-            {n: self._attributes.get(n, {}) for n in nodes},
-            {n: b for n, b in self.bodies.items() if n in nodes},
-            {n: s for n, s in self.subgraphs.items() if n in nodes},
-        )
-        return replace(self._graph(topology, data), **changes)
+        return replace(self._graph(nodes, used, self.inputs, self.outputs), **changes)
 
     def _drop_dead(self) -> None:
         producers = self._writers
@@ -355,6 +341,11 @@ class GraphEditor:
             pending.extend(producers[e] for e in self.nodes[node].reads if e in producers)
         for node in [n for n in self.nodes if n not in live]:
             self.remove_node(node)
+
+
+def _of(ids: Collection[int], table: Mapping[int, T]) -> dict[int, T]:
+    """Of a table what stands under some ids, in their order."""
+    return {key: table[key] for key in sorted(ids) if key in table}
 
 
 def shared_constants(body: Graph, graph: Graph) -> set[EdgeId]:

@@ -38,6 +38,12 @@ class Node:
     extra_inputs: tuple[EdgeId, ...] = ()
     short: str = ""
 
+    def input(self, index: int) -> EdgeId:
+        """An input that must be there."""
+        edge = self.inputs[index]
+        assert edge is not None, f"{self.name!r} needs input {index}"
+        return edge
+
     @property
     def reads(self) -> tuple[EdgeId, ...]:
         """The edges that the node reads, extra inputs last, each once."""

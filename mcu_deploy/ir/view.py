@@ -53,18 +53,13 @@ def unwrapped(value: object) -> object:
 
 
 @dataclass(frozen=True)
-class PartialTopology(Topology):
-    """Some nodes of a topology, with the edges that they touch.
+class SubgraphView(Graph):
+    """A part of `whole`: some of its nodes, with the edges that they touch, over the same `data`.
 
     inputs: edges that are read here and written elsewhere, or nowhere, in the order of reading;
     constants are none. outputs: edges that are written here and read elsewhere, or are outputs of
-    the whole, in the order of writing.
+    the whole, in the order of writing. Read-only, as all graphs are.
     """
-
-
-@dataclass(frozen=True)
-class SubgraphView(Graph):
-    """A part of `whole`, with a `PartialTopology` over the same `data`. Read-only, as all are."""
 
     whole: Graph | None = None
 
@@ -86,7 +81,7 @@ def view(graph: Graph, nodes: Iterable[NodeId]) -> SubgraphView:
     """
     positions = graph.topology.positions
     own = {n: graph.topology.nodes[n] for n in sorted({*nodes}, key=positions.__getitem__)}
-    topology = PartialTopology(
+    topology = Topology(
         ReadOnly(own),
         ReadOnly(_edges(graph, own)),
         _inputs(graph, own),

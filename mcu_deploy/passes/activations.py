@@ -24,9 +24,7 @@ def fuse(graph: Graph, everywhere: bool = True) -> Graph:
 
 def _fuse_one(graph: GraphEditor, node: NodeId, everywhere: bool) -> None:
     clamp = graph.nodes[node]
-    x, y = clamp.inputs[0], clamp.outputs[0]
-    assert x is not None
-    assert y is not None
+    x, y = clamp.input(0), clamp.writes[0]
     producer = graph.producer(x)
     if producer is None:
         return

@@ -23,8 +23,7 @@ def fold(graph: Graph) -> Graph:
 
 
 def _fold_one(editor: GraphEditor, norm: Node) -> None:
-    data = norm.inputs[0]
-    assert data is not None
+    data = norm.input(0)
     conv = editor.producer(data)
     parameters = [editor.constant(e) for e in norm.inputs[1:5]]
     if (
@@ -48,13 +47,9 @@ def _fold_one(editor: GraphEditor, norm: Node) -> None:
     w = _constant(editor, f"{conv.name}.weight", weights.astype(np.float64) * column)
     b = _constant(editor, f"{conv.name}.bias", (old_bias - mean) * factor + shift)
     editor.fuse(
-        [conv.id, norm.id],
-        "Conv",
-        [conv.inputs[0], w, b],
-        [norm.outputs[0]],
-        editor.attributes(conv.id),
-        conv.name,
-    )
+        [conv.id, norm.id], "Conv", [conv.inputs[0], w, b], norm.writes,
+        editor.attributes(conv.id), conv.name,
+    )  # fmt: skip
 
 
 def _constant(editor: GraphEditor, name: str, value: npt.NDArray[Any]) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node, TensorType
+from dataclasses import replace
+
+from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node
 
 
 def feeds_quantize(graph: GraphEditor, edge: EdgeId) -> bool:
@@ -23,58 +25,48 @@ def fuse(graph: Graph, everywhere: bool = True) -> Graph:
 
 
 def _fuse_one(graph: GraphEditor, matmul: Node, everywhere: bool) -> None:
-    product = matmul.outputs[0]
-    assert product is not None
+    (product,) = matmul.writes
     add = graph.sole_consumer(product)
-    a, b = matmul.inputs
-    assert a is not None
-    assert b is not None
+    a, b = matmul.input(0), matmul.input(1)
     if add is None or add.op != "Add" or graph.type(a).rank != 2 or graph.type(b).rank != 2:
         return
-    if _constant_source(graph, b) is None:
+    if not _is_constant(graph, b):
         return
-    total = add.outputs[0]
-    assert total is not None
+    (total,) = add.writes
     if not (everywhere or feeds_quantize(graph, total)):
         return
     bias = next((e for e in add.inputs if e is not None and e != product), None)
     columns = graph.type(b).shape[1]
-    if bias is None or _constant_source(graph, bias) is None:
+    if bias is None or not _is_constant(graph, bias):
         return
     if graph.type(bias).shape not in ((columns,), (1, columns)):
         return
-    flat = bias if graph.type(bias).rank == 1 else _flatten(graph, bias, columns)
+    flat = bias if graph.type(bias).rank == 1 else _flatten(graph, bias)
     if flat is not None:
         graph.fuse([matmul.id, add.id], "Gemm", [a, b, flat], [total], {}, matmul.name)
 
 
-def _constant_source(graph: GraphEditor, edge: EdgeId) -> EdgeId | None:
-    """The constant behind an edge: itself, or what a DequantizeLinear reads."""
-    if graph.constant(edge) is not None:
-        return edge
+def _is_constant(graph: GraphEditor, edge: EdgeId) -> bool:
+    """Whether an edge is a constant, or what a DequantizeLinear makes of one."""
+    return graph.constant(_integers(graph, edge)) is not None
+
+
+def _integers(graph: GraphEditor, edge: EdgeId) -> EdgeId:
+    """What the DequantizeLinear behind an edge reads; without one the edge itself."""
     producer = graph.producer(edge)
-    if producer is not None and producer.op == "DequantizeLinear":
-        source = producer.inputs[0]
-        return source if graph.constant(source) is not None else None
-    return None
+    is_real = producer is not None and producer.op == "DequantizeLinear"
+    return producer.input(0) if producer is not None and is_real else edge
 
 
-def _flatten(graph: GraphEditor, bias: EdgeId, columns: int) -> EdgeId | None:
-    source = _constant_source(graph, bias)
-    assert source is not None
-    value, type_ = graph.constant(source), graph.type(source)
-    assert value is not None
+def _flatten(graph: GraphEditor, bias: EdgeId) -> EdgeId | None:
+    source, producer = _integers(graph, bias), graph.producer(bias)
+    value, type_ = graph.constants[source].reshape(-1), graph.type(source)
     if type_.quantization is not None and not type_.quantization.per_tensor:
         return None
-    flat = graph.add_constant(
-        graph.edge_name(source),
-        value.reshape(columns),
-        TensorType(type_.dtype, (columns,), type_.quantization),
-    )
-    producer = graph.producer(bias)
+    flat = graph.add_constant(graph.edge_name(source), value, replace(type_, shape=value.shape))
     if producer is None:
         return flat
-    real = graph.add_edge(graph.edge_name(bias), TensorType(graph.type(bias).dtype, (columns,)))
+    real = graph.add_edge(graph.edge_name(bias), replace(graph.type(bias), shape=value.shape))
     graph.add_node(
         "DequantizeLinear", [flat, *producer.inputs[1:]], [real], producer.name,
         graph.attributes(producer.id), beside=producer.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy import operators
-from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node
+from mcu_deploy.ir import Graph, GraphEditor, Node
 
 
 def _is_identity(graph: Graph, node: Node) -> bool:
@@ -41,26 +41,13 @@ def remove(graph: Graph) -> Graph:
         if not _is_identity(graph, node):
             continue
         current = editor.nodes[node.id]
-        x, y = current.inputs[0], current.outputs[0]
-        assert x is not None
-        assert y is not None
+        x, y = current.input(0), current.writes[0]
         if y not in editor.outputs:
             editor.remove_node(node.id)
             editor.redirect(y, x)
-        elif _can_rename(graph, editor, x):
+        elif (producer := editor.producer(x)) is not None and x not in editor.outputs:
             # The output keeps its name: its producer writes it directly.
-            producer = editor.producer(x)
-            assert producer is not None
             editor.remove_node(node.id)
             editor.set_outputs(producer.id, [y if e == x else e for e in producer.outputs])
             editor.redirect(x, y)
     return editor.finish()
-
-
-def _can_rename(graph: Graph, editor: GraphEditor, edge: EdgeId) -> bool:
-    return (
-        edge not in graph.inputs
-        and edge not in editor.constants
-        and edge not in editor.outputs
-        and editor.producer(edge) is not None
-    )

@@ -50,7 +50,7 @@ class _Assigner:
         self.editor.set_extra_inputs(node.id, extra)
         for edge in node.writes:
             type_ = self.editor.types[edge]
-            laid_out = replace(type_, layout=self._output_layout(node, inputs, type_, rule))
+            laid_out = replace(type_, layout=self._output_layout(node, type_, rule))
             if edge in self.natural and not laid_out.same_memory(type_):
                 self._put_back(node.id, edge, laid_out)
             else:
@@ -89,13 +89,9 @@ class _Assigner:
         types = [self.editor.types[edge] for edge in computed]
         return max((t for t in types if t.rank == rank), key=lambda t: t.bytes, default=None)
 
-    def _output_layout(
-        self, node: Node, inputs: list[EdgeId | None], output: TensorType, rule: LayoutRule
-    ) -> Layout:
+    def _output_layout(self, node: Node, output: TensorType, rule: LayoutRule) -> Layout:
         if rule is LayoutRule.VIEW:
-            source = inputs[0]
-            assert source is not None
-            type_ = self.editor.types[source]
+            type_ = self.editor.types[self.editor.nodes[node.id].input(0)]
             if node.op == "Transpose":
                 attributes = self.graph.attributes(node.id)
                 perm = tuple(attributes.get("perm", tuple(reversed(range(type_.rank)))))

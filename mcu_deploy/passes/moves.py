@@ -79,8 +79,7 @@ def _sink(graph: GraphEditor, node: Node, opset: int) -> None:
     if first is None:
         return
     type_ = graph.type(first.reads[0])
-    says, attributes = type_.quantization, dict(graph.attributes(first.id))
-    assert says is not None
+    says, attributes = type_.scaling, dict(graph.attributes(first.id))
     behind = {e for e in node.reads if e not in edges and graph.constant(e) is None}
     is_constant = _real(graph, first.writes[0]) is not None and not behind
     if not is_constant and not (says.per_tensor and type_.dtype in BYTES):
@@ -123,10 +122,9 @@ def _moved_axis(graph: GraphEditor, node: Node) -> int | None:
     """Where the axis that weights are quantized along is behind a move; None where it is lost."""
     (edge,), result = moved(node), node.writes[0]
     source = dequantizer(graph, edge)
-    assert source is not None
-    x, y = graph.type(source.reads[0]), graph.type(result)
-    assert x.quantization is not None and x.quantization.axis is not None
-    axis = x.quantization.axis
+    x, y = graph.type(edge if source is None else source.reads[0]), graph.type(result)
+    axis = x.scaling.axis
+    assert axis is not None
     if node.op == "Transpose":
         perm = graph.attributes(node.id).get("perm", tuple(reversed(range(x.rank))))
         return tuple(perm).index(axis)
@@ -209,9 +207,8 @@ def _replace(
     outputs: Mapping[EdgeId, EdgeId],
 ) -> None:
     """Lets a node move other edges; a Where's condition and a Pad's amounts stay."""
-    operator = operators.find(node.domain, node.op)
-    assert operator is not None and operator.moves is not None
-    read = list(node.inputs)
-    read[operator.moves] = [None if e is None else inputs[e] for e in read[operator.moves]]
+    places, read = operators.lookup(node.domain, node.op).moves, list(node.inputs)
+    assert places is not None
+    read[places] = [None if e is None else inputs[e] for e in read[places]]
     written = [None if e is None else outputs.get(e, e) for e in node.outputs]
     graph.put(replace(node, inputs=tuple(read), outputs=tuple(written)))

@@ -7,7 +7,6 @@ accumulators that could overflow) stays in float32, which is the ONNX meaning of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -24,6 +23,7 @@ from mcu_deploy.ir import (
     Quantization,
     TensorType,
 )
+from mcu_deploy.operators.weight_only import output_axis
 from mcu_deploy.passes.quantization import BYTES, converts, dequantizer, quantizer, stated
 
 
@@ -132,9 +132,12 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
     if integer_inputs == 0:
         raise InFloat("none of its inputs is quantized")
     if operators.lookup(node.domain, node.op).has_weights:
-        _require_matrix(graph, node, inputs)
-        bias = _bias(graph, node, inputs)
-        inputs = [*inputs[:2], *([bias] if bias is not None else [])]
+        x, w, *others = (e for e in inputs if e is not None)
+        _require_matrix(graph, node, x, w)
+        bias = _bias(graph, node, x, w, others[0]) if others else None
+        if _worst_sum(graph, node, x, w, bias) >= 2**31:
+            raise InFloat("its sums could leave 32 bits")
+        inputs = [x, w] if bias is None else [x, w, _accumulated(graph, x, w, others[0], bias)]
     elif any(q is not None and not q.per_tensor for q in _quantizations(graph, inputs)):
         raise InFloat("an input has a scale for each slice")
     attributes = dict(graph.attributes(node.id))
@@ -146,11 +149,8 @@ def _quantizations(graph: GraphEditor, edges: list[EdgeId | None]) -> list[Quant
     return [graph.type(e).quantization for e in edges if e is not None and e in graph.types]
 
 
-def _require_matrix(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> None:
+def _require_matrix(graph: GraphEditor, node: Node, x: EdgeId, w: EdgeId) -> None:
     """Raises InFloat where the factors are not quantized the way the integer form knows."""
-    x, w = inputs[0], inputs[1]
-    assert x is not None
-    assert w is not None
     xq, wq = graph.type(x).quantization, graph.type(w).quantization
     attributes = graph.attributes(node.id)
     if xq is None or wq is None:
@@ -163,82 +163,66 @@ def _require_matrix(graph: GraphEditor, node: Node, inputs: list[EdgeId | None])
         raise InFloat("it transposes its first matrix")
     if len(set(wq.zero_point)) > 1:
         raise InFloat("its weights have different zero points per channel")
-    axis = 0 if node.op == "Conv" or attributes.get("transB", 0) else graph.type(w).rank - 1
+    axis = output_axis(node.op, attributes, graph.type(w).rank)
     if not wq.per_tensor and wq.axis != axis:
         raise InFloat("its weights have a scale for each slice of another axis than its outputs'")
     if graph.constant(w) is None and not (node.op == "MatMul" and wq.per_tensor):
         raise InFloat("its weights are computed at run time")
 
 
-def _bias(graph: GraphEditor, node: Node, inputs: list[EdgeId | None]) -> EdgeId | None:
-    """The bias as int32 at the accumulator's scale; None where there is none.
+def _bias(graph: GraphEditor, node: Node, x: EdgeId, w: EdgeId, edge: EdgeId) -> np.ndarray:
+    """The bias as integers at the accumulator's scale.
 
-    Raises InFloat where it is no constant, or the accumulator could overflow.
+    Raises InFloat where it is no constant of one axis that int32 holds.
     """
-    x, w = inputs[0], inputs[1]
-    assert x is not None
-    assert w is not None
-    w_type = graph.type(w)
-    xq, wq = graph.type(x).quantization, w_type.quantization
-    assert xq is not None
-    assert wq is not None
-    edge = inputs[2] if len(inputs) > 2 else None
-    value: np.ndarray | None = None
-    if edge is not None:
-        value = _integer_bias(graph, edge, xq, wq)
-        if value is None:
-            raise InFloat("its bias is no constant of one axis that int32 holds")
-    if _worst_sum(graph, node, inputs, value) >= 2**31:
-        raise InFloat("its sums could leave 32 bits")
-    if value is None or edge is None:
-        return None
-    scale = (xq.scales * wq.scales).astype(np.float32)
+    refusal = InFloat("its bias is no constant of one axis that int32 holds")
+    value = graph.constant(edge)
+    if value is None or value.ndim != 1:
+        raise refusal
+    scale = _products(graph, x, w, np.float64)
+    type_ = graph.type(edge)
+    real = value.astype(np.float64)
+    if type_.dtype is not DType.FLOAT32:
+        own = type_.quantization
+        if own is None or any(own.zero_point):
+            raise refusal
+        # Converters store float32(sx * sw): the integers are then the accumulator's own.
+        if np.allclose(own.scales, scale, rtol=1e-5, atol=0):
+            return value.astype(np.int64)
+        real = real * own.scales.astype(np.float64)
+    rounded = np.rint(real / scale)
+    if not np.all(np.abs(rounded) < 2**31):
+        raise refusal
+    return np.asarray(rounded.astype(np.int64))
+
+
+def _products(graph: GraphEditor, x: EdgeId, w: EdgeId, dtype: type[np.floating]) -> np.ndarray:
+    """The scales of the accumulator."""
+    scales = (graph.type(edge).scaling.scales.astype(dtype) for edge in (x, w))
+    return np.multiply(*scales)
+
+
+def _accumulated(
+    graph: GraphEditor, x: EdgeId, w: EdgeId, edge: EdgeId, value: np.ndarray
+) -> EdgeId:
+    """The bias in int32, in place of that of an edge."""
+    scale = _products(graph, x, w, np.float32)
     quantization = Quantization.from_arrays(scale, [0] * scale.size, 0)
     type_ = TensorType(DType.INT32, value.shape, quantization)
     return graph.add_constant(graph.edge_name(edge), value.astype(np.int32), type_)
 
 
-def _integer_bias(
-    graph: GraphEditor, edge: EdgeId, xq: Quantization, wq: Quantization
-) -> np.ndarray | None:
-    value = graph.constant(edge)
-    if value is None or value.ndim != 1:
-        return None
-    scale = xq.scales.astype(np.float64) * wq.scales.astype(np.float64)
-    type_ = graph.type(edge)
-    if type_.dtype is DType.FLOAT32:
-        real = value.astype(np.float64)
-    else:
-        own = type_.quantization
-        if own is None or any(own.zero_point):
-            return None
-        # Converters store float32(sx * sw): the integers are then the accumulator's own.
-        if np.allclose(own.scales, scale, rtol=1e-5, atol=0):
-            return value.astype(np.int64)
-        real = value.astype(np.float64) * own.scales.astype(np.float64)
-    rounded = np.rint(real / scale)
-    if not np.all(np.abs(rounded) < 2**31):
-        return None
-    return np.asarray(rounded.astype(np.int64))
-
-
 def _worst_sum(
-    graph: GraphEditor, node: Node, inputs: list[EdgeId | None], bias: np.ndarray | None
+    graph: GraphEditor, node: Node, x: EdgeId, w: EdgeId, bias: np.ndarray | None
 ) -> int:
     """The largest magnitude that an accumulator can reach, over all inputs and channels."""
-    x, w = inputs[0], inputs[1]
-    assert x is not None
-    assert w is not None
     x_type, w_type = graph.type(x), graph.type(w)
-    weights = graph.constant(w)
-    assert w_type.quantization is not None
-    largest = _largest(x_type)
+    weights, largest = graph.constant(w), _largest(x_type)
     if weights is None:
         return x_type.shape[-1] * largest * _largest(w_type)
-    _, w_zero = w_type.quantization.broadcast(w_type.rank)
+    _, w_zero = w_type.scaling.broadcast(w_type.rank)
     magnitude = np.abs(weights.astype(np.int64) - w_zero)
-    transposed = bool(graph.attributes(node.id).get("transB", 0))
-    channel = 0 if node.op == "Conv" or transposed else w_type.rank - 1
+    channel = output_axis(node.op, graph.attributes(node.id), w_type.rank)
     sums = magnitude.sum(axis=tuple(a for a in range(w_type.rank) if a != channel))
     total = sums * largest + (0 if bias is None else np.abs(bias))
     return int(total.max()) if total.size else 0
@@ -246,20 +230,17 @@ def _worst_sum(
 
 def _largest(type_: TensorType) -> int:
     """The largest magnitude of an element of a tensor quantized per tensor, zero point removed."""
-    assert type_.quantization is not None
-    zero = type_.quantization.zero_point[0]
+    zero = type_.scaling.zero_point[0]
     return max(abs(bound - zero) for bound in type_.dtype.range)
 
 
 def _lower_pair(graph: GraphEditor, quantize: Node) -> None:
     """DequantizeLinear directly before QuantizeLinear: a change of scale, or nothing at all."""
     source = dequantizer(graph, quantize.inputs[0])
-    result = quantize.outputs[0]
-    assert result is not None
+    (result,) = quantize.writes
     if source is None or stated(graph, quantize) != graph.type(result).quantization:
         return
-    integer = source.inputs[0]
-    assert integer is not None
+    integer = source.input(0)
     x, y = graph.type(integer), graph.type(result)
     if x.dtype not in BYTES or y.dtype not in BYTES:
         return
@@ -267,5 +248,4 @@ def _lower_pair(graph: GraphEditor, quantize: Node) -> None:
         return
     if not x.quantization.per_tensor or not y.quantization.per_tensor:
         return
-    empty: Mapping[str, object] = {}
-    graph.fuse([quantize.id], "Identity", [integer], [result], empty, quantize.name, [source.id])
+    graph.fuse([quantize.id], "Identity", [integer], [result], {}, quantize.name, [source.id])

@@ -28,9 +28,7 @@ def stated(graph: Graph | GraphEditor, node: Node) -> Quantization | None:
     attributes = graph.attributes(node.id)
     if attributes.get("block_size", 0) or scale.ndim > 1:
         return None
-    data = node.inputs[0]
-    assert data is not None
-    rank = graph.type(data).rank
+    rank = graph.type(node.input(0)).rank
     axis = int(attributes.get("axis", 1))
     if scale.size > 1 and not -rank <= axis < rank:
         return None

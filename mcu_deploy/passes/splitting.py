@@ -27,12 +27,10 @@ def take(graph: Graph, half: Half) -> Graph:
     editor = GraphEditor(graph)
     if half.side == HEAD:
         editor.outputs = edges
-        made = editor.finish()
-        return _without_idle_inputs(made)
+        return _without_idle_inputs(editor.finish())
     for edge in edges:
-        producer = graph.producer(edge)
-        assert producer is not None
-        if producer.id in editor.nodes:
+        producer = editor.producer(edge)
+        if producer is not None:  # not removed yet
             others = [e for e in producer.writes if e not in edges]
             if any(graph.consumers(e) or e in graph.outputs for e in others):
                 raise RequestError(

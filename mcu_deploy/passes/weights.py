@@ -30,8 +30,7 @@ def _keep_one(graph: GraphEditor, node: Node) -> None:
         return
     integers = source.reads[0]
     type_ = graph.type(integers)
-    says = type_.quantization
-    assert says is not None
+    says = type_.scaling
     if graph.type(x).dtype is not DType.FLOAT32 or type_.dtype not in BYTES:
         return
     if len(set(says.zero_point)) > 1 or (node.op == "MatMul" and type_.rank != 2):

@@ -22,7 +22,7 @@ from mcu_deploy.ir import (
     view,
 )
 from mcu_deploy.ir.substitute import expand, substitute
-from mcu_deploy.ir.verify import verify_view
+from tests.view_checks import verify_view
 
 FLOATS = TensorType(DType.FLOAT32, (4,))
 FLAG = TensorType(DType.BOOL, ())

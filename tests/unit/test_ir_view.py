@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from mcu_deploy.ir import Graph, GraphEditor, GraphError, SubgraphView, verify, view, view_of_all
 from mcu_deploy.ir.substitute import substitute
-from mcu_deploy.ir.verify import verify_view
 from mcu_deploy.ir.view import unwrapped
+from tests.view_checks import verify_view
 
 IN, AB, AC, OUT_B, OUT_C = range(5)
 A, B, C = range(3)

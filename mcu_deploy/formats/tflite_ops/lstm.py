@@ -137,8 +137,7 @@ def _quantized(operation: Operation, graph: GraphBuilder, time_major: bool, clip
 def _cell_scale(operation: Operation) -> float:
     cell = operation.input(_CELL_STATE)
     _want(operation, cell, DType.INT16, symmetric=True)
-    assert cell.type.quantization is not None
-    scale = cell.type.quantization.scale[0]
+    scale = cell.type.scaling.scale[0]
     if not 2.0**-24 <= scale <= 1.0:
         raise operation.damaged(f"its cell state has the scale {scale:g}")
     return scale
