@@ -113,6 +113,24 @@ class DynamicBackend(BackendBase):
         with self.understanding(method):
             return codec.decode_optimization(answer, out, view)
 
+    def save_data(self, view: SubgraphView) -> bytes | None:
+        method = "save_data"
+        if not self.has(method):
+            return None
+        _, out = self.ask(method, *codec.encode_own(view, bodies=self._bodies))
+        with self.understanding(method):
+            return codec.decode_saved(out)
+
+    def load_data(self, network: NetworkId, view: SubgraphView, data: bytes) -> None:
+        method = "load_data"
+        if not self.has(method):
+            return
+        message, blobs = codec.encode_own(view, bodies=self._bodies)
+        try:
+            self._worker.call(method, message | {"network": network}, [*blobs, data])
+        except Declined as declined:
+            raise ValueError(one_line(declined.reason).rstrip(".")) from None
+
     def ask_about(
         self, layer: Layer, method: str, extra: Mapping[str, Any] | None = None
     ) -> tuple[Json, list[bytearray]]:

@@ -1,29 +1,41 @@
 """What a backend answers: its structs, copied into JSON and blobs with every bound checked.
 
 Here is checked what can be told in the worker: counts, pointers, text, enumerations. What an answer
-means is checked on the session's side. Runs in workers: the standard library only.
+means is checked on the session's side. minor: the table's version is (1, minor), and of an older
+one what is newer is not read. Runs in workers: the standard library only.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
 import struct
 from collections.abc import Sequence
-from ctypes import c_double, c_float, c_int32, c_int64, c_uint32
+from ctypes import c_double, c_float, c_int32, c_int64, c_uint32, c_void_p
 from typing import Any
 
 from . import structs
-from .memory import array_at, bytes_at, nonsense, optional_text, text_at, texts_at
+from .memory import (
+    MAX_BODIES,
+    MAX_BODY_NODES,
+    array_at,
+    bytes_at,
+    nonsense,
+    optional_text,
+    text_at,
+    texts_at,
+)
 from .wire import Blob
 
 Json = dict[str, Any]
 
 
-def info(answer: structs.BackendInfo, blobs: list[Blob]) -> Json:
+def info(answer: structs.BackendInfo, blobs: list[Blob], minor: int) -> Json:
     return {
         "rank": answer.rank,
         "cores": texts_at(answer.cores, answer.num_cores, "cores"),
         "operators": texts_at(answer.operators, answer.num_operators, "operators"),
+        "bodies": minor >= 1,
     }
 
 
@@ -52,17 +64,21 @@ def _word(words: Sequence[str], number: int, what: str) -> str:
     return words[number]
 
 
-def workloads(answer: structs.Workloads, blobs: list[Blob]) -> Json:
+def workloads(answer: structs.Workloads, blobs: list[Blob], minor: int) -> Json:
     found = array_at(structs.Workload, answer.workloads, answer.num_workloads, "workloads")
-    return {"workloads": [_workload(workload, blobs) for workload in found]}
+    return {"workloads": [_workload(workload, blobs, minor) for workload in found]}
 
 
-def _workload(work: structs.Workload, blobs: list[Blob]) -> Json:
+def _workload(work: structs.Workload, blobs: list[Blob], minor: int) -> Json:
     arguments = array_at(structs.Argument, work.arguments, work.num_arguments, "arguments")
     constants = array_at(structs.Constant, work.constants, work.num_constants, "constants")
     helpers = array_at(structs.Function, work.helpers, work.num_helpers, "helpers")
     in_place = array_at(structs.InPlace, work.in_place, work.num_in_place, "in-place facts")
-    regions = array_at(structs.PrivateRegion, work.regions, work.num_regions, "regions")
+    regions = array_at(structs.Region, work.regions, work.num_regions, "regions")
+    scratch = work.num_scratch_regions if minor >= 1 else 0
+    if scratch > len(regions):
+        raise nonsense(f"{scratch} of {len(regions)} regions are scratch")
+    private = len(regions) - scratch
     function = _optional_function(work.function)
     parameters = function["parameters"] if function else []
     return {
@@ -80,7 +96,10 @@ def _workload(work: structs.Workload, blobs: list[Blob]) -> Json:
             {"input": fact.input, "output": fact.output, "distance": fact.distance}
             for fact in in_place
         ],
-        "regions": [_region(region) for region in regions],
+        "regions": [
+            _region(region) | ({"kind": "scratch"} if index >= private else {})
+            for index, region in enumerate(regions)
+        ],
         "costs": costs(work.costs, blobs),
     }
 
@@ -145,17 +164,18 @@ def _dtype(dtype: int) -> int:
     return dtype
 
 
-def _region(region: structs.PrivateRegion) -> Json:
+def _region(region: structs.Region) -> Json:
     return {"name": text_at(region.name, "a region's name"), "bytes": region.bytes}
 
 
-def optimization(answer: structs.Optimization, blobs: list[Blob]) -> Json:
+def optimization(answer: structs.Optimization, blobs: list[Blob], minor: int) -> Json:
+    graphs = _Replacements(blobs, has_bodies=minor >= 1)
     found = array_at(
         structs.Substitution, answer.substitutions, answer.num_substitutions, "substitutions"
     )
     return {
         "substitutions": [
-            {"nodes": _nodes_of(s.substitutable), "replacement": _graph(s.replacement, blobs)}
+            {"nodes": _nodes_of(s.substitutable), "replacement": graphs.read(s.replacement)}
             for s in found
         ],
         "failed": _subgraphs(answer.failed, answer.num_failed),
@@ -171,31 +191,58 @@ def _nodes_of(part: structs.Subgraph) -> list[int]:
     return list(array_at(c_uint32, part.nodes, part.num_nodes, "nodes of a subgraph"))
 
 
-def _graph(address: int | None, blobs: list[Blob]) -> Json:
-    if not address:
-        raise nonsense("a replacement is NULL")
-    graph = structs.Graph.from_address(address)
-    nodes = array_at(structs.Node, graph.nodes, graph.num_nodes, "nodes of a replacement")
-    edges = array_at(structs.Edge, graph.edges, graph.num_edges, "edges of a replacement")
-    return {
-        "name": optional_text(graph.name, "a graph's name"),
-        "opset": graph.opset,
-        "topology": {
-            "nodes": [_node(node) for node in nodes],
-            "edges": [[edge.id, optional_text(edge.name, "an edge's name")] for edge in edges],
-            "inputs": list(array_at(c_uint32, graph.inputs, graph.num_inputs, "inputs of a graph")),
-            "outputs": list(
-                array_at(c_uint32, graph.outputs, graph.num_outputs, "outputs of a graph")
-            ),
-            "next_node": max((node.id for node in nodes), default=-1) + 1,
-            "next_edge": max((edge.id for edge in edges), default=-1) + 1,
-        },
-        "data": {
-            "types": [[edge.id, _type(edge)] for edge in edges],
-            "constants": [[edge.id, _value(edge, blobs)] for edge in edges if edge.data],
-            "attributes": [[node.id, _attributes(node, blobs)] for node in nodes],
-        },
-    }
+class _Replacements:
+    """Reads the graphs of one answer, whose bodies may not go on for ever."""
+
+    def __init__(self, blobs: list[Blob], *, has_bodies: bool) -> None:
+        self._blobs = blobs
+        self._has_bodies = has_bodies
+        self._nodes = 0
+
+    def read(self, address: int | None, depth: int = 0) -> Json:
+        """A replacement, or a body that so many hold."""
+        if not address:
+            raise nonsense("a replacement is NULL")
+        if depth > MAX_BODIES:
+            raise nonsense(f"more than {MAX_BODIES} bodies lie in one another")
+        graph, blobs = structs.Graph.from_address(address), self._blobs
+        nodes = array_at(structs.Node, graph.nodes, graph.num_nodes, "nodes of a replacement")
+        edges = array_at(structs.Edge, graph.edges, graph.num_edges, "edges of a replacement")
+        self._nodes += len(nodes) if depth else 0
+        if self._nodes > MAX_BODY_NODES:
+            raise nonsense(f"more than {MAX_BODY_NODES} nodes in bodies")
+        inputs = array_at(c_uint32, graph.inputs, graph.num_inputs, "inputs of a graph")
+        outputs = array_at(c_uint32, graph.outputs, graph.num_outputs, "outputs of a graph")
+        return {
+            "name": optional_text(graph.name, "a graph's name"),
+            "opset": graph.opset,
+            "topology": {
+                "nodes": [_node(node) for node in nodes],
+                "edges": [[edge.id, optional_text(edge.name, "an edge's name")] for edge in edges],
+                "inputs": list(inputs),
+                "outputs": list(outputs),
+                "next_node": max((node.id for node in nodes), default=-1) + 1,
+                "next_edge": max((edge.id for edge in edges), default=-1) + 1,
+            },
+            "data": {
+                "types": [[edge.id, _type(edge)] for edge in edges],
+                "constants": [[edge.id, _value(edge, blobs)] for edge in edges if edge.data],
+                "attributes": [[node.id, _attributes(node, blobs)] for node in nodes],
+                "bodies": self._bodies(graph, nodes, depth),
+            },
+        }
+
+    def _bodies(self, graph: structs.Graph, nodes: Sequence[structs.Node], depth: int) -> list[Any]:
+        # a graph that 1.0 made may be a copy of ours, struct_size included, with nothing behind it
+        has = self._has_bodies and graph.struct_size >= ctypes.sizeof(structs.Graph)
+        if not has or not graph.bodies:
+            return []
+        bodies = array_at(c_void_p, graph.bodies, len(nodes), "bodies")
+        return [
+            [node.id, self.read(body, depth + 1)]
+            for node, body in zip(nodes, bodies, strict=True)
+            if body
+        ]
 
 
 def _node(node: structs.Node) -> Json:
@@ -254,6 +301,13 @@ def _value(edge: structs.Edge, blobs: list[Blob]) -> list[Any]:
     return _array(edge.dtype, _shape(edge), edge.data, edge.data_bytes, blobs)
 
 
+def saved(answer: structs.Saved, blobs: list[Blob]) -> Json:
+    """The data, if there are some, are the only blob."""
+    if answer.data:
+        blobs.append(bytes_at(answer.data, answer.data_bytes, "what is to be saved"))
+    return {}
+
+
 def memory(answer: structs.Memory, blobs: list[Blob]) -> Json:
     return {"acquire": _region_call(answer.acquire), "release": _region_call(answer.release)}
 
@@ -262,7 +316,7 @@ def _region_call(call: structs.RegionCall) -> Json | None:
     function = _optional_function(call.function)
     if function is None:
         return None
-    regions = array_at(structs.PrivateRegion, call.regions, call.num_regions, "regions")
+    regions = array_at(structs.Region, call.regions, call.num_regions, "regions")
     helpers = array_at(structs.Function, call.helpers, call.num_helpers, "helpers")
     return {
         "function": function,

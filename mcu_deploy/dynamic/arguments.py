@@ -24,9 +24,19 @@ class Arguments:
 
     def graph(self) -> int:
         """The address of the message's "graph"."""
-        graph, target = self._message["graph"], self._message["target"]
+        return self._graph(self._message["graph"], self._message["target"])
+
+    def data(self) -> tuple[int, int]:
+        """The address and size of the message's last blob."""
+        return self._data(self._blobs[-1]), len(self._blobs[-1])
+
+    def _graph(self, graph: dict[str, Any], target: dict[str, Any]) -> int:
         topology, data = graph["topology"], graph["data"]
-        attributes = dict(data["attributes"])
+        attributes, bodies = dict(data["attributes"]), dict(data["bodies"])
+        inner = [
+            self._graph(bodies[node["id"]], target) if node["id"] in bodies else None
+            for node in topology["nodes"]
+        ]
         nodes = [self._node(node, attributes[node["id"]]) for node in topology["nodes"]]
         edges = self._edges(topology, data)
         made = structs.Graph(
@@ -45,6 +55,7 @@ class Arguments:
             inputs=self._array(c_uint32, topology["inputs"]),
             num_outputs=len(topology["outputs"]),
             outputs=self._array(c_uint32, topology["outputs"]),
+            bodies=self._array(c_void_p, inner) if bodies else None,
         )
         return self._address(made)
 
@@ -145,11 +156,13 @@ class Arguments:
         )
         if constant is not None:
             data = self._blobs[constant[2]]
-            # one byte at least, so that an empty constant has an address too
-            buffer: Any = (ctypes.c_char * len(data)).from_buffer(data) if data else c_int64()
-            made.data = self._address(buffer)
+            made.data = self._data(data)
             made.data_bytes = len(data)
         return made
+
+    def _data(self, data: bytearray) -> int:
+        # one byte at least, so that what is empty has an address too
+        return self._address((ctypes.c_char * len(data)).from_buffer(data) if data else c_int64())
 
     def _text(self, text: str) -> int | None:
         made = c_char_p(text.replace("\0", "�").encode("utf-8", "replace"))

@@ -25,6 +25,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.layer import Layer, Target, layer_of
 from mcu_deploy.backends.workload import Region, RegionCall, RegionKind, Workload
 from mcu_deploy.dynamic.graphs import checked, graph_of, part_of, with_singles
+from mcu_deploy.dynamic.memory import MAX_BODIES
 from mcu_deploy.dynamic.regions import NetworkRegions, check_name
 from mcu_deploy.errors import one_line
 from mcu_deploy.ir import Graph, NodeId, SubgraphView
@@ -41,7 +42,7 @@ Message = tuple[Json, list[memoryview]]
 class Description:
     """What `describe` says of a backend.
 
-    bodies: it wants to see what fused nodes stand for, which the C interface has no words for.
+    bodies: it sees what fused nodes stand for, unlike a shared object that was built for 1.0.
     """
 
     rank: int
@@ -203,7 +204,7 @@ def encode_view(view: Graph, target: Target, *, bodies: bool = False) -> Message
 
 def _about(graph: Graph, target: Target, bodies: bool) -> Message:
     writer = Writer()
-    sent = _CODEC.form(Graph).encode(writer, part_of(graph, bodies))
+    sent = _CODEC.form(Graph).encode(writer, part_of(graph, MAX_BODIES if bodies else 0))
     return {"graph": sent, "target": _encoded(Target, target)}, writer.blobs
 
 
@@ -298,6 +299,28 @@ def decode_memory(
     return acquire, _decoded(form, _member(message, "release"), reader)
 
 
+# ---- What a .pmx file keeps ----
+
+# What is saved is the network's: interface.py's save_data and load_data do not speak of a target.
+_NO_TARGET = Target("", fpu=False)
+
+
+def encode_own(view: Graph, *, bodies: bool = False) -> Message:
+    """A backend's nodes of a network that is saved or loaded."""
+    return _about(view, _NO_TARGET, bodies)
+
+
+def encode_saved(data: bytes | None) -> Message:
+    """The answer to save_data: the bytes, if there are some, are its blob."""
+    return {}, [] if data is None else [memoryview(data)]
+
+
+def decode_saved(blobs: Blobs) -> bytes | None:
+    """What is to be saved. Raises Nonsense."""
+    require(len(blobs) <= 1, f"{len(blobs)} data in place of one")
+    return bytes(blobs[0]) if blobs else None
+
+
 # ---- What became of a view ----
 
 
@@ -305,7 +328,7 @@ def encode_optimization(views: OptimizationViews) -> Message:
     """What became of a view; replacements bring their bodies."""
     sent = _Optimization(
         tuple(
-            _Substitution(tuple(s.substitutable.topology.nodes), part_of(s.replacement, True))
+            _Substitution(tuple(s.substitutable.topology.nodes), part_of(s.replacement))
             for s in views.substitutions
         ),
         tuple(tuple(part.topology.nodes) for part in views.failed),

@@ -8,6 +8,7 @@ from typing import Any
 
 from mcu_deploy.backends.c_rules import Nonsense, require
 from mcu_deploy.backends.layer import Layer
+from mcu_deploy.dynamic.memory import MAX_BODIES
 from mcu_deploy.ir import Graph, GraphData, Node, Topology
 from mcu_deploy.ir.verify import GraphError, verify
 from mcu_deploy.records import is_attribute
@@ -39,10 +40,10 @@ def graph_of(layer: Layer) -> Graph:
     return Graph(layer.name, topology, data, opset=layer.opset)
 
 
-def part_of(graph: Graph, bodies: bool) -> Graph:
+def part_of(graph: Graph, bodies: int = MAX_BODIES) -> Graph:
     """A graph or a view without what is not its own, and what the interface has no words for.
 
-    bodies: with what its fused nodes stand for.
+    bodies: how deep what its fused nodes stand for goes along; 0: not at all.
     """
     edges, nodes, data = graph.topology.edges, graph.topology.nodes, graph.data
     return Graph(
@@ -55,7 +56,7 @@ def part_of(graph: Graph, bodies: bool) -> Graph:
                 n: {name: v for name, v in graph.attributes(n).items() if is_attribute(v)}
                 for n in nodes
             },
-            {n: part_of(data.bodies[n], True) for n in nodes if bodies and n in data.bodies},
+            {n: part_of(data.bodies[n], bodies - 1) for n in nodes if bodies and n in data.bodies},
         ),
         opset=graph.opset,
     )
@@ -63,6 +64,15 @@ def part_of(graph: Graph, bodies: bool) -> Graph:
 
 def checked(graph: Graph, opset: int = 0) -> Graph:
     """A graph that keeps all invariants; opset is that of a graph which says 0. Raises Nonsense."""
+    graph = _bounded(graph, opset)
+    try:
+        verify(graph)
+    except GraphError as error:
+        raise Nonsense(str(error)) from None
+    return graph
+
+
+def _bounded(graph: Graph, opset: int) -> Graph:
     for edge, type_ in graph.data.types.items():
         size = math.prod(type_.shape) * type_.dtype.bytes
         low = min(type_.shape, default=0)
@@ -70,12 +80,9 @@ def checked(graph: Graph, opset: int = 0) -> Graph:
         for scale in () if type_.quantization is None else type_.quantization.scale:
             require(0 < scale < math.inf, f"a scale of edge {edge} is {scale}")
     require(0 <= graph.opset <= _LARGEST_OPSET, f"the opset is {graph.opset}")
-    graph = replace(graph, opset=graph.opset or opset)
-    try:
-        verify(graph)
-    except GraphError as error:
-        raise Nonsense(str(error)) from None
-    return graph
+    opset = graph.opset or opset
+    bodies = {node: _bounded(body, opset) for node, body in graph.data.bodies.items()}
+    return replace(graph, opset=opset, data=replace(graph.data, bodies=bodies))
 
 
 def with_singles(graph: Graph) -> Graph:
@@ -87,7 +94,8 @@ def with_singles(graph: Graph) -> Graph:
         }
         for node in graph.nodes
     }
-    return replace(graph, data=replace(graph.data, attributes=attributes))
+    bodies = {node: with_singles(body) for node, body in graph.data.bodies.items()}
+    return replace(graph, data=replace(graph.data, attributes=attributes, bodies=bodies))
 
 
 def _single(node: Node, opset: int, name: str, value: Any) -> Any:

@@ -15,6 +15,8 @@ from .wire import NONSENSE, Declined
 MAX_ID = 64
 MAX_TEXT = 4 << 20
 MAX_COUNT = 1 << 16
+MAX_BODIES = 16  # that lie in one another
+MAX_BODY_NODES = 1 << 14
 MAX_DATA = 128 << 20
 
 T = TypeVar("T")

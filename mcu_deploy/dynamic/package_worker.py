@@ -61,6 +61,8 @@ class PackageBackend:
             "create_context": self._create_context,
             **{name: self._teller(name) for name in _LOADING},
             "layers_measured": self._layers_measured,
+            "save_data": self._save_data,
+            "load_data": self._load_data,
             "free": lambda message, blobs: ({}, []),
         }
         self._steps: dict[str, Callable[[Json, Blobs], Answer]] = {
@@ -154,6 +156,23 @@ class PackageBackend:
         if context is not None:
             context.layers_measured(network, counts)
         return codec.encode_counters(counters.all), []
+
+    def _save_data(self, message: Json, blobs: Blobs) -> Answer:
+        save = getattr(self._backend, "save_data", None)  # who extends no BackendBase may lack it
+        data = None if save is None else save(codec.decode_view(message, blobs))
+        if not isinstance(data, bytes | None):
+            raise Declined(wire.NONSENSE, f"it gives a {type(data).__name__}, and no bytes")
+        return _sent(codec.encode_saved(data))
+
+    def _load_data(self, message: Json, blobs: Blobs) -> Answer:
+        *blobs, data = blobs
+        load = getattr(self._backend, "load_data", None)
+        if load is not None:
+            try:
+                load(message["network"], codec.decode_view(message, blobs), bytes(data))
+            except ValueError as error:  # how it says that it does not understand its data
+                raise Declined(wire.ERROR, str(error)) from error
+        return {}, []
 
 
 def _sent(message: codec.Message) -> Answer:

@@ -12,12 +12,13 @@ _LONGEST_NAME = 64
 class NetworkRegions:
     """The regions of one backend in one network: those of equal name and kind are one.
 
-    `number`: what tells apart regions of equal name; None: nothing does.
+    Scratch regions of different sizes are different ones. `number`: what tells apart regions of
+    equal name; None: nothing does.
     """
 
     def __init__(self, backend: str) -> None:
         self.backend = backend
-        self._regions: dict[tuple[RegionKind, str, int | None], Region] = {}
+        self._regions: dict[tuple[RegionKind, str, int, int | None], Region] = {}
 
     @property
     def all(self) -> tuple[Region, ...]:
@@ -28,7 +29,7 @@ class NetworkRegions:
         """The region of this name, a new one at first. Raises Nonsense for another size."""
         check_name(name, "a region's name")
         require(1 <= size <= _LARGEST, f"the size of the region {name} is {size}")
-        key = (kind, name, number)
+        key = (kind, name, size if kind is RegionKind.SCRATCH else 0, number)
         if key not in self._regions:
             self._regions[key] = Region(self.backend, len(self._regions), kind, name, size)
         known = self._regions[key].bytes

@@ -101,6 +101,7 @@ class Graph(ctypes.Structure):
         ("inputs", Pointer),
         ("num_outputs", c_uint32),
         ("outputs", Pointer),
+        ("bodies", Pointer),
     )
 
 
@@ -186,8 +187,8 @@ class InPlace(ctypes.Structure):
     _fields_ = (("input", c_uint32), ("output", c_uint32), ("distance", c_int32))
 
 
-class PrivateRegion(ctypes.Structure):
-    """mcu_private_region_t"""
+class Region(ctypes.Structure):
+    """mcu_region_t"""
 
     _fields_ = (("name", Pointer), ("bytes", c_uint32))
 
@@ -209,7 +210,7 @@ class Workload(ctypes.Structure):
         ("num_in_place", c_uint32),
         ("in_place", Pointer),
         ("num_regions", c_uint32),
-        ("reserved", c_uint32),
+        ("num_scratch_regions", c_uint32),
         ("regions", Pointer),
         ("costs", Costs),
     )
@@ -311,6 +312,18 @@ class Counters(ctypes.Structure):
     )
 
 
+class Saved(ctypes.Structure):
+    """mcu_saved_t"""
+
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("reserved", c_uint32),
+        ("handle", Pointer),
+        ("data", Pointer),
+        ("data_bytes", c_uint64),
+    )
+
+
 class Option(ctypes.Structure):
     """mcu_option_t"""
 
@@ -340,6 +353,8 @@ class Backend(ctypes.Structure):
         ("error", Pointer),
         ("release", Pointer),
         ("free", Pointer),
+        ("save_data", Pointer),
+        ("load_data", Pointer),
     )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from ctypes import c_char_p, c_int32, c_uint32, c_void_p
+from ctypes import c_char_p, c_int32, c_uint32, c_uint64, c_void_p
+from functools import partial
 from typing import Any
 
 from . import answers, structs, wire
@@ -72,14 +73,16 @@ class Table:
             case "release":
                 self._release(message["handle"])
             case "describe":
-                return self._answered(method, structs.BackendInfo, answers.info)
+                read = partial(answers.info, minor=self._table.api_minor)
+                return self._answered(method, structs.BackendInfo, read)
             case "is_layer_supported":
                 return self._about_graph(method, arguments, structs.Support, answers.support)
             case "optimize_subgraph":
-                read = answers.optimization
+                read = partial(answers.optimization, minor=self._table.api_minor)
                 return self._about_graph(method, arguments, structs.Optimization, read)
             case "create_workload":
-                return self._about_graph(method, arguments, structs.Workloads, answers.workloads)
+                read = partial(answers.workloads, minor=self._table.api_minor)
+                return self._about_graph(method, arguments, structs.Workloads, read)
             case "estimate":
                 return self._about_graph(method, arguments, structs.Costs, answers.costs)
             case "memory":
@@ -87,6 +90,12 @@ class Table:
             case "create_context":
                 options, count = arguments.options()
                 self._check(self._function(method, c_void_p, c_uint32)(options, count))
+            case "save_data":
+                return self._about_graph(method, arguments, structs.Saved, answers.saved)
+            case "load_data":
+                data, size = arguments.data()
+                function = self._function(method, c_uint32, c_void_p, c_void_p, c_uint64)
+                self._check(function(message["network"], arguments.graph(), data, size))
             case "layers_measured":
                 network, counts, count = arguments.counts()
                 return self._answered(

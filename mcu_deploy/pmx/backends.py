@@ -35,7 +35,11 @@ def gather_data(model: CompiledModel, session: Session) -> tuple[BackendData, ..
             continue  # of a model that was loaded: only its workloads are there
         backend = session.registry.create(backend_id)
         save = getattr(backend, "save_data", None)  # who extends no BackendBase may lack it
-        data = None if save is None else save(own)
+        try:
+            data = None if save is None else save(own)
+        except BackendFault as fault:
+            session.drop(fault, "It saves nothing; its layers are in the file all the same.")
+            continue
         if data is None:
             continue
         if not isinstance(data, bytes):
@@ -72,6 +76,8 @@ def give_data(
         else:
             try:
                 load(network, parts[item.backend], item.data)
+            except BackendFault as fault:
+                session.drop(fault, "What it saved is not used; its layers are in the file.")
             except ValueError as error:
                 raise BackendFault(
                     item.backend,

@@ -11,6 +11,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent / "mocks"
 INCLUDE = HERE.parents[2] / "crt" / "include"
 
+# mcu/backend.h as it was in version 1.0
+INCLUDE_1_0 = HERE.parent / "api_1_0"
+
 _FLAGS = ("-shared", "-fPIC", "-O0", "-w", "-fstack-protector-all", "-pthread", f"-I{INCLUDE}")
 
 
@@ -24,6 +27,14 @@ def compiled(*switches: str) -> Path:
     """The mock with these -D switches: `compiled("ID=\\"Other\\"", "BARE")`."""
     path = Path(_folder().name) / f"Test_Mock{_number()}_backend.so"
     _run("gcc", *_FLAGS, *(f"-D{switch}" for switch in switches), HERE / "mock.c", "-o", path)
+    return path
+
+
+@functools.cache
+def built_for_1_0() -> Path:
+    """The mock as it comes from somebody who has the header of version 1.0."""
+    path = Path(_folder().name) / "Test_Older_backend.so"
+    _run("gcc", *_FLAGS[:-1], f"-I{INCLUDE_1_0}", HERE / "mock.c", "-o", path)
     return path
 
 

@@ -14,6 +14,7 @@ from dynamic import mock_objects
 from onnx import TensorProto, helper
 
 from mcu_deploy.backends.interface import (
+    API_VERSION,
     Costs,
     CreationOptions,
     LayerCount,
@@ -74,7 +75,7 @@ def softmax() -> Layer:
 
 
 def test_it_describes_itself(mock: DynamicBackend) -> None:
-    assert (mock.id, mock.version, mock.rank) == ("Mock", (1, 0), 200)
+    assert (mock.id, mock.version, mock.rank) == ("Mock", API_VERSION, 200)
     assert (mock.cores, mock.operators) == (("host", "cortex-m4"), ("Relu",))
 
 

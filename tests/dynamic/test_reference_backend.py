@@ -26,6 +26,7 @@ from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import run
 from mcu_deploy.arithmetic import exponential_table
 from mcu_deploy.backends.interface import (
+    API_VERSION,
     CreationOptions,
     Layer,
     LayoutRule,
@@ -120,7 +121,7 @@ def test_create_reference_dynamic_backend(only_reference: CreationOptions, tmp_p
         assert session.skipped == ()
         assert session.registry.is_registered(ID)
         backend = session.registry.create(ID)
-        assert (backend.id, backend.version) == (ID, (1, 0))
+        assert (backend.id, backend.version) == (ID, API_VERSION)
 
         def support(asked: Layer) -> tuple[bool, str, LayoutRule]:
             answer = backend.layer_support().is_layer_supported(

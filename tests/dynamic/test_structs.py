@@ -101,7 +101,7 @@ class NewerBackend(structs.Backend):
 
 
 def plain_table(kind: type[structs.Backend], size: int) -> structs.Backend:
-    table = kind(struct_size=size, api_major=1, api_minor=0)
+    table = kind(struct_size=size, api_major=1, api_minor=1)
     for name in structs.MANDATORY:
         setattr(table, name, 1)
     return table
@@ -112,17 +112,17 @@ def test_a_shorter_table_lacks_the_methods_behind_its_end() -> None:
     memory = (ctypes.c_uint8 * ctypes.sizeof(NewerBackend))(*[0xFF] * ctypes.sizeof(NewerBackend))
     table = plain_table(structs.Backend, size)
     ctypes.memmove(memory, ctypes.byref(table), size)
-    read = Table.at(ctypes.addressof(memory), (1, 0), NewerBackend)
+    read = Table.at(ctypes.addressof(memory), (1, 1), NewerBackend)
     assert set(read.methods) == set(structs.MANDATORY)
     assert read._table.later is None, "what lies behind the table is not read"
 
 
 def test_a_longer_table_is_read_as_far_as_it_is_known() -> None:
     table = plain_table(NewerBackend, ctypes.sizeof(NewerBackend))
-    assert set(Table.at(ctypes.addressof(table), (1, 0)).methods) == set(structs.MANDATORY)
+    assert set(Table.at(ctypes.addressof(table), (1, 1)).methods) == set(structs.MANDATORY)
 
 
 def test_a_table_without_its_last_mandatory_method_is_declined() -> None:
     table = plain_table(structs.Backend, structs.MANDATORY_SIZE - 1)
     with pytest.raises(Declined, match="its table has"):
-        Table.at(ctypes.addressof(table), (1, 0))
+        Table.at(ctypes.addressof(table), (1, 1))

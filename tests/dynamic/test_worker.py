@@ -14,6 +14,7 @@ from dynamic.worker_cases import (
     relu_message,
 )
 
+from mcu_deploy.backends.interface import API_VERSION
 from mcu_deploy.dynamic.process import LoadError, WorkerPool
 from mcu_deploy.dynamic.wire import ERROR, UNSUPPORTED, Declined
 from mcu_deploy.errors import BackendFault
@@ -24,12 +25,12 @@ pytestmark = pytest.mark.needs_host_gcc
 def test_a_backend_is_loaded_in_two_steps() -> None:
     with WorkerPool(SECONDS) as pool:
         worker = pool.open(mock_objects.compiled())
-        assert (worker.id, worker.version, worker.methods) == ("Mock", (1, 0), ())
+        assert (worker.id, worker.version, worker.methods) == ("Mock", API_VERSION, ())
         worker.create()
         assert "optimize_subgraph" in worker.methods
         assert "before_unload_network" not in worker.methods
         assert worker.description == {
-            "rank": 200, "cores": ["host", "cortex-m4"], "operators": ["Relu"],
+            "rank": 200, "cores": ["host", "cortex-m4"], "operators": ["Relu"], "bodies": True,
         }  # fmt: skip
 
 
@@ -120,8 +121,8 @@ def test_what_is_no_backend_is_refused_with_the_reason(
         (["NO_TABLE"], "BackendFactory returned NULL"),
         (["TABLE_SIZE=40"], "its table has 40 bytes"),
         (["TABLE_SIZE=0"], "its table has 0 bytes"),
-        (["TABLE_MAJOR=2"], "its table says version 2.0, but GetVersion 1.0"),
-        (["TABLE_MINOR=3"], "its table says version 1.3, but GetVersion 1.0"),
+        (["TABLE_MAJOR=2"], "its table says version 2.1, but GetVersion 1.1"),
+        (["TABLE_MINOR=3"], "its table says version 1.3, but GetVersion 1.1"),
         (["LACKS=describe"], "the method describe of its table is NULL"),
         (["LACKS=is_layer_supported"], "is_layer_supported of its table is NULL"),
         (["LACKS=create_workload"], "create_workload of its table is NULL"),

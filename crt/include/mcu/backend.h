@@ -18,7 +18,8 @@
  *
  * Versions: a change that breaks backends raises MCU_BACKEND_API_MAJOR, one that does not raises
  * MCU_BACKEND_API_MINOR. In a minor version only the structures that begin with struct_size may
- * grow, at their end; those that come in arrays or inside of others stay as they are.
+ * grow, at their end; those that come in arrays or inside of others keep their size. What is
+ * newer than 1.0 says so. Fields that are newer than a table's own version are not read from it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCU_BACKEND_H
@@ -32,7 +33,7 @@ extern "C" {
 #endif
 
 #define MCU_BACKEND_API_MAJOR 1U
-#define MCU_BACKEND_API_MINOR 0U
+#define MCU_BACKEND_API_MINOR 1U
 
 /* An absent optional input or output, and the producer of an edge that has none here. */
 #define MCU_NONE UINT32_MAX
@@ -137,6 +138,11 @@ typedef struct mcu_graph {
     const uint32_t *inputs; /* edges that come from outside and are not constant */
     uint32_t num_outputs;
     const uint32_t *outputs; /* edges that are read outside */
+    /* Since 1.1. What fused nodes stand for: bodies[i] is that of nodes[i], a graph whose inputs
+     * are some of the node's and whose outputs are the node's, by their ids; or NULL. Bodies may
+     * hold fused nodes with bodies: at most 16 lie in one another (deeper ones are left out), and
+     * those of a replacement have 16,384 nodes together at most. NULL: no node has a body. */
+    const struct mcu_graph *const *bodies;
 } mcu_graph_t;
 
 /* ---- Answers ---- */
@@ -213,7 +219,7 @@ typedef enum mcu_role {
     MCU_ROLE_CONSTANT = 2,
     MCU_ROLE_SCRATCH = 3,
     MCU_ROLE_REGION = 4,
-    MCU_ROLE_SCALAR = 5
+    MCU_ROLE_SCALAR = 5 /* since 1.1 */
 } mcu_role_t;
 
 /* One argument of the call: which input, output, constant or region; for the scratch buffer 0; of a
@@ -236,12 +242,14 @@ typedef struct mcu_in_place {
     int32_t distance;
 } mcu_in_place_t;
 
-/* A region of an instance's workspace: private to the backend, zeroed by mcu_instance_init, and
- * never written by anything else. Regions of equal name in one network are one region. */
-typedef struct mcu_private_region {
+/* A region of an instance's workspace. A private one is the backend's own: zeroed by
+ * mcu_instance_init, and never written by anything else; those of equal name in one network are one
+ * region. A scratch region may be overwritten by the call, and is lost after it. */
+typedef struct mcu_region {
     const char *name;
     uint32_t bytes;
-} mcu_private_region_t;
+} mcu_region_t;
+typedef mcu_region_t mcu_private_region_t; /* its name in 1.0, when all were private */
 
 /* One way of computing a layer. function NULL: the output is the first input's memory. */
 typedef struct mcu_workload {
@@ -258,8 +266,8 @@ typedef struct mcu_workload {
     uint32_t num_in_place;
     const mcu_in_place_t *in_place;
     uint32_t num_regions;
-    uint32_t reserved;
-    const mcu_private_region_t *regions;
+    uint32_t num_scratch_regions; /* since 1.1: so many of them, the last ones, are scratch */
+    const mcu_region_t *regions;
     mcu_costs_t costs;
 } mcu_workload_t;
 
@@ -303,7 +311,7 @@ typedef struct mcu_region_call {
     const mcu_function_t *function; /* NULL: no call */
     uint32_t num_regions;           /* as many as the function has parameters */
     uint32_t num_helpers;
-    const mcu_private_region_t *regions;
+    const mcu_region_t *regions;
     const mcu_function_t *helpers;
     uint32_t num_headers;
     uint32_t reserved;
@@ -341,6 +349,15 @@ typedef struct mcu_counters {
     void *handle;
     const mcu_counter_t *counters;
 } mcu_counters_t;
+
+/* Since 1.1. save_data: what is to be kept. */
+typedef struct mcu_saved {
+    uint32_t struct_size;
+    uint32_t reserved;
+    void *handle;
+    const void *data; /* NULL: nothing */
+    uint64_t data_bytes;
+} mcu_saved_t;
 
 /* An option of the session for this backend. */
 typedef struct mcu_option {
@@ -394,6 +411,19 @@ typedef struct mcu_backend {
 
     /* The end: frees the table and all that it owns. */
     void (*free)(void *self);
+
+    /* Since 1.1. What a .pmx file shall keep of the backend beside its workloads; it begins best
+     * with a version of its own. `graph` holds the backend's nodes, with the ids that they will
+     * have when the file is loaded; it says nothing of the target: its core is "". May be NULL:
+     * nothing.
+     */
+    int32_t (*save_data)(void *self, const mcu_graph_t *graph, mcu_saved_t *answer);
+
+    /* Since 1.1. Gives back what save_data saved, between before_load_network and
+     * after_load_network; data is aligned to 16 bytes. MCU_BACKEND_ERROR for what it does not
+     * understand. The workloads are in the file, and are not made again. May be NULL. */
+    int32_t (*load_data)(void *self, uint32_t network, const mcu_graph_t *graph, const void *data,
+                         uint64_t data_bytes);
 } mcu_backend_t;
 
 /* ---- What the shared object exports ----

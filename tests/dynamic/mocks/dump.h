@@ -70,8 +70,7 @@ static void put_attribute(const mcu_attribute_t *attribute) {
     put("\n");
 }
 
-static const char *dump(const mcu_graph_t *graph) {
-    dumped_size = 0;
+static void put_graph(const mcu_graph_t *graph) {
     put("%s opset %" PRIu32 " size %d for %s %d %d %d", graph->name, graph->opset,
         graph->struct_size == sizeof *graph, graph->core, graph->has_fpu, graph->has_dsp,
         graph->has_mve);
@@ -96,6 +95,19 @@ static const char *dump(const mcu_graph_t *graph) {
         put_ids("to", edge->consumers, edge->num_consumers);
         put("\n");
     }
+#if MCU_BACKEND_API_MINOR >= 1
+    for (uint32_t i = 0; graph->bodies != NULL && i < graph->num_nodes; i++) {
+        if (graph->bodies[i] != NULL) {
+            put("node %" PRIu32 " is ", graph->nodes[i].id);
+            put_graph(graph->bodies[i]);
+        }
+    }
+#endif
+}
+
+static const char *dump(const mcu_graph_t *graph) {
+    dumped_size = 0;
+    put_graph(graph);
     return dumped;
 }
 

@@ -8,7 +8,8 @@
  *   BARE                    a table without optional methods
  *   CALLS_UNKNOWN, NEEDS_UNKNOWN   an undefined function that is never called; undefined data
  *
- * It computes Relu and takes no other operator.
+ * It computes Relu and takes no other operator. Compiled with the header of version 1.0 it leaves
+ * nonsense wherever that version has nothing, or lets a field be.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "dump.h"
@@ -100,18 +101,48 @@ static int32_t is_layer_supported(void *self, const mcu_graph_t *graph, mcu_supp
     return MCU_BACKEND_OK;
 }
 
+#if MCU_BACKEND_API_MINOR >= 1
+/* What the one node of a replacement stands for, as the test has ordered. */
+static void give_bodies(mcu_graph_t *replacement) {
+    static mcu_node_t nodes[512];
+    static mcu_graph_t body, wide;
+    static const mcu_graph_t *bodies[512];
+    body = wide = *replacement;
+    nodes[0] = replacement->nodes[0];
+    nodes[0].op = "Relu";
+    nodes[0].domain = "";
+    body.nodes = nodes;
+    bodies[0] = &body;
+    if (is_deed("optimize_subgraph", "body")) {
+        replacement->bodies = bodies;
+    } else if (is_deed("optimize_subgraph", "body in itself")) {
+        body.bodies = replacement->bodies = bodies;
+    } else if (is_deed("optimize_subgraph", "many bodies")) {
+        static const mcu_graph_t *const outer[] = {&wide};
+        for (uint32_t i = 0; i < 512; i++) {
+            nodes[i] = nodes[0];
+            bodies[i] = &body;
+        }
+        wide.num_nodes = body.num_nodes = 512;
+        wide.nodes = nodes;
+        wide.bodies = bodies;
+        replacement->bodies = outer;
+    }
+}
+
+#endif
 static int32_t optimize_subgraph(void *self, const mcu_graph_t *graph, mcu_optimization_t *answer) {
     static uint32_t edges_of_node[2] = {0U, 1U};
     static uint32_t nodes[64];
     static mcu_edge_t edges[2];
     static mcu_node_t node;
-    static mcu_graph_t replacement;
+    static mcu_graph_t replacements[2];
     static mcu_substitution_t substitution;
     static mcu_subgraph_t failed;
     (void)self;
     misbehave("optimize_subgraph");
     answer->handle = handle();
-    if (!is_deed("optimize_subgraph", "fuse") && !is_deed("optimize_subgraph", "fail")) {
+    if (strcmp(deed_at("optimize_subgraph"), "") == 0) {
         return MCU_BACKEND_OK;
     }
     for (uint32_t i = 0; i < graph->num_nodes; i++) {
@@ -141,19 +172,25 @@ static int32_t optimize_subgraph(void *self, const mcu_graph_t *graph, mcu_optim
                         .inputs = &edges_of_node[0],
                         .num_outputs = 1,
                         .outputs = &edges_of_node[1]};
-    replacement = (mcu_graph_t){.struct_size = sizeof replacement,
-                                .opset = graph->opset,
-                                .name = "fused",
-                                .num_nodes = 1,
-                                .nodes = &node,
-                                .num_edges = 2,
-                                .edges = edges,
-                                .num_inputs = 1,
-                                .inputs = &edges_of_node[0],
-                                .num_outputs = 1,
-                                .outputs = &edges_of_node[1]};
+    replacements[0] = (mcu_graph_t){.struct_size = sizeof replacements[0],
+                                    .opset = graph->opset,
+                                    .name = "fused",
+                                    .num_nodes = 1,
+                                    .nodes = &node,
+                                    .num_edges = 2,
+                                    .edges = edges,
+                                    .num_inputs = 1,
+                                    .inputs = &edges_of_node[0],
+                                    .num_outputs = 1,
+                                    .outputs = &edges_of_node[1]};
+#if MCU_BACKEND_API_MINOR >= 1
+    give_bodies(&replacements[0]);
+#else
+    replacements[0].struct_size = sizeof replacements;
+    memset(&replacements[1], 0xA5, sizeof replacements[1]);
+#endif
     substitution.substitutable = (mcu_subgraph_t){graph->num_nodes, 0, nodes};
-    substitution.replacement = &replacement;
+    substitution.replacement = &replacements[0];
     answer->num_substitutions = 1;
     answer->substitutions = &substitution;
     return MCU_BACKEND_OK;
@@ -177,7 +214,7 @@ static int32_t create_workload(void *self, const mcu_graph_t *graph, mcu_workloa
         "    (*runs)++;\n}"};
     static const char *const headers[] = {"stdint.h"};
     static const mcu_in_place_t in_place = {0, 0, 0};
-    static const mcu_private_region_t region = {"runs", 4};
+    static const mcu_private_region_t region[] = {{"runs", 4}, {"room", 32}};
     static int32_t elements;
     static mcu_constant_t constant;
     static mcu_workload_t workload;
@@ -202,8 +239,38 @@ static int32_t create_workload(void *self, const mcu_graph_t *graph, mcu_workloa
                                 .num_in_place = 1,
                                 .in_place = &in_place,
                                 .num_regions = 1,
-                                .regions = &region,
+                                .regions = region,
                                 .costs = {sizeof(mcu_costs_t), 0, 0, 5 * elements, -1, 60}};
+#if MCU_BACKEND_API_MINOR >= 1
+    static const mcu_parameter_t more_parameters[] = {{"const float *", "x"},
+                                                      {"float *", "y"},
+                                                      {"const int32_t *", "n"},
+                                                      {"uint32_t *", "runs"},
+                                                      {"float *", "room"}};
+    static const mcu_argument_t more_arguments[] = {{MCU_ROLE_INPUT, 0},
+                                                    {MCU_ROLE_OUTPUT, 0},
+                                                    {MCU_ROLE_CONSTANT, 0},
+                                                    {MCU_ROLE_REGION, 0},
+                                                    {MCU_ROLE_REGION, 1}};
+    static const mcu_function_t with_room = {
+        "mock_relu",
+        "void",
+        5,
+        0,
+        more_parameters,
+        "{\n    for (int32_t i = 0; i < *n; i++) {\n        room[i] = $mock_relu1(x[i]);\n    }\n"
+        "    for (int32_t i = 0; i < *n; i++) {\n        y[i] = room[i];\n    }\n    "
+        "(*runs)++;\n}"};
+    if (strncmp(deed_at("create_workload"), "scratch", 7) == 0) {
+        workload.function = &with_room;
+        workload.num_arguments = 5;
+        workload.arguments = more_arguments;
+        workload.num_regions = 2;
+        workload.num_scratch_regions = is_deed("create_workload", "scratch too much") ? 3 : 1;
+    }
+#else
+    workload.reserved = 1;
+#endif
     if (is_deed("create_workload", "none")) {
         return MCU_BACKEND_OK;
     }
@@ -285,6 +352,31 @@ static int32_t after_unload(void *self, uint32_t network) {
     return MCU_BACKEND_OK;
 }
 
+#if MCU_BACKEND_API_MINOR >= 1
+/* Saves the graph as it sees it, and takes nothing else back. */
+static int32_t save_data(void *self, const mcu_graph_t *graph, mcu_saved_t *answer) {
+    (void)self;
+    misbehave("save_data");
+    answer->handle = handle();
+    answer->data = is_deed("save_data", "nothing") ? NULL : dump(graph);
+    answer->data_bytes = is_deed("save_data", "endless") ? UINT64_MAX : strlen(dump(graph));
+    return MCU_BACKEND_OK;
+}
+
+static int32_t load_data(void *self, uint32_t network, const mcu_graph_t *graph, const void *data,
+                         uint64_t data_bytes) {
+    (void)self;
+    misbehave("load_data");
+    const char *expected = dump(graph);
+    if (network != 1 || data_bytes != strlen(expected) || memcmp(data, expected, data_bytes) != 0 ||
+        is_deed("load_data", "refuse")) {
+        reason = "version 2 of its data is not known.";
+        return MCU_BACKEND_ERROR;
+    }
+    return MCU_BACKEND_OK;
+}
+#endif
+
 static int32_t layers_measured(void *self, const char *network, const mcu_layer_count_t *counts,
                                uint32_t num_counts, mcu_counters_t *answer) {
     static mcu_counter_t counters[5];
@@ -338,24 +430,20 @@ int *needed(void) {
 void *BackendFactory(void) {
     static mcu_backend_t table;
     misbehave("BackendFactory");
-    table = (mcu_backend_t){.struct_size = TABLE_SIZE,
-                            .api_major = TABLE_MAJOR,
-                            .api_minor = TABLE_MINOR,
-                            .describe = describe,
-                            .is_layer_supported = is_layer_supported,
-                            .create_workload = create_workload,
+    table = (mcu_backend_t) {
+        .struct_size = TABLE_SIZE, .api_major = TABLE_MAJOR, .api_minor = TABLE_MINOR,
+        .describe = describe, .is_layer_supported = is_layer_supported,
+        .create_workload = create_workload,
 #ifndef BARE
-                            .optimize_subgraph = optimize_subgraph,
-                            .estimate = estimate,
-                            .memory = memory,
-                            .create_context = create_context,
-                            .before_load_network = before_load,
-                            .after_unload_network = after_unload,
-                            .layers_measured = layers_measured,
-                            .error = error,
+        .optimize_subgraph = optimize_subgraph, .estimate = estimate, .memory = memory,
+        .create_context = create_context, .before_load_network = before_load,
+        .after_unload_network = after_unload, .layers_measured = layers_measured, .error = error,
+#if MCU_BACKEND_API_MINOR >= 1
+        .save_data = save_data, .load_data = load_data,
 #endif
-                            .release = release,
-                            .free = free_all};
+#endif
+        .release = release, .free = free_all
+    };
 #ifdef LACKS
     table.LACKS = NULL;
 #endif
