@@ -2,12 +2,12 @@
 
 A layout is what lies where at one step. To place a block is to answer with layouts that hold it:
 those in which nothing else moves where there are any, and otherwise several in which others slide
-aside, hop into another gap, or are packed anew. Which of them is best is for the caller to say.
+aside or hop into another gap. Which of them is best is for the caller to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,19 +37,18 @@ class Block:
 Layout = tuple[Block, ...]  # by address, none meets another
 
 
-def gaps(layout: Layout, size: int) -> Iterator[tuple[int, int]]:
-    """The stretches [start, end) of an arena of `size` bytes in which nothing lies."""
+def gaps(blocks: Iterable[Block], size: int) -> Iterator[tuple[int, int]]:
+    """The stretches [start, end) of an arena of `size` bytes in which none of the blocks lies.
+
+    blocks: by their starts.
+    """
     at = 0
-    for block in layout:
+    for block in blocks:
         if at < block.start:
             yield at, block.start
-        at = block.end
+        at = max(at, block.end)
     if at < size:
         yield at, size
-
-
-def largest_gap(layout: Layout, size: int) -> int:
-    return max((end - start for start, end in gaps(layout, size)), default=0)
 
 
 def place(layout: Layout, new: Block, size: int) -> list[Layout]:
@@ -61,14 +60,13 @@ def place(layout: Layout, new: Block, size: int) -> list[Layout]:
     if new.fixed:
         if not any(block.meets(new) for block in layout):
             return [_with(layout, new)]
-        return _distinct((*_cleared(layout, new, size), *_packed(layout, new, size)))
+        return _distinct(_cleared(layout, new, size))
     fitting = [(start, end) for start, end in gaps(layout, size) if end - start >= new.bytes]
     if fitting:
         ends = [at for start, end in fitting for at in (start, end - new.bytes)]
         return _distinct(_with(layout, new.at(at)) for at in ends)
     windows = [new.at(start) for start in _windows(layout, new.bytes, size)]
-    made = [found for window in windows for found in _cleared(layout, window, size)]
-    return _distinct((*made, *_packed(layout, new, size)))
+    return _distinct(found for window in windows for found in _cleared(layout, window, size))
 
 
 def ordered(before: Mapping[int, Block], after: Iterable[Block]) -> list[Block] | None:
@@ -80,35 +78,23 @@ def ordered(before: Mapping[int, Block], after: Iterable[Block]) -> list[Block] 
     waiting = [b for b in after if b.buffer in before and before[b.buffer].start != b.start]
     done: list[Block] = []
     while waiting:
-        free = next((b for b in waiting if not _blocked(b, waiting, before)), None)
-        if free is None:
+        for block in waiting:
+            if not any(o is not block and block.meets(before[o.buffer]) for o in waiting):
+                break
+        else:
             return None
-        waiting.remove(free)
-        done.append(free)
+        waiting.remove(block)
+        done.append(block)
     return done
-
-
-def _blocked(block: Block, waiting: Sequence[Block], before: Mapping[int, Block]) -> bool:
-    return any(o is not block and block.meets(before[o.buffer]) for o in waiting)
 
 
 def _windows(layout: Layout, wanted: int, size: int) -> list[int]:
     """Where room for `wanted` bytes may be made: beside the blocks, as they are or slid down."""
     starts = {0, size - wanted}
-    for first, block in enumerate(layout):
-        starts |= {block.end, block.start - wanted}
-        at = block.end
-        for moved in layout[first + 1 :]:
-            if moved.fixed:
-                break
-            at += moved.bytes
-            starts.add(at)
-    at = 0
-    for moved in layout:
-        if moved.fixed:
-            break
-        at += moved.bytes
-        starts.add(at)
+    packed = 0
+    for block in layout:
+        packed = block.end if block.fixed else packed + block.bytes
+        starts |= {block.end, block.start - wanted, packed}
     return sorted(start for start in starts if 0 <= start <= size - wanted)
 
 
@@ -154,46 +140,14 @@ def _pushed_up(layout: Layout, limit: int, size: int) -> Layout | None:
     return tuple(pushed)
 
 
-def _packed(layout: Layout, new: Block, size: int) -> Iterator[Layout]:
-    """Layouts in which all that may move lies close together, from either end."""
-    movable = [block for block in layout if not block.fixed]
-    base: Layout = tuple(block for block in layout if block.fixed)
-    if new.fixed:
-        if any(block.meets(new) for block in base):
-            return
-        base = _with(base, new)
-    added = [] if new.fixed else [new]
-    orders = (
-        [*movable, *added],
-        [*added, *movable],
-        sorted([*movable, *added], key=lambda block: (-block.bytes, block.buffer)),
-    )
-    for order in orders:
-        for from_the_top in (False, True):
-            packed = _fitted(
-                base, reversed(order) if from_the_top else order, size, from_the_top, first=True
-            )
-            if packed is not None:
-                yield packed
-
-
-def _fitted(
-    layout: Layout,
-    added: Iterable[Block],
-    size: int,
-    from_the_top: bool = False,
-    first: bool = False,
-) -> Layout | None:
-    """The layout with more blocks, one after the other in the nearest gap in size, or the first."""
+def _fitted(layout: Layout, added: Iterable[Block], size: int) -> Layout | None:
+    """The layout with more blocks, one after the other in the nearest gap in size."""
     for block in added:
         found = [(s, e) for s, e in gaps(layout, size) if e - s >= block.bytes]
         if not found:
             return None
-        if not first:
-            start, end = min(found, key=lambda gap: (gap[1] - gap[0], gap))
-        else:
-            start, end = found[-1] if from_the_top else found[0]
-        layout = _with(layout, block.at(end - block.bytes if from_the_top else start))
+        start, _ = min(found, key=lambda gap: (gap[1] - gap[0], gap))
+        layout = _with(layout, block.at(start))
     return layout
 
 

@@ -6,41 +6,23 @@ What may move is decided here; where to and when, by `compaction`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mcu_deploy.plan.alignment import aligned
-from mcu_deploy.plan.compaction import Interval, Move, compact
+from mcu_deploy.plan.compaction import Compaction, Interval, compact
 from mcu_deploy.plan.lifetimes import Lifetimes
 from mcu_deploy.plan.managed import buffers_of, exposed
 from mcu_deploy.plan.model import Copy
 from mcu_deploy.plan.storage import Run
 
 
-@dataclass(frozen=True)
-class Moving:
-    """Where buffers lie in a pool of `bytes` bytes.
+def arrange(lives: Lifetimes, runs: Sequence[Run], members: Sequence[int]) -> Compaction:
+    """Places some of the buffers in one pool, with moves where these save memory.
 
-    offsets: by buffer, pairs of (from this position of the program on, offset). moves: the
-    memmoves, each before a position, with buffers by their ids.
+    In what comes out steps are positions of the program, and buffers are told by their index among
+    the members.
     """
-
-    offsets: dict[int, tuple[tuple[int, int], ...]]
-    moves: tuple[Move, ...]
-    bytes: int
-
-
-def arrange(lives: Lifetimes, runs: Sequence[Run], members: Sequence[int]) -> Moving:
-    """Places some of the buffers in one pool, with moves where these save memory."""
     staying = _staying(lives, runs)
-    intervals = [_interval(lives, runs, buffer, buffer not in staying) for buffer in members]
-    made = compact(intervals)
-    return Moving(
-        dict(zip(members, made.offsets, strict=True)),
-        tuple(
-            Move(m.before_step, members[m.buffer], m.source, m.target, m.bytes) for m in made.moves
-        ),
-        made.bytes,
-    )
+    return compact([_interval(lives, runs, buffer, buffer not in staying) for buffer in members])
 
 
 def _staying(lives: Lifetimes, runs: Sequence[Run]) -> set[int]:

@@ -20,7 +20,7 @@ from mcu_deploy.options import memory_strategies, require_word
 from mcu_deploy.plan import hot, managed, moving, schedules
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.check import check
-from mcu_deploy.plan.compaction import Move
+from mcu_deploy.plan.compaction import Compaction, Move
 from mcu_deploy.plan.dividing import HOT, WORKSPACE, Memories, divide, hot_memory
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.lifetimes import Lifetimes, analyse
@@ -169,7 +169,7 @@ def _places(
     else:
         made.add(WORKSPACE, shared, solve(problem(lives, shared)), 0 if use is None else use.end)
     if planning.memory == COMPACT:
-        _move(made, moving.arrange(lives, runs, shared))
+        _move(made, shared, moving.arrange(lives, runs, shared))
     if apart:
         made.add(STATE, apart, state, memory=memory)
     if constants:
@@ -184,14 +184,15 @@ def _places(
     return made
 
 
-def _move(made: _Places, found: moving.Moving) -> None:
+def _move(made: _Places, members: Sequence[int], found: Compaction) -> None:
     """Lets buffers of the workspace move, where it is smaller then."""
     if found.bytes >= made.pools[0].bytes:
         return
-    made.places |= {b: InPool(0, offsets[0][1]) for b, offsets in found.offsets.items()}
+    offsets = dict(zip(members, found.offsets, strict=True))
+    made.places |= {b: InPool(0, known[0][1]) for b, known in offsets.items()}
     made.pools[0] = replace(made.pools[0], bytes=found.bytes)
-    made.moves = found.moves
-    made.moved = {b: offsets for b, offsets in found.offsets.items() if len(offsets) > 1}
+    made.moves = tuple(replace(move, buffer=members[move.buffer]) for move in found.moves)
+    made.moved = {b: known for b, known in offsets.items() if len(known) > 1}
 
 
 def _slots(places: Mapping[int, Place]) -> int:
