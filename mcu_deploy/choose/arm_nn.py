@@ -6,7 +6,6 @@ Document 001: what it substituted, what it failed, what it left untouched.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from mcu_deploy.backends.interface import (
     Backend,
@@ -23,7 +22,7 @@ from mcu_deploy.choose.model import Candidate, Part
 from mcu_deploy.choose.offers import ask, estimated, part_of
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, GraphEditor, NodeId
-from mcu_deploy.ir.substitute import SubstitutionError, require_fit
+from mcu_deploy.ir.substitute import SubstitutionError, lone_node, require_fit
 
 
 def optimize(backend: Backend, view: SubgraphView) -> OptimizationViews:
@@ -67,20 +66,21 @@ def proposed(
     not fit, or where the backend does not compute what it made.
     """
     part = substitution.substitutable
+    replacement = GraphEditor(substitution.replacement).finish()  # without dead parts
+    layers = [layer_of(replacement, node, target) for node in replacement.nodes]
     try:
         require_fit(graph, part, substitution.replacement)
+        if len(layers) == 1:  # with what it will stand for
+            alone, node_id = lone_node(part, replacement)
+            layers = [layer_of(alone, alone.node(node_id), target)]
     except SubstitutionError as error:
         raise BackendFault(
             backend.id,
             f"The backend {backend.id} replaced nodes by something else: {error}. Leave the "
             "backend out, and report this to its vendor.",
         ) from error
-    replacement = GraphEditor(substitution.replacement).finish()  # without dead parts
     made = []
-    for node in replacement.nodes:
-        layer = layer_of(replacement, node, target)
-        if len(replacement.topology.nodes) == 1:
-            layer = replace(layer, body=part)
+    for layer in layers:
         support = ask(backend, layer)
         if not support.supported:
             raise BackendFault(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mcu_deploy import operators
 from mcu_deploy.ir.edit import GraphEditor, shared_constants
-from mcu_deploy.ir.graph import EdgeId, Graph, Node, NodeId
+from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId
 from mcu_deploy.ir.naming import inherit
 from mcu_deploy.ir.types import TensorType
 from mcu_deploy.ir.verify import GraphError, verify
@@ -69,6 +69,22 @@ def put(editor: GraphEditor, part: SubgraphView, replacement: Graph) -> tuple[No
     for ours, source in aliases:
         _alias(editor, ours, source)
     return new
+
+
+def lone_node(part: SubgraphView, replacement: Graph) -> tuple[Graph, NodeId]:
+    """What `substitute` makes of a part by itself, where one node replaces it: a graph that holds
+    the node, with its body. Costs what the part costs. Raises SubstitutionError."""
+    data, nodes, edges = part.data, part.topology.nodes, part.topology.edges
+    own = GraphData(
+        types={e: data.types[e] for e in edges},
+        constants={e: data.constants[e] for e in edges if e in data.constants},
+        attributes={n: data.attributes[n] for n in nodes},
+        bodies={n: data.bodies[n] for n in nodes if n in data.bodies},
+        subgraphs={n: data.subgraphs[n] for n in nodes if n in data.subgraphs},
+    )
+    editor = GraphEditor(Graph(part.name, part.topology, own, opset=part.opset))
+    (node,) = put(editor, part, replacement)
+    return editor.finish(), node
 
 
 def require_fit(graph: Graph, part: SubgraphView, replacement: Graph) -> None:

@@ -113,3 +113,54 @@ def test_a_package_that_fails_midway_is_dropped_in_one_line(
     (line,) = installs.lines
     assert line.startswith("The backend Bad ")
     assert says in line
+
+
+FUSING = """
+from mcu_deploy.backends.interface import OptimizationViews, Substitution, yes
+from mcu_deploy.ir import GraphEditor
+from mcu_relu import *
+class Fusing(Relu):
+    id = "Fusing"
+    rank = 1
+    def optimize_subgraph(self, view):
+        found = []
+        for node in view.nodes:
+            after = view.sole_consumer(node.writes[0])
+            if after is not None and after.op == "Relu":
+                editor = GraphEditor.empty("twice")
+                editor.inputs = [editor.add_edge("x", view.type(node.reads[0]))]
+                editor.outputs = [editor.add_edge("y", view.type(after.writes[0]))]
+                editor.add_node("Twice", editor.inputs, editor.outputs, after.name, {}, domain="t")
+                part = view.part([node.id, after.id])
+                found.append(Substitution(part, editor.finish(opset=view.opset)))
+        return OptimizationViews.first_of_each(view, found)
+    def layer_support(self):
+        return self
+    def is_layer_supported(self, layer, inputs, outputs, params):
+        if layer.op != "Twice":
+            return LayerSupport().is_layer_supported(layer, inputs, outputs, params)
+        assert [node.op for node in layer.body.nodes] == ["Relu", "Relu"]
+        assert layer.body.outputs == layer.node.outputs
+        return yes()
+"""
+
+
+def test_a_package_sees_what_its_own_nodes_stand_for(installs: Installs, tmp_path: Path) -> None:
+    """From the first question on, with the ids of the node that it is asked about."""
+    nodes = [
+        helper.make_node("Neg", ["x"], ["a"], "negative"),
+        helper.make_node("Relu", ["a"], ["b"], "first"),
+        helper.make_node("Relu", ["b"], ["y"], "second"),
+    ]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, SHAPE) for n in ("x", "y")]
+    graph = helper.make_graph(nodes, "net", ends[:1], ends[1:])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = tmp_path / "twice.onnx"
+    path.write_bytes(made.SerializeToString())
+    installs.package("fusing", FUSING, ("entry", "fusing:Fusing"))
+    with Session(options=installs.options, report=installs.lines.append) as session:
+        makers, output, _ = built(path, tmp_path / "with", session, "Fusing", "CpuRef")
+        _, expected, _ = built(path, tmp_path / "without", session, "CpuRef")
+    assert installs.lines == []
+    assert makers == {"negative": "CpuRef", "second": "Fusing"}
+    np.testing.assert_array_equal(output, expected)
