@@ -34,6 +34,13 @@ bool layer_of(const mcu_graph_t *graph, const mcu_node_t *node, layer_t *layer) 
     return layer->output != NULL;
 }
 
+bool first_of_body(const layer_t *layer, layer_t *first) {
+    const mcu_graph_t *graph = layer->graph;
+    const mcu_graph_t *body =
+        graph->bodies == NULL ? NULL : graph->bodies[layer->node - graph->nodes];
+    return body != NULL && body->num_nodes > 0 && layer_of(body, body->nodes, first);
+}
+
 const mcu_attribute_t *attribute_of(const layer_t *layer, const char *name) {
     for (uint32_t a = 0; a < layer->node->num_attributes; a++) {
         if (strcmp(layer->node->attributes[a].name, name) == 0) {

@@ -19,6 +19,9 @@ typedef struct layer {
 /* false: the node has no output, or an edge that the graph does not hold. */
 bool layer_of(const mcu_graph_t *graph, const mcu_node_t *node, layer_t *layer);
 
+/* The first layer of what a fused one stands for; false: it has no body. */
+bool first_of_body(const layer_t *layer, layer_t *first);
+
 /* The edge of this id, or NULL. */
 const mcu_edge_t *edge_of(const mcu_graph_t *graph, uint32_t id);
 

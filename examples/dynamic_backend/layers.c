@@ -72,6 +72,12 @@ static const char *refuse_gemm(const layer_t *layer) {
     return refuse_weights(layer, axis, dimension_of(layer->output, -1));
 }
 
+/* Gemm and Softmax in one, which refuses what its Gemm would. */
+static const char *refuse_gemm_softmax(const layer_t *layer) {
+    layer_t gemm;
+    return first_of_body(layer, &gemm) ? refuse_gemm(&gemm) : "it is not known what it stands for";
+}
+
 static const char *refuse_average_pool(const layer_t *layer) {
     if (layer->inputs[0]->rank != 4) {
         return "it pools over two spatial axes";
@@ -126,7 +132,7 @@ const operator_support_t operators[] = {
     {"", "MatMul", 2, MCU_LAYOUT_NATURAL, refuse_gemm, build_gemm},
     {"", "Softmax", 1, MCU_LAYOUT_NATURAL, refuse_softmax, build_softmax},
     /* what optimize.c makes of two */
-    {"DynamicRef", "GemmSoftmax", 2, MCU_LAYOUT_NATURAL, refuse_gemm, build_gemm_softmax},
+    {"DynamicRef", "GemmSoftmax", 2, MCU_LAYOUT_NATURAL, refuse_gemm_softmax, build_gemm_softmax},
     {"", "Reshape", 1, MCU_LAYOUT_NATURAL, refuse_view, build_view},
     {"", "Flatten", 1, MCU_LAYOUT_NATURAL, refuse_view, build_view},
     {"", "Squeeze", 1, MCU_LAYOUT_NATURAL, refuse_view, build_view},

@@ -1,6 +1,6 @@
 /* A Gemm whose result only a Softmax reads becomes one layer with it, DynamicRef::GemmSoftmax: one
  * call less, and the tensor between them needs no place in the arena. What it computes is the same
- * to the bit; the quantization of that tensor goes along as attributes.
+ * to the bit: the two are the body of the new one, and say all that there is to know.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "optimize.h"
 
@@ -10,9 +10,8 @@
 static const mcu_node_t *softmax_behind(const mcu_graph_t *graph, const mcu_node_t *gemm) {
     layer_t layer;
     if (!(node_is(gemm, "", "Gemm") || node_is(gemm, "", "MatMul")) ||
-        !layer_of(graph, gemm, &layer) || attribute_of(&layer, "activation") != NULL ||
-        layer.inputs[0] == NULL || is_constant(layer.inputs[0]) || !is_quantized(layer.output) ||
-        layer.output->num_consumers != 1) {
+        !layer_of(graph, gemm, &layer) || layer.inputs[0] == NULL || is_constant(layer.inputs[0]) ||
+        !is_quantized(layer.output) || layer.output->num_consumers != 1) {
         return NULL;
     }
     for (uint32_t i = 0; i < graph->num_outputs; i++) {
@@ -57,16 +56,8 @@ typedef struct replacement {
     mcu_edge_t edges[MOST_INPUTS + 1];
     uint32_t inputs[MOST_INPUTS];
     uint32_t output;
-    mcu_attribute_t attributes[3];
-    int64_t trans_b;
-    int64_t middle_zero_point;
-    double middle_scale;
     uint32_t nodes[2];
 } replacement_t;
-
-static mcu_attribute_t ints(const char *name, const int64_t *value) {
-    return (mcu_attribute_t){.name = name, .kind = MCU_ATTRIBUTE_INTS, .count = 1, .ints = value};
-}
 
 static bool replace(const mcu_graph_t *graph, const mcu_node_t *gemm, const mcu_node_t *softmax,
                     arena_t *arena, mcu_substitution_t *substitution) {
@@ -75,15 +66,6 @@ static bool replace(const mcu_graph_t *graph, const mcu_node_t *gemm, const mcu_
     if (r == NULL || !layer_of(graph, gemm, &first) || !layer_of(graph, softmax, &second)) {
         return false;
     }
-    r->trans_b = attribute_int(&first, "transB", 0, 0);
-    r->middle_scale = (double)first.output->scales[0];
-    r->middle_zero_point = first.output->zero_points[0];
-    r->attributes[0] = ints("transB", &r->trans_b);
-    r->attributes[1] = ints("middle_zero_point", &r->middle_zero_point);
-    r->attributes[2] = (mcu_attribute_t){.name = "middle_scale",
-                                         .kind = MCU_ATTRIBUTE_FLOATS,
-                                         .count = 1,
-                                         .floats = &r->middle_scale};
     uint32_t edges = 0;
     for (uint32_t i = 0; i < MOST_INPUTS; i++) {
         r->inputs[i] = first.inputs[i] == NULL ? MCU_NONE : edges;
@@ -108,9 +90,7 @@ static bool replace(const mcu_graph_t *graph, const mcu_node_t *gemm, const mcu_
                            .num_inputs = r->inputs[2] == MCU_NONE ? 2 : 3,
                            .inputs = r->inputs,
                            .num_outputs = 1,
-                           .outputs = &r->output,
-                           .num_attributes = 3,
-                           .attributes = r->attributes};
+                           .outputs = &r->output};
     r->graph = (mcu_graph_t){.struct_size = sizeof r->graph,
                              .opset = graph->opset,
                              .name = "gemm_softmax",

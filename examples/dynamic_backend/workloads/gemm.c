@@ -40,21 +40,19 @@ int32_t build_gemm(const layer_t *layer, builder_t *builder) {
     return workload_finish(builder, layer, "gemm");
 }
 
-/* What optimize.c made of the two. Between them lies a tensor of which only the quantization is
- * left: it is written to y, and Softmax computes in place. */
+/* What optimize.c made of the two, which are its body. The tensor between them is written to y, and
+ * Softmax computes in place. */
 int32_t build_gemm_softmax(const layer_t *layer, builder_t *builder) {
-    const float scale = (float)attribute_real(layer, "middle_scale", 0, 1.0);
-    const int32_t zero = (int32_t)attribute_int(layer, "middle_zero_point", 0, 0);
-    mcu_edge_t middle = *layer->output;
-    middle.scales = &scale;
-    middle.zero_points = &zero;
-
+    layer_t gemm;
+    if (!first_of_body(layer, &gemm)) {
+        return MCU_BACKEND_UNSUPPORTED;
+    }
     add_input(builder, "const int8_t *", "x");
     add_output(builder, "int8_t *", "y");
     add_helper(builder, KERNEL_QUANTIZE);
     text_add(&builder->body, "{\n");
-    add_gemm(builder, layer, &middle, (bounds_t){-128, 127});
-    add_softmax(builder, "y", layer->output, scale);
+    add_gemm(builder, &gemm, gemm.output, bounds_of(&gemm));
+    add_softmax(builder, "y", layer->output, gemm.output->scales[0]);
     text_add(&builder->body, "}");
     return workload_finish(builder, layer, "gemm_softmax");
 }

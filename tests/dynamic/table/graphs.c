@@ -183,8 +183,21 @@ static const mcu_node_t classifier_nodes[] = {
 static const mcu_node_t reshape_nodes[] = {
     {.id = RESHAPE, .op = "Reshape", .domain = "", .name = "reshape", READS(20, 21), WRITES(22)}};
 static const uint32_t classifier_inputs[] = {20}, classifier_outputs[] = {25};
-static const uint32_t reshape_outputs[] = {22};
+static const uint32_t reshape_outputs[] = {22}, flat_inputs[] = {22};
 const mcu_graph_t classifier =
     GRAPH(classifier_nodes, classifier_edges, classifier_inputs, classifier_outputs);
 const mcu_graph_t reshape =
     GRAPH(reshape_nodes, classifier_edges, classifier_inputs, reshape_outputs);
+const mcu_graph_t gemm_softmax = {.struct_size = sizeof(mcu_graph_t),
+                                  .opset = 17,
+                                  .name = "sample",
+                                  .core = "host",
+                                  .has_fpu = 1,
+                                  .num_nodes = 2,
+                                  .nodes = classifier_nodes + 1,
+                                  .num_edges = LENGTH(classifier_edges),
+                                  .edges = classifier_edges,
+                                  .num_inputs = 1,
+                                  .inputs = flat_inputs,
+                                  .num_outputs = 1,
+                                  .outputs = classifier_outputs};

@@ -32,5 +32,6 @@ extern const mcu_graph_t missing_edge; /* a node whose input is not among the ed
 enum { RESHAPE = 10, GEMM = 11, SOFTMAX = 12, DEPTH = 4, COLUMNS = 3 };
 extern const mcu_graph_t classifier;
 extern const mcu_graph_t reshape;
+extern const mcu_graph_t gemm_softmax; /* the two behind it */
 
 #endif

@@ -49,6 +49,7 @@ static void test_table_is_complete(void) {
     CHECK(b->estimate && b->memory && b->create_context && b->before_load_network);
     CHECK(b->after_load_network && b->before_unload_network && b->after_unload_network);
     CHECK(b->layers_measured && b->error && b->release && b->free);
+    CHECK(!b->save_data && !b->load_data); /* it has nothing to keep */
     b->free(b->self);
 }
 
