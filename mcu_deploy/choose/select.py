@@ -50,14 +50,18 @@ class Control:
 Chosen = Choice | Control
 
 
+def every(chosen: Iterable[Chosen]) -> Iterator[Chosen]:
+    """Choices and controls, those inside of a control behind it."""
+    for item in chosen:
+        yield item
+        if isinstance(item, Control):
+            for block in item.blocks.values():
+                yield from every(block)
+
+
 def choices_within(chosen: Iterable[Chosen]) -> Iterator[Choice]:
     """The choices with those for the graphs inside of If, Loop and Scan, depth first."""
-    for item in chosen:
-        if isinstance(item, Choice):
-            yield item
-        else:
-            for block in item.blocks.values():
-                yield from choices_within(block)
+    return (item for item in every(chosen) if isinstance(item, Choice))
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,10 @@ from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Worklo
 from mcu_deploy.choose.select import Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
-from mcu_deploy.plan.check_addresses import with_addresses
-from mcu_deploy.plan.check_flow import Actions, FlowChecker, next_of
-from mcu_deploy.plan.check_hot import hot_places
+from mcu_deploy.plan.check_flow import FlowChecker, next_of, written
 from mcu_deploy.plan.check_lanes import exchanged, require_apart
-from mcu_deploy.plan.check_views import Views
-from mcu_deploy.plan.control import Element
+from mcu_deploy.plan.check_places import Stretch, Views, hot_places, with_addresses
 from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
-from mcu_deploy.plan.stretch import Stretch
 
 
 def check(
@@ -44,15 +40,16 @@ def check(
         _Checker(graph, choices, concrete, calls).run_part(part)
 
 
-class _Checker:
+class _Checker(FlowChecker):
     def __init__(
         self, graph: Graph, choices: Sequence[Chosen], plan: Plan, calls: Sequence[RegionCall]
     ) -> None:
-        self.graph, self.choices, self.plan = flat(graph), [*choices_within(choices)], plan
+        self.choices, self.plan = [*choices_within(choices)], plan
         self.states = {state.input for state in plan.exposure.states}
         updates = [Copy(state.output, state.input) for state in plan.exposure.states]
-        self.flow = FlowChecker(self.graph, choices, plan.program, updates)
+        super().__init__(flat(graph), choices, plan.program, updates)
         self.places = self._edge_places()  # at the position that is looked at
+        self.held: set[int] = set()  # there, of the buffers that a manager gives
         self.views = Views(self.choices, self.places)
         self.reserved = self._reserved(calls)
 
@@ -77,44 +74,37 @@ class _Checker:
         kept = {kept.edge for kept in self.plan.exposure.kept}
         states = [state.input for state in self.plan.exposure.states]
         items = sorted(part.items)
-        computed = {
-            edge
-            for position in items
-            for edge in self.views.with_views(self._written(self.plan.program[position]))
-        }
-        ends = {*part.outputs, *(kept & computed)}
+        ends = {*part.outputs, *(kept & self._computed(items))}
         self._simulate((*part.inputs, *states), items, ends, f"partition {part.name!r}")
+
+    def _computed(self, positions: Iterable[int]) -> set[EdgeId]:
+        """What items compute; not the states that get their next value."""
+        found = {edge for position in positions for edge in written(self.program[position])}
+        return self.with_views(found - self.states)
+
+    def with_views(self, edges: Iterable[EdgeId]) -> set[EdgeId]:
+        return self.views.with_views(edges)
+
+    def do(self, position: int, target: EdgeId | None, live: set[EdgeId]) -> set[EdgeId]:
+        item = self.plan.program[position]
+        self._require_held(position, item)
+        live = self._move(position, live)
+        if target is not None:
+            return self._copy(item, target, live)
+        assert isinstance(item, Step)
+        return self._step(item, live)
 
     def _simulate(
         self, begin: Sequence[EdgeId], items: Iterable[int], ends: set[EdgeId], what: str
     ) -> None:
         """Runs some items; live: the edges that hold their value now."""
-        self.places = self._edge_places()
+        self.places, self.held = self._edge_places(), set()
         self._require_apart(dict.fromkeys(begin), f"the inputs of {what}")
-        live = self.views.with_views(begin)
-        held: set[int] = set()
-
-        def act(position: int, target: EdgeId | None, live: set[EdgeId]) -> set[EdgeId]:
-            nonlocal held
-            item = self.plan.program[position]
-            held = self._require_held(position, item, held)
-            live = self._move(position, live)
-            if target is not None:
-                return self._copy(item, target, live)
-            assert isinstance(item, Step)
-            return self._step(item, live)
-
-        actions = Actions(
-            lambda position, live: act(position, None, live),
-            act,
-            self._write,
-            self.views.with_views,
-        )
         positions = list(items)
-        live = self.flow.run(positions, live, actions)
-        done = [self.plan.program[position] for position in positions]
+        live = self.walk(positions, self.with_views(begin))
+        done = (self.plan.program[position] for position in positions)
         updated = {item.target for item in done if isinstance(item, Copy)}
-        computed = self.views.with_views(edge for item in done for edge in self._written(item))
+        computed = self._computed(positions)
         missing = {edge for edge in ends if edge not in live}
         if missing:
             raise PlanError(f"{what}: the outputs {sorted(missing)} are overwritten before the end")
@@ -138,12 +128,12 @@ class _Checker:
         writes = [self.places[o.edge] for o in layer.outputs]
         return reads, writes + self._scratches(item)
 
-    def _require_held(self, position: int, item: Item, held: set[int]) -> set[int]:
-        """The buffers that are held after an item, of those that a manager gives."""
+    def _require_held(self, position: int, item: Item) -> None:
+        """What an item uses of what a manager gives is held then."""
         managed = self.plan.managed
         if managed is None:
-            return held
-        held = held | {take.buffer for take in managed.takes.get(position, ())}
+            return
+        self.held |= {take.buffer for take in managed.takes.get(position, ())}
         if not isinstance(item, Step):
             used = {self.plan.tensors[edge].buffer for edge in item.edges}
         else:
@@ -151,10 +141,10 @@ class _Checker:
             edges = [o.edge for o in operands if o is not None and o.constant is None]
             used = {self.plan.tensors[edge].buffer for edge in edges} | {*item.regions.values()}
             used |= set() if item.scratch is None else {item.scratch}
-        missing = (used & managed.slots.keys()) - held
+        missing = (used & managed.slots.keys()) - self.held
         if missing:
             raise PlanError(f"buffers {sorted(missing)} are used at {position}, but not held")
-        return held - {take.buffer for take in managed.gives.get(position, ())}
+        self.held -= {take.buffer for take in managed.gives.get(position, ())}
 
     def _move(self, position: int, live: set[EdgeId]) -> set[EdgeId]:
         """The edges that hold their value after the moves before a position."""
@@ -203,7 +193,7 @@ class _Checker:
                 if scratch.meets(other):
                     raise PlanError(f"the scratch regions of {layer.name!r} overlap")
             overwritten.append(scratch)
-        return self._survivors(live, overwritten) | self.views.with_views(writes)
+        return self._survivors(live, overwritten) | self.with_views(writes)
 
     def _copy(self, copy: Item, as_: EdgeId, live: set[EdgeId]) -> set[EdgeId]:
         """The edges that hold their value after a copy: the target's own is gone.
@@ -217,7 +207,7 @@ class _Checker:
         target = self.places[copy.target]
         holds = set() if copy.target in self.states else {as_}
         if as_ == copy.target:
-            holds = self.views.with_views(holds)
+            holds = self.with_views(holds)
         if self.graph.constant(copy.source) is not None:
             return self._survivors(live, [target]) | holds
         source = self.places[copy.source]
@@ -229,20 +219,11 @@ class _Checker:
             raise PlanError(f"edges {copy.source} and {copy.target} overlap, but are copied")
         return self._survivors(live, [target]) | holds
 
-    def _write(self, edge: EdgeId, source: EdgeId | None, live: set[EdgeId]) -> set[EdgeId]:
-        """The edges that hold their value after part of one is written, from another one."""
+    def write(self, edge: EdgeId, source: EdgeId | None, live: set[EdgeId]) -> set[EdgeId]:
         target = self.places[edge]
         if source in self.places and target.meets(self.places[source]):
             raise PlanError(f"edges {source} and {edge} overlap, but are copied")
         return self._survivors(live, [target])
-
-    def _written(self, item: Item) -> list[EdgeId]:
-        """What an item computes; not the states that get their next value."""
-        if isinstance(item, Step):
-            return [operand.edge for operand in item.choice.layer.outputs]
-        if isinstance(item, Copy):
-            return [] if item.target in self.states else [item.target]
-        return [item.whole] if isinstance(item, Element) else []
 
     def _survivors(self, live: set[EdgeId], overwritten: Sequence[Stretch]) -> set[EdgeId]:
         def is_hit(edge: EdgeId) -> bool:
@@ -269,7 +250,7 @@ class _Checker:
 
     def _edge_places(self) -> dict[EdgeId, Stretch]:
         computed = [*self.graph.inputs, *(o.edge for c in self.choices for o in c.layer.outputs)]
-        computed += sorted(self.flow.edges() - set(computed))
+        computed += sorted(self.edges() - set(computed))
         missing = {*computed, *self.graph.outputs} - set(self.plan.tensors)
         if missing:
             raise PlanError(f"edges {sorted(missing)} have no place")

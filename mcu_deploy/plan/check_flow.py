@@ -14,15 +14,15 @@ into a list. What holds its value is followed as in straight programs, with thes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
-from mcu_deploy.choose.select import Choice, Chosen, Control, choices_within
-from mcu_deploy.ir import EdgeId, Graph, NodeId
+from mcu_deploy.choose.select import Chosen, Control, choices_within, every
+from mcu_deploy.ir import EdgeId, Graph, Node, NodeId
 from mcu_deploy.passes.flow import Rounds, Slices, rounds_of
 from mcu_deploy.plan.control import Block, Branch, Count, Element, Repeat, blocks
-from mcu_deploy.plan.model import Copy, PlanError, Program, Step
+from mcu_deploy.plan.model import Copy, Item, PlanError, Program, Step
 
 Live = set[EdgeId]
 
@@ -32,25 +32,21 @@ def next_of(state: EdgeId) -> EdgeId:
     return ~state
 
 
-@dataclass(frozen=True)
-class Actions:
-    """What the checker does with an item: the edges that hold their value behind it.
-
-    step: the layer at a position. copy: the copy at a position, of which this edge gets the value.
-    write: an edge, or part of it, from another one. views: edges and what holds its value with
-    them.
-    """
-
-    step: Callable[[int, Live], Live]
-    copy: Callable[[int, EdgeId, Live], Live]
-    write: Callable[[EdgeId, EdgeId | None, Live], Live]
-    views: Callable[[Iterable[EdgeId]], Live]
+def written(item: Item) -> list[EdgeId]:
+    """What an item computes, or part of it."""
+    if isinstance(item, Step):
+        return [operand.edge for operand in item.choice.layer.outputs]
+    if isinstance(item, Copy):
+        return [item.target]
+    if isinstance(item, Element):
+        return [item.whole if item.into else item.element]
+    return [item.edge] if isinstance(item, Count) else []
 
 
 class FlowChecker:
-    """Walks through a program with control flow. graph: with all graphs inside of it.
+    """Walks through a program with control flow; what its items do to memory is for a subclass.
 
-    copies: those that belong to no control flow.
+    graph: with all graphs inside of it. copies: those that belong to no control flow.
     """
 
     def __init__(
@@ -58,23 +54,39 @@ class FlowChecker:
     ) -> None:
         self.graph, self.program = graph, program
         self.blocks = blocks(program)
-        self.controls = {c.layer.node.id: c for c in _controls(choices)}
+        self.controls = {c.layer.node.id: c for c in every(choices) if isinstance(c, Control)}
         self._places = {block.node: block for block in self.blocks.values()}
         self._require_layers_inside()
         self._require_no_more(copies)
+
+    # ---- What a subclass does: the edges that hold their value behind it ----
+
+    def do(self, position: int, target: EdgeId | None, live: Live) -> Live:
+        """The layer at a position, or the copy, of which the target gets the value."""
+        raise NotImplementedError
+
+    def write(self, edge: EdgeId, source: EdgeId | None, live: Live) -> Live:
+        """An edge, or part of it, is written from another one."""
+        raise NotImplementedError
+
+    def with_views(self, edges: Iterable[EdgeId]) -> Live:
+        """Edges and what holds its value with them."""
+        raise NotImplementedError
+
+    # ---- The walk ----
 
     def edges(self) -> set[EdgeId]:
         """What control flow reads and writes, without constants."""
         found = {e for item in self.program if not isinstance(item, Step) for e in item.edges}
         return {e for e in found if self.graph.constant(e) is None}
 
-    def run(self, positions: Sequence[int], live: Live, actions: Actions) -> Live:
+    def walk(self, positions: Sequence[int], live: Live) -> Live:
         """The edges that hold their value when the positions have run."""
         index = 0
         while index < len(positions):
             block = self.blocks.get(positions[index])
             if block is None:
-                live = self._plain(positions[index], live, actions)
+                live = self._plain(positions[index], live)
                 index += 1
                 continue
             size = block.end - block.begin + 1
@@ -82,102 +94,107 @@ class FlowChecker:
                 raise PlanError(f"the items {block.begin} to {block.end} do not run as a whole")
             item = self.program[block.begin]
             if isinstance(item, Branch):
-                live = self._branch(item, block, live, actions)
+                live = self._branch(item, block, live)
             else:
                 assert isinstance(item, Repeat)
-                live = self._repeat(item, block, live, actions)
+                live = self._repeat(item, block, live)
             index += size
         return live
 
-    def _plain(self, position: int, live: Live, actions: Actions) -> Live:
+    def _plain(self, position: int, live: Live) -> Live:
         item = self.program[position]
         if isinstance(item, Count):
-            return actions.write(item.edge, None, live) | actions.views([item.edge])
+            return self.write(item.edge, None, live) | self.with_views([item.edge])
         if isinstance(item, Element):
-            return self._element(item, live, actions)
-        if isinstance(item, Step):
-            return actions.step(position, live)
-        if isinstance(item, Copy):
-            return actions.copy(position, item.target, live)
+            return self._element(item, live)
+        if isinstance(item, Step | Copy):
+            return self.do(position, item.target if isinstance(item, Copy) else None, live)
         raise PlanError(f"position {position} belongs to no If and no Loop")
 
-    def _element(self, item: Element, live: Live, actions: Actions) -> Live:
+    def _element(self, item: Element, live: Live) -> Live:
         source = item.element if item.into else item.whole
         self._require({source}, live, f"node {item.node}")
         if not item.into:
-            return actions.write(item.element, source, live) | actions.views([item.element])
+            return self.write(item.element, source, live) | self.with_views([item.element])
         # The elements of other rounds stay, if the whole was still in order.
-        holds = live & actions.views([item.whole])
-        return actions.write(item.whole, source, live) | holds
+        holds = live & self.with_views([item.whole])
+        return self.write(item.whole, source, live) | holds
 
-    # ---- If ----
-
-    def _branch(self, item: Branch, block: Block, live: Live, actions: Actions) -> Live:
+    def _branch(self, item: Branch, block: Block, live: Live) -> Live:
         node = self.graph.node(item.node)
         if block.otherwise is None or node.inputs[0] != item.condition:
             raise PlanError(f"the If {node.name!r} does not branch as its node does")
         self._require({item.condition}, live, f"the If {node.name!r}")
-        ways = {
-            "then_branch": range(block.begin + 1, block.otherwise),
-            "else_branch": range(block.otherwise + 1, block.end),
-        }
         ends = []
-        for name, positions in ways.items():
-            outputs = self.graph.subgraphs(node.id)[name].outputs
-            wanted = [
-                Copy(source, target)
-                for source, target in zip(outputs, node.outputs, strict=True)
-                if target is not None
-            ]
+        for name, positions in _ways(block).items():
+            wanted = self._copies(node)[name]
             self._require_copies(wanted, self._direct(positions), f"the {name} of {node.name!r}")
-            ends.append(self.run(positions, set(live), actions))
+            ends.append(self.walk(positions, set(live)))
         return ends[0] & ends[1]
 
-    # ---- Loop and Scan ----
-
-    def _repeat(self, item: Repeat, block: Block, live: Live, actions: Actions) -> Live:
+    def _repeat(self, item: Repeat, block: Block, live: Live) -> Live:
         node = self.graph.node(item.node)
         what = f"the {node.op} {node.name!r}"
-        rounds = rounds_of(self.graph, node)
+        rounds, body = rounds_of(self.graph, node), range(block.begin + 1, block.end)
         self._require_head(item, rounds, what)
-        self._require_round(item, rounds, self._direct(range(block.begin + 1, block.end)), what)
+        self._require_round(item, rounds, self._direct(body), what)
+        copies = self._copies(node)
         before = range(block.begin - len(rounds.carried), block.begin)
-        wanted = [Copy(c.initial, c.state) for c in rounds.carried if c.initial is not None]
-        self._require_copies(wanted, before, what)
-        results = [Copy(c.state, c.result) for c in rounds.carried if c.result is not None]
-        behind = range(block.end + 1, block.end + 1 + len(results))
-        self._require_copies(results, behind, what)
+        self._require_copies(copies["before"], before, what)
+        self._require_copies(copies["round"], self._direct(body), what)
+        behind = range(block.end + 1, block.end + 1 + len(copies["behind"]))
+        self._require_copies(copies["behind"], behind, what)
         states = {c.state for c in rounds.carried}
         self._require(states, live, what)
 
-        written = self._written(range(block.begin + 1, block.end))
-        wholes = actions.views(s.whole for s in rounds.collected)
-        inside = actions.views(written - states) - wholes
+        inner = {edge for position in body for edge in written(self.program[position])}
+        wholes = self.with_views(s.whole for s in rounds.collected)
+        inside = self.with_views(inner - states) - wholes
         head = (live | wholes) - inside
         while True:
             self._require({*item.edges}, head, what)
-            after = self._round(rounds, block, head, actions, what) - inside
+            after = self._round({copy.target for copy in copies["round"]}, body, head, what)
+            after -= inside
             if head <= after:
                 return head
             head &= after
 
-    def _round(self, rounds: Rounds, block: Block, head: Live, actions: Actions, what: str) -> Live:
+    def _round(self, nexts: set[EdgeId], body: range, head: Live, what: str) -> Live:
         """The edges that hold their value before the next round, if they do before this one."""
-        nexts = {c.state for c in rounds.carried if c.next != c.state}
         live = set(head)
-        for position in _outer(range(block.begin + 1, block.end), self.blocks):
+        for position in self._direct(body):
             item = self.program[position]
             if isinstance(item, Copy) and item.target in nexts:
-                live = actions.copy(position, next_of(item.target), live)
+                live = self.do(position, next_of(item.target), live)
             else:
                 inner = self.blocks.get(position)
                 end = position if inner is None else inner.end
-                live = self.run(range(position, end + 1), live, actions)
+                live = self.walk(range(position, end + 1), live)
         for state in nexts:
             self._require({next_of(state)}, live, f"the next round of {what}")
             live -= {next_of(state)}
-            live |= actions.views([state])
+            live |= self.with_views([state])
         return live
+
+    # ---- What the nodes mean ----
+
+    def _copies(self, node: Node) -> dict[str, list[Copy]]:
+        """What an If or a loop hands on: in which stretch, from where to where."""
+        if node.op == "If":
+            return {
+                name: [
+                    Copy(source, target)
+                    for source, target in zip(branch.outputs, node.outputs, strict=True)
+                    if target is not None
+                ]
+                for name, branch in self.graph.subgraphs(node.id).items()
+            }
+        carried = rounds_of(self.graph, node).carried
+        return {
+            "before": [Copy(c.initial, c.state) for c in carried if c.initial is not None],
+            "round": [Copy(c.next, c.state) for c in carried if c.next != c.state],
+            "behind": [Copy(c.state, c.result) for c in carried if c.result is not None],
+        }
 
     def _require_head(self, item: Repeat, rounds: Rounds, what: str) -> None:
         limit = self.graph.constant(rounds.trips)
@@ -195,12 +212,8 @@ class FlowChecker:
     def _require_round(
         self, item: Repeat, rounds: Rounds, direct: Sequence[int], what: str
     ) -> None:
-        """Every element is collected once a round, what is taken is the right one, and every state
-        gets its next value once.
-        """
+        """Every element is collected once a round, and what is taken is the right one."""
         items = [self.program[position] for position in direct]
-        wanted = [Copy(c.next, c.state) for c in rounds.carried if c.next != c.state]
-        self._require_copies(wanted, direct, what)
         count = Count(item.node, -1 if rounds.number is None else rounds.number)
         if any(isinstance(i, Count) and i != count for i in items):
             raise PlanError(f"{what} counts its rounds in another tensor than its body does")
@@ -237,42 +250,27 @@ class FlowChecker:
         known = range(len(self.program))
         items = [self.program[position] for position in positions if position in known]
         targets = {copy.target for copy in wanted}
-        found = [i for i in items if isinstance(i, Copy) and i.target in targets]
-        if sorted(found, key=_key) != sorted(wanted, key=_key):
+        found = (i for i in items if isinstance(i, Copy) and i.target in targets)
+        if Counter(found) != Counter(wanted):
             raise PlanError(f"{what} hands on other values than its node does")
 
     def _direct(self, positions: Iterable[int]) -> list[int]:
-        return list(_outer(positions, self.blocks))
-
-    def _written(self, positions: Iterable[int]) -> set[EdgeId]:
-        """What the items at these positions write, inner stretches included."""
-        written: set[EdgeId] = set()
+        """Positions without those inside of the stretches that begin among them."""
+        found, end = [], -1
         for position in positions:
-            item = self.program[position]
-            if isinstance(item, Step):
-                written |= {o.edge for o in item.choice.layer.outputs}
-            elif isinstance(item, Copy):
-                written.add(item.target)
-            elif isinstance(item, Count):
-                written.add(item.edge)
-            elif isinstance(item, Element):
-                written.add(item.whole if item.into else item.element)
-        return written
+            if position > end:
+                found.append(position)
+                end = self.blocks[position].end if position in self.blocks else end
+        return found
 
     def _require_layers_inside(self) -> None:
         """The layers of each graph stand where it runs, and nowhere else."""
-        found = self._places
-        if found.keys() != self.controls.keys():
-            raise PlanError(f"nodes {sorted(found)} branch, but {sorted(self.controls)} are to")
+        if self._places.keys() != self.controls.keys():
+            raise PlanError(
+                f"nodes {sorted(self._places)} branch, but {sorted(self.controls)} are to"
+            )
         for node, control in self.controls.items():
-            block = found[node]
-            ways = {"body": range(block.begin, block.end)}
-            if block.otherwise is not None:
-                ways = {
-                    "then_branch": range(block.begin, block.otherwise),
-                    "else_branch": range(block.otherwise, block.end),
-                }
-            for name, positions in ways.items():
+            for name, positions in _ways(self._places[node]).items():
                 called = [i for p in positions if isinstance(i := self.program[p], Step)]
                 inside = choices_within(control.blocks[name])
                 wanted = [c.layer.node.id for c in inside if not c.workload.is_view]
@@ -281,20 +279,11 @@ class FlowChecker:
 
     def _require_no_more(self, copies: Sequence[Copy]) -> None:
         """There is no copy that no node asks for, and no element of another loop."""
-        wanted = list(copies)
+        wanted = Counter(copies)
         for control in self.controls.values():
-            node = control.layer.node
-            if node.op == "If":
-                for branch in self.graph.subgraphs(node.id).values():
-                    pairs = zip(branch.outputs, node.outputs, strict=True)
-                    wanted += [Copy(source, to) for source, to in pairs if to is not None]
-                continue
-            for c in rounds_of(self.graph, node).carried:
-                wanted += [] if c.initial is None else [Copy(c.initial, c.state)]
-                wanted += [] if c.next == c.state else [Copy(c.next, c.state)]
-                wanted += [] if c.result is None else [Copy(c.state, c.result)]
-        found = [item for item in self.program if isinstance(item, Copy)]
-        if sorted(found, key=_key) != sorted(wanted, key=_key):
+            for asked in self._copies(control.layer.node).values():
+                wanted.update(asked)
+        if Counter(item for item in self.program if isinstance(item, Copy)) != wanted:
             raise PlanError("the program copies other edges than its nodes ask for")
         for position, item in enumerate(self.program):
             if isinstance(item, Count | Element):
@@ -304,23 +293,11 @@ class FlowChecker:
                     raise PlanError(f"position {position} is in no round of its loop")
 
 
-def _outer(positions: Iterable[int], inner: Mapping[int, Block]) -> Iterable[int]:
-    """Positions without those inside of the stretches that begin among them."""
-    end = -1
-    for position in positions:
-        if position > end:
-            yield position
-            block = inner.get(position)
-            end = end if block is None else block.end
-
-
-def _key(copy: Copy) -> tuple[EdgeId, EdgeId]:
-    return copy.source, copy.target
-
-
-def _controls(choices: Iterable[Chosen]) -> Iterable[Control]:
-    for chosen in choices:
-        if not isinstance(chosen, Choice):
-            yield chosen
-            for block in chosen.blocks.values():
-                yield from _controls(block)
+def _ways(block: Block) -> dict[str, range]:
+    """Where the graphs of a node stand in the program."""
+    if block.otherwise is None:
+        return {"body": range(block.begin + 1, block.end)}
+    return {
+        "then_branch": range(block.begin + 1, block.otherwise),
+        "else_branch": range(block.otherwise + 1, block.end),
+    }

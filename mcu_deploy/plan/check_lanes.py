@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from mcu_deploy.plan.check_places import Stretch
 from mcu_deploy.plan.model import Parallel, PlanError
-from mcu_deploy.plan.stretch import Stretch
 
 Touched = tuple[Sequence[Stretch], Sequence[Stretch]]  # what a position reads, and what it writes
 

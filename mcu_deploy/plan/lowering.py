@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mcu_deploy.choose.select import Choice, Chosen, Control
@@ -165,12 +165,3 @@ def held_inputs(graph: Graph, control: Control) -> list[EdgeId]:
 def _used(body: Sequence[Chosen], rounds: Rounds) -> set[EdgeId]:
     """The edges that the layers of a body read, or that it gives back."""
     return {*(e for layer in body for e in layer.layer.node.reads), *rounds.body.outputs}
-
-
-def every(choices: Iterable[Chosen]) -> Iterator[Chosen]:
-    """Choices and controls, those inside of a control behind it."""
-    for chosen in choices:
-        yield chosen
-        if isinstance(chosen, Control):
-            for block in chosen.blocks.values():
-                yield from every(block)

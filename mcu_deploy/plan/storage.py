@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mcu_deploy.backends.interface import Layer
-from mcu_deploy.choose.select import Choice, Chosen, Control
+from mcu_deploy.choose.select import Choice, Chosen, Control, every
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.exposure import Exposure
-from mcu_deploy.plan.lowering import every, held_inputs
+from mcu_deploy.plan.lowering import held_inputs
 from mcu_deploy.plan.model import PlanError
 
 
