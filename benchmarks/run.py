@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.api.building import build
-from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.boards import load_board
+from mcu_deploy.options import Options
 from mcu_deploy.output import write_file
 from mcu_deploy.toolchain import Toolchain
 
@@ -28,15 +29,16 @@ _BOARDS = ("mps2-an385", "mps2-an386", "mps2-an500", "mps3-an547")
 
 _HEAD = """# Measured
 
-Written by `benchmarks/run.py` (`make bench`). One inference, backend CpuRef (the reference,
-in portable C), bytes and exact instruction counts; instructions are not cycles. Flash and RAM are
-those of the network and the runtime; bound is the largest sum of tensors that live at a time, each
-on its own ([docs/memory.md](../docs/memory.md)).
+Written by `benchmarks/run.py` (`make bench`). One inference, bytes and exact
+instruction counts; instructions are not cycles. Each model is compiled by CpuRef alone (the
+reference, in portable C), and by the backends that a build takes by default where these are others.
+Flash and RAM are those of the network and the runtime; bound is the largest sum of tensors that
+live at a time, each on its own ([docs/memory.md](../docs/memory.md)).
 
 {tools}
 
-| core | model | instructions | per MAC | outside | flash | RAM | arena | bound | ratio | stack |
-|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+| core | model | by | instructions | a MAC | outside | flash | RAM | arena | bound | ratio | stack |
+|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 """
 
 
@@ -52,19 +54,27 @@ def measure(models: Path) -> Iterator[Measured]:
     """Builds and counts every model on every board, one after the other."""
     for board in _BOARDS:
         for model in _MODELS:
-            with tempfile.TemporaryDirectory() as directory:
-                build(models / f"mlperf_{model}" / "model.onnx", board, directory, name=model)
-                folder = open_folder(directory)
-                counted = profile(folder)
-                r = folder.report
-                row = (
-                    f"| {folder.board.core} | {model} | {counted.total:,} "
-                    f"| {counted.total / counted.macs:.2f} | {counted.overhead:.4%} "
-                    f"| {r.flash_bytes:,} | {r.ram_bytes:,} | {r.arena_bytes:,} "
-                    f"| {r.arena_lower_bound_bytes:,} | {r.arena_ratio:.2f} "
-                    f"| {r.stack_bytes:,} |"
-                )
-                yield Measured(row, counted.source)
+            for backends in (("CpuRef",), ()):
+                with tempfile.TemporaryDirectory() as directory:
+                    path = models / f"mlperf_{model}" / "model.onnx"
+                    options = Options(backends=backends)
+                    made = build(path, board, directory, name=model, options=options).report
+                    used = sorted({layer.backend for layer in made.layers})
+                    if backends or used != ["CpuRef"]:
+                        yield _counted(model, ", ".join(used), open_folder(directory))
+
+
+def _counted(model: str, backends: str, folder: BuildFolder) -> Measured:
+    counted = profile(folder)
+    r = folder.report
+    row = (
+        f"| {folder.board.core} | {model} | {backends} | {counted.total:,} "
+        f"| {counted.total / counted.macs:.2f} | {counted.overhead:.4%} "
+        f"| {r.flash_bytes:,} | {r.ram_bytes:,} | {r.arena_bytes:,} "
+        f"| {r.arena_lower_bound_bytes:,} | {r.arena_ratio:.2f} "
+        f"| {r.stack_bytes:,} |"
+    )
+    return Measured(row, counted.source)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ does not have: float layers, a residual sum, a state, a second pool, a partition
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,8 @@ class Net:
 
     def sources(self, board: str) -> Mapping[str, bytes]:
         """The generated header and source, without the weights, by the name they are kept under."""
-        made = compile_model(self.path, load_board(board), name=self.name, options=self.options)
+        options = replace(self.options, backends=("CpuRef",))
+        made = compile_model(self.path, load_board(board), name=self.name, options=options)
         files = made.sources.files
         return {
             f"{self.name}.{board}.{end}": files[f"network_{self.name}.{end}"] for end in ("h", "c")
