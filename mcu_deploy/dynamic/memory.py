@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from .wire import NONSENSE, Declined
 
@@ -18,8 +18,6 @@ MAX_COUNT = 1 << 16
 MAX_BODIES = 16  # that lie in one another
 MAX_BODY_NODES = 1 << 14
 MAX_DATA = 128 << 20
-
-T = TypeVar("T")
 
 _libc = ctypes.CDLL(None)
 _libc.strnlen.restype = ctypes.c_size_t
