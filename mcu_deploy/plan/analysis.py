@@ -167,6 +167,22 @@ class Analysis:
             return None
         return self.through_loops((found[0], found[-1]), positions)
 
+    def may_overlap(self, found: Sharing, lives: Sequence[Mapping[int, Life]]) -> bool:
+        """Whether an output may lie on its input, of another storage: in each of some runs that one
+        position is all that they have in common, if it is as much.
+        """
+        source, target = self.storages.of[found.source], self.storages.of[found.target]
+        if source is target or not (source.is_free and target.is_free):
+            return False
+        if self.clash(source, target) or self.storages.is_overwritten(found):
+            return False
+        spans = ((life.get(id(source)), life.get(id(target))) for life in lives)
+        return all(
+            here is None or there is None or here[1] < there[0]
+            or here[1] == found.position == there[0]
+            for here, there in spans
+        )  # fmt: skip
+
     def share_in_place(self) -> None:
         """Lets outputs that need equally many bytes take over the memory of inputs."""
         lives = [self.lives(run) for run in self.runs]
@@ -176,12 +192,8 @@ class Analysis:
             if (
                 found.distance > 0
                 or found.target in taken
-                or source is target
-                or not (source.is_free and target.is_free)
                 or not sharing.same_room(source, target)
-                or self.storages.is_overwritten(found)
-                or self.clash(source, target)
-                or not all(_meet_at(life, source, target, found.position) for life in lives)
+                or not self.may_overlap(found, lives)
             ):
                 continue
             taken.add(found.target)
@@ -191,14 +203,6 @@ class Analysis:
                 spans = [life.pop(storage) for storage in (kept, gone) if storage in life]
                 if spans:
                     life[kept] = (min(s[0] for s in spans), max(s[1] for s in spans))
-
-
-def _meet_at(life: Mapping[int, Life], source: Storage, target: Storage, position: int) -> bool:
-    """Whether in a run the source's last use is the target's first, or one of them has none."""
-    first, second = life.get(id(source)), life.get(id(target))
-    if first is None or second is None:
-        return True
-    return first[1] < second[0] or (first[1] == position == second[0])
 
 
 def touched(what: Happening) -> tuple[EdgeId, ...]:

@@ -15,20 +15,8 @@ from mcu_deploy.ir import EdgeId, NodeId
 
 
 @dataclass(frozen=True)
-class Branch:
-    """What follows runs where the condition holds, else what is behind the Otherwise."""
-
-    node: NodeId
-    condition: EdgeId
-
-    @property
-    def edges(self) -> tuple[EdgeId, ...]:
-        return (self.condition,)
-
-
-@dataclass(frozen=True)
-class Otherwise:
-    """Between the two ways of a Branch."""
+class _OfNode:
+    """An item that belongs to an If, a Loop or a Scan. edges: what it reads or writes."""
 
     node: NodeId
 
@@ -38,7 +26,23 @@ class Otherwise:
 
 
 @dataclass(frozen=True)
-class Repeat:
+class Branch(_OfNode):
+    """What follows runs where the condition holds, else what is behind the Otherwise."""
+
+    condition: EdgeId
+
+    @property
+    def edges(self) -> tuple[EdgeId, ...]:
+        return (self.condition,)
+
+
+@dataclass(frozen=True)
+class Otherwise(_OfNode):
+    """Between the two ways of a Branch."""
+
+
+@dataclass(frozen=True)
+class Repeat(_OfNode):
     """What follows, up to the End, runs round after round while the condition holds.
 
     trips: an edge that says how many rounds there are at most; most: the same as a number; both
@@ -46,7 +50,6 @@ class Repeat:
     exactly: how many rounds the static shapes ask for; a run with another number of them fails.
     """
 
-    node: NodeId
     trips: EdgeId | None
     most: int | None
     condition: EdgeId | None
@@ -65,10 +68,9 @@ class Repeat:
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(_OfNode):
     """The number of the round is written: 0, 1, 2, as an int64."""
 
-    node: NodeId
     edge: EdgeId
 
     @property
@@ -77,14 +79,13 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Element:
+class Element(_OfNode):
     """The element that belongs to the round is copied out of a tensor, or into it.
 
     It consists of `pieces` pieces of `bytes` bytes; the tensor has `count` elements along its axis,
     so that pieces of one element are count * bytes apart. backwards: the last comes first.
     """
 
-    node: NodeId
     whole: EdgeId
     element: EdgeId
     into: bool
@@ -99,14 +100,8 @@ class Element:
 
 
 @dataclass(frozen=True)
-class End:
+class End(_OfNode):
     """Behind the last item of a Branch or a Repeat."""
-
-    node: NodeId
-
-    @property
-    def edges(self) -> tuple[EdgeId, ...]:
-        return ()
 
 
 ControlItem = Branch | Otherwise | Repeat | Count | Element | End

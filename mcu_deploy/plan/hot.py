@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mcu_deploy.backends.interface import Constant
-from mcu_deploy.plan import traffic
+from mcu_deploy.plan import control, traffic
 from mcu_deploy.plan.alignment import ALIGNMENT, aligned
 from mcu_deploy.plan.model import Hot, InPool, Program, Step
 
@@ -52,7 +52,7 @@ def content(constant: Constant) -> tuple[str, bytes]:
 
 def _arrays(program: Program) -> list[_Array]:
     found: dict[tuple[str, bytes], _Array] = {}
-    for step, times in zip(program, traffic.rounds(program), strict=True):
+    for step, times in zip(program, control.times(program), strict=True):
         if not isinstance(step, Step):
             continue
         constants = step.choice.workload.constants

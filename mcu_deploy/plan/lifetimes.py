@@ -6,7 +6,7 @@ the whole, or a partition alone. Kept tensors, states and partitions only add co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind
@@ -22,7 +22,6 @@ from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.lowering import Happening, lower
 from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor
 from mcu_deploy.plan.parts import find_parts, runs_of
-from mcu_deploy.plan.storage import Sharing
 
 Pair = tuple[int, int]
 
@@ -91,8 +90,9 @@ def analyse(
     made = _Buffers(graph, analysis)
     program = made.program(happenings)
     offsets = _private_offsets(choices, calls)
-    private = made.private(max((o + r.bytes for r, o in offsets.items()), default=0))
-    table = made.table(slots * pointer_bytes)
+    size = max((offset + region.bytes for region, offset in offsets.items()), default=0)
+    private = made.persistent(size, "private memory of backends")
+    table = made.persistent(slots * pointer_bytes, "pointers to the caller's tensors")
     bound += sum(aligned(made.buffers[b].bytes) for b in (private, table) if b is not None)
     return Lifetimes(
         tuple(program), tuple(made.buffers), made.tensors, made.slots,
@@ -142,38 +142,24 @@ class _Buffers:
 
     def _step(self, index: int, position: int, choice: Choice) -> Step:
         """A layer that is called; its scratch is added to the buffers."""
-        scratch, regions = None, {}
+        buffers: dict[Region | None, int] = {}
+        mark = self._analysis.position_marks.get(position)
         for size, region in scratches(choice):
             what = "scratch" if region is None else region.name
-            number = self._add(
-                size, position, [position in run.positions for run in self._analysis.runs],
-                f"{what} of {choice.layer.short}",
-            )  # fmt: skip
-            if region is None:
-                scratch = number
-            else:
-                regions[region] = number
-        return Step(index, choice, scratch, regions)
+            number = buffers[region] = len(self.buffers)
+            label = f"{what} of {choice.layer.short}"
+            self.buffers.append(Buffer(number, size, position, position, label))
+            self._marks[number] = set() if mark is None else {mark}
+            for lives, run in zip(self._lives, self._analysis.runs, strict=True):
+                if position in run.positions:
+                    lives[number] = (position, position)
+        regions = {region: number for region, number in buffers.items() if region is not None}
+        return Step(index, choice, buffers.get(None), regions)
 
-    def _add(self, size: int, position: int, present: Sequence[bool], label: str) -> int:
-        number = len(self.buffers)
-        self.buffers.append(Buffer(number, size, position, position, label))
-        mark = self._analysis.position_marks.get(position)
-        self._marks[number] = set() if mark is None else {mark}
-        for lives, there in zip(self._lives, present, strict=True):
-            if there:
-                lives[number] = (position, position)
-        return number
-
-    def private(self, size: int) -> int | None:
-        """The buffer of the private regions, which nothing else ever shares; None without any."""
-        return self._persistent(size, "private memory of backends") if size else None
-
-    def table(self, size: int) -> int | None:
-        """The buffer of the table of pointers; None where no entry is needed."""
-        return self._persistent(size, "pointers to the caller's tensors") if size else None
-
-    def _persistent(self, size: int, label: str) -> int:
+    def persistent(self, size: int, label: str) -> int | None:
+        """A buffer which nothing else ever shares; None where no byte is needed."""
+        if not size:
+            return None
         number, end = len(self.buffers), self._analysis.end
         self.buffers.append(Buffer(number, size, -1, end, label, persistent=True))
         for lives in self._lives:
@@ -204,28 +190,13 @@ class _Buffers:
 
     def overlaps(self) -> dict[Pair, int]:
         """(output, input) and the distance, where that one step is all that they have in common."""
-        storages = self._analysis.storages.of
-        found: dict[Pair, int] = {}
-        for sharing_ in self._analysis.sharings:
-            source, target = storages[sharing_.source], storages[sharing_.target]
-            pair = (self._numbers[id(target)], self._numbers[id(source)])
-            if sharing_.exact or source is target:
-                continue
-            if not (source.is_free and target.is_free):
-                continue
-            if self._analysis.clash(source, target):
-                continue
-            if self._analysis.storages.is_overwritten(sharing_):
-                continue
-            if all(self._only_at(lives, pair, sharing_) for lives in self._lives):
-                found[pair] = sharing_.distance
-        return found
-
-    def _only_at(self, lives: Mapping[int, Life], pair: Pair, found: Sharing) -> bool:
-        output, input_ = (lives.get(number) for number in pair)
-        if output is None or input_ is None:
-            return True
-        return input_[1] < output[0] or input_[1] == found.position == output[0]
+        analysis, of = self._analysis, self._analysis.storages.of
+        lives = [analysis.lives(run) for run in analysis.runs]
+        return {
+            (self._numbers[id(of[s.target])], self._numbers[id(of[s.source])]): s.distance
+            for s in analysis.sharings
+            if not s.exact and analysis.may_overlap(s, lives)
+        }
 
 
 def _private_offsets(choices: Sequence[Chosen], calls: Sequence[RegionCall]) -> dict[Region, int]:

@@ -66,9 +66,16 @@ def assign(
     filling = _Filling(problem, benefits, pools, labels)
     fixed = {buffer: names.index(name) for buffer, name in sorted(pinned.items())}
     filling.require_pinned_fit(fixed)
+    # From the fastest pool on, each gets what earns the most of what is left. Where that leaves
+    # something without room, what is hard to place comes first, from either end.
+    fastest_first = filling.by_speed
     left_over: list[int] = []
-    for fill in (filling.by_benefit, filling.largest_first, filling.slowest_first):
-        placed, rest = fill(fixed)
+    for order, choose in (
+        (fastest_first, filling.most_benefit),
+        (fastest_first, filling.largest),
+        (fastest_first[::-1], filling.largest),
+    ):
+        placed, rest = filling.divide(fixed, order, choose)
         if not rest:
             return filling.place(placed)
         left_over = left_over or rest
@@ -89,26 +96,14 @@ class _Filling:
         self._benefits = benefits
         self._pools = pools
         self._labels = labels
-        self._by_speed = sorted(range(len(pools)), key=lambda p: (-pools[p].speed, p))
+        self.by_speed = sorted(range(len(pools)), key=lambda p: (-pools[p].speed, p))
         self._known: dict[tuple[int, frozenset[int]], Placement] = {}
         self._degree = [1] * len(problem.sizes)
         for pair in problem.conflicts:
             for buffer in pair:
                 self._degree[buffer] += 1
 
-    def by_benefit(self, fixed: Mapping[int, int]) -> tuple[dict[int, int], list[int]]:
-        """From the fastest pool to the slowest, each gets what earns the most of what is left."""
-        return self._divide(fixed, self._by_speed, self._most_benefit)
-
-    def largest_first(self, fixed: Mapping[int, int]) -> tuple[dict[int, int], list[int]]:
-        """What is hard to place first; for when earning the most leaves something without room."""
-        return self._divide(fixed, self._by_speed, self._largest)
-
-    def slowest_first(self, fixed: Mapping[int, int]) -> tuple[dict[int, int], list[int]]:
-        """The same, from the slowest pool to the fastest."""
-        return self._divide(fixed, self._by_speed[::-1], self._largest)
-
-    def _divide(
+    def divide(
         self,
         fixed: Mapping[int, int],
         order: Sequence[int],
@@ -128,7 +123,7 @@ class _Filling:
             rest = [buffer for buffer in rest if buffer not in chosen]
         return placed, rest
 
-    def _most_benefit(self, pool: int, own: frozenset[int], rest: Sequence[int]) -> frozenset[int]:
+    def most_benefit(self, pool: int, own: frozenset[int], rest: Sequence[int]) -> frozenset[int]:
         sizes, benefits, degree = self._problem.sizes, self._benefits, self._degree
 
         def by_density(buffer: int) -> float:
@@ -146,7 +141,7 @@ class _Filling:
         best = self._improve(pool, own, orders[0], best)
         return self._greedy(pool, best, [buffer for buffer in rest if buffer not in best])
 
-    def _largest(self, pool: int, own: frozenset[int], rest: Sequence[int]) -> frozenset[int]:
+    def largest(self, pool: int, own: frozenset[int], rest: Sequence[int]) -> frozenset[int]:
         order = sorted(rest, key=lambda b: (-self._problem.sizes[b], b))
         return self._greedy(pool, own, order)
 
@@ -229,7 +224,7 @@ class _Filling:
         """The sentence that says what fits nowhere."""
         pools = ", ".join(
             f"{pool.name!r} has {'no limit' if pool.capacity is None else f'{pool.capacity} bytes'}"
-            for pool in (self._pools[p] for p in self._by_speed)
+            for pool in (self._pools[p] for p in self.by_speed)
         )
         return (
             f"There is no room for {self._list(rest)} beside what lives at the same time: {pools}. "

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mcu_deploy.backends.interface import Constant, Layer
+from mcu_deploy.plan import control
 from mcu_deploy.plan.analysis import scratches
-from mcu_deploy.plan.control import Branch, ControlItem, Element, End, Repeat
+from mcu_deploy.plan.control import ControlItem, Element
 from mcu_deploy.plan.lifetimes import Lifetimes
-from mcu_deploy.plan.model import Copy, Program, Step
+from mcu_deploy.plan.model import Copy, Step
 
 _FACTORS = 2
 
@@ -23,25 +24,9 @@ _FACTORS = 2
 def of_buffers(lives: Lifetimes) -> list[int]:
     """For each buffer the bytes that are read and written in it over a run of the network."""
     found = [0] * len(lives.buffers)
-    for item, times in zip(lives.program, rounds(lives.program), strict=True):
+    for item, times in zip(lives.program, control.times(lives.program), strict=True):
         for buffer, size in _of_step(lives, item) if isinstance(item, Step) else _of(lives, item):
             found[buffer] += times * size
-    return found
-
-
-def rounds(program: Program) -> list[int]:
-    """How often each item of a program runs, as far as it is known: else once."""
-    found: list[int] = []
-    outside: list[int] = []
-    times = 1
-    for item in program:
-        if isinstance(item, End):
-            times = outside.pop()
-        found.append(times)
-        if isinstance(item, Branch | Repeat):
-            outside.append(times)
-        if isinstance(item, Repeat):
-            times *= item.exactly or item.most or 1
     return found
 
 

@@ -20,6 +20,7 @@ from mcu_deploy.plan import (
     Plan,
     PlanError,
     check,
+    control,
     hot,
     make,
     planner,
@@ -86,9 +87,9 @@ def test_what_a_loop_holds_counts_once_a_round() -> None:
         End(1),
         Copy(0, 1),
     )
-    assert traffic.rounds(program) == [1, 1, 10, 10, 50, 10, 10, 1, 1]
+    assert control.times(program) == [1, 10, 10, 50, 50, 50, 10, 10, 1]
     ways = (Branch(1, 0), Copy(0, 1), Otherwise(1), Copy(0, 1), End(1))
-    assert traffic.rounds(ways) == [1] * 5
+    assert control.times(ways) == [1] * 5
 
 
 def test_what_is_read_most_gets_the_fast_memory() -> None:
