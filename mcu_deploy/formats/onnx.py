@@ -25,7 +25,13 @@ from mcu_deploy.formats.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refused_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes
-from mcu_deploy.formats.onnx_operators import domain_of, set_aside_undefined, strangers, text_of
+from mcu_deploy.formats.onnx_operators import (
+    domain_of,
+    opset_of,
+    set_aside_undefined,
+    strangers,
+    text_of,
+)
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
@@ -82,8 +88,8 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
         _plain_form, path, raw, shapes, memory_bytes=room
     )
     model = onnx.load_model_from_string(plain)
-    opset = max((o.version for o in model.opset_import if not domain_of(o.domain)), default=0)
-    read = to_graph(model.graph, text_of(model.graph.name or path.stem), opset)
+    name = text_of(model.graph.name or path.stem)
+    read = to_graph(model.graph, name, opset_of(model.opset_import))
     return checked(
         replace(read.graph, source_sha256=hashlib.sha256(raw).hexdigest()),
         read.parts,
@@ -141,18 +147,18 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
         raise ModelError(
             f"{path} holds no network: it is empty or no ONNX file. Export the model again."
         )
-    for opset in model.opset_import:
-        if opset.domain in ("", "ai.onnx") and opset.version < 7:
-            raise ModelError(
-                f"{path} uses ONNX opset {opset.version}; mcu-deploy reads opset 7 and later. "
-                "Convert it with onnx.version_converter."
-            )
-        newest = onnx.defs.onnx_opset_version()
-        if opset.domain in ("", "ai.onnx") and opset.version > newest:
-            raise ModelError(
-                f"{path} uses ONNX opset {opset.version}, and the installed onnx package knows "
-                f"operators up to opset {newest}. Update onnx, or export to an older opset."
-            )
+    oldest = min((o.version for o in model.opset_import if not domain_of(o.domain)), default=7)
+    opset, newest = opset_of(model.opset_import), onnx.defs.onnx_opset_version()
+    if oldest < 7:
+        raise ModelError(
+            f"{path} uses ONNX opset {oldest}; mcu-deploy reads opset 7 and later. "
+            "Convert it with onnx.version_converter."
+        )
+    if opset > newest:
+        raise ModelError(
+            f"{path} uses ONNX opset {opset}, and the installed onnx package knows "
+            f"operators up to opset {newest}. Update onnx, or export to an older opset."
+        )
     return model
 
 

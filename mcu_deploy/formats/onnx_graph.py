@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import onnx
 
-from mcu_deploy.errors import ModelError, UnsupportedError
+from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.obstacles import Obstacle
-from mcu_deploy.formats.onnx_inference import refuse_training
+from mcu_deploy.formats.onnx_inference import training
 from mcu_deploy.formats.onnx_operators import (
     COUNTING,
     UNDEFINED,
@@ -227,11 +227,9 @@ class _Reader:
     def _require_inference(self, node: onnx.NodeProto) -> None:
         """Raises _LeftOut for a Dropout that trains."""
         constants = [self.editor.constants.get(self.edges.get(i, -1)) for i in node.input[1:3]]
-        try:
-            refuse_training(node, *(*constants, None, None)[:2])
-        except UnsupportedError as error:
-            clause = str(error).partition(f"{node.name!r} ")[2].rstrip(".") or str(error)
-            raise _LeftOut(f"it {clause}", weak=False) from None
+        clause = training(node, *(*constants, None, None)[:2])
+        if clause is not None:
+            raise _LeftOut(clause, weak=False)
 
     def _dropout(self, node: onnx.NodeProto, name: str) -> None:
         """At inference it is its input; its mask says that every element is kept."""

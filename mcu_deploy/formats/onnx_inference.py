@@ -12,7 +12,6 @@ import numpy as np
 import onnx
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import all_nodes
@@ -42,20 +41,17 @@ def refused_attributes(model: onnx.ModelProto) -> list[Obstacle]:
     ]
 
 
-def refuse_training(node: onnx.NodeProto, ratio: Array | None, training: Array | None) -> None:
-    """Raises UnsupportedError where a Dropout may set elements to zero.
+def training(node: onnx.NodeProto, ratio: Array | None, mode: Array | None) -> str | None:
+    """Why a Dropout may set elements to zero, as a clause; None where it does not.
 
-    ratio, training: its inputs, where they are constants; older opsets do not have them.
+    ratio, mode: its inputs, where they are constants; older opsets do not have them.
     """
     if len(node.input) < 3 or not node.input[2]:
-        return
-    if training is None:
-        raise UnsupportedError(
-            f"Dropout {node.name!r} reads its training_mode from a tensor that is computed at run "
-            "time. Export the model for inference (model.eval() in PyTorch)."
-        )
-    if np.any(training) and (ratio is None or np.any(ratio)):
-        raise UnsupportedError(
-            f"Dropout {node.name!r} is in training mode, in which it sets random elements to zero. "
-            "Export the model for inference (model.eval() in PyTorch)."
-        )
+        return None
+    if mode is None:
+        what = "it reads its training_mode from a tensor that is computed at run time"
+    elif np.any(mode) and (ratio is None or np.any(ratio)):
+        what = "it is in training mode, in which it sets random elements to zero"
+    else:
+        return None
+    return f"{what}. Export the model for inference (model.eval() in PyTorch)"

@@ -22,6 +22,11 @@ def domain_of(domain: str | bytes) -> str:
     return "" if text == "ai.onnx" else text
 
 
+def opset_of(imports: Iterable[onnx.OperatorSetIdProto], default: int = 0) -> int:
+    """The version of ONNX's own operators."""
+    return max((o.version for o in imports if not domain_of(o.domain)), default=default)
+
+
 # The domain of nodes that claim to be ONNX's own and are not, once they are set aside.
 UNDEFINED = "mcu-deploy.undefined"
 _RANDOM = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli"}
@@ -44,7 +49,7 @@ def _set_aside(
     imports: MutableSequence[onnx.OperatorSetIdProto],
     model: onnx.ModelProto,
 ) -> None:
-    version = max((o.version for o in imports if not domain_of(o.domain)), default=1)
+    version = opset_of(imports, 1)
     local = {text_of(f.name) for f in model.functions if not domain_of(f.domain)}
     found = False
     for node in all_nodes(nodes):

@@ -14,6 +14,7 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_branches import inline, take_shapes
 from mcu_deploy.formats.onnx_forms import is_special, rewrite_one
 from mcu_deploy.formats.onnx_loops import complete_loops
+from mcu_deploy.formats.onnx_operators import domain_of, draws_values, opset_of
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_below, subgraphs_of
 
@@ -23,7 +24,6 @@ _LARGEST_FOLDED_BYTES = 16 << 20
 _NEVER_FOLDED = {"DequantizeLinear", "QuantizeLinear"}
 # May make much of little: folded where the size of the result is known before.
 _GROWS = {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "OneHot", "EyeLike"}
-_RANDOM = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli"}
 
 
 def forget_shapes(graph: onnx.GraphProto) -> None:
@@ -63,7 +63,7 @@ def _rewrite_forms(model: onnx.ModelProto) -> None:
     a node contradicts the inference.
     """
     scopes = (model.graph, *subgraphs_below(model.graph))
-    opset = _opset(model)
+    opset = opset_of(model.opset_import)
     if not any(is_special(node, opset) for scope in scopes for node in scope.node):
         return
     while _rewrite_one(model, _inferred(model, strict=False)):
@@ -76,13 +76,9 @@ def _rewrite_forms(model: onnx.ModelProto) -> None:
 
 def _rewrite_one(model: onnx.ModelProto, inferred: onnx.ModelProto) -> bool:
     """Rewrites a node of `model` by the shapes of `inferred`; whether there was one."""
-    shapes, opset = _all_shapes(inferred.graph), _opset(model)
+    shapes, opset = _all_shapes(inferred.graph), opset_of(model.opset_import)
     scopes = (model.graph, *subgraphs_below(model.graph))
     return any(rewrite_one(scope, shapes, opset) for scope in scopes)
-
-
-def _opset(model: onnx.ModelProto) -> int:
-    return max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
 
 
 def _inferred(model: onnx.ModelProto, strict: bool) -> onnx.ModelProto:
@@ -168,7 +164,7 @@ def _evaluate(
     model: onnx.ModelProto,
 ) -> list[np.ndarray] | None:
     """The values of a node that depends on nothing but constants; None where it is not such."""
-    if node.domain not in ("", "ai.onnx") or node.op_type in _NEVER_FOLDED | _RANDOM:
+    if domain_of(node.domain) or node.op_type in _NEVER_FOLDED or draws_values(node):
         return None
     if node.op_type == "Shape" and node.input[0] in shapes:
         start = next((a.i for a in node.attribute if a.name == "start"), 0)

@@ -9,6 +9,7 @@ QLinearLeakyRelu, QLinearSoftmax, QLinearConcat, QGemm).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,11 @@ class _Rewriter:
         self.nodes.append(node)
         return output
 
+    def per_axis(self, scale: str, axis: int | None) -> int | None:
+        """The axis, where there are several scales."""
+        value = self.value(scale)
+        return axis if value is not None and value.size > 1 else None
+
     def constant(self, array: np.ndarray) -> str:
         name = f"{self.prefix}_c{len(self.nodes)}_{len(self.graph.initializer)}"
         self.graph.initializer.append(numpy_helper.from_array(array, name))
@@ -85,69 +91,37 @@ class _Rewriter:
         return self.dequantize(name, self.constant(scale), zero, 0 if scale.ndim else None)
 
 
-def _per_axis(rewriter: _Rewriter, scale: str, axis: int) -> int | None:
-    value = rewriter.value(scale)
-    return axis if value is not None and value.size > 1 else None
+@dataclass(frozen=True)
+class _Form:
+    """A quantized operator: what it is of real numbers, and its inputs.
 
+    axes: for each factor, each of which has a scale and a zero point behind it, the axis of
+    several scales. result: the place of the output's scale, behind the factors by default. bias:
+    the place of a bias.
+    """
 
-def _conv(r: _Rewriter) -> bool:
-    i = list(r.node.input)
-    x = r.dequantize(i[0], i[1], i[2])
-    w = r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], 0))
-    inputs = [x, w]
-    if len(i) > 8 and i[8]:
-        bias = r.bias(i[8], i[1], i[4])
-        if bias is None:
-            return False
-        inputs.append(bias)
-    r.apply("Conv", inputs, i[6], i[7])
-    return True
+    op: str
+    axes: tuple[int | None, ...]
+    result: int | None = None
+    bias: int | None = None
 
-
-def _matmul(r: _Rewriter) -> bool:
-    i = r.node.input
-    a = r.dequantize(i[0], i[1], i[2], _per_axis(r, i[1], -2))
-    b = r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], -1))
-    r.apply("MatMul", [a, b], i[6], i[7])
-    return True
-
-
-def _gemm(r: _Rewriter) -> bool:
-    i = [*r.node.input, *[""] * 9]
-    if not i[7]:
-        return False  # float output
-    transposed = any(a.name == "transB" and a.i for a in r.node.attribute)
-    inputs = [
-        r.dequantize(i[0], i[1], i[2]),
-        r.dequantize(i[3], i[4], i[5], _per_axis(r, i[4], 0 if transposed else 1)),
-    ]
-    if i[6]:
-        bias = r.bias(i[6], i[1], i[4], r.attribute("alpha", 1.0))
-        if bias is None:
-            return False
-        inputs.append(bias)
-    r.apply("Gemm", inputs, i[7], i[8])
-    return True
-
-
-def _binary(op: str) -> Callable[[_Rewriter], bool]:
-    def rewrite(r: _Rewriter) -> bool:
-        i = [*r.node.input, ""]
-        r.apply(op, [r.dequantize(*i[0:3]), r.dequantize(*i[3:6])], i[6], i[7])
+    def __call__(self, r: _Rewriter) -> bool:
+        i = [*r.node.input, *[""] * 9]
+        y = self.result or 3 * len(self.axes)
+        if r.attribute("channels_last", 0) or not i[y]:
+            return False  # without its scale, the output is float
+        axes = (self.axes[0], 0) if r.attribute("transB", 0) else self.axes
+        inputs = []
+        for k, axis in enumerate(axes):
+            x, scale, zero_point = i[3 * k : 3 * k + 3]
+            inputs.append(r.dequantize(x, scale, zero_point, r.per_axis(scale, axis)))
+        if self.bias is not None and i[self.bias]:
+            bias = r.bias(i[self.bias], i[1], i[4], r.attribute("alpha", 1.0))
+            if bias is None:
+                return False
+            inputs.append(bias)
+        r.apply(self.op, inputs, i[y], i[y + 1])
         return True
-
-    return rewrite
-
-
-def _unary(op: str) -> Callable[[_Rewriter], bool]:
-    def rewrite(r: _Rewriter) -> bool:
-        if r.attribute("channels_last", 0):
-            return False
-        i = [*r.node.input, ""]
-        r.apply(op, [r.dequantize(*i[0:3])], i[3], i[4])
-        return True
-
-    return rewrite
 
 
 def _softmax(r: _Rewriter) -> bool:
@@ -156,7 +130,7 @@ def _softmax(r: _Rewriter) -> bool:
         return False
     if not any(a.name == "axis" for a in r.node.attribute):
         r.node.attribute.append(helper.make_attribute("axis", -1))
-    return _unary("Softmax")(r)
+    return _Form("Softmax", (None,))(r)
 
 
 def _concat(r: _Rewriter) -> bool:
@@ -167,15 +141,15 @@ def _concat(r: _Rewriter) -> bool:
 
 
 _REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
-    ("", "QLinearConv"): _conv,
-    ("", "QLinearMatMul"): _matmul,
-    (_MICROSOFT, "QGemm"): _gemm,
-    (_MICROSOFT, "QLinearAdd"): _binary("Add"),
-    (_MICROSOFT, "QLinearMul"): _binary("Mul"),
-    (_MICROSOFT, "QLinearAveragePool"): _unary("AveragePool"),
-    (_MICROSOFT, "QLinearGlobalAveragePool"): _unary("GlobalAveragePool"),
-    (_MICROSOFT, "QLinearSigmoid"): _unary("Sigmoid"),
-    (_MICROSOFT, "QLinearLeakyRelu"): _unary("LeakyRelu"),
+    ("", "QLinearConv"): _Form("Conv", (None, 0), bias=8),
+    ("", "QLinearMatMul"): _Form("MatMul", (-2, -1)),
+    (_MICROSOFT, "QGemm"): _Form("Gemm", (None, 1), result=7, bias=6),
+    (_MICROSOFT, "QLinearAdd"): _Form("Add", (None, None)),
+    (_MICROSOFT, "QLinearMul"): _Form("Mul", (None, None)),
+    (_MICROSOFT, "QLinearAveragePool"): _Form("AveragePool", (None,)),
+    (_MICROSOFT, "QLinearGlobalAveragePool"): _Form("GlobalAveragePool", (None,)),
+    (_MICROSOFT, "QLinearSigmoid"): _Form("Sigmoid", (None,)),
+    (_MICROSOFT, "QLinearLeakyRelu"): _Form("LeakyRelu", (None,)),
     (_MICROSOFT, "QLinearSoftmax"): _softmax,
     (_MICROSOFT, "QLinearConcat"): _concat,
 }

@@ -138,6 +138,15 @@ class Operation:
         read.Init(self._options.Bytes, self._options.Pos)
         return read  # type: ignore[no-any-return]
 
+    def require_alike(self, *tensors: Tensor) -> None:
+        """Raises where integers that are moved as they are would not mean the same numbers."""
+        kinds = {(tensor.type.dtype, tensor.type.quantization) for tensor in tensors}
+        if len(kinds) > 1:
+            raise self.unsupported(
+                "moves integers between tensors of different types or scales",
+                "TFLite-Micro does not rescale them either; convert the model again.",
+            )
+
     def damaged(self, clause: str) -> ModelError:
         """An error for sizes or values that do not fit together."""
         return ModelError(

@@ -19,13 +19,7 @@ from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, TensorType
 from mcu_deploy.ir.graph import freeze
 from mcu_deploy.operators import Call
 from mcu_deploy.operators.base import evaluate
-from mcu_deploy.passes.quantization import (
-    BYTES,
-    converts,
-    dequantizer,
-    moved,
-    quantizer,
-)
+from mcu_deploy.passes.quantization import BYTES, converts, dequantizer, moved, quantizer
 
 
 def commute(graph: Graph) -> Graph:

@@ -13,16 +13,7 @@ import numpy as np
 
 from mcu_deploy import operators
 from mcu_deploy.arithmetic import dequantize
-from mcu_deploy.ir import (
-    DType,
-    EdgeId,
-    Graph,
-    GraphEditor,
-    Node,
-    NodeId,
-    Quantization,
-    TensorType,
-)
+from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, NodeId, Quantization, TensorType
 from mcu_deploy.operators.weight_only import output_axis
 from mcu_deploy.passes.quantization import BYTES, converts, dequantizer, quantizer, stated
 

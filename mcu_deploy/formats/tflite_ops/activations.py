@@ -76,23 +76,14 @@ def add_clamp(
     graph.add(operation, "Clip", [x, *limits], operation.output, order=order)
 
 
-def _is_float(operation: Operation) -> bool:
-    """Whether a function is one of float32; otherwise its tensors must be int8 or uint8."""
-    x, y = operation.input(0), operation.output
-    if x.type.shape != y.type.shape:
-        raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(x.type.shape)}")
-    return is_float(operation, x, y)
-
-
-def is_float(operation: Operation, *tensors: Tensor | None) -> bool:
+def is_float(operation: Operation, *tensors: Tensor) -> bool:
     """Whether all tensors are float32 (True) or all are quantized per tensor (False).
 
     Constants may be quantized per axis. Raises UnsupportedError for mixtures and other types.
     """
-    present = [t for t in tensors if t is not None]
-    if all(t.type.dtype.value == "float32" for t in present):
+    if all(t.type.dtype is DType.FLOAT32 for t in tensors):
         return True
-    for tensor in present:
+    for tensor in tensors:
         type_ = tensor.type
         if type_.dtype.bytes != 1 or not type_.is_quantized:
             raise operation.unsupported(
@@ -157,7 +148,7 @@ def _leaky_relu(operation: Operation, graph: GraphBuilder) -> None:
 
 def _domain(operation: Operation) -> str:
     """ONNX's for float32, ours for int8."""
-    if _is_float(operation):
+    if is_float(operation, operation.input(0), operation.output):
         return ""
     for tensor in (operation.input(0), operation.output):
         if tensor.type.dtype is not DType.INT8:
@@ -172,7 +163,7 @@ def _real(op: str) -> Any:
     """A function that is computed on float32 alone."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        if not _is_float(operation):
+        if not is_float(operation, operation.input(0), operation.output):
             raise operation.unsupported(
                 "computes quantized integers", "mcu-deploy computes it on float32; convert it so."
             )

@@ -16,26 +16,16 @@ from mcu_deploy.operators import Call
 from mcu_deploy.operators.selection import nearest_positions
 
 
-def check_moves(operation: Operation) -> None:
-    """Output and inputs have one type and one scale."""
-    y = operation.output.type
-    for tensor in (operation.input(0), operation.output):
-        if tensor.type.dtype != y.dtype or tensor.type.quantization != y.quantization:
-            raise operation.damaged(
-                f"it moves elements of {operation.input(0).type} into {y} of another scale"
-            )
-
-
 def _reshape(operation: Operation, graph: GraphBuilder) -> None:
     """The output's shape is in the file; the input or option with a shape is not looked at."""
-    check_moves(operation)
+    operation.require_alike(operation.input(0), operation.output)
     if operation.input(0).type.elements != operation.output.type.elements:
         raise operation.damaged("its output has not as many elements as its input")
     graph.add_reshape(operation, graph.read(operation.input(0)), operation.output)
 
 
 def _transpose(operation: Operation, graph: GraphBuilder) -> None:
-    check_moves(operation)
+    operation.require_alike(operation.input(0), operation.output)
     perm = tuple(int(a) for a in operation.constant(1).reshape(-1))
     edge = graph.read(operation.input(0))
     graph.add(operation, "Transpose", [edge], operation.output, {"perm": perm})
@@ -45,22 +35,15 @@ def _concatenation(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.ConcatenationOptions)
     if fused_activation(operation, options.FusedActivationFunction()) != (-np.inf, np.inf):
         raise operation.unsupported("has a fused activation", "Convert it as an operator.")
-    y = operation.output
-    for tensor in operation.inputs:
-        if tensor is None or tensor.type.dtype != y.type.dtype:
-            raise operation.damaged("a part is missing or of another type")
-        if tensor.type.quantization != y.type.quantization:
-            raise operation.unsupported(
-                f"has the part {tensor.name!r} of another scale than its output's",
-                "TFLite-Micro joins the integers as they are; convert the model again.",
-            )
-    parts = [graph.read_optional(tensor) for tensor in operation.inputs]
-    graph.add(operation, "Concat", parts, y, {"axis": int(options.Axis())})
+    parts = [operation.input(index) for index in range(len(operation.inputs))]
+    operation.require_alike(*parts, operation.output)
+    edges, axis = [graph.read(part) for part in parts], int(options.Axis())
+    graph.add(operation, "Concat", edges, operation.output, {"axis": axis})
 
 
 def _pad(operation: Operation, graph: GraphBuilder) -> None:
     """PAD fills with the zero point, PADV2 with a constant of the tensor's own type."""
-    check_moves(operation)
+    operation.require_alike(operation.input(0), operation.output)
     x, y = operation.input(0), operation.output
     amounts = operation.constant(1)
     if amounts.shape != (x.type.rank, 2) or (amounts.size and amounts.min() < 0):
@@ -82,7 +65,7 @@ def _pad(operation: Operation, graph: GraphBuilder) -> None:
 
 def _resize_nearest(operation: Operation, graph: GraphBuilder) -> None:
     """ONNX's Resize where it picks the same elements, else one Gather an axis."""
-    check_moves(operation)
+    operation.require_alike(operation.input(0), operation.output)
     options = operation.options(tflite.ResizeNearestNeighborOptions)
     x, y = operation.input(0), operation.output
     if x.type.rank != 4 or y.type.rank != 4 or not x.type.elements or not y.type.elements:

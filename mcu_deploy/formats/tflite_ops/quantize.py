@@ -11,10 +11,9 @@ from mcu_deploy.formats.tflite_ops import DOMAIN
 
 def _quantize(operation: Operation, graph: GraphBuilder) -> None:
     x, y = operation.input(0), operation.output
-    _check(operation)
     if not y.type.is_quantized:
         raise operation.damaged(f"its output is {y.type}, which has no scale")
-    real = x.type.dtype.value == "float32"
+    real = x.type.dtype.is_float
     if not real and not x.type.is_quantized:
         raise operation.unsupported(f"quantizes {x.type}", "Convert the model from float32.")
     op = "Quantize" if real else "Requantize"
@@ -24,13 +23,12 @@ def _quantize(operation: Operation, graph: GraphBuilder) -> None:
 def _dequantize(operation: Operation, graph: GraphBuilder) -> None:
     """ONNX's DequantizeLinear is the same: one product of float32, which is rounded once."""
     x, y = operation.input(0), operation.output
-    _check(operation)
     if x.type.dtype == y.type.dtype:
         # Constants of float16 are read as float32.
         graph.add(operation, "Identity", [graph.read(x)], y)
         return
     quantization = x.type.quantization
-    if not x.type.is_quantized or quantization is None or y.type.dtype.value != "float32":
+    if not x.type.is_quantized or quantization is None or not y.type.dtype.is_float:
         raise operation.unsupported(
             f"makes {y.type} of {x.type}", "Convert the model with quantized integers."
         )
@@ -44,12 +42,6 @@ def _dequantize(operation: Operation, graph: GraphBuilder) -> None:
     ]
     attributes = {} if quantization.axis is None else {"axis": quantization.axis}
     graph.add(operation, "DequantizeLinear", inputs, y, attributes)
-
-
-def _check(operation: Operation) -> None:
-    x, y = operation.input(0), operation.output
-    if x.type.shape != y.type.shape:
-        raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(x.type.shape)}")
 
 
 CONVERTERS = {"QUANTIZE": _quantize, "DEQUANTIZE": _dequantize}

@@ -15,28 +15,20 @@ from mcu_deploy.formats.tflite_ops.activations import is_float
 
 def _reduce(op: str) -> Any:
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        keep = bool(operation.options(tflite.ReducerOptions).KeepDims())
+        keep = int(operation.options(tflite.ReducerOptions).KeepDims())
         x, y = operation.input(0), operation.output
         rank = x.type.rank
         given = [int(a) for a in operation.constant(1).reshape(-1)]
         if not given or any(not -rank <= a < rank for a in given) or not x.type.elements:
             raise operation.damaged(f"its axes are {given}, and its input has {rank}")
         axes = tuple(sorted({a % rank for a in given}))
-        wanted = tuple(
-            1 if axis in axes else size
-            for axis, size in enumerate(x.type.shape)
-            if keep or axis not in axes
-        )
-        if y.type.shape != wanted:
-            raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(wanted)}")
         edge = graph.read(x)
         if not is_float(operation, x, y) and op in ("Mean", "Sum"):
-            attributes = {"axes": axes, "keepdims": int(keep)}
+            attributes = {"axes": axes, "keepdims": keep}
             graph.add(operation, f"Reduce{op}", [edge], y, attributes, DOMAIN)
             return
-        if x.type.quantization != y.type.quantization:
-            raise operation.damaged("its output has another scale than its input")
-        inputs, attributes = [edge], {"keepdims": int(keep)}
+        operation.require_alike(x, y)
+        inputs, attributes = [edge], {"keepdims": keep}
         # Of ONNX's reductions in opset 17 only ReduceSum has its axes as an input.
         if op == "Sum":
             inputs.append(graph.constant(f"{y.name} axes", np.array(axes, np.int64)))

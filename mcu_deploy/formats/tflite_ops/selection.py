@@ -10,7 +10,6 @@ import tflite
 
 from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import GraphBuilder
-from mcu_deploy.formats.tflite_ops.movement import check_moves
 from mcu_deploy.ir import TensorType
 
 # Beyond the end of every axis, in either direction.
@@ -53,7 +52,7 @@ def _integers(operation: Operation, index: int) -> list[int]:
 
 def _slice(operation: Operation, graph: GraphBuilder) -> None:
     """A size of -1 is all that is left."""
-    check_moves(operation)
+    operation.require_alike(operation.input(0), operation.output)
     starts, sizes = _integers(operation, 1), _integers(operation, 2)
     ends = [_FAR if n == -1 else s + n for s, n in zip(starts, sizes, strict=True)]
     _add_slice(operation, graph, starts, ends, [1] * len(starts))
@@ -61,7 +60,7 @@ def _slice(operation: Operation, graph: GraphBuilder) -> None:
 
 def _strided_slice(operation: Operation, graph: GraphBuilder) -> None:
     """Bit i of a mask is of axis i: begin and end go to the border, shrink picks one element."""
-    check_moves(operation)
+    operation.require_alike(operation.input(0), operation.output)
     options = operation.options(tflite.StridedSliceOptions)
     if options.EllipsisMask() or options.NewAxisMask() or options.Offset():
         raise operation.unsupported(
@@ -86,16 +85,14 @@ def _split(operation: Operation, graph: GraphBuilder) -> None:
     """Into equal parts; the axis is the first input."""
     x, rank = operation.input(1), operation.input(1).type.rank
     axis = int(operation.constant(0).reshape(-1)[0])
-    parts = [y.type for y in operation.outputs]
-    if not -rank <= axis < rank or any(p.rank != rank for p in parts):
+    if not -rank <= axis < rank or any(y.type.rank != rank for y in operation.outputs):
         raise operation.damaged(f"its input has no axis {axis}, or a part has other axes")
-    if any(p.dtype != x.type.dtype or p.quantization != x.type.quantization for p in parts):
-        raise operation.damaged("a part has another type or scale than its input")
+    operation.require_alike(x, *operation.outputs)
     graph.add(operation, "Split", [graph.read(x)], operation.outputs, {"axis": axis % rank})
 
 
 def _gather(operation: Operation, graph: GraphBuilder) -> None:
-    check_moves(operation)
+    operation.require_alike(operation.input(0), operation.output)
     options = operation.options(tflite.GatherOptions)
     if options.BatchDims():
         raise operation.unsupported("gathers in batches", "Convert the model without batch_dims.")
@@ -111,8 +108,7 @@ def _pack(operation: Operation, graph: GraphBuilder) -> None:
     parts = []
     for index in range(len(operation.inputs)):
         x = operation.input(index)
-        if x.type.dtype != y.type.dtype or x.type.quantization != y.type.quantization:
-            raise operation.damaged("a part has another type or scale than its output")
+        operation.require_alike(x, y)
         shape = (*x.type.shape[:axis], 1, *x.type.shape[axis:])
         parts.append(graph.reshaped(operation, graph.read(x), shape))
     graph.add(operation, "Concat", parts, y, {"axis": axis})

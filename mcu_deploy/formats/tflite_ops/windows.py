@@ -22,6 +22,7 @@ _OIHW = (0, 3, 1, 2)
 # A window that is larger than this and twice its input reads nothing but padding in most taps; a
 # damaged file may ask for 2**31 of them.
 _LARGEST_WINDOW = 256
+_NOT_MIXED = "Convert the model with int8 activations, or without quantization."
 # Depthwise weights are (1, kH, kW, channels * multiplier); ONNX has one filter an output channel.
 _DEPTHWISE = (3, 0, 1, 2)
 
@@ -33,9 +34,9 @@ def _geometry(
 
     SAME pads so that an output position stands for each stride, the odd one at the end.
     """
-    x, y = operation.input(0), operation.output
-    if x.type.rank != 4 or y.type.rank != 4:
-        raise operation.damaged("its input or output has not four axes")
+    x = operation.input(0)
+    if x.type.rank != 4:
+        raise operation.damaged("its input has not four axes")
     if min(strides) < 1 or min(extent) < 1:
         raise operation.damaged(f"its strides are {list(strides)}, its window {list(extent)}")
     begins, ends = [], []
@@ -50,12 +51,6 @@ def _geometry(
             raise operation.damaged(f"its padding is number {padding}")
         begins.append(total // 2)
         ends.append(total - total // 2)
-        positions = (size + total - reach) // stride + 1
-        if y.type.shape[1 + axis] != positions or positions < 1:
-            raise operation.damaged(
-                f"its output has {y.type.shape[1 + axis]} positions along axis {1 + axis}, and "
-                f"its window {positions}"
-            )
     return {"strides": strides, "pads": (*begins, *ends)}
 
 
@@ -99,10 +94,7 @@ def _convolution(
     inputs = [x, graph.read(weights, order), graph.read_optional(bias)]
     if weights.type.is_quantized and operation.input(0).type.dtype is DType.FLOAT32:
         if operation.kind != "CONV_2D":
-            raise operation.unsupported(
-                "has float32 activations and quantized weights",
-                "Convert the model with int8 activations, or without quantization.",
-            )
+            raise operation.unsupported("has float32 activations and quantized weights", _NOT_MIXED)
         add_hybrid(operation, graph, inputs, y, attributes | clamp_attribute(bounds))
         return
     if is_float(operation, operation.input(0), weights, y):
@@ -132,7 +124,7 @@ def add_hybrid(
         raise operation.unsupported(
             f"has float32 activations and weights of {weights}, for which LiteRT quantizes with a "
             "zero point at run time",
-            "Convert the model with int8 activations, or without quantization.",
+            _NOT_MIXED,
         )
     graph.add(operation, "HybridConv", inputs, y, attributes, DOMAIN, NCHW)
 
@@ -161,11 +153,7 @@ def _pool(op: str) -> Any:
         if is_float(operation, x, y):
             add_clamped(operation, graph, op, inputs, attributes, bounds, NCHW)
             return
-        if x.type.quantization != y.type.quantization or x.type.dtype != y.type.dtype:
-            raise operation.unsupported(
-                "has an output of another scale than its input's",
-                "TFLite-Micro pools the integers as they are; convert the model again.",
-            )
+        operation.require_alike(x, y)
         clamp = clamp_attribute(bounds)
         # A maximum without a clamp is ONNX's.
         domain = "" if op == "MaxPool" and not clamp else DOMAIN
