@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -92,11 +92,22 @@ def run_onnxruntime(
     which would repair that, fails in 1.31.1 on models whose biases share a zero point). Raises
     ModelError where onnxruntime refuses the model.
     """
+    results, version = _onnxruntime(model, samples, states)
+    return Reference(
+        tuple(tuple(found.values()) for found in results), "onnxruntime", version, _SETTINGS
+    )
+
+
+def _onnxruntime(
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried], inner: bool = False
+) -> tuple[list[dict[str, Array]], str]:
+    """The outputs of each sample by name (inner: all tensors of the last one), and the version."""
     import onnxruntime
 
     version = str(onnxruntime.__version__)
-    results = _contained(f"onnxruntime {version}", _run_session, model, samples, states)
-    return Reference(results, "onnxruntime", version, _SETTINGS)
+    return _contained(
+        f"onnxruntime {version}", _run_session, model, samples, states, inner
+    ), version
 
 
 def _contained(program: str, run: Callable[..., T], model: Path, *arguments: Any) -> T:
@@ -117,9 +128,33 @@ def _contained(program: str, run: Callable[..., T], model: Path, *arguments: Any
 
 
 def _run_session(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried]
-) -> tuple[tuple[Array, ...], ...]:
-    return tuple(_step_by_step(_session(str(model)), samples, states))
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried], inner: bool
+) -> list[dict[str, Array]]:
+    session = _session(_with_outputs(model) if inner else str(model))
+    carried = {state.input: state.first for state in states}
+    names = [i.name for i in session.get_inputs() if i.name not in carried]
+    hidden = set() if inner else {state.output for state in states}
+    outputs = [o.name for o in session.get_outputs()]
+    results = []
+    for inputs in samples:
+        feed = dict(zip(names, inputs, strict=True)) | carried
+        found = dict(zip(outputs, map(np.asarray, session.run(None, feed)), strict=True))
+        carried = {state.input: found[state.output] for state in states}
+        shown = {name: value for name, value in found.items() if name not in hidden}
+        results.append(feed | shown if inner else shown)
+    return results[-1:] if inner else results
+
+
+def _with_outputs(model: Path) -> bytes:
+    """A model that puts out all tensors that nodes of its own graph write."""
+    import onnx
+
+    loaded = onnx.load(str(model))
+    given = {output.name for output in loaded.graph.output}
+    written = [name for node in loaded.graph.node for name in node.output if name]
+    more = [name for name in dict.fromkeys(written) if name not in given]
+    loaded.graph.output.extend(onnx.ValueInfoProto(name=name) for name in more)
+    return bytes(loaded.SerializeToString())
 
 
 def _session(model: str | bytes) -> Any:
@@ -133,65 +168,21 @@ def _session(model: str | bytes) -> Any:
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def _step_by_step(
-    session: Any, samples: Sequence[Sequence[Array]], states: Sequence[Carried]
-) -> Iterator[tuple[Array, ...]]:
-    """The outputs of each sample, with the states of the one before."""
-    carried = {state.input: state.first for state in states}
-    names = [i.name for i in session.get_inputs() if i.name not in carried]
-    hidden = {state.output for state in states}
-    outputs = [o.name for o in session.get_outputs()]
-    for inputs in samples:
-        feed = dict(zip(names, inputs, strict=True)) | carried
-        found = dict(zip(outputs, map(np.asarray, session.run(None, feed)), strict=True))
-        carried = {state.input: found[state.output] for state in states}
-        yield tuple(found[name] for name in outputs if name not in hidden)
-
-
 def reference_tensors(
     model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
 ) -> Mapping[str, Array]:
     """What the program of the model's format has in its tensors, by name, in the last sample.
 
-    Raises ModelError where it refuses the model.
+    Of an ONNX model the inputs and what nodes of its own graph write; nothing where LiteRT is not
+    installed. Raises ModelError where it refuses the model.
     """
     if model.suffix.lower() == ".onnx":
-        return _onnxruntime_tensors(model, samples, states)
-    return _litert_tensors(model, samples)
-
-
-def _onnxruntime_tensors(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
-) -> Mapping[str, Array]:
-    """All tensors of the last sample that nodes of the model's own graph write, and its inputs.
-
-    Raises ModelError where onnxruntime refuses the model.
-    """
-    import onnxruntime
-
-    version = str(onnxruntime.__version__)
-    return dict(_contained(f"onnxruntime {version}", _tensors, model, samples, states))
-
-
-def _tensors(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried]
-) -> tuple[tuple[str, Array], ...]:
-    import onnx
-
-    loaded = onnx.load(str(model))
-    given = {output.name for output in loaded.graph.output}
-    written = [name for node in loaded.graph.node for name in node.output if name]
-    more = [name for name in dict.fromkeys(written) if name not in given]
-    loaded.graph.output.extend(onnx.ValueInfoProto(name=name) for name in more)
-    session = _session(loaded.SerializeToString())
-    names = [o.name for o in session.get_outputs()]
-    carried = {state.input: state.first for state in states}
-    inputs = [i.name for i in session.get_inputs() if i.name not in carried]
-    for sample in samples:
-        feed = dict(zip(inputs, sample, strict=True)) | carried
-        found = dict(zip(names, map(np.asarray, session.run(None, feed)), strict=True))
-        carried = {state.input: found[state.output] for state in states}
-    return tuple((feed | found).items())
+        (found,), _ = _onnxruntime(model, samples, states, inner=True)
+        return found
+    package = _litert()
+    if package is None:
+        return {}
+    return _contained(f"LiteRT {_version(package)}", _interpreted_tensors, model, samples, package)
 
 
 # Where the same interpreter is installed from: its new package and its old one.
@@ -229,21 +220,10 @@ def _version(package: str) -> str:
     return str(getattr(importlib.import_module(package), "__version__", "of no version"))
 
 
-def _litert_tensors(model: Path, samples: Sequence[Sequence[Array]]) -> Mapping[str, Array]:
-    """All tensors of the last sample, by name; none where LiteRT is not installed.
-
-    Raises ModelError where LiteRT refuses the model.
-    """
-    package = _litert()
-    if package is None:
-        return {}
-    program = f"LiteRT {_version(package)}"
-    return dict(_contained(program, _interpreted_tensors, model, samples, package))
-
-
 def _interpreted_tensors(
     model: Path, samples: Sequence[Sequence[Array]], package: str
-) -> tuple[tuple[str, Array], ...]:
+) -> dict[str, Array]:
+    """All tensors of the last sample, by name."""
     interpreter = _interpreter(model, package, experimental_preserve_all_tensors=True)
     for detail, value in zip(interpreter.get_input_details(), samples[-1], strict=True):
         interpreter.set_tensor(detail["index"], value)
@@ -252,7 +232,7 @@ def _interpreted_tensors(
     for detail in interpreter.get_tensor_details():
         with contextlib.suppress(ValueError):  # a tensor that no operator of the model computes
             found[detail["name"]] = np.array(interpreter.get_tensor(detail["index"]))
-    return tuple(found.items())
+    return found
 
 
 def _interpret(

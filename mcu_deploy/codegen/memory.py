@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mcu_deploy.codegen import describe
 from mcu_deploy.codegen.places import Places
 from mcu_deploy.codegen.statements import Function, Statement
@@ -29,37 +27,30 @@ def begin(graph: Graph, plan: Plan) -> Function | None:
 
 def takes(plan: Plan, position: int, places: Places) -> tuple[str, ...]:
     """Takes what is needed from this position of the program on."""
-    managed = plan.managed
-    if managed is None:
-        return ()
-    take = f"_mcu_{managed.configuration.family}_take"
-    calls = [
-        f"{take}({places.manager()}, {places.slot(t.slot, t.buffer)}, {t.bytes})"
-        for t in managed.takes.get(position, ())
-    ]
-    return _unless_ok(calls, "MCU_ERROR_OUT_OF_MEMORY")
+    return _calls(plan, position, places, "take")
 
 
 def gives(plan: Plan, position: int, places: Places) -> tuple[str, ...]:
     """Gives back what is not needed behind this position of the program."""
+    return _calls(plan, position, places, "give")
+
+
+def _calls(plan: Plan, position: int, places: Places, verb: str) -> tuple[str, ...]:
     managed = plan.managed
     if managed is None:
         return ()
-    give = f"_mcu_{managed.configuration.family}_give"
-    calls = [
-        f"{give}({places.manager()}, {places.slot(t.slot, t.buffer)})"
-        for t in managed.gives.get(position, ())
+    is_take = verb == "take"
+    function = f"_mcu_{managed.configuration.family}_{verb}"
+    conditions = [
+        f"{function}({places.manager()}, {places.slot(t.slot, t.buffer)}"
+        f"{f', {t.bytes}' if is_take else ''}) != MCU_OK"
+        for t in (managed.takes if is_take else managed.gives).get(position, ())
     ]
-    return _unless_ok(calls, "MCU_ERROR_INVALID_FREE")
-
-
-def _unless_ok(calls: Sequence[str], error: str) -> tuple[str, ...]:
-    if not calls:
+    if not conditions:
         return ()
-    conditions = [f"{call} != MCU_OK" for call in calls]
-    first, *others = conditions
-    lines = [f"    if ({first}", *(f"        {condition}" for condition in others)]
-    return (" ||\n".join(lines) + ") {", f"        return {error};", "    }")
+    error = "MCU_ERROR_OUT_OF_MEMORY" if is_take else "MCU_ERROR_INVALID_FREE"
+    tests = " ||\n        ".join(conditions)
+    return (f"    if ({tests}) {{", f"        return {error};", "    }")
 
 
 def moves(plan: Plan, position: int, places: Places) -> tuple[str, ...]:

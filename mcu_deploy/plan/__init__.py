@@ -8,9 +8,7 @@ from mcu_deploy.plan.check import check
 from mcu_deploy.plan.dividing import Memories
 from mcu_deploy.plan.exposure import Exposure, Kept, Partition, State
 from mcu_deploy.plan.model import (
-    Buffer,
     Copy,
-    Hot,
     InPool,
     InSlot,
     Parallel,
@@ -23,15 +21,11 @@ from mcu_deploy.plan.model import (
     Tensor,
 )
 from mcu_deploy.plan.planner import OFFLINE, Planning, make
-from mcu_deploy.plan.schedules import SEQUENTIAL
 
 __all__ = [
     "OFFLINE",
-    "SEQUENTIAL",
-    "Buffer",
     "Copy",
     "Exposure",
-    "Hot",
     "InPool",
     "InSlot",
     "Kept",

@@ -16,26 +16,14 @@ from mcu_deploy.plan.model import Copy
 Happening = Choice | Copy | ControlItem
 
 
-@dataclass(frozen=True)
-class Join:
-    """An edge that is copied to another one at the end of a stretch, which it may write instead.
-
-    node: of the stretch. The other edge is what a Branch writes, or what a Repeat carries.
-    """
-
-    node: NodeId
-    source: EdgeId
-    target: EdgeId
-
-    @property
-    def copy(self) -> Copy:
-        return Copy(self.source, self.target)
+Join = tuple[NodeId, Copy]  # a copy at the end of a stretch of this node
 
 
 @dataclass
 class Lowered:
     """What happens, without views. extents: of each choice, where it begins and where the next
-    one does; joins: the copies that are not needed where both edges may have one place.
+    one does. branches, rounds: the copies into what a Branch writes and a Repeat carries, which are
+    not needed where both edges may have one place.
     """
 
     happenings: list[Happening] = field(default_factory=list)
@@ -100,7 +88,7 @@ class _Lowering:
         ):
             if target is not None:
                 self._do(Copy(source, target))
-                self.made.branches.append(Join(node.id, source, target))
+                self.made.branches.append((node.id, Copy(source, target)))
 
     def _repeat(self, control: Control) -> None:
         node = control.layer.node
@@ -122,7 +110,7 @@ class _Lowering:
         for carried in rounds.carried:
             if carried.next != carried.state:
                 self._do(Copy(carried.next, carried.state))
-                self.made.rounds.append(Join(node.id, carried.next, carried.state))
+                self.made.rounds.append((node.id, Copy(carried.next, carried.state)))
         self._do(End(node.id))
         for carried in rounds.carried:
             if carried.result is not None:

@@ -99,13 +99,6 @@ def _rows(network: Network, graph: Graph, assignment: Assignment) -> Iterator[Ex
 
 
 def _candidate(candidate: Candidate) -> CandidateRow:
-    costs = candidate.costs
+    costs, layout = candidate.costs, candidate.support.layout.value
     cost = CostReport.of(costs.stated)
-    return CandidateRow(
-        candidate.backend,
-        candidate.title,
-        candidate.support.layout.value,
-        costs.macs,
-        cost,
-        costs.flash,
-    )
+    return CandidateRow(candidate.backend, candidate.title, layout, costs.macs, cost, costs.flash)
