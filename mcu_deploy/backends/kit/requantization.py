@@ -38,14 +38,13 @@ class OutputQuantization:
 def output_quantization(layer: Layer) -> OutputQuantization:
     """For a layer with a quantized output: clamp bounds without the zero point, as C literals."""
     y = layer.output.type
-    assert y.quantization is not None
-    zero = y.quantization.zero_point[0]
+    zero = y.scaling.zero_point[0]
     low, high = activation_bounds(layer.call.activation, y)
     return OutputQuantization(
         float_literal(low - zero),
         float_literal(high - zero),
         zero,
-        float_literal(y.quantization.scale[0]),
+        float_literal(y.scaling.scale[0]),
         y.dtype.c_type,
     )
 
@@ -78,11 +77,8 @@ class Requantization:
 
 def requantization(layer: Layer, channel: str) -> Requantization:
     """For an accumulator of inputs 0 and 1; `channel` is the C index of the output's channel."""
-    xq, wq = layer.input(0).type.quantization, layer.input(1).type.quantization
-    yq = layer.output.type.quantization
-    assert xq is not None
-    assert wq is not None
-    assert yq is not None
+    xq, wq = layer.input(0).type.scaling, layer.input(1).type.scaling
+    yq = layer.output.type.scaling
     if layer.domain != "tflite":
         factor = multiplier(xq, wq, yq)
         index = channel if factor.size > 1 else "0"

@@ -27,10 +27,9 @@ def folded_bias(
     range of its type, which 0 is in, so a sum of some products lies between the bias plus all
     products at their lowest and the bias plus all at their highest.
     """
-    assert x.quantization is not None
     real = weights.reshape(len(weights), -1).astype(np.int64) - w_zero
     start = np.zeros(len(real), np.int64) if bias is None else bias.astype(np.int64)
-    start = start - x.quantization.zero_point[0] * real.sum(axis=1)
+    start = start - x.scaling.zero_point[0] * real.sum(axis=1)
     positive, negative = np.maximum(real, 0).sum(axis=1), np.minimum(real, 0).sum(axis=1)
     low, high = x.dtype.range
     lowest = int((start + positive * low + negative * high).min())

@@ -20,7 +20,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.accumulation import running_axis
+from mcu_deploy.operators.along_axis import running_axis
 
 
 def _supports(layer: Layer) -> Support:

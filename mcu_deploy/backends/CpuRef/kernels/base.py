@@ -64,8 +64,7 @@ def check_weights(layer: Layer, weights: Operand) -> Support:
 
 def real_weight(weights: Operand, name: str) -> str:
     """C for the integer weight `name` as a float, which the scale is still missing from."""
-    assert weights.type.quantization is not None
-    return f"(float){without_zero(name, weights.type.quantization.zero_point[0])}"
+    return f"(float){without_zero(name, weights.type.scaling.zero_point[0])}"
 
 
 def weight_scaling(weights: Operand, index: str) -> tuple[str, tuple[Constant, ...]]:
@@ -73,8 +72,7 @@ def weight_scaling(weights: Operand, index: str) -> tuple[str, tuple[Constant, .
 
     A single one is an array too, so that layers of one shape have one function.
     """
-    assert weights.type.quantization is not None
-    scales = weights.type.quantization.scales
+    scales = weights.type.scaling.scales
     return f"sum *= scale[{index if scales.size > 1 else 0}];", (Constant("scale", scales),)
 
 

@@ -116,9 +116,7 @@ def create(layer: Layer) -> Workload:
         left = f"x[{plus('at', times(kx, channels * window.dilation[1]))}]"
         right = f"tap[{plus(times(kx, filters))}]"
     if y.type.is_quantized:
-        assert x.type.quantization is not None
-        assert w.type.quantization is not None
-        x_zero, w_zero = x.type.quantization.zero_point[0], w.type.quantization.zero_point[0]
+        x_zero, w_zero = x.type.scaling.zero_point[0], w.type.scaling.zero_point[0]
         bias_value = offsets.astype(np.int32)
         if not geometry.padded:
             folded, _ = folded_bias(offsets, weights, x.type, w_zero)

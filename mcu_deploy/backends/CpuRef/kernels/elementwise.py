@@ -189,8 +189,7 @@ def _supports_unary(layer: Layer) -> Support:
     if exact.is_exact(layer) and exact.has_unary(layer):
         return exact.supports(layer)
     if x.dtype in BYTES and y.dtype in BYTES and x.is_quantized and y.is_quantized:
-        assert x.quantization is not None
-        per_tensor = x.quantization.per_tensor
+        per_tensor = x.scaling.per_tensor
         return YES if per_tensor else no("the input is quantized per axis")
     if x.dtype is DType.FLOAT32 and y.dtype is DType.FLOAT32:
         return YES

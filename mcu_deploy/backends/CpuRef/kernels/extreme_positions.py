@@ -8,7 +8,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import Kernel, nothing, render, rul
 from mcu_deploy.backends.interface import YES, CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.extreme_positions import searched_axis
+from mcu_deploy.operators.along_axis import searched_axis
 
 
 def _supports(layer: Layer) -> Support:

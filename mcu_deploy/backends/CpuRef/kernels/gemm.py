@@ -98,9 +98,7 @@ def create(layer: Layer) -> Workload:
         "start": "bias[n]" if y.type.is_quantized else "0.0F", "bias_step": "n",
     }  # fmt: skip
     if y.type.is_quantized:
-        xq, wq = x.type.quantization, w.type.quantization
-        assert xq is not None
-        assert wq is not None
+        xq, wq = x.type.scaling, w.type.scaling
         x_zero, w_zero = xq.zero_point[0], wq.zero_point[0]
         integers = np.zeros(columns, np.int32)
         if bias is not None and bias.constant is not None:
@@ -172,10 +170,7 @@ def _matmul(layer: Layer) -> Workload:
         "quantized": y.type.is_quantized,
     }  # fmt: skip
     if y.type.is_quantized:
-        aq, bq, yq = a.type.quantization, b.type.quantization, y.type.quantization
-        assert aq is not None
-        assert bq is not None
-        assert yq is not None
+        aq, bq, yq = a.type.scaling, b.type.scaling, y.type.scaling
         values |= {
             "acc": "int32_t",
             "product": f"{without_zero(a_element, aq.zero_point[0])}"

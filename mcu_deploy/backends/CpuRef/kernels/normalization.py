@@ -27,7 +27,7 @@ from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.requantization import clamp_lines
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.layer_normalization import normalized_axis
+from mcu_deploy.operators.normalization import normalized_axis
 
 
 def _supports(layer: Layer) -> Support:

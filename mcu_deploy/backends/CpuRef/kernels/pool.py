@@ -77,8 +77,7 @@ def _create(layer: Layer) -> Workload:
             parameters.append(Parameter("const float *", "count"))
         element = "x[at + c]"
         if y.type.is_quantized:
-            xq = x.type.quantization
-            assert xq is not None
+            xq = x.type.scaling
             out = output_quantization(layer)
             element = (
                 f"(float){without_zero(element, xq.zero_point[0])} * {float_literal(xq.scale[0])}"

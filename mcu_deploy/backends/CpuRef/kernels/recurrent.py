@@ -92,8 +92,6 @@ def _apply(functions: tuple[Activation, ...], value: str) -> str:
 
 def supports(layer: Layer) -> Support:
     """Whether the kernel computes a recurrent node."""
-    if layer.op == "LSTM" and layer.node.outputs[2:] and layer.node.outputs[1] is None:
-        return no("the last cell state is an output, and the last hidden state is none")
     weights = (recurrent.W, recurrent.R, recurrent.BIAS, recurrent.PEEPHOLES)
     given = [(i, o) for i, o in enumerate(layer.inputs) if o is not None]
     if any(o.constant is None for i, o in given if i in weights):

@@ -85,8 +85,7 @@ def _create(layer: Layer) -> Workload:
     }  # fmt: skip
     helpers: tuple[CFunction, ...] = ()
     if mean and quantized:
-        xq = x.type.quantization
-        assert xq is not None
+        xq = x.type.scaling
         zero, scale = xq.zero_point[0], float_literal(xq.scale[0])
         out = output_quantization(layer)
         values |= {

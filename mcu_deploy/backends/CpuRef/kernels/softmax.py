@@ -44,9 +44,8 @@ def _create(layer: Layer) -> Workload:
             render("softmax_float.c.j2", **values),
         )
         return workload(layer, function, (INPUT, OUTPUT), headers=("math.h",), in_place=in_place)
-    assert x.type.quantization is not None
     out = output_quantization(layer)
-    table, _ = exponential_table(x.type.quantization.scale[0], size)
+    table, _ = exponential_table(x.type.scaling.scale[0], size)
     values |= {"store": out.store, "scale": out.scale}
     function = CFunction(
         stem("softmax", x.type.dtype.value, size),

@@ -50,12 +50,11 @@ def _create(layer: Layer) -> Workload:
     x, w, y = layer.input(0), layer.input(1), layer.output
     bias = layer.optional(2)
     assert w.constant is not None
-    assert w.type.quantization is not None
     geometry = conv_window(x.type, w.type, y.type, layer.attributes)
     window = plane(geometry)
     taps = math.prod(window.kernel)
     filters, depth = w.type.shape[:2]
-    factor = w.type.quantization.scales
+    factor = w.type.scaling.scales
     offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
     assert offsets is not None
     constants = (

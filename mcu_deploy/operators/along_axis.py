@@ -1,4 +1,5 @@
-"""Running sums and products along an axis: CumSum-14, CumProd-26."""
+"""Along one axis: running sums and products, CumSum-14 and CumProd-26; where the largest or the
+smallest element lies, ArgMax-13 and ArgMin-13."""
 
 from __future__ import annotations
 
@@ -24,4 +25,22 @@ def _running(call: Call) -> list[Array]:
     return [np.moveaxis(result, 0, axis)]
 
 
-OPERATORS = (Operator("CumSum", _running), Operator("CumProd", _running))
+def searched_axis(call: Call) -> int:
+    return int(call.attributes.get("axis", 0)) % call.type(0).rank
+
+
+def _position(call: Call) -> list[Array]:
+    """The first such element, or the last one where `select_last_index` is set; NaN before all."""
+    x, axis = call.value(0), searched_axis(call)
+    search = np.argmax if call.op == "ArgMax" else np.argmin
+    if not call.attributes.get("select_last_index", 0):
+        return [np.asarray(search(x, axis=axis))]
+    return [np.asarray(x.shape[axis] - 1 - search(np.flip(x, axis), axis=axis))]
+
+
+OPERATORS = (
+    Operator("CumSum", _running),
+    Operator("CumProd", _running),
+    Operator("ArgMax", _position),
+    Operator("ArgMin", _position),
+)
