@@ -122,3 +122,11 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
 
 def _escaped(character: str) -> str:
     return " " if character.isspace() else character.encode("unicode_escape").decode("ascii")
+
+
+def shorten(text: str, longest: int = 80) -> str:
+    """At most `longest` characters, the middle left out."""
+    if len(text) <= longest:
+        return text
+    half = (longest - 3) // 2
+    return f"{text[:half]}...{text[-half:]}"

@@ -15,9 +15,9 @@ import numpy as np
 from mcu_deploy import interpreter
 from mcu_deploy.agreement.rules import Rule, layer_rules
 from mcu_deploy.agreement.runs import DeviceRun
-from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiled import Network
 from mcu_deploy.device import Device
+from mcu_deploy.errors import shorten
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import EdgeId
 

@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from mcu_deploy.api.folder import BuildFolder, as_folder
-from mcu_deploy.codegen.names import shorten
 from mcu_deploy.device import Device, DeviceFault, EndlessRun, connect, describe_fault
 from mcu_deploy.device.emulators import choose_emulator, open_emulator
-from mcu_deploy.errors import DeviceError, RequestError
+from mcu_deploy.errors import DeviceError, RequestError, shorten
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples, load_samples
 from mcu_deploy.session import Session

@@ -23,9 +23,8 @@ from mcu_deploy.agreement.runs import run_samples
 from mcu_deploy.agreement.second_opinion import Opinion, compare_with
 from mcu_deploy.api.folder import BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device, where
-from mcu_deploy.codegen.names import shorten
 from mcu_deploy.compiled import Network
-from mcu_deploy.errors import ModelError
+from mcu_deploy.errors import ModelError, shorten
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
 from mcu_deploy.ir import EdgeId

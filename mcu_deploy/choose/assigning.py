@@ -23,8 +23,8 @@ from mcu_deploy.choose.model import (
     Refusal,
     Uncovered,
 )
-from mcu_deploy.errors import UnsupportedError, UsageError
-from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle, refusal, short
+from mcu_deploy.errors import UnsupportedError, UsageError, shorten
+from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle, refusal
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
 from mcu_deploy.ir.substitute import expand, put
 
@@ -250,9 +250,9 @@ class _Covering:
                 return
             node = next(n for n in self.graph.nodes if n.id in in_parts)
         raise UsageError(
-            f"The strategy {self.choosing.strategy} gives the layer {short(node.name)!r} to nobody "
-            "that offers to compute it. Choose another with --strategy, and report this to its "
-            "author."
+            f"The strategy {self.choosing.strategy} gives the layer {shorten(node.name)!r} to "
+            "nobody that offers to compute it. Choose another with --strategy, and report this to "
+            "its author."
         )
 
     def _optimize(self, cover: Cover, rounds: int) -> bool:
@@ -377,7 +377,7 @@ def _is_its_body(graph: Graph, node: Node) -> bool:
 def _cannot_honour(refused: Refusal) -> str:
     return (
         f"The backend {refused.backend} cannot compute the {refused.node.op} "
-        f"{short(refused.node.name)!r}, as --layer-backend asks: {refused.reason}. Name another "
+        f"{shorten(refused.node.name)!r}, as --layer-backend asks: {refused.reason}. Name another "
         "backend for this layer, or leave the choice to the strategy."
     )
 

@@ -137,7 +137,7 @@ def _program(result: Validation) -> str:
 
 
 def _print(name: str, board: str, result: Validation) -> None:
-    from mcu_deploy.codegen.names import shorten
+    from mcu_deploy.errors import shorten
 
     out.print(escape(f"{name} on {board}: {result.where}"))
     out.print(escape(f"{result.samples} samples from {result.origin}"))

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from mcu_deploy.errors import UsageError
+from mcu_deploy.errors import UsageError, shorten
 
 _LONGEST_NAME = 48
 _LONGEST_COMMENT = 100
@@ -98,11 +98,3 @@ def string(text: str, longest_bytes: int = 63) -> str:
         b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;/()+=<>[]|#@!~^&"
     )
     return '"' + "".join(chr(b) if b in safe else f"\\{b:03o}" for b in raw) + '"'
-
-
-def shorten(text: str, longest: int = 80) -> str:
-    """At most `longest` characters, the middle left out."""
-    if len(text) <= longest:
-        return text
-    half = (longest - 3) // 2
-    return f"{text[:half]}...{text[-half:]}"

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mcu_deploy import operators
+from mcu_deploy.errors import shorten
 from mcu_deploy.formats import onnx_control
-from mcu_deploy.formats.obstacles import short
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import Graph, Node, NodeId, TensorType
 from mcu_deploy.operators import Call, shapes
@@ -40,7 +40,7 @@ def misfits(graph: Graph) -> dict[NodeId, str]:
             _rule(node)(node_call(graph, node, graph.data.constants))
         except _Wrong as wrong:
             sentences.append(
-                f"{node.op} {short(node.name)!r} of the model cannot be computed: {wrong}. "
+                f"{node.op} {shorten(node.name)!r} of the model cannot be computed: {wrong}. "
                 "The model is damaged; export it again."
             )
         if sentences:

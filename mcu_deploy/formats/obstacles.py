@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcu_deploy.errors import ModelError, UnsupportedError, one_line
+from mcu_deploy.errors import ModelError, UnsupportedError, one_line, shorten
 
 # One answer is to fit on a screen.
 _MOST_LINES = 15
@@ -75,7 +75,7 @@ def _lines(nodes: Sequence[Obstacle]) -> list[str]:
             item.node
         )
     lines = [
-        f"{operator} {short(names[0])!r}: {reason}"
+        f"{operator} {shorten(names[0])!r}: {reason}"
         if len(names) == 1
         else f"{operator}: {len(names)} nodes, {listed(names)}: {reason}"
         for (operator, reason), names in groups.items()
@@ -93,7 +93,7 @@ def _lines(nodes: Sequence[Obstacle]) -> list[str]:
 def tensors(clauses: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Sentences about tensors. clauses: for "has elements of type X; ..." the tensors' names."""
     return tuple(
-        f"The tensor {short(names[0])!r} {clause}."
+        f"The tensor {shorten(names[0])!r} {clause}."
         if len(names) == 1
         else f"{len(names)} tensors, {listed(names)}: each {clause}."
         for clause, names in clauses.items()
@@ -102,12 +102,7 @@ def tensors(clauses: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 def listed(names: Sequence[str]) -> str:
     """The first names of many, in a sentence."""
-    quoted = [repr(short(name, 50)) for name in names[: _MOST_NAMES + 1]]
+    quoted = [repr(shorten(name, 50)) for name in names[: _MOST_NAMES + 1]]
     if len(quoted) > _MOST_NAMES:
         return f"such as {', '.join(quoted[:_MOST_NAMES])}"
     return ", ".join(quoted[:-1]) + f" and {quoted[-1]}"
-
-
-def short(name: str, longest: int = 80) -> str:
-    """A name that fits into a sentence."""
-    return name if len(name) <= longest else name[: longest - 3] + "..."

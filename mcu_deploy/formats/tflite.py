@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.errors import McuDeployError, ModelError, shorten
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_option, shown
-from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle, short
+from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle
 from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, Operation, Refused, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import converters
@@ -35,8 +35,8 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
         text = str(error).splitlines()
         raise ModelError(
             f"{path} is no sound TFLite file ({type(error).__name__}: "
-            f"{short(text[0]) if text else 'no further reason'}). It is damaged or cut short; copy "
-            "or convert it again."
+            f"{shorten(text[0]) if text else 'no further reason'}). It is damaged or cut short; "
+            "copy or convert it again."
         ) from error
 
 

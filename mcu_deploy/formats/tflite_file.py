@@ -18,9 +18,9 @@ import numpy as np
 import tflite
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.errors import ModelError, UnsupportedError
+from mcu_deploy.errors import ModelError, UnsupportedError, shorten
 from mcu_deploy.formats.consistency import too_large
-from mcu_deploy.formats.obstacles import short, tensors
+from mcu_deploy.formats.obstacles import tensors
 from mcu_deploy.ir import DType, Quantization, TensorType
 
 # What Python, numpy and flatbuffers raise where a file says something impossible.
@@ -112,7 +112,7 @@ class Operation:
         tensor = self.input(index)
         if tensor.value is None:
             raise self.unsupported(
-                f"reads the tensor {short(tensor.name)!r}, which is computed at run time",
+                f"reads the tensor {shorten(tensor.name)!r}, which is computed at run time",
                 "Make it a constant in the model.",
             )
         return tensor.value
@@ -150,7 +150,7 @@ class Operation:
     def damaged(self, clause: str) -> ModelError:
         """An error for sizes or values that do not fit together."""
         return ModelError(
-            f"{self.kind} {short(self.name)!r} of the model cannot be computed: {clause}. "
+            f"{self.kind} {shorten(self.name)!r} of the model cannot be computed: {clause}. "
             "The model is damaged; convert it again."
         )
 
@@ -163,7 +163,7 @@ class Refused(UnsupportedError):
     """An operator that is not computed in the form that it has; clause: why not, and a remedy."""
 
     def __init__(self, operation: Operation, clause: str, remedy: str) -> None:
-        super().__init__(f"{operation.kind} {short(operation.name)!r} {clause}. {remedy}")
+        super().__init__(f"{operation.kind} {shorten(operation.name)!r} {clause}. {remedy}")
         self.clause = f"it {clause}; {remedy[:1].lower()}{remedy[1:].rstrip('.')}"
 
 
@@ -274,7 +274,7 @@ class _Reader:
         kind = _KINDS.get(number, f"operator number {number}")
         if kind == "CUSTOM":
             custom = (opcode.CustomCode() or b"").decode("utf-8", "replace")
-            kind = f"custom operator {short(custom)}"
+            kind = f"custom operator {shorten(custom)}"
         inputs = self._numbers(table.InputsAsNumpy())
         return Operation(
             index,
@@ -349,7 +349,7 @@ class _Reader:
             return None
         if elements.size != math.prod(shape):
             raise ModelError(
-                f"The constant {short(name)!r} of {self.where} has {elements.size} elements, and "
+                f"The constant {shorten(name)!r} of {self.where} has {elements.size} elements, and "
                 f"its shape {list(shape)} wants {math.prod(shape)}. The file is damaged; copy or "
                 "convert it again."
             )
@@ -386,7 +386,7 @@ class _Reader:
         finite = np.all(np.isfinite(scales)) and np.all(scales >= 0)
         if not fits or not finite or any(abs(p) >= 1 << 31 for p in points):
             raise ModelError(
-                f"The tensor {short(name)!r} of {self.where} has {len(scales)} scales and "
+                f"The tensor {shorten(name)!r} of {self.where} has {len(scales)} scales and "
                 f"{len(points)} zero points that do not fit its shape {list(shape)} or are no "
                 "numbers to scale by. The file is damaged; copy or convert it again."
             )

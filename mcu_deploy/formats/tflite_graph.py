@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.errors import ModelError, UnsupportedError
-from mcu_deploy.formats.obstacles import short
+from mcu_deploy.errors import ModelError, UnsupportedError, shorten
 from mcu_deploy.formats.tflite_file import Operation, Tensor
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Quantization, TensorType
 
@@ -41,7 +40,7 @@ class GraphBuilder:
     def add_input(self, tensor: Tensor) -> None:
         """An input of the network, in the file's order."""
         if tensor.index in self._written:
-            raise ModelError(f"The model lists the input {short(tensor.name)!r} twice.")
+            raise ModelError(f"The model lists the input {shorten(tensor.name)!r} twice.")
         self._editor.inputs.append(self._new_edge(tensor, _natural(tensor)))
 
     def read(self, tensor: Tensor, order: Order | None = None) -> EdgeId:
@@ -49,7 +48,7 @@ class GraphBuilder:
         wanted = order or _natural(tensor)
         if sorted(wanted) != list(range(tensor.type.rank)):
             raise ModelError(
-                f"The tensor {short(tensor.name)!r} has {tensor.type.rank} axes, and an operator "
+                f"The tensor {shorten(tensor.name)!r} has {tensor.type.rank} axes, and an operator "
                 f"that reads it wants {len(wanted)}. The model is damaged; convert it again."
             )
         key = (tensor.index, wanted)
@@ -62,13 +61,13 @@ class GraphBuilder:
                 self._edges[key] = self._editor.add_constant(tensor.name, value, type_)
             elif tensor.variable:
                 raise UnsupportedError(
-                    f"The tensor {short(tensor.name)!r} is variable: it keeps its value between "
+                    f"The tensor {shorten(tensor.name)!r} is variable: it keeps its value between "
                     "runs, which only UNIDIRECTIONAL_SEQUENCE_LSTM may do here. Convert the model "
                     "with its state as inputs and outputs."
                 )
             else:
                 raise ModelError(
-                    f"The tensor {short(tensor.name)!r} is read before any operator writes it. "
+                    f"The tensor {shorten(tensor.name)!r} is read before any operator writes it. "
                     "The model is damaged; convert it again."
                 )
         return self._edges[key]
@@ -104,7 +103,7 @@ class GraphBuilder:
             for tensor in (outputs,) if isinstance(outputs, Tensor) else outputs:
                 if tensor.index in self._written or tensor.value is not None:
                     raise operation.damaged(
-                        f"it writes the tensor {short(tensor.name)!r}, which has a value already"
+                        f"it writes the tensor {shorten(tensor.name)!r}, which has a value already"
                     )
                 written.append(self._new_edge(tensor, order or _natural(tensor)))
         self._editor.add_node(op, inputs, written, operation.name, attributes, domain)
@@ -146,8 +145,9 @@ class GraphBuilder:
     def _new_edge(self, tensor: Tensor, order: Order) -> EdgeId:
         if sorted(order) != list(range(tensor.type.rank)):
             raise ModelError(
-                f"The tensor {short(tensor.name)!r} has {tensor.type.rank} axes, and the operator "
-                f"that writes it gives {len(order)}. The model is damaged; convert it again."
+                f"The tensor {shorten(tensor.name)!r} has {tensor.type.rank} axes, and the "
+                f"operator that writes it gives {len(order)}. The model is damaged; "
+                "convert it again."
             )
         edge = self._editor.add_edge(tensor.name, _ordered(tensor.type, order))
         self._edges[tensor.index, order] = edge

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mcu_deploy.choose import Assignment
-from mcu_deploy.codegen.names import shorten
-from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.errors import RequestError, UsageError, shorten
 from mcu_deploy.ir import EdgeId, Graph, GraphEditor
 from mcu_deploy.ir.nested import graphs_within
 from mcu_deploy.options import PartitionRequest, Requests, StateRequest

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcu_deploy.codegen.names import shorten
-from mcu_deploy.errors import RequestError
+from mcu_deploy.errors import RequestError, shorten
 from mcu_deploy.ir import Graph, GraphEditor
 from mcu_deploy.options import HEAD, Half
 from mcu_deploy.passes.exposing import find_cut

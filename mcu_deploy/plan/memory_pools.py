@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcu_deploy.boards import Board
-from mcu_deploy.codegen.names import shorten
-from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.errors import RequestError, UsageError, shorten
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.options import Options, PoolRequests
 from mcu_deploy.passes import exposing
