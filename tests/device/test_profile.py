@@ -11,12 +11,14 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import Connection
+from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc]
 
 
 def _build(board: str, kws_dir: Path, folder: Path) -> BuildFolder:
-    build(kws_dir / "model.onnx", board, folder, name="kws")
+    options = Options(backends=("CpuRef",))
+    build(kws_dir / "model.onnx", board, folder, name="kws", options=options)
     return open_folder(folder)
 
 

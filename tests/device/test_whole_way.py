@@ -26,6 +26,7 @@ from mcu_deploy.backends.registry import Registry
 from mcu_deploy.device.line.messages import Provoke
 from mcu_deploy.errors import DeviceError
 from mcu_deploy.files.samples import load_samples
+from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
@@ -34,7 +35,8 @@ pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 @pytest.fixture(scope="module")
 def kws(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildFolder:
     folder = tmp_path_factory.mktemp("whole") / "kws"
-    build(kws_dir / "model.onnx", "mps2-an386", folder, name="kws")
+    options = Options(backends=("CpuRef",))
+    build(kws_dir / "model.onnx", "mps2-an386", folder, name="kws", options=options)
     return open_folder(folder)
 
 
@@ -106,7 +108,11 @@ class _BrokenFactory:
 def test_validate_names_the_first_layer_that_differs(kws_dir: Path, tmp_path: Path) -> None:
     registry = Registry.builtin().with_backend("Broken", _Broken)
     with Session(registry) as session:
-        build(kws_dir / "model.onnx", "mps2-an386", tmp_path, name="kws", session=session)
+        options = Options(backends=("Broken", "CpuRef"))
+        build(
+            kws_dir / "model.onnx", "mps2-an386", tmp_path, name="kws", session=session,
+            options=options,
+        )  # fmt: skip
         folder = open_folder(tmp_path)
         graph = folder.compile_again("kws", session).graph
         samples = load_samples(kws_dir / "samples.npz", graph).first(1)
@@ -130,7 +136,8 @@ def test_a_kernel_that_does_not_end_is_named_with_its_backend(
 ) -> None:
     registry = Registry.builtin().with_backend("Endless", _Endless)
     with Session(registry) as session:
-        build(kws_dir / "model.onnx", name, tmp_path, name="kws", session=session)
+        options = Options(backends=("Endless", "CpuRef"))
+        build(kws_dir / "model.onnx", name, tmp_path, name="kws", session=session, options=options)
         folder = open_folder(tmp_path)
         samples = load_samples(
             kws_dir / "samples.npz", folder.compile_again("kws", session).graph

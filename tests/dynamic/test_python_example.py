@@ -112,7 +112,7 @@ def test_keyword_spotting_with_and_without_it(
 ) -> None:
     """The same bits, its four layers really its own, and on the board fewer instructions."""
     answers, makers, built = {}, {}, {}
-    for way, backends in (("by default", ()), ("CpuRef", ("CpuRef",))):
+    for way, backends in (("with", (ID, "CpuRef")), ("CpuRef", ("CpuRef",))):
         built[way] = build(
             kws_dir / "model.onnx", board, tmp_path / way, name="kws", session=session,
             options=Options(backends=backends),
@@ -121,16 +121,16 @@ def test_keyword_spotting_with_and_without_it(
         makers[way] = [step.choice.workload.backend for step in network.plan.steps]
         samples = load_samples(kws_dir / "samples.npz", network.graph)
         answers[way] = np.array(run(tmp_path / way, samples, session=session))
-    np.testing.assert_array_equal(answers["by default"], answers["CpuRef"])
+    np.testing.assert_array_equal(answers["with"], answers["CpuRef"])
     assert len(answers["CpuRef"]) == 8
     assert set(makers["CpuRef"]) == {"CpuRef"}
-    assert [i for i, maker in enumerate(makers["by default"]) if maker == ID] == [2, 4, 6, 8]
-    source = built["by default"].networks[0].network.sources.source
+    assert [i for i, maker in enumerate(makers["with"]) if maker == ID] == [2, 4, 6, 8]
+    source = built["with"].networks[0].network.sources.source
     assert source.count("_mcu_kws_pointwise(") == 5  # defined once, called for each
     if board != "host":
-        its_own = profile(tmp_path / "by default", session=session)
+        its_own = profile(tmp_path / "with", session=session)
         reference = profile(tmp_path / "CpuRef", session=session)
-        _check_costs(built["by default"].networks[0].network, its_own, reference)
+        _check_costs(built["with"].networks[0].network, its_own, reference)
 
 
 def _check_costs(network: Network, its_own: Profile, reference: Profile) -> None:

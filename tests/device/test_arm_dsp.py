@@ -1,0 +1,51 @@
+"""ArmDsp's kernels on the cores: the oracle's bits, and the instructions that they may take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arm_dsp_cases import ALONE, CHAIN, REFUSED, TAKEN, model
+from sampling import first
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.validating import validate
+from mcu_deploy.options import Options
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+
+@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500"]))
+def test_every_shape_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
+    cases = [*TAKEN, ALONE, CHAIN, *REFUSED]
+    options = Options(backends=("ArmDsp", "CpuRef"))
+    path = model(cases, tmp_path / "shapes.onnx")
+    built = build(path, board, tmp_path / "build", options=options)
+    layers = built.report.layers
+    mine = [layer for layer in layers if layer.backend == "ArmDsp"]
+    # of a chain whose depthwise part is refused the 1x1 convolution is taken
+    assert len(mine) == len(TAKEN) + 2 + 1
+    assert validate(built.directory).passed
+    if board == "mps2-an386":
+        counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
+        by_size = {layer.macs: counts[layer.name] for layer in mine}
+        assert by_size[64 * 64 * 125] <= 407_591 * 1.02
+        assert by_size[(64 * 64 + 9 * 64) * 125] <= 500_632 * 1.05
+        assert by_size[64 * 64 * 125] > 300_000, "less than SMLAD can do"
+
+
+@pytest.mark.parametrize(
+    "board",
+    [
+        "mps2-an386",
+        pytest.param("stm32f746", marks=[pytest.mark.needs_renode, pytest.mark.matrix]),
+    ],
+)
+def test_keyword_spotting_gives_the_bits_of_the_oracle(
+    board: str, kws_dir: Path, tmp_path: Path
+) -> None:
+    built = build(kws_dir / "model.onnx", board, tmp_path / "build")
+    backends = [layer.backend for layer in built.report.layers]
+    assert backends.count("ArmDsp") == 4
+    assert validate(built.directory).passed

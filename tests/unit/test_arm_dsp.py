@@ -1,0 +1,127 @@
+"""ArmDsp: how it packs, how it rounds, what it proposes for which core and at what price."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_dsp_cases import ALONE, CHAIN, REFUSED, Case, model
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sampling import examples
+
+from mcu_deploy import formats, passes
+from mcu_deploy.backends.ArmDsp import ArmDsp, pointwise, requantization
+from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.registry import Registry
+from mcu_deploy.ir.view import view_of_all
+
+M4 = Target("cortex-m4", fpu=True, dsp=True)
+
+
+def proposed(path: Path, target: Target = M4) -> Proposals:
+    return ArmDsp().propose(view_of_all(passes.run(formats.load(path))), target)
+
+
+def halves(word: np.ndarray) -> np.ndarray:
+    """The two int16 of a word, as SMLAD takes them."""
+    return word[..., None].view(np.int16).astype(np.int64)
+
+
+def sxtb16(word: np.ndarray) -> np.ndarray:
+    return word[..., None].view(np.int8)[..., ::2].astype(np.int64)
+
+
+@given(st.data(), st.integers(1, 9).map(lambda n: 4 * n))
+@settings(max_examples=examples(200), deadline=None)
+def test_two_channels_in_a_word_are_two_sums(data: st.DataObject, channels: int) -> None:
+    weights = data.draw(arrays(np.int8, (2, channels), elements=st.integers(-127, 127)))
+    pixel = data.draw(arrays(np.int8, channels))
+    words = pointwise.words(weights)[0]
+    # what the kernel's SXTB16 and SXTB16 ROR #8 make of eight, then of four, bytes of the pixel
+    pairs: list[list[int]] = []
+    for at in range(0, channels - channels % 8, 8):
+        low, high = ([at, at + 2], [at + 4, at + 6]), ([at + 1, at + 3], [at + 5, at + 7])
+        pairs += [*low, *high]
+    if channels % 8:
+        pairs += [[channels - 4, channels - 2], [channels - 3, channels - 1]]
+    x = pixel.astype(np.int64)[pairs]
+    both, even = (halves(words) * x).sum(), (sxtb16(words) * x).sum()
+    wanted = weights.astype(np.int64) @ pixel
+    assert (even, both - even) == (wanted[0], 256 * wanted[1])
+
+
+@given(
+    st.floats(1e-6, 0.4), st.integers(-128, 127), st.integers(-(2**20), 2**20),
+    st.integers(0, 20_000), st.sampled_from([1, 256, 731]),
+)  # fmt: skip
+@settings(max_examples=examples(300), deadline=None)
+def test_integers_round_as_the_float_does_for_every_sum(
+    factor: float, zero: int, least: int, span: int, lanes: int
+) -> None:
+    reach = (least, least + span)
+    channel = requantization.Channel(np.float32(factor), zero, (-128, 127), reach)
+    shift = requantization.shift_of(np.array([channel.factor]), lanes)
+    sums = np.arange(reach[0], reach[1] + 1, dtype=np.int64)
+    wanted = channel.element(sums)
+    if (found := requantization.accumulate(channel, lanes, shift)) is not None:
+        scale, addend, move = found
+        given_ = ((((lanes * sums + move) * scale >> 32) + addend) >> shift).clip(-128, 127)
+        np.testing.assert_array_equal(given_, wanted)
+    if (single := requantization.multiply(channel, lanes, shift)) is not None:
+        scale, move = single
+        given_ = ((lanes * sums + move) * scale >> 32 + shift).clip(-128, 127)
+        np.testing.assert_array_equal(given_, wanted)
+
+
+def test_most_channels_have_a_scale_of_integers(kws_dir: Path) -> None:
+    """Else the property above says nothing."""
+    random = np.random.default_rng(2)
+    factors = random.uniform(1e-4, 1e-2, 200).astype(np.float32)
+    solved = [
+        requantization.accumulate(
+            requantization.Channel(f, -128, (-128, 127), (-(10**6), 10**6)), 1,
+            requantization.shift_of(factors),
+        )
+        for f in factors
+    ]  # fmt: skip
+    assert sum(s is not None for s in solved) > 150
+
+
+@pytest.mark.parametrize(("case", "cycles"), [(ALONE, 605_868), (CHAIN, 731_898)])
+def test_the_price_is_near_what_the_timings_of_counted_instructions_say(
+    case: Case, cycles: int, tmp_path: Path
+) -> None:
+    """cycles: of the kernel's addresses counted in QEMU, by Arm's timings for the Cortex-M4."""
+    dearest = max(
+        p.price.costs.cycles or 0 for p in proposed(model([case], tmp_path / "m.onnx")).proposals
+    )
+    assert dearest == pytest.approx(cycles, rel=0.1)
+
+
+def test_the_chain_and_its_second_half_are_proposed(kws_dir: Path) -> None:
+    found = proposed(kws_dir / "model.onnx")
+    titles = [p.title for p in found.proposals]
+    assert (titles.count("depthwise3x3 + conv1x1"), titles.count("conv1x1")) == (4, 4)
+    assert [*found.refused.values()] == ["of convolutions it has 1x1, and 3x3 depthwise before 1x1"]
+
+
+def test_a_convolution_that_it_has_no_kernel_for_is_refused_with_the_reason(
+    tmp_path: Path,
+) -> None:
+    for case, reason in REFUSED.items():
+        assert reason in proposed(model([case], tmp_path / "m.onnx")).refused.values()
+
+
+def test_a_core_without_the_instructions_is_refused_with_the_reason(kws_dir: Path) -> None:
+    registry = Registry.builtin()
+    for core in ("cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33"):
+        assert "ArmDsp" in [b.id for b in registry.preference(core)]
+    for core in ("host", "cortex-m0", "cortex-m55"):
+        assert "ArmDsp" not in [b.id for b in registry.preference(core)]
+    found = proposed(kws_dir / "model.onnx", Target("cortex-m3", fpu=False))
+    assert found.proposals == ()
+    reason = "its kernels need the DSP extension (SMLAD), which this cortex-m3 lacks"
+    assert set(found.refused.values()) == {reason} and len(found.refused) == 9
