@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -119,7 +120,7 @@ def _compile(
         _strategy(options),
         not options.layers_all,
         options.optimize_for,
-        lambda graph, assignment: _peak(source, graph, assignment, board, options),
+        functools.partial(_peak, source, board, options, {}),
     )
     graph, assignment = choose.assign(source.graph, preference, target, choosing)
     graph, assignment, exposure = _lay_out(source, graph, assignment)
@@ -148,11 +149,12 @@ def _lay_out(
 
 
 def _peak(
-    source: _Source, graph: Graph, assignment: choose.Assignment, board: Board, options: Options
-) -> int:
+    source: _Source, board: Board, options: Options, known: select.Facts,
+    graph: Graph, assignment: choose.Assignment,
+) -> int:  # fmt: skip
     """The bytes that a cover would need, by what its proposals say of their memory."""
     graph, assignment, exposure = _lay_out(source, graph, assignment)
-    choices = select.unmade(graph, assignment, target_of(board))
+    choices = select.unmade(graph, assignment, target_of(board), known)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     return plan.make(graph, choices, planning(board, options, pinned), (), exposure).bytes
 

@@ -205,6 +205,10 @@ class Search:
                 tensors[edge] = (self._written(node, edge, wants, leader, tensors), frozenset())
                 live += self._bytes[edge]
         peak = live + (0 if option is None else option.scratch)
+        if part is not None and option is not None:
+            # It runs as a whole: all that it reads and writes is there at once.
+            borders = (*part.reads, *part.writes)
+            peak += sum(self._bytes[e] for e in dict.fromkeys(borders) if e not in tensors)
         for edge in self._gone[node.id]:
             if edge in tensors:
                 if edge in self._outputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -103,22 +103,40 @@ def select(
     return selection
 
 
-def unmade(graph: Graph, assignment: Assignment, target: Target = HOST) -> tuple[Chosen, ...]:
+Facts = dict[Hashable, Workload]
+
+
+def unmade(
+    graph: Graph, assignment: Assignment, target: Target = HOST, known: Facts | None = None
+) -> tuple[Chosen, ...]:
     """What the planner needs to know of workloads that are not made yet: the memory facts of their
-    prices. Where there are none a layer shares no bytes with another."""
+    prices.
+
+    Arm NN has no word for these, so a backend in its words is asked for the workload itself, unless
+    it has a memory manager, which would remember that. What is not known shares no bytes. known:
+    what was asked for before, of other covers of the graph.
+    """
+    facts: Facts = {} if known is None else known
 
     def chosen(node: Node) -> Chosen:
         layer = layer_of(graph, node, target)
         parts = assignment.subgraphs.get(node.id)
         if parts is not None:
             held = graph.subgraphs(node.id)
-            return Control(layer, {n: unmade(held[n], p, target) for n, p in parts.items()})
+            return Control(layer, {n: unmade(held[n], p, target, facts) for n, p in parts.items()})
         support = assignment.supports.get(node.id)
         backend = assignment.backends.get(node.id)
         name = "" if backend is None else backend.id
         if support is not None and support.layout is LayoutRule.VIEW:
             return Choice(layer, Workload(name, None))
         proposal, _ = assignment.proposals.get(node.id, (None, 0))
+        if proposal is None and backend is not None:
+            key = (backend.id, node, *(o.type for o in (*layer.inputs, *layer.outputs) if o))
+            if key not in facts and backend.create_memory_manager() is None:
+                factory = backend.create_workload_factory(None)
+                facts[key] = factory.create_workloads(layer.info, layer.descriptor)[0]
+            if key in facts:
+                return Choice(layer, facts[key])
         price = Price() if proposal is None or len(proposal.layouts) > 1 else proposal.price
         function = CFunction("unmade", (), "{}")
         return Choice(

@@ -124,7 +124,7 @@ def _chain(
     part = view.part(nodes)
     channels, filters = behind.x.shape[1], behind.y.shape[1]
     planes = depthwise.Planes(before)
-    codes = depthwise.assemble(before, is_fractional=False), pointwise.assemble(behind)
+    codes = depthwise.assemble(before), pointwise.assemble(behind)
     stem = f"depthwise3x3_conv1x1_{channels}x{filters}_dsp"
     scratch = max(4 * planes.bytes, pointwise.scratch_bytes(channels, filters))
     # What is between the two lies at the end of the output, which follows it and never catches up.
@@ -146,12 +146,11 @@ def _chain(
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        taps, is_fractional = depthwise.pack(before)
-        rows = depthwise.assemble(before, is_fractional)
+        taps = depthwise.pack(before)
         body = (
             f"{{\n    {ctype} *middle = {middle};\n    {ctype} *next = middle;\n"
             "    uint8_t *planes = scratch;\n"
-            + statement(rows, "x", "next", "taps", "planes")
+            + statement(codes[0], "x", "next", "taps", "planes")
             + statement(codes[1], "middle", "y", "weights", "scratch")
             + "}"
         )

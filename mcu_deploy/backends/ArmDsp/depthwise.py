@@ -61,13 +61,12 @@ def _packed(row: Array) -> list[int]:
     return [int(a) & 0xFFFF | (int(b) & 0xFFFF) << 16 for a, b in (row[:2], row[1:])]
 
 
-def pack(layer: Convolution) -> tuple[Array, bool]:
-    """Of each channel 8 words: the kernel's rows, the bias, the scale; whether some channel has no
-    integer scale, and a float32 factor with a minus sign in its place."""
+def pack(layer: Convolution) -> Array:
+    """Of each channel 8 words: the kernel's rows, the bias, the scale; of a channel that has no
+    integer scale a float32 factor with a minus sign in its place."""
     shift = shift_of(layer.factors, _LEAST_GAIN)
     low, high = layer.reach
     stream: list[int] = []
-    is_fractional = False
     for index, weights in enumerate(layer.weights[:, 0]):
         bias, span = int(layer.bias[index]), int(max(-low[index], high[index]))
         room = (2**31 - _MARGIN) // max(1, span)
@@ -80,16 +79,16 @@ def pack(layer: Convolution) -> tuple[Array, bool]:
         else:
             gain, start = 1, bias
             scale = int((-layer.factors[index]).view(np.uint32))
-            is_fractional = True
         stream += [word for row in weights * gain for word in _packed(row)]
         stream += [start & 0xFFFFFFFF, scale]
-    return np.array(stream, np.int64).astype(np.uint32), is_fractional
+    return np.array(stream, np.int64).astype(np.uint32)
 
 
-def assemble(layer: Convolution, is_fractional: bool) -> Assembly:
+def assemble(layer: Convolution) -> Assembly:
     """The kernel. %0: the input, %1: output, both channel-last, %2: the packed stream, %3: planes.
 
-    is_fractional: whether there is code for channels without an integer scale.
+    Channels without an integer scale have code of their own, also where a layer has none of them:
+    layers of a shape share one function, and a comparison a channel is cheap.
     """
     planes, channels = Planes(layer), layer.weights.shape[0]
     code = Assembly()
@@ -107,18 +106,15 @@ def assemble(layer: Convolution, is_fractional: bool) -> Assembly:
             code(f"mov {_SCALE}, r7", "vmov lr, s9", "add r6, lr, #1", "vmov s9, r6")
             _add(code, "r6", "r12", planes.outputs[0] * planes.stride * planes.row_bytes)
             code("vmov s2, r6")
-            if is_fractional:
-                whole, after = code.label(), code.label()
-                code(f"cmp {_SCALE}, #0", f"bge {whole}f")
-                with code.rarely():
-                    code(f"vmov s3, {_SCALE}", "vneg.f32 s3, s3")
-                    _rows(code, layer, planes, is_fractional)
-                    code(f"b {after}f")
-                code.place(whole)
-                _rows(code, layer, planes, False)
-                code.place(after)
-            else:
-                _rows(code, layer, planes, False)
+            whole, after = code.label(), code.label()
+            code(f"cmp {_SCALE}, #0", f"bge {whole}f")
+            with code.rarely():
+                code(f"vmov s3, {_SCALE}", "vneg.f32 s3, s3")
+                _rows(code, layer, planes, is_fractional=True)
+                code(f"b {after}f")
+            code.place(whole)
+            _rows(code, layer, planes, is_fractional=False)
+            code.place(after)
             rest = planes.height - planes.outputs[0] * planes.stride
             _add(code, "r12", "r12", rest * planes.row_bytes)
             code("vmov r6, s13", "cmp r12, r6")

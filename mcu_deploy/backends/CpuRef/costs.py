@@ -73,16 +73,23 @@ _WIDE = {"int64": 1.5, "uint64": 1.5, "float64": 10}
 
 
 def estimate(layer: Layer) -> Costs:
-    """The costs of a layer. flash: the bytes of the constants that it reads."""
+    """The costs of a layer. flash: the bytes of the constants that it reads, and of the factors
+    that are made of its weights' scales."""
     family = _CYCLES.get(layer.op, _OTHER)
     if layer.op == "Conv" and layer.attributes.get("group", 1) > 1:
         family = _GROUPED
     per_mac, per_element = family.quantized if layer.output.type.is_quantized else family.plain
     wide = max(_WIDE.get(o.type.dtype.value, 1) for o in (layer.input(0), *layer.outputs))
     cycles = wide * (per_mac * layer.macs + per_element * _count(layer))
-    constants = (o.type.bytes for o in layer.inputs if o is not None and o.constant is not None)
+    constants = [o.type for o in layer.inputs if o is not None and o.constant is not None]
+    scales = (4 * t.quantization.scales.size for t in constants[:1] if t.quantization is not None)
     code = next((size for op, size in _CODE.items() if layer.op.endswith(op)), _FUNCTION)
-    return Costs(layer.macs, cycles=round(cycles), flash=sum(constants), code=code if cycles else 0)
+    return Costs(
+        layer.macs,
+        cycles=round(cycles),
+        flash=sum(t.bytes for t in constants) + sum(scales),
+        code=code if cycles else 0,
+    )
 
 
 def _count(layer: Layer) -> int:
