@@ -106,7 +106,9 @@ def _remedies(board: Board, use: MemoryUse, float_weights: bool) -> list[str]:
     if float_weights:
         remedies.append("int8 quantisation (about a quarter of the weights and of the arena)")
     if use.kind == "ram":
-        remedies.append("a smaller input of the model (--shape)")
+        remedies += ["--optimize-for ram", "a smaller input of the model (--shape)"]
+    else:
+        remedies.append("--optimize-for size")
     larger = _larger_boards(board, use)
     kind = "flash" if use.kind == "flash" else "RAM"
     if larger:
