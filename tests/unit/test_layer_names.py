@@ -71,7 +71,8 @@ def chain(*names: str, opset: int = 17) -> onnx.ModelProto:
 
 
 def test_layers_are_called_by_the_fields_words(kws_dir: Path) -> None:
-    assert shorts(compiled(kws_dir / "model.onnx")) == KWS
+    plain = Options(backends=("CpuRef",))  # others may make one layer of several
+    assert shorts(compiled(kws_dir / "model.onnx", plain)) == KWS
 
 
 @pytest.mark.parametrize(
