@@ -9,7 +9,7 @@ made again until nothing changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mcu_deploy import operators
 from mcu_deploy.backends.interface import HOST, Backend, Proposal, Proposes, Target, yes
@@ -320,7 +320,7 @@ class _Covering:
     ) -> Assignment:  # fmt: skip
         nodes = [n.id for n in graph.nodes if n.id not in self.subgraphs]
         labels = {n: taken[n].backend for n in nodes if n in taken}
-        others = self._losers(cover)
+        others = self._losers(cover, proposals)
         return Assignment(
             {n: self.backends[labels[n]] for n in labels},
             {n: taken[n].support for n in labels},
@@ -339,9 +339,19 @@ class _Covering:
         offered = self.offers.candidates.get(node, ())
         return (taken, *(c for c in offered if c is not taken), *others)
 
-    def _losers(self, cover: Cover) -> dict[NodeId, list[Candidate]]:
-        """The parts that lost, at each of their nodes that is taken as it is."""
+    def _losers(
+        self, cover: Cover, proposals: Mapping[NodeId, tuple[Proposal, int]]
+    ) -> dict[NodeId, list[Candidate]]:
+        """The parts that lost, at each of their nodes that is taken as it is; and what a part that
+        won was cheaper than, at the first node that it became."""
         found: dict[NodeId, list[Candidate]] = {}
+        for node, (proposal, place) in proposals.items():
+            if proposal.replacement is not None and place == 0:
+                found[node] = [
+                    replace(c, title=f"{c.title or n.op} alone ({n.short or shorten(n.name)})")
+                    for n in proposal.part.nodes
+                    for c in self.offers.candidates.get(n.id, ())
+                ]
         won = set(map(id, cover.parts))
         for part in self._parts():
             if id(part) not in won:
