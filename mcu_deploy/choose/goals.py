@@ -36,10 +36,10 @@ def _ram(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
 def _balanced(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
     """Least time with flash at most 25 % above what `size` reaches; of all within 2 % of that time
     the least planned peak."""
-    least = run(_by_flash)[0].totals.flash
-    paths = [p for p in run(_by_all) if 4 * p.totals.flash <= 5 * least]
+    smallest = run(_by_flash)[0]
+    paths = [p for p in run(_by_all) if 4 * p.totals.flash <= 5 * smallest.totals.flash]
     if not paths:  # a search that was cut may have lost them all
-        return run(_by_flash)[0].cover()
+        return smallest.cover()
     best = min(p.totals.time for p in paths)
     near = [p for p in paths if 50 * p.totals.time <= 51 * best]
     return _leanest(problem, near)

@@ -81,7 +81,7 @@ class Problem:
     """What a strategy decides: which candidates and parts cover the graph, each node once.
 
     candidates: of each node, in the order of preference; where it has none, only parts cover it.
-    fixed: nodes whose backend is settled; it is one of their candidates. goal: a module of goals/.
+    fixed: nodes whose backend is settled; it is one of their candidates. goal: of `goals.GOALS`.
     peak: the planner's answer to a cover, in bytes; asked for at most four. preference: the ids of
     the backends, where nodes have different candidates.
     """

@@ -69,7 +69,7 @@ def collect(
             why[backend.id] = answer.refused
             own[backend.id] = {}
             for proposal in answer.proposals:
-                offered = checked(graph, backend.id, proposal, wanted)
+                offered = _competing(graph, backend.id, proposal, wanted)
                 if isinstance(offered, Part):
                     found.parts.append(offered)
                 else:
@@ -108,7 +108,7 @@ def estimated(backend: Backend, layer: Layer, support: Support) -> Candidate:
     return Candidate(backend.id, support, costs, code={key: costs.code})
 
 
-def checked(
+def _competing(
     graph: Graph, backend: str, proposal: Proposal, wanted: Iterable[NodeId]
 ) -> Candidate | Part:
     """A proposal as what it competes as. Raises BackendFault where it makes no sense."""

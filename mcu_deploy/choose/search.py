@@ -143,7 +143,7 @@ class Search:
         }
         paths = [Path(Totals(), inputs, sum(self._bytes[edge] for edge in inputs))]
         for node in self.graph.nodes:
-            fronts: dict[object, list[tuple[tuple[tuple[int, ...], ...], Path]]] = {}
+            fronts: dict[object, list[_Weighed]] = {}
             for path in paths:
                 for reached in self._decide(path, node):
                     state = (
@@ -159,7 +159,7 @@ class Search:
                 self.cut = True
                 found = _widest(found, width)
             paths = [path for _, path in found]
-        front: list[tuple[tuple[tuple[int, ...], ...], Path]] = []
+        front: list[_Weighed] = []
         for path in paths:
             _add(front, weigh(path.totals), path)
         return [path for _, path in sorted(front, key=lambda pair: pair[0])]
