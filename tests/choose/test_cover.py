@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from partition_cases import Pick, candidate, hypothesis_pick, random_problem, wired
 from sampling import examples
+from substitution_cases import one_node
 
 from mcu_deploy import choose
 from mcu_deploy.backends.CpuRef import CpuRef
@@ -34,7 +35,7 @@ from mcu_deploy.choose import Assignment, Choosing, Cover, Part, Problem, strate
 from mcu_deploy.choose.goals import GOALS, PLANS
 from mcu_deploy.choose.search import Totals, is_acyclic
 from mcu_deploy.choose.strategies import cost
-from mcu_deploy.ir import EdgeId, Graph, GraphEditor, NodeId, view
+from mcu_deploy.ir import EdgeId, Graph, NodeId, view
 from mcu_deploy.ir.substitute import SubstitutionError, substitute
 from mcu_deploy.passes import layouts
 
@@ -199,7 +200,9 @@ def test_the_time_of_a_cover_is_what_the_graph_then_costs(problem: Problem) -> N
         if len(rules) > 1:  # one node has one rule
             return
         try:
-            graph, (new,) = substitute(graph, part.proposal.part, fused(part))
+            graph, (new,) = substitute(
+                graph, part.proposal.part, one_node(part.proposal.part, "Fused")
+            )
         except SubstitutionError:
             pytest.fail("a cover must be applicable")
         supports[new] = Support(True, layout=next(iter(rules), LayoutRule.NATURAL))
@@ -208,16 +211,6 @@ def test_the_time_of_a_cover_is_what_the_graph_then_costs(problem: Problem) -> N
     copies = [e for n in laid_out.nodes if n.op == "Reorder" for e in n.writes]
     moved = sum(laid_out.type(edge).elements for edge in copies)
     assert cost.total(problem, cover) == time + cost.CONVERSION[Unit.INSTRUCTIONS] * moved
-
-
-def fused(part: Part) -> Graph:
-    seen = part.proposal.part
-    editor = GraphEditor.empty("fused")
-    inputs = [editor.add_edge("in", seen.type(e)) for e in seen.inputs]
-    outputs = [editor.add_edge("out", seen.type(e)) for e in seen.outputs]
-    editor.inputs, editor.outputs = list(inputs), list(outputs)
-    editor.add_node("Fused", inputs, outputs, "fused", {}, "test")
-    return editor.finish(opset=17)
 
 
 def test_two_parts_that_wait_for_each_other_are_not_both_taken() -> None:
@@ -318,12 +311,7 @@ class Fuses(BackendBase):
                 parts.append(view.part([node.id, after.id]))
         price = Price(Costs(cycles=7))
         return Proposals(
-            tuple(
-                Proposal(
-                    p, price, lambda *_: (), fused(part_of(view, [*p.node_ids], "", price, LAST))
-                )
-                for p in parts
-            )
+            tuple(Proposal(p, price, lambda *_: (), one_node(p, "Fused")) for p in parts)
         )
 
 
