@@ -35,6 +35,7 @@ class Convolution:
     y: TensorType
     window: Window
     is_depthwise: bool
+    is_pixelwise: bool
 
     @property
     def pixels(self) -> int:
@@ -95,8 +96,6 @@ def read(layer: Layer) -> Convolution | str:
     group = int(layer.attributes.get("group", 1))
     is_depthwise = depth == 1 and group == filters == x.type.shape[1] and group > 1
     is_pixelwise = group == 1 and {*window.kernel, *window.strides} == {1} and not window.padded
-    if not is_depthwise and not is_pixelwise:
-        return "of convolutions it has 1x1, and 3x3 depthwise before 1x1"
     weights = w.constant.astype(np.int64)
     zeros = np.zeros(filters, np.int64)
     bias = zeros if offset is None else np.asarray(offset.constant).astype(np.int64)
@@ -107,7 +106,9 @@ def read(layer: Layer) -> Convolution | str:
         bias = bias - xq.zero_point[0] * weights.sum(axis=(1, 2, 3))
     factors = np.array(np.broadcast_to(multiplier(xq, wq, yq), (filters,)))
     sums = _without_constants(weights, bias, factors, reach(weights, bias, low, high), y.type)
-    return Convolution(weights, bias, factors, sums, x.type, y.type, window, is_depthwise)
+    return Convolution(
+        weights, bias, factors, sums, x.type, y.type, window, is_depthwise, is_pixelwise
+    )
 
 
 def _without_constants(

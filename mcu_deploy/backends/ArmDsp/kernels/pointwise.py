@@ -10,12 +10,28 @@ remember lies behind its activations, where the pointer to these ends up by itse
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.assembly import Assembly
-from mcu_deploy.backends.ArmDsp.layers import Convolution
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.requantization import accumulate, shift_of
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, statement
+
+OPERATORS = ("Conv",)
 
 LANES = 256  # of the odd channel's accumulator
 _EVEN, _ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
@@ -23,6 +39,49 @@ _X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
 # Behind a tile's activations: three output pointers, the end of the first, then these; and behind
 # them bytes that take the results of pixels that do not exist.
 _INPUT, _WEIGHTS, _TILES, _NOWHERE = 16, 20, 24, 28
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A 1x1 convolution by itself."""
+    layer = read(node)
+    if isinstance(layer, str):
+        return layer
+    if not layer.is_pixelwise:
+        return ""
+    if reason := refusal(layer):
+        return reason
+    channels, filters = layer.x.shape[1], layer.y.shape[1]
+    code = assemble(layer)
+    stem = f"conv1x1_{channels}x{filters}_dsp"
+    # A tile is read before it is written. (The last one reads some pixels again whose results are
+    # not taken, whatever has been written over them.)
+    tiles = layer.pixels // 3 if filters > channels else 1
+    distance = max(3 * tiles * (filters - channels), -layer.x.bytes)
+    price = Price(
+        Costs(
+            layer.pixels * channels * filters,
+            cycles=round(code.cycles),
+            flash=constant_bytes(layer),
+        ),
+        {f"{stem} {code.digest}": code.bytes},
+        scratch_bytes(channels, filters),
+        (InPlace(0, 0, distance),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
+        constants = (Constant("weights", pack(layer)),)
+        return (workload(layers[0], stem, body, constants, price),)
+
+    return [
+        Proposal(view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title="conv1x1")
+    ]
+
+
+def constant_bytes(layer: Convolution) -> int:
+    """Of a 1x1 convolution's constants: of each filter the weights, bias, scale and addend."""
+    channels, filters = layer.x.shape[1], layer.y.shape[1]
+    return (channels + 12) * filters
 
 
 def refusal(layer: Convolution) -> str:

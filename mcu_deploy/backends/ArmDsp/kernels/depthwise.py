@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.assembly import Assembly
 from mcu_deploy.backends.ArmDsp.layers import Convolution
 from mcu_deploy.backends.ArmDsp.requantization import multiply, shift_of
+from mcu_deploy.backends.isa import Assembly
 
 _LEAST_GAIN, _MOST_GAIN, _TRIES = 200, 1023, 60
 _MARGIN = 2**20  # of an accumulator, for what rounds it

@@ -1,0 +1,96 @@
+"""A 3x3 depthwise convolution and the 1x1 convolution behind it, as one layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, ID, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+    layer_of,
+)
+from mcu_deploy.backends.isa import statement
+from mcu_deploy.ir import Graph, GraphEditor, Node
+
+OPERATORS = ("Conv",)
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A depthwise convolution with the 1x1 convolution that alone reads it."""
+    before = read(node)
+    if isinstance(before, str):
+        return before
+    if not before.is_depthwise:
+        return ""
+    if reason := depthwise.refusal(before):
+        return reason
+    reader = _only_reader(view, node)
+    behind = None if reader is None else read(layer_of(view, reader, node.target))
+    if not isinstance(behind, Convolution) or not behind.is_pixelwise or pointwise.refusal(behind):
+        return "it computes a depthwise convolution before a 1x1 one only"
+    assert reader is not None
+    part = view.part([node.node.id, reader.id])
+    channels, filters = behind.x.shape[1], behind.y.shape[1]
+    planes = depthwise.Planes(before)
+    codes = depthwise.assemble(before), pointwise.assemble(behind)
+    stem = f"depthwise3x3_conv1x1_{channels}x{filters}_dsp"
+    scratch = max(4 * planes.bytes, pointwise.scratch_bytes(channels, filters))
+    # What is between the two lies at the end of the output, which follows it and never catches up.
+    ahead = behind.pixels * (filters - channels)
+    ctype = behind.y.dtype.c_type
+    middle = f"y + {ahead}"
+    if ahead < 0 or ahead % 4:
+        scratch = -(-scratch // 4) * 4
+        middle = f"({ctype} *)(scratch + {scratch})"
+        scratch += behind.x.bytes
+    price = Price(
+        Costs(
+            behind.pixels * channels * (9 + filters),
+            cycles=round(sum(code.cycles for code in codes)),
+            flash=32 * channels + pointwise.constant_bytes(behind),
+        ),
+        {f"{stem} {' '.join(c.digest for c in codes)}": sum(c.bytes for c in codes)},
+        scratch,
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        taps = depthwise.pack(before)
+        body = (
+            f"{{\n    {ctype} *middle = {middle};\n    {ctype} *next = middle;\n"
+            "    uint8_t *planes = scratch;\n"
+            + statement(codes[0], "x", "next", "taps", "planes")
+            + statement(codes[1], "middle", "y", "weights", "scratch")
+            + "}"
+        )
+        constants = (Constant("taps", taps), Constant("weights", pointwise.pack(behind)))
+        return (workload(layers[0], stem, body, constants, price),)
+
+    return [Proposal(part, price, make, _fused(part), CHANNELS_LAST, "depthwise3x3 + conv1x1")]
+
+
+def _only_reader(view: SubgraphView, layer: Layer) -> Node | None:
+    """The one node of the view that reads what a layer writes, if nothing else needs it."""
+    assert view.whole is not None
+    edge = layer.output.edge
+    readers = view.whole.topology.consumers[edge]
+    is_inner = len(readers) == 1 and edge not in view.whole.outputs
+    return view.node(readers[0]) if is_inner and readers[0] in view.node_ids else None
+
+
+def _fused(part: SubgraphView) -> Graph:
+    """The chain as one node, whose body the replaced nodes become."""
+    editor = GraphEditor.empty("chain")
+    editor.inputs = [editor.add_edge("x", part.type(e)) for e in part.inputs]
+    editor.outputs = [editor.add_edge("y", part.type(e)) for e in part.outputs]
+    name = " + ".join(node.name for node in part.nodes)
+    editor.add_node("DepthwisePointwise", editor.inputs, editor.outputs, name, {}, ID)
+    return editor.finish(opset=part.opset)

@@ -1,0 +1,34 @@
+"""The workload of a kernel in assembler."""
+
+from __future__ import annotations
+
+from mcu_deploy.backends.interface import (
+    Argument,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Price,
+    Role,
+    Workload,
+)
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+
+ID = "ArmDsp"
+# The layouts of a proposal with one node.
+CHANNELS_LAST = (LayoutRule.CHANNELS_LAST,)
+
+
+def workload(
+    layer: Layer, stem: str, body: str, constants: tuple[Constant, ...], price: Price
+) -> Workload:
+    """Of a layer with one input and one output: pointers to these, to the constants, to scratch."""
+    arrays = tuple(Parameter(f"const {c.ctype} *", c.stem) for c in constants)
+    places = tuple(constant_argument(index) for index in range(len(constants)))
+    ends = pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False)
+    function = CFunction(stem, (*ends, *arrays, Parameter("uint8_t *", "scratch")), body)
+    return Workload(
+        ID, function, (INPUT, OUTPUT, *places, Argument(Role.SCRATCH)), constants,
+        scratch_bytes=price.scratch_bytes, in_place=price.in_place, costs=price.costs,
+    )  # fmt: skip

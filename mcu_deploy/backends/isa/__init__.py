@@ -1,0 +1,5 @@
+"""The instructions of kernels in assembler: their text, and what they cost."""
+
+from mcu_deploy.backends.isa.assembly import Assembly, statement
+
+__all__ = ["Assembly", "statement"]
