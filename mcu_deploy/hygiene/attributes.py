@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.elf.reader import Elf
-from mcu_deploy.hygiene.features import ARCHITECTURES, Core, Feature
+from mcu_deploy.hygiene.features import ARCHITECTURES, Core
 
 TAG_CPU_NAME = 5
 TAG_CPU_ARCH = 6

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.elf.reader import SHF_GROUP, Symbol
 from mcu_deploy.hygiene.attributes import Attributes
-from mcu_deploy.hygiene.features import Feature, features_title
+from mcu_deploy.hygiene.features import features_title
 from mcu_deploy.hygiene.findings import Finding, Unit, escaped, listed, printable
 from mcu_deploy.hygiene.symbols import DESCRIPTOR_PREFIX, descriptors, read_abi_version
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from mcu_deploy.backends.isa.table import Feature, needed_features
 from mcu_deploy.elf.disassembly import CodeRange, Instruction, code_ranges, disassemble
 from mcu_deploy.elf.reader import Elf, Section
 from mcu_deploy.hygiene.attributes import Attributes
@@ -13,11 +14,9 @@ from mcu_deploy.hygiene.features import (
     ARCHITECTURES,
     FEATURE_NAMES,
     Core,
-    Feature,
     architecture_title,
 )
 from mcu_deploy.hygiene.findings import Finding, Unit, listed, printable
-from mcu_deploy.hygiene.instructions import needed_features
 
 _FLOATING_POINT = Feature.FPU | Feature.FP_REGISTERS | Feature.HALF
 

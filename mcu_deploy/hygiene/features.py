@@ -1,31 +1,12 @@
-"""What cores can run: features, and the cores and architectures that have them."""
+"""What cores can run: the features that they have. Which instruction needs which of them is in
+backends/isa/table.py."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Flag, auto
 
+from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.boards import Board
-
-
-class Feature(Flag):
-    """A group of instructions that a Cortex-M core has or lacks."""
-
-    MID = auto()  # CBZ, UDIV, SDIV, MOVW, MOVT, B.W, exclusives: Armv7-M and Armv8-M Baseline
-    THUMB2 = auto()  # IT and the 32-bit instructions: Armv7-M and Armv8-M Mainline
-    DSP = auto()
-    V8M = auto()  # SG, TT, BXNS, load-acquire ...
-    V81M = auto()  # CSEL, low-overhead loops, CLRM ...
-    COPROCESSOR = auto()
-    FP_REGISTERS = auto()  # loads, stores and moves of S and D registers: with an FPU or Helium
-    FPU = auto()  # FPv4 in single precision
-    FPV5 = auto()  # VSEL, VMAXNM, VRINT*, VCVTA ...
-    DOUBLE = auto()
-    HALF = auto()  # arithmetic in half precision
-    MVE = auto()
-    MVE_FLOAT = auto()
-    NOT_M = auto()  # instructions of the A and R profiles
-
 
 FEATURE_NAMES = {
     Feature.MID: "the Armv7-M and Armv8-M Baseline instructions (UDIV, CBZ, MOVW ...)",

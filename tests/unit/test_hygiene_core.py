@@ -33,11 +33,12 @@ from hygiene_cases import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.boards import list_boards
 from mcu_deploy.elf.reader import read_elf
 from mcu_deploy.hygiene import attributes as build_attributes
 from mcu_deploy.hygiene import check_files, check_object
-from mcu_deploy.hygiene.features import Feature, core_of_board
+from mcu_deploy.hygiene.features import core_of_board
 
 pytestmark = pytest.mark.needs_arm_gcc
 

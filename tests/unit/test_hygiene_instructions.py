@@ -30,11 +30,11 @@ from hygiene_cases import (
     rules,
 )
 
+from mcu_deploy.backends.isa.table import Feature, needed_features
 from mcu_deploy.elf.disassembly import code_ranges, disassemble
 from mcu_deploy.elf.reader import read_elf
 from mcu_deploy.hygiene import check_files
-from mcu_deploy.hygiene.features import Feature, core_of_board
-from mcu_deploy.hygiene.instructions import needed_features
+from mcu_deploy.hygiene.features import core_of_board
 
 pytestmark = pytest.mark.needs_arm_gcc
 

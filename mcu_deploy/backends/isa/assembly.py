@@ -1,25 +1,27 @@
 """Assembler text that knows how often each instruction runs: a kernel's code and price in one.
 
-Cycles are those of the Cortex-M4's manual (100166, table 3-1) with zero wait states: the other
-cores of this backend are priced like it. Branches take one cycle, and two more when taken.
+Cycles are the Cortex-M4's (table.py, timing.py); the other cores of a kernel are priced like it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_MULTIPLE = re.compile(r"(ldm|stm)")
-_LOAD = re.compile(r"ldr[bh]?$")
-_BRANCH = re.compile(r"(b|beq|bne|cbz)$")
+from mcu_deploy.backends.isa.encoding import size
+from mcu_deploy.backends.isa.timing import TIMINGS, cycles
+
+_TIMINGS = TIMINGS["cortex-m4"]
 _WIDTH = 84
 
 
 class Assembly:
-    """Statements in their order. `cycles` and `bytes` are of all that was added."""
+    """Statements in their order. `cycles` are of all that was added.
+
+    A statement that the table of instructions does not have is a ValueError.
+    """
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -27,13 +29,21 @@ class Assembly:
         self._before = ""
         self._labels = 0
         self.cycles = 0.0
-        self.bytes = 0
 
     def __call__(self, *statements: str) -> None:
         for statement in statements:
-            self._lines.append(statement)
-            self.bytes += 4
-            self.cycles += self._times * self._cost(statement, 0.0)
+            self._add(statement, taken=0.0)
+
+    def _add(self, statement: str, taken: float) -> None:
+        mnemonic, _, operands = statement.partition(" ")
+        self.cycles += self._times * cycles(_TIMINGS, mnemonic, operands, self._before, taken)
+        self._before = mnemonic
+        self._lines.append(statement)
+
+    @property
+    def bytes(self) -> int:
+        """Of the code, all encodings taken as short as they can be."""
+        return size(self._lines)
 
     @contextmanager
     def repeat(self, times: int, again: str = "bne") -> Iterator[None]:
@@ -42,10 +52,9 @@ class Assembly:
         self.place(label)
         self._times *= times
         yield
-        self.cycles += self._times * self._cost(again, (times - 1) / times)
+        # The branch is taken but for the last time.
+        self._add(f"{again} {label}b", (times - 1) / times)
         self._times /= times
-        self._lines.append(f"{again} {label}b")
-        self.bytes += 4
 
     @contextmanager
     def rarely(self) -> Iterator[None]:
@@ -62,19 +71,6 @@ class Assembly:
         self._lines.append(f"{label}:")
         self._before = ""
 
-    def _cost(self, statement: str, taken: float) -> float:
-        name = statement.split()[0].split(".")[0]
-        before, self._before = self._before, name
-        if _MULTIPLE.match(name):
-            return 1 + sum(_registers(r) for r in statement.split("{")[1].rstrip("}").split(","))
-        if name in ("ldrd", "strd"):
-            return 3
-        if _LOAD.match(name):
-            return 1 if _LOAD.match(before) else 2
-        if _BRANCH.match(name):
-            return 3 if name == "b" else 1 + 2 * taken
-        return 2 if name == "vmov" and statement.count(",") == 2 else 1
-
     @property
     def digest(self) -> str:
         """Of the text, to know equal functions by."""
@@ -90,11 +86,6 @@ class Assembly:
             else:
                 rows[-1] += f"; {line}"
         return "\n".join(f'        "{row}\\n"' for row in rows)
-
-
-def _registers(names: str) -> int:
-    first, *last = (int(n) for n in re.findall(r"\d+", names.replace("lr", "14")))
-    return last[0] - first + 1 if last else 1
 
 
 def statement(code: Assembly, *values: str) -> str:

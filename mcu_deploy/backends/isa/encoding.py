@@ -1,0 +1,77 @@
+"""Which instructions of a kernel's text get an encoding of 16 bits.
+
+The rules are those of Armv7-M (Arm Architecture Reference Manual DDI 0403, chapter A7) for what
+kernels are written of; what they do not name is taken for 32 bits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from mcu_deploy.backends.isa.table import split
+
+_LOW = r"r[0-7]"
+_ANY = r"(?:r\d+|sp|lr)"
+_LIST = rf"{{{_LOW}(?:[-,]{_LOW})*"
+
+# Operands without spaces. \1 again: the first source is the destination.
+_NARROW = {
+    name: re.compile(pattern)
+    for names, pattern in {
+        "mov": rf"{_ANY},{_ANY}",
+        "movs": rf"{_LOW},(?:{_LOW}|#\d+)",
+        "add": rf"({_ANY}),(?:\1,)?{_ANY}|{_LOW},sp,#\d+",
+        "adds subs": rf"{_LOW},{_LOW},(?:{_LOW}|#[0-7])|({_LOW}),(?:\1,)?#\d+",
+        "ands orrs eors bics adcs sbcs": rf"({_LOW}),(?:\1,)?{_LOW}",
+        "muls": rf"({_LOW}),(?:{_LOW},)?\1|{_LOW},{_LOW}",
+        "mvns rsbs negs": rf"{_LOW},{_LOW}(?:,#0)?",
+        "lsls lsrs asrs": rf"{_LOW},{_LOW},#\d+|({_LOW}),(?:\1,)?{_LOW}",
+        "cmp": rf"{_ANY},{_ANY}|{_LOW},#\d+",
+        "tst cmn sxtb sxth uxtb uxth rev rev16": rf"{_LOW},{_LOW}",
+        "ldr str": rf"{_LOW},\[(?:{_LOW}(?:,{_LOW})?|(?:{_LOW}|sp),#(\d+))\]",
+        "ldrb strb ldrh strh": rf"{_LOW},\[{_LOW}(?:,{_LOW}|,#(\d+))?\]",
+        "ldrsb ldrsh": rf"{_LOW},\[{_LOW},{_LOW}\]",
+        "ldm ldmia stm stmia": rf"{_LOW}!,{_LIST}}}",
+        "push": rf"{_LIST}(?:,lr)?}}",
+        "pop": rf"{_LIST}(?:,pc)?}}",
+        "bx blx": _ANY,
+        "cbz cbnz nop it ite itt itte ittt": r".*",
+    }.items()
+    for name in names.split()
+}
+_REACH = {"ldr": 124, "str": 124, "ldrh": 62, "strh": 62, "ldrb": 31, "strb": 31}
+_REACH |= {"movs": 255, "cmp": 255, "adds": 255, "subs": 255}
+_BRANCH = re.compile(r"(\d+)[bf]")
+
+
+def size(lines: Sequence[str]) -> int:
+    """The bytes of statements. Labels ("1:") say which branches are short."""
+    places: dict[str, int] = {}
+    at = 0
+    for line in lines:
+        if line.endswith(":"):
+            places[line[:-1]] = at
+        else:
+            at += _bytes(line, at, {})
+    at = 0
+    for line in lines:
+        at += 0 if line.endswith(":") else _bytes(line, at, places)
+    return at
+
+
+def _bytes(statement: str, at: int, places: Mapping[str, int]) -> int:
+    mnemonic, _, operands = statement.partition(" ")
+    name, condition = split(mnemonic)
+    if name == "b":
+        label = _BRANCH.fullmatch(operands.strip())
+        distance = abs(places.get(label[1], at) - at) if label else 1 << 20
+        return 2 if distance < (250 if condition else 2040) else 4
+    # In an IT block the short forms that set the flags elsewhere do not.
+    forms = (name, f"{name}s") if condition else (mnemonic,)
+    text = re.sub(r"\s", "", operands)
+    if not any(form in _NARROW and _NARROW[form].fullmatch(text) for form in forms):
+        return 4
+    numbers = re.findall(r"#(-?\d+)", operands)
+    most = 1020 if "[sp" in operands else _REACH.get(forms[-1], 1020)
+    return 2 if all(0 <= int(n) <= most for n in numbers) else 4

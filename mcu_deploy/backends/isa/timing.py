@@ -1,0 +1,111 @@
+"""Modelled cycles: what instructions take by the table, between their neighbours.
+
+Zero wait states, no cache, no contention for a bus: figures of one core compare with each other,
+and are no measurement of a chip.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from mcu_deploy.backends.isa.table import TABLE, Rule, split
+from mcu_deploy.elf.disassembly import Instruction
+
+
+@dataclass(frozen=True)
+class Timings:
+    """A core whose cycles are known: the column of its numbers in the table, how many cycles its
+    pipeline takes to refill behind a branch, whether a load behind a load takes one cycle."""
+
+    core: str
+    column: int
+    refill: int
+    pairs_loads: bool
+
+
+_M4 = Timings("cortex-m4", 2, 2, True)
+# The M7 and the M33 publish no timings; the M4's stand for them, and what prints them says so.
+TIMINGS = {
+    "cortex-m0plus": Timings("cortex-m0plus", 0, 1, False),
+    "cortex-m3": Timings("cortex-m3", 1, 2, True),
+    "cortex-m4": _M4,
+    "cortex-m7": _M4,
+    "cortex-m33": _M4,
+}
+
+
+def cycles(
+    timings: Timings, mnemonic: str, operands: str = "", before: str = "", taken: float = 1.0
+) -> float:
+    """The cycles of an instruction.
+
+    before: the mnemonic that stands in front of it; taken: of a conditional branch, in which share
+    of its executions it is taken. ValueError, a sentence: the table has no cycles of it.
+    """
+    name, condition = split(mnemonic)
+    row = TABLE.get(name)
+    known = row.cycles[timings.column] if row is not None else None
+    if row is None or known is None:
+        raise ValueError(
+            f"the table of instructions has no cycles of {mnemonic!r} on {timings.core}: "
+            "correct the mnemonic, or give it a row in backends/isa/table.py"
+        )
+    if operands.startswith("pc"):
+        return known + timings.refill
+    match row.rule:
+        case Rule.LOAD:
+            earlier = TABLE.get(split(before)[0])
+            if timings.pairs_loads and earlier is not None and earlier.rule is Rule.LOAD:
+                return known - 1
+        case Rule.LIST:
+            return known + _registers(operands) + (2 if "pc" in operands else 0)
+        case Rule.BRANCH:
+            is_conditional = condition or name in ("cbz", "cbnz")
+            return known + timings.refill * (taken if is_conditional else 1)
+        case Rule.MOVE:
+            return known + (operands.count(",") == 2)
+    return known
+
+
+def _registers(operands: str) -> int:
+    """How many words a list of registers has: "r0!, {r1, r4-r7, lr}" has 6."""
+    words = 0
+    for part in operands.partition("{")[2].rstrip("}").split(","):
+        kind, *numbers = re.findall(r"^[a-z]+|\d+", part.strip())
+        first, last = (*numbers, *numbers)[:2] if "-" in part else (0, 0)
+        words += (int(last) - int(first) + 1) * (2 if kind == "d" else 1)
+    return words
+
+
+class Program:
+    """The instructions of a linked file in the order of their addresses, with a core's timings."""
+
+    def __init__(self, timings: Timings, code: Iterable[Instruction]) -> None:
+        self._timings = timings
+        self._before: dict[int, str] = {}
+        self._at: dict[int, Instruction] = {}
+        last = ""
+        for instruction in sorted(code, key=lambda i: i.address):
+            self._at[instruction.address] = instruction
+            self._before[instruction.address] = last
+            last = instruction.mnemonic
+
+    def cycles(self, counts: Mapping[int, int]) -> int:
+        """The modelled cycles of a run that executed each address so often.
+
+        A branch was taken where the instruction behind it was executed less often. ValueError, a
+        sentence: an instruction without cycles was executed.
+        """
+        total = 0.0
+        for address, count in counts.items():
+            code = self._at.get(address)
+            if code is None:
+                raise ValueError(
+                    f"there is no known instruction at {address:#x}, which was executed"
+                )
+            taken = max(0.0, 1 - counts.get(code.next, 0) / count)
+            before = self._before[address]
+            total += count * cycles(self._timings, code.mnemonic, code.operands, before, taken)
+        return round(total)

@@ -1,0 +1,118 @@
+"""The table of instructions: cycles by core, sizes, and what no row has."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.table import split
+from mcu_deploy.backends.isa.timing import TIMINGS, Program, cycles
+from mcu_deploy.elf.disassembly import Instruction
+
+
+@pytest.mark.parametrize(
+    ("statement", "before", "taken", "m0plus", "m3", "m4"),
+    [
+        ("adds r0, r1", "", 0, 1, 1, 1),
+        ("ldr.w r0, [r1]", "", 0, 2, 2, 2),
+        ("ldrb r0, [r1]", "ldr", 0, 2, 1, 1),
+        ("ldr r0, [r1]", "str", 0, 2, 2, 2),
+        ("ldreq r0, [r1]", "ldrb.w", 0, 2, 1, 1),
+        ("ldmia.w r0!, {r1, r4-r7, lr}", "", 0, 7, 7, 7),
+        ("pop {r4-r6, pc}", "", 0, 7, 7, 7),
+        ("b 1b", "", 0, 2, 3, 3),
+        ("bne.n 1b", "", 0.5, 1.5, 2, 2),
+        ("bls 1b", "", 1, 2, 3, 3),
+        ("bl f", "", 0, 3, 4, 4),
+        ("cbz r0, 1f", "", 0.25, None, 1.5, 1.5),
+        ("mla r0, r1, r2, r3", "", 0, None, 2, 1),
+        ("smulllt r0, r1, r2, r3", "", 0, None, 4, 1),
+        ("strd r0, r1, [r2]", "", 0, None, 3, 3),
+        ("smlad r0, r1, r2, r0", "", 0, None, None, 1),
+        ("vldr s0, [r0]", "", 0, None, None, 2),
+        ("vldmia r0!, {s0-s3, s8}", "", 0, None, None, 6),
+        ("vpush {d8-d9}", "", 0, None, None, 5),
+        ("vmov d0, r0, r1", "", 0, None, None, 2),
+        ("vmov s0, r0", "", 0, None, None, 1),
+        ("vfmaeq.f32 s0, s1, s2", "", 0, None, None, 3),
+    ],
+)
+def test_cycles(
+    statement: str, before: str, taken: float, m0plus: float | None, m3: float | None, m4: float
+) -> None:
+    mnemonic, _, operands = statement.partition(" ")
+    for core, wanted in (("cortex-m0plus", m0plus), ("cortex-m3", m3), ("cortex-m4", m4)):
+        if wanted is None:
+            with pytest.raises(ValueError, match=f"no cycles of '{mnemonic}' on {core}"):
+                cycles(TIMINGS[core], mnemonic, operands, before, taken)
+        else:
+            assert cycles(TIMINGS[core], mnemonic, operands, before, taken) == wanted
+
+
+def test_conditions_and_flags_are_told_from_names() -> None:
+    pairs = {
+        "bls": ("b", "ls"), "bleq": ("bl", "eq"), "ble": ("b", "le"), "lsls": ("lsl", ""),
+        "movs": ("mov", ""), "teq": ("teq", ""), "mls": ("mls", ""), "addsne": ("add", "ne"),
+        "smlaltt": ("smlaltt", ""), "vcmpeq.f32": ("vcmp", "eq"), "vselge.f32": ("vsel", "ge"),
+        "srshr": ("srshr", ""), "nonsense": ("", ""),
+    }  # fmt: skip
+    assert {mnemonic: split(mnemonic) for mnemonic in pairs} == pairs
+
+
+def test_a_kernel_with_a_mistyped_instruction_is_told_of_it() -> None:
+    with pytest.raises(ValueError, match="'smladz' on cortex-m4: correct the mnemonic"):
+        Assembly()("smladz r0, r1, r2, r3")
+
+
+def test_a_loop_costs_its_branches() -> None:
+    code = Assembly()
+    with code.repeat(10):
+        code("ldr r0, [r1], #4", "ldr r2, [r1], #4", "subs r3, r3, #1")
+        with code.rarely():
+            code("vdiv.f32 s0, s1, s2")
+    assert code.cycles == pytest.approx(10 * (2 + 1 + 1) + 9 * 3 + 1)
+
+
+def test_branches_are_taken_where_what_is_behind_them_runs_less_often() -> None:
+    texts = ("movs r0, #10", "subs r0, #1", "bne 0x2", "ldr r1, [r2]", "bx lr")
+    code = [Instruction(2 * i, "0000", *text.split(" ", 1)) for i, text in enumerate(texts)]
+    program = Program(TIMINGS["cortex-m4"], reversed(code))
+    counts = {0: 1, 2: 10, 4: 10, 6: 1, 8: 1}
+    assert program.cycles(counts) == 1 + 10 + (9 * 3 + 1) + 2 + 3
+    with pytest.raises(ValueError, match="no known instruction at 0x20"):
+        program.cycles({0x20: 1})
+
+
+# What kernels are written of, short and long.
+STATEMENTS = """
+mov r1, r12|movs r1, #255|movs r8, #1|movw r0, #5|add r12, r12, r3|add r0, r1, r2|add r0, sp, #8
+adds r0, r1, #7|adds r0, r1, #8|adds r0, r0, #255|subs r8, r8, #1|ands r0, r0, r1|ands r0, r1, r2
+muls r0, r1, r0|lsls r0, r1, #3|asr r0, r1, #3|cmp r0, r12|cmp r0, #255|cmp r0, #256|cmp r9, #1
+sxtb r0, r1|sxtb r0, r1, ror #8|uxth r9, r1|ldr r0, [r1]|ldr r0, [r1, #124]|ldr r0, [r1, #128]
+ldr r0, [r1], #4|ldr r0, [r1, r2]|ldr r0, [sp, #1020]|ldrb r0, [r1, #31]|ldrb r0, [r1, #32]
+ldrsb r0, [r1]|ldrsb r0, [r1, r2]|strh r0, [r1, #62]|ldmia r0!, {r1-r3}|ldmia r8!, {r1, r2}
+stmia r0!, {r1, r9}|push {r4-r7, lr}|push {r4-r11, lr}|pop {r4, pc}|cbz r0, 1f|beq 1f|b 1f|nop
+smlad r0, r1, r2, r3|vmov s0, r0|ldrd r0, r1, [r2]|bx lr|rev r0, r1|rsbs r0, r1, #0
+itt eq|moveq r0, r1|addeq r0, r0, #200
+"""
+
+
+@pytest.mark.needs_arm_gcc
+def test_sizes_are_those_of_the_assembler(tmp_path: Path) -> None:
+    code = Assembly()
+    code(*re.split(r"[|\n]", STATEMENTS.strip()))
+    code.place("1")
+    code(*["smlad r0, r1, r2, r3"] * 600, "beq 1b", "bne 2f", "b 1b")
+    code.place("2")
+    lines = [line for row in code.text().splitlines() for line in row.strip(' "').split("\\n")]
+    (tmp_path / "all.s").write_text("\n".join([".syntax unified", *lines, ""]))
+    flags = ["-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mthumb"]
+    subprocess.run(["arm-none-eabi-as", *flags, "all.s", "-o", "all.o"], cwd=tmp_path, check=True)
+    answer = subprocess.run(
+        ["arm-none-eabi-size", "all.o"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert code.bytes == int(answer.stdout.splitlines()[1].split()[0])
