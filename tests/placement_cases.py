@@ -13,31 +13,34 @@ UNIT = 16
 
 @st.composite
 def problems(draw: st.DrawFn, buffers: int = 10, units: int = 12, overlaps: bool = True) -> Problem:
-    """Buffers in any conflict relation, also with outputs that overlap inputs by any distance."""
+    """Buffers in any conflict relation, also with outputs that overlap inputs by any distance, or
+    exactly."""
     sizes = [UNIT * n for n in draw(st.lists(st.integers(0, units), min_size=1, max_size=buffers))]
-    conflicts = {}
+    conflicts = []
     for j in range(len(sizes)):
         for i in range(j):
-            kind = draw(st.sampled_from("-##<>" if overlaps else "-##"))
+            kind = draw(st.sampled_from("-##<>=" if overlaps else "-##"))
             distance = draw(st.integers(-UNIT * units, UNIT * units)) if kind in "<>" else 0
             if kind == "#":
-                conflicts[i, j] = (-sizes[i], sizes[j])
+                conflicts.append((i, j, -sizes[i], sizes[j]))
             elif kind == "<":
-                conflicts[i, j] = (-distance, sizes[j])
+                conflicts.append((i, j, -distance, sizes[j]))
             elif kind == ">":
-                conflicts[i, j] = (-sizes[i], distance)
+                conflicts.append((i, j, -sizes[i], distance))
+            elif kind == "=":
+                conflicts += [(i, j, -sizes[i], 0), (i, j, 0, sizes[j])]
     return Problem(tuple(sizes), conflicts, UNIT)
 
 
 def from_lives(sizes: Sequence[int], lives: Sequence[tuple[int, int]]) -> Problem:
     """Buffers that live from a first to a last step; the bound is that of the fullest step."""
     count = range(len(sizes))
-    conflicts = {
-        (i, j): (-sizes[i], sizes[j])
+    conflicts = [
+        (i, j, -sizes[i], sizes[j])
         for i in count
         for j in count
         if i < j and lives[i][0] <= lives[j][1] and lives[j][0] <= lives[i][1]
-    }
+    ]
     steps = {first for first, _ in lives}
     bound = max(sum(sizes[i] for i in count if lives[i][0] <= s <= lives[i][1]) for s in steps)
     return Problem(tuple(sizes), conflicts, UNIT, bound)
@@ -45,11 +48,7 @@ def from_lives(sizes: Sequence[int], lives: Sequence[tuple[int, int]]) -> Proble
 
 def violations(problem: Problem, offsets: Sequence[int]) -> list[tuple[int, int]]:
     """The pairs that lie where they must not."""
-    return [
-        (i, j)
-        for (i, j), (low, high) in problem.conflicts.items()
-        if low < offsets[i] - offsets[j] < high
-    ]
+    return [(i, j) for i, j, low, high in problem.conflicts if low < offsets[i] - offsets[j] < high]
 
 
 def least_bytes(problem: Problem) -> int:
@@ -67,10 +66,10 @@ def _fits(problem: Problem, height: int, places: list[int]) -> bool:
     if j == len(problem.sizes):
         return True
     for place in range(0, height - problem.sizes[j] + 1, problem.alignment):
-        legal = True
-        for i, other in enumerate(places):
-            low, high = problem.conflicts.get((i, j), (0, 0))
-            legal = legal and not low < other - place < high
+        legal = all(
+            other != j or not low < places[i] - place < high
+            for i, other, low, high in problem.conflicts
+        )
         if legal and _fits(problem, height, [*places, place]):
             return True
     return False

@@ -28,7 +28,8 @@ REGIONS = (
     Region("Test", 2, RegionKind.PRIVATE, "flag", 1),
     Region("Test", 3, RegionKind.SCRATCH, "line", 16),
 )
-DISTANCES = (0, 0, 0, -16, -100, 4, 16, 40)
+# How an output may lie on an input: the distance, and whether exactly there.
+WAYS = (*((distance, False) for distance in (0, 0, 0, -16, -100, 4, 16, 40)), *([(0, True)] * 4))
 
 
 @dataclass(frozen=True)
@@ -144,10 +145,10 @@ def _layer(
     draw: st.DrawFn, maker: Maker, inputs: Sequence[EdgeId], sizes: Sequence[int], sharing: bool
 ) -> list[EdgeId]:
     pairs = st.builds(
-        InPlace,
+        lambda i, o, way: InPlace(i, o, *way),
         st.integers(0, len(inputs) - 1),
         st.integers(0, len(sizes) - 1),
-        st.sampled_from(DISTANCES),
+        st.sampled_from(WAYS),
     )
     unique = st.lists(pairs, max_size=3 if sharing else 0, unique_by=lambda p: (p.input, p.output))
     return maker.layer(

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
-from plan_cases import DISTANCES, REGIONS, Maker, Problem
+from plan_cases import REGIONS, WAYS, Maker, Problem
 from plan_memory import Address, Corrupt, Memory
 
 from mcu_deploy.backends.interface import Costs, InPlace, RegionKind
@@ -60,7 +60,7 @@ def _layer(draw: st.DrawFn, maker: Maker, inputs: Sequence[EdgeId], size: int | 
     first = of_input if size is None or draw(st.booleans()) else size
     sizes = [first, *([draw(st.integers(1, 20))] if draw(st.integers(0, 4)) == 0 else [])]
     in_place = [
-        InPlace(i, 0, draw(st.sampled_from(DISTANCES)))
+        InPlace(i, 0, *draw(st.sampled_from(WAYS)))
         for i in range(len(inputs))
         if draw(st.booleans())
     ]
@@ -109,7 +109,8 @@ class Access:
 
 
 def accesses(memory: Memory, step: Step, random: Random) -> Iterator[Access]:
-    """What a layer does, in an order that its facts allow."""
+    """What a layer does, in an order that its facts allow: of an input on which an output may lie
+    exactly, each byte is read as with the distance 0."""
     layer, workload = step.choice.layer, step.choice.workload
     inputs = [o.edge for o in layer.inputs if o is not None]
     outputs = [o.edge for o in layer.outputs]

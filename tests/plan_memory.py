@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from plan_cases import Problem
 
+from mcu_deploy.backends.interface import InPlace
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan import Copy, InPool, InSlot, Plan, Step
 from mcu_deploy.plan.alignment import ALIGNMENT
@@ -21,6 +22,32 @@ INFINITE = 1 << 30
 
 class Corrupt(Exception):
     """A value is gone, or an access goes outside."""
+
+
+def worst_orders(fact: InPlace | None, read: int, written: int) -> list[list[tuple[bool, int]]]:
+    """Accesses to so many bytes of an input and an output: whether it is a write, and which byte.
+
+    With a distance byte w of the output is written once all bytes up to w - distance of the input
+    are read; without a fact all are written first. What may lie exactly on its input goes through
+    both byte by byte, from either end; what only the output has is written before, and what only
+    the input has is read behind.
+    """
+    if fact is not None and fact.exactly:
+        both = range(min(read, written))
+        before = [(True, byte) for byte in range(read, written)]
+        behind = [(False, byte) for byte in range(written, read)]
+        return [
+            [*before, *((writes, byte) for byte in order for writes in (False, True)), *behind]
+            for order in (both, both[::-1])
+        ]
+    distance = INFINITE if fact is None else fact.distance
+    found = []
+    unread = 0
+    for byte in range(written):
+        until = max(unread, min(read, byte - distance + 1))
+        found += [*((False, early) for early in range(unread, until)), (True, byte)]
+        unread = until
+    return [[*found, *((False, late) for late in range(unread, read))]]
 
 
 @dataclass
@@ -139,36 +166,28 @@ class Memory:
         for at, what in scratches:
             self.write(at, what)
         self.require_edges(inputs)
-        distances = {(p.input, p.output): p.distance for p in workload.in_place}
+        facts = {(p.input, p.output): p for p in workload.in_place}
         for i, edge in enumerate(inputs):
             for o, output in enumerate(outputs):
-                self._compute(edge, output, distances.get((i, o), INFINITE))
+                self._compute(edge, output, facts.get((i, o)))
         for output in outputs:
             self.write_edge(output)
         self.require_edges(outputs)
         for at, what in scratches:
             self.require(at, what)
 
-    def _compute(self, edge: EdgeId, output: EdgeId, distance: int) -> None:
-        """Byte w of the output is written once all bytes up to w - distance of the input are read.
-
-        The memory is as before afterwards: the worst for one pair need not be so for another.
-        """
-        before = dict(self.bytes)
+    def _compute(self, edge: EdgeId, output: EdgeId, fact: InPlace | None) -> None:
+        """The memory is as before afterwards: the worst for one pair need not be so for another."""
+        before = self.bytes
         source, target, value = self.place(edge), self.place(output), self.root(edge)
-        unread = 0
-        for number, address in enumerate(target):
-            while unread < len(source) and unread + distance <= number:
-                self._read(source, unread, value)
-                unread += 1
-            self.bytes[address] = ("output", output)
-        for byte in range(unread, len(source)):
-            self._read(source, byte, value)
+        for accesses in worst_orders(fact, len(source), len(target)):
+            self.bytes = dict(before)
+            for writes, byte in accesses:
+                if writes:
+                    self.bytes[target[byte]] = ("output", output)
+                elif self.bytes.get(source[byte]) != (value, byte):
+                    raise Corrupt(f"{value} is overwritten while it is read")
         self.bytes = before
-
-    def _read(self, source: Sequence[Address], byte: int, value: object) -> None:
-        if self.bytes.get(source[byte]) != (value, byte):
-            raise Corrupt(f"{value} is overwritten while it is read")
 
 
 def survives(problem: Problem, plan: Plan) -> bool:

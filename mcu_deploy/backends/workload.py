@@ -121,7 +121,12 @@ class InPlace:
     write that no read follows demands nothing; where that is true of every write, the distance is
     minus the input's bytes, and the output may lie anywhere. As the output may also start any
     number of bytes earlier, a kernel that may lie exactly on its input, but not a little before it,
-    has a positive distance.
+    has a positive distance, or says `exactly`.
+
+    exactly: it may where both start at one address, and nowhere else; the distance is 0 then. Such
+    is a kernel that takes some bytes out of all of the input, and then writes the same ones of the
+    output: each byte of the input that the output has too is read for the last time before the
+    output's is written, in whatever order.
 
     Facts of different inputs are independent, and may all be used at once; where one edge is read
     as two inputs, both facts hold. A fact is true of the compiled C: loads and stores count as wide
@@ -133,6 +138,7 @@ class InPlace:
     input: int
     output: int
     distance: int = 0
+    exactly: bool = False
 
 
 class RegionKind(enum.Enum):

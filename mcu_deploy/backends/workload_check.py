@@ -71,6 +71,10 @@ def check_workload(workload: Workload, layer: Layer) -> None:
         require(0 <= source < len(layer.inputs), f"an in-place fact names input {source}")
         require(0 <= target < len(layer.outputs), f"an in-place fact names output {target}")
         _require_computed(layer, fact.input)
+        require(
+            not fact.exactly or fact.distance == 0,
+            f"an in-place fact is of one exact place, and has a distance of {fact.distance}",
+        )
 
 
 def check_call(call: RegionCall) -> None:

@@ -51,7 +51,7 @@ class Analysis:
         if isinstance(what, Choice):
             return sharing.sharings(what.layer, what, position, self.storages)
         if isinstance(what, Copy) and what.source in self.storages.of:
-            return [Sharing(position, what.source, what.target, 0, frozenset(), exact=True)]
+            return [Sharing(position, what.source, what.target, 0, frozenset(), exactly=True)]
         return []
 
     def lives(self, run: Run) -> dict[int, Life]:

@@ -233,16 +233,21 @@ class _Checker(FlowChecker):
         return {edge for edge in live if not is_hit(edge)}
 
     def _require_inputs_intact(self, step: Step, workload: Workload) -> None:
-        """An output may meet an input only from so far in front as the workload says."""
+        """An output may meet an input only where the workload says: from so far in front, or
+        exactly there."""
         layer = step.choice.layer
-        allowed = {(p.input, p.output): p.distance for p in workload.in_place}
+        allowed = {(p.input, p.output): p for p in workload.in_place}
         for o, output in enumerate(layer.outputs):
             for i, operand in enumerate(layer.inputs):
                 if operand is None or operand.constant is not None:
                     continue
                 at, other = self.places[output.edge], self.places[operand.edge]
-                distance = allowed.get((i, o))
-                fits = distance is not None and at.start + distance <= other.start
+                fact = allowed.get((i, o))
+                fits = fact is not None and (
+                    at.start == other.start
+                    if fact.exactly
+                    else at.start + fact.distance <= other.start
+                )
                 if at.meets(other) and not fits:
                     raise PlanError(f"{layer.name!r} would overwrite its own input {operand.edge}")
 

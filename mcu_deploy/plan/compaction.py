@@ -103,11 +103,11 @@ def compact(buffers: Sequence[Interval]) -> Compaction:
 
 def _without_moves(buffers: Sequence[Interval], bound: int) -> Compaction:
     """The smallest arena that is found in which nothing moves."""
-    conflicts = {
-        (i, j): (-first.bytes, second.bytes)
+    conflicts = [
+        (i, j, -first.bytes, second.bytes)
         for (i, first), (j, second) in combinations(enumerate(buffers), 2)
         if first.meets(second)
-    }
+    ]
     placed = solve(Problem(tuple(b.bytes for b in buffers), conflicts, lower_bound=bound))
     places = zip(buffers, placed.offsets, strict=True)
     return Compaction(tuple(((b.first, at),) for b, at in places), (), placed.bytes)

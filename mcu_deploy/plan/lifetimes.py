@@ -22,6 +22,7 @@ from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.lowering import Happening, lower
 from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor
 from mcu_deploy.plan.parts import find_parts, runs_of
+from mcu_deploy.plan.storage import Sharing
 
 Pair = tuple[int, int]
 
@@ -33,7 +34,7 @@ class Lifetimes:
     slots: of buffers that lie at the caller's, the entry of the table of pointers; `table` is the
     buffer that holds it. conflicts: pairs of buffers (the smaller number first) that hold
     something at one time. overlaps: of these, (output, input) pairs that may share bytes all the
-    same, where the output starts at least so many bytes before the input. lower_bound: see Plan.
+    same, and how. lower_bound: see Plan.
     """
 
     program: Program
@@ -41,7 +42,7 @@ class Lifetimes:
     tensors: dict[EdgeId, Tensor]
     slots: dict[int, int]
     conflicts: frozenset[Pair]
-    overlaps: dict[Pair, int]
+    overlaps: dict[Pair, Sharing]
     lower_bound: int
     private: int | None
     private_offsets: dict[Region, int]
@@ -188,14 +189,14 @@ class _Buffers:
             )
         return {pair for pair in found if not self.slots.keys() & set(pair)}
 
-    def overlaps(self) -> dict[Pair, int]:
-        """(output, input) and the distance, where that one step is all that they have in common."""
+    def overlaps(self) -> dict[Pair, Sharing]:
+        """(output, input) and how, where that one step is all that they have in common."""
         analysis, of = self._analysis, self._analysis.storages.of
         lives = [analysis.lives(run) for run in analysis.runs]
         return {
-            (self._numbers[id(of[s.target])], self._numbers[id(of[s.source])]): s.distance
+            (self._numbers[id(of[s.target])], self._numbers[id(of[s.source])]): s
             for s in analysis.sharings
-            if not s.exact and analysis.may_overlap(s, lives)
+            if analysis.may_overlap(s, lives)
         }
 
 

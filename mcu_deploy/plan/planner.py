@@ -38,7 +38,7 @@ from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Placement, Problem, clique_bound, solve
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.plan.sequence import arrange, schedule
-from mcu_deploy.plan.storage import Run
+from mcu_deploy.plan.storage import Run, Sharing
 
 STATE = "state"
 MOST_POOLS = 4  # MCU_MAX_POOLS of crt/include/mcu/model.h
@@ -205,20 +205,28 @@ def problem(lives: Lifetimes, members: Sequence[int]) -> Problem:
     buffers = [lives.buffers[buffer] for buffer in members]
     number = {buffer: index for index, buffer in enumerate(members)}
     sizes = tuple(aligned(buffer.bytes) for buffer in buffers)
-    conflicts = {}
+    conflicts = []
     for first, second in sorted(lives.conflicts):
         if first in number and second in number:
             i, j = number[first], number[second]
-            low, high = -sizes[i], sizes[j]
-            if (first, second) in lives.overlaps:  # first is the output: so far below its input
-                low = max(low, -aligned(lives.overlaps[first, second]))
-            if (second, first) in lives.overlaps:
-                high = min(high, aligned(lives.overlaps[second, first]))
-            if low < high:
-                conflicts[i, j] = (low, high)
+            if (second, first) in lives.overlaps:  # second is the output
+                banned = _banned(sizes[j], sizes[i], lives.overlaps[second, first])
+                banned = [(-high, -low) for low, high in banned]
+            else:
+                banned = _banned(sizes[i], sizes[j], lives.overlaps.get((first, second)))
+            conflicts += [(i, j, low, high) for low, high in banned if low < high]
     made = Problem(sizes, conflicts)
     together = (
         [i for i, b in enumerate(buffers) if b.first <= position <= b.last]
         for position in {buffer.first for buffer in buffers}
     )
     return replace(made, lower_bound=clique_bound(made, together))
+
+
+def _banned(output: int, source: int, found: Sharing | None) -> list[tuple[int, int]]:
+    """Where an output, of so many bytes, must not start, counted from where its input does."""
+    if found is None:
+        return [(-output, source)]
+    if found.exactly:
+        return [(-output, 0), (0, source)]
+    return [(max(-output, -aligned(found.distance)), source)]

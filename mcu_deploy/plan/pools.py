@@ -99,7 +99,7 @@ class _Filling:
         self.by_speed = sorted(range(len(pools)), key=lambda p: (-pools[p].speed, p))
         self._known: dict[tuple[int, frozenset[int]], Placement] = {}
         self._degree = [1] * len(problem.sizes)
-        for pair in problem.conflicts:
+        for pair in {(i, j) for i, j, _, _ in problem.conflicts}:
             for buffer in pair:
                 self._degree[buffer] += 1
 
@@ -247,11 +247,11 @@ def part_of(problem: Problem, members: Sequence[int]) -> Problem:
     if len(members) == len(problem.sizes):
         return problem
     number = {buffer: index for index, buffer in enumerate(members)}
-    conflicts = {
-        (number[i], number[j]): interval
-        for (i, j), interval in problem.conflicts.items()
+    conflicts = [
+        (number[i], number[j], low, high)
+        for i, j, low, high in problem.conflicts
         if i in number and j in number
-    }
+    ]
     return Problem(tuple(problem.sizes[b] for b in members), conflicts, problem.alignment)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.interface import InPlace, Layer
 from mcu_deploy.choose.select import Choice, Chosen, Control, every
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.alignment import aligned
@@ -134,8 +134,9 @@ def reads_of(layer: Layer) -> list[EdgeId]:
 class Sharing:
     """An output that may overwrite an input which nothing reads after the layer.
 
-    The output's start plus `distance` is at most the input's start. others: what else the layer
-    puts out. exact: the target is a copy of the source, not needed where both have one place.
+    The output's start plus `distance` is at most the input's start. exactly: both start at one
+    address, and the distance is 0; so it is with a copy, which is not needed there. others: what
+    else the layer puts out.
     """
 
     position: int
@@ -143,7 +144,7 @@ class Sharing:
     target: EdgeId
     distance: int
     others: frozenset[EdgeId]
-    exact: bool = False
+    exactly: bool = False
 
 
 def sharings(layer: Layer, choice: Choice, position: int, storages: Storages) -> list[Sharing]:
@@ -152,22 +153,27 @@ def sharings(layer: Layer, choice: Choice, position: int, storages: Storages) ->
     An input whose memory the layer also reads as another input is shared only where the workload
     allows it for both.
     """
-    allowed = {(p.input, p.output): p.distance for p in choice.workload.in_place}
+    allowed = {(p.input, p.output): p for p in choice.workload.in_place}
     found = []
     for o, output in enumerate(layer.outputs):
-        distances: dict[int, list[int | None]] = {}
+        facts: dict[int, list[InPlace | None]] = {}
         sources: dict[int, EdgeId] = {}
         for i, operand in enumerate(layer.inputs):
             if operand is None or operand.constant is not None:
                 continue
             storage = id(storages.of[operand.edge])
-            distances.setdefault(storage, []).append(allowed.get((i, o)))
+            facts.setdefault(storage, []).append(allowed.get((i, o)))
             sources.setdefault(storage, operand.edge)
-        for storage, numbers in distances.items():
-            known = [number for number in numbers if number is not None]
-            if len(known) == len(numbers):
-                others = frozenset(each.edge for each in layer.outputs) - {output.edge}
-                found.append(Sharing(position, sources[storage], output.edge, max(known), others))
+        others = frozenset(each.edge for each in layer.outputs) - {output.edge}
+        for storage, stated in facts.items():
+            known = [fact for fact in stated if fact is not None]
+            if len(known) < len(stated):
+                continue
+            distance = max(fact.distance for fact in known)
+            exactly = any(fact.exactly for fact in known)
+            if not exactly or distance == 0:  # else no place is right for all
+                source = sources[storage]
+                found.append(Sharing(position, source, output.edge, distance, others, exactly))
     return found
 
 

@@ -100,8 +100,8 @@ class LayerReport(LayerRow):
     within: the If, Loop or Scan that it is in, by its short name. cost: of one call, as its backend
     states it or as it was measured; None where neither is so. fingerprint: of its workload, for
     measured costs. inputs: None for one that is constant or left out. overlaps: which
-    outputs may lie on which inputs, by position, and the distance. nodes: the names of those in the
-    model that it stands for.
+    outputs may lie on which inputs, by position, and how far behind or exactly. nodes: the names of
+    those in the model that it stands for.
     """
 
     within: str | None

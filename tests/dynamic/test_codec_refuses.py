@@ -94,6 +94,7 @@ def changed(message: Json, path: Path, value: Any) -> Json:
         (("in_place", 0, "input"), 3, "an in-place fact names input 3"),
         (("in_place", 0, "input"), 1, "input 1 is referred to, a constant"),
         (("in_place", 0, "distance"), 2**63, "9223372036854775808 is no integer"),
+        (("in_place", 0, "exactly"), True, "of one exact place, and has a distance of -4"),
         (("regions", 0, "bytes"), 0, "the size of the region state is 0"),
         (("regions", 0, "name"), "", "a region's name is ''"),
         (("costs", "macs"), "many", "macs of a Costs: 'many' is no integer"),

@@ -180,12 +180,12 @@ def test_the_small_one_moves_where_something_must() -> None:
 
 def test_one_move_where_offsets_alone_need_more() -> None:
     sizes = tuple(b.bytes for b in FRAGMENTED)
-    conflicts = {
-        (i, j): (-a.bytes, b.bytes)
+    conflicts = [
+        (i, j, -a.bytes, b.bytes)
         for i, a in enumerate(FRAGMENTED)
         for j, b in enumerate(FRAGMENTED)
         if i < j and a.first <= b.last and b.first <= a.last
-    }
+    ]
     still = solve(Problem(sizes, conflicts))
     assert (still.bytes, still.optimal) == (288, True)
     made = compact(FRAGMENTED)

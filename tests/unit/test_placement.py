@@ -70,9 +70,13 @@ def test_bounds_of_buffers_that_live_together() -> None:
     assert greedy_bound(Instance.of(apart), Work(1000)) * UNIT == 144
     assert clique_bound(apart, [{0, 3}]) == 32, "these two may lie on each other"
     # The output of 48 bytes starts 16 bytes below the input of 64: together they cover 80.
-    overlap = Problem((64, 48), {(0, 1): (-64, 16)}, UNIT)
+    overlap = Problem((64, 48), [(0, 1, -64, 16)], UNIT)
     assert clique_bound(overlap, [{0, 1}]) == solve(overlap).bytes == 80
     assert clique_bound(overlap, []) == 0
+    # Exactly on the input, or apart from it.
+    exactly = Problem((64, 48), [(0, 1, -64, 0), (0, 1, 0, 48)], UNIT)
+    assert clique_bound(exactly, [{0, 1}]) == solve(exactly).bytes == 64
+    assert greedy_bound(Instance.of(exactly), Work(1000)) * UNIT == 64
 
 
 @settings(max_examples=examples(150), deadline=None)
@@ -106,15 +110,13 @@ def test_runs_repeat() -> None:
     first = solve(problem, effort=100_000)
     assert first == solve(problem, effort=100_000)
     assert first.method in ("hill-climb", "branch-and-bound")
-    mixed = Problem(
-        problem.sizes, dict(reversed(problem.conflicts.items())), UNIT, problem.lower_bound
-    )
+    mixed = Problem(problem.sizes, problem.conflicts[::-1], UNIT, problem.lower_bound)
     assert solve(mixed, effort=100_000) == first, "the order of the pairs does not matter"
 
 
 def chain(sizes: tuple[int, ...], highs: tuple[int, ...]) -> Problem:
     """Buffers of which only neighbours conflict; `highs` ends their intervals."""
-    pairs = {(i, i + 1): (-sizes[i], high) for i, high in enumerate(highs)}
+    pairs = [(i, i + 1, -sizes[i], high) for i, high in enumerate(highs)]
     return Problem(sizes, pairs, UNIT)
 
 
@@ -136,8 +138,8 @@ def test_problems_that_fool_every_greedy_order_are_solved(name: str) -> None:
 
 
 def test_a_known_bound_ends_the_search_and_small_problems_are_none() -> None:
-    assert solve(Problem((), {})).bytes == 0
-    assert solve(Problem((32,), {})).offsets == (0,)
+    assert solve(Problem((), ())).bytes == 0
+    assert solve(Problem((32,), ())).offsets == (0,)
     problem = from_lives([32, 48], [(0, 1), (1, 2)])
     assert solve(problem, effort=0).optimal
     assert solve(problem).method == "first-fit"
@@ -145,6 +147,6 @@ def test_a_known_bound_ends_the_search_and_small_problems_are_none() -> None:
 
 def test_pairs_are_named_in_order_and_sizes_are_aligned() -> None:
     with pytest.raises(ValueError, match="no pair of 2 buffers"):
-        Problem((16, 16), {(1, 0): (-16, 16)})
+        Problem((16, 16), [(1, 0, -16, 16)])
     with pytest.raises(ValueError, match="buffer 1 has 20 bytes"):
-        Problem((16, 20), {})
+        Problem((16, 20), ())

@@ -20,10 +20,11 @@ from mcu_deploy.backends.interface import CFunction, InPlace, Workload, layer_of
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan import PlanError, make
+from mcu_deploy.plan import PlanError, Planning, make
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.lifetimes import analyse
 from mcu_deploy.plan.model import Buffer, InPool
+from mcu_deploy.plan.planner import problem
 
 
 def shares(graph: Graph, first: EdgeId, second: EdgeId, reuse: bool = True) -> bool:
@@ -187,6 +188,26 @@ def test_an_output_overlaps_its_input_as_far_as_the_distance_allows() -> None:
     assert made.bytes == 32  # the input in the output's second half
     assert made.offset(graph.outputs[0]) + 16 == made.offset(x)
     assert make(graph, [by_hand(graph, in_place=(InPlace(0, 0, 32),))]).bytes == 48
+
+
+@pytest.mark.parametrize(("read", "written"), [(4, 4), (4, 8), (8, 4)])
+def test_an_output_lies_exactly_on_its_input_or_apart(read: int, written: int) -> None:
+    """Also one of another size; not on an input that is needed later, nor in a caller's buffer."""
+    net = Net()
+    x = net.input(read)
+    y = net.op("Cast", [x], (written,))
+    graph = net.finish(y)
+    choice = by_hand(graph, in_place=(InPlace(0, 0, exactly=True),))
+    made = make(graph, [choice])
+    assert made.offset(x) == made.offset(y)
+    assert made.bytes == 4 * max(read, written)
+    lives = analyse(graph, [choice])
+    conflicts = problem(lives, range(len(lives.buffers))).conflicts
+    either_side = [(0, 1, -4 * read, 0), (0, 1, 0, 4 * written)]
+    assert sorted(conflicts) == ([] if read == written else either_side)  # or one buffer for both
+    both = net.finish(y, x)
+    assert make(both, [choice]).bytes == 4 * (read + written)
+    assert make(graph, [choice], Planning(io="caller")).slots == 2
 
 
 def test_scratch_lives_for_one_step() -> None:

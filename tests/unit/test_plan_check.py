@@ -12,7 +12,7 @@ from plan_cases import Problem, problems
 from plan_memory import run_part, survives
 from sampling import examples
 
-from mcu_deploy.plan import InPool, InSlot, Place, Plan, PlanError, check
+from mcu_deploy.plan import InPool, InSlot, Place, Plan, PlanError, check, memory_strategies
 from mcu_deploy.plan.alignment import ALIGNMENT, aligned
 from mcu_deploy.plan.lifetimes import analyse
 
@@ -54,6 +54,14 @@ def test_the_planner_makes_plans_that_hold(problem: Problem, options: dict[str, 
     assert all(isinstance(p, InPool) for p in made.places.values()) or options["io"] == "caller"
     if not options["reuse"]:
         _assert_all_apart(made)
+
+
+@given(problems(), st.sampled_from(memory_strategies()[1:]), OPTIONS)
+@QUICK
+def test_plans_with_a_manager_or_with_moves_hold(
+    problem: Problem, memory: str, options: dict[str, Any]
+) -> None:
+    assert problem.plan(memory=memory, **options).memory == memory  # each is checked
 
 
 def _assert_all_apart(made: Plan) -> None:

@@ -102,9 +102,32 @@ def test_what_is_missing_is_refused() -> None:
 def test_an_output_on_an_input(
     size: int, output: int, shift: int, distance: int, good: bool
 ) -> None:
+    assert judged(size, output, shift, InPlace(0, 0, distance)) == good
+
+
+@pytest.mark.parametrize(
+    ("size", "shift", "good"),
+    [
+        (64, 0, True),
+        (16, 0, True),
+        (80, 0, True),
+        (64, -16, False),
+        (16, 48, False),
+        (64, 16, False),
+        (64, 64, True),
+        (64, -64, True),
+        (80, -64, False),
+    ],
+)
+def test_an_output_exactly_on_an_input(size: int, shift: int, good: bool) -> None:
+    assert judged(size, 0, shift, InPlace(0, 0, exactly=True)) == good
+
+
+def judged(size: int, output: int, shift: int, fact: InPlace) -> bool:
+    """Whether one of two outputs may start so many bytes behind the begin of an input of 64."""
     maker = Maker()
     x = maker.input(64)
-    outputs = maker.layer([x], size, size, in_place=(InPlace(0, 0, distance),))
+    outputs = maker.layer([x], size, size, in_place=(fact,))
     problem = maker.finish(*outputs)
     made = problem.plan(reuse=False)
     # input, both outputs: far enough from each other that nothing else meets
@@ -113,7 +136,7 @@ def test_an_output_on_an_input(
         offsets[made.tensors[edge].buffer] = 512 + 128 * number
     offsets[made.tensors[outputs[output]].buffer] = 256 + shift
     apart = moved(made, offsets, pools=(replace(made.pools[0], bytes=1024),))
-    assert accepts(problem, apart) == good
+    return accepts(problem, apart)
 
 
 def test_an_edge_that_is_read_twice_is_shared_only_by_both_facts() -> None:
@@ -121,6 +144,10 @@ def test_an_edge_that_is_read_twice_is_shared_only_by_both_facts() -> None:
         ((InPlace(0, 0), InPlace(1, 0)), True),
         ((InPlace(0, 0),), False),
         ((InPlace(0, 0), InPlace(1, 0, 16)), False),
+        ((InPlace(0, 0), InPlace(1, 0, exactly=True)), True),
+        ((InPlace(0, 0, -32), InPlace(1, 0, exactly=True)), True),
+        ((InPlace(0, 0, exactly=True), InPlace(1, 0, 16)), False),
+        ((InPlace(0, 0, exactly=True),), False),
     ):
         maker = Maker()
         x = maker.input(32)
@@ -170,17 +197,18 @@ def _last_layer(partition: Partition) -> Part:
 
 
 def test_a_state_is_joined_with_its_next_value_or_copied() -> None:
-    def accumulator(distance: int) -> tuple[Problem, Plan]:
+    def accumulator(fact: InPlace) -> tuple[Problem, Plan]:
         maker = Maker()
         x, state = maker.input(32), maker.input(32)
-        (after,) = maker.layer([x, state], 32, in_place=(InPlace(1, 0, distance),))
+        (after,) = maker.layer([x, state], 32, in_place=(fact,))
         problem = maker.finish(*maker.layer([after], 16), states=[(state, after)])
         return problem, problem.plan()
 
-    joined, made = accumulator(0)
-    assert made.offset(1) == made.offset(2)
-    assert accepts(joined, made)
-    copied, made = accumulator(16)
+    for fact in (InPlace(1, 0), InPlace(1, 0, exactly=True)):
+        joined, made = accumulator(fact)
+        assert made.offset(1) == made.offset(2)
+        assert accepts(joined, made)
+    copied, made = accumulator(InPlace(1, 0, 16))
     assert made.offset(1) != made.offset(2)
     assert accepts(copied, made)
     assert not accepts(copied, moved(made, {made.tensors[2].buffer: made.offset(1)}))

@@ -103,7 +103,7 @@ def test_a_buffer_lies_where_it_is_pinned() -> None:
 
 
 def test_overlaps_count_inside_of_a_pool_only() -> None:
-    problem = Problem((256, 256), {(0, 1): (-256, 0)}, UNIT)
+    problem = Problem((256, 256), [(0, 1, -256, 0)], UNIT)
     assert assign(problem, [1, 1], [DTCM, SRAM], {}).pools == (0, 0)
     assert assign(problem, [1, 1], [DTCM, SRAM], {1: "sram"}).pools == (0, 1)
 

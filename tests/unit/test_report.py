@@ -46,9 +46,9 @@ def _tables(value: Any) -> list[dict[str, Any]]:
 
 
 def test_whatever_is_missing_is_named() -> None:
-    """Of every table every key, but the distance of an overlap, which is 0 where it is not said."""
+    """Of every table every key, but how an overlap is, which has its default where not said."""
     for number, table in enumerate(_tables(content())):
-        for key in set(table) - {"distance"}:
+        for key in set(table) - {"distance", "exactly"}:
             changed = content()
             del _tables(changed)[number][key]
             with pytest.raises(UsageError, match=rf"^\w+\.{key} is missing\.$"):

@@ -145,6 +145,12 @@ def test_views() -> None:
 def test_facts_of_place() -> None:
     made = workload(("const float *", INPUT), ("float *", OUTPUT), in_place=(InPlace(0, 1),))
     assert refusal(made, layer()) == "an in-place fact names output 1"
+    made = replace(made, in_place=(InPlace(0, 0, exactly=True),))
+    assert refusal(made, layer()) == ""
+    made = replace(made, in_place=(InPlace(0, 0, 4, exactly=True),))
+    assert refusal(made, layer()) == (
+        "an in-place fact is of one exact place, and has a distance of 4"
+    )
 
 
 def test_what_a_memory_manager_calls() -> None:

@@ -36,7 +36,7 @@ def greedy_bound(instance: Instance, work: Work) -> int:
 def _grow(instance: Instance, buffer: int, work: Work) -> tuple[set[int], int]:
     """A clique around a buffer, and what it covers."""
     clique, size = {buffer}, instance.sizes[buffer]
-    near = [other for other, _, _ in instance.bans[buffer]]
+    near = {other for other, _, _ in instance.bans[buffer]}
     for other in sorted(near, key=lambda i: (-instance.sizes[i], i)):
         work.spend(len(instance.bans[other]))
         gain = instance.sizes[other] - _shared(instance, other, clique)
@@ -54,12 +54,12 @@ def _cover(instance: Instance, clique: set[int]) -> int:
 
 def _shared(instance: Instance, buffer: int, others: set[int]) -> int:
     """What a buffer can share at most with each of others, summed."""
-    size, shared, apart = instance.sizes[buffer], 0, 0
+    size, sizes = instance.sizes[buffer], instance.sizes
+    most = {other: min(size, sizes[other]) for other in others}
     for other, low, high in instance.bans[buffer]:
-        if other in others:
-            apart += min(size, instance.sizes[other])
-            shared += _overlap(size, instance.sizes[other], low, high)
-    return shared + sum(min(size, instance.sizes[o]) for o in others) - apart
+        if other in most:  # each of a pair's intervals alone is a bound
+            most[other] = min(most[other], _overlap(size, sizes[other], low, high))
+    return sum(most.values())
 
 
 def _overlap(size: int, other: int, low: int, high: int) -> int:

@@ -68,7 +68,7 @@ def _components(instance: Instance, core: Sequence[int]) -> Iterator[list[int]]:
             waiting.remove(start)
             part = [start]
             for buffer in part:  # grows while it is read
-                near = [other for other, _, _ in instance.bans[buffer] if other in waiting]
+                near = sorted({other for other, _, _ in instance.bans[buffer]} & waiting)
                 waiting.difference_update(near)
                 part += near
             parts.append(sorted(part))
@@ -84,6 +84,7 @@ class _Component:
         self._low = [0] * len(members)
         self._high = [height - instance.sizes[buffer] for buffer in members]
         # Pairs (a, b, below, above): place[a] - place[b] is at most `below` or at least `above`.
+        # Buffers with several intervals are a pair for each.
         self._pairs = [
             (number[a], number[b], below, above)
             for a in members for b, below, above in instance.bans[a] if a < b and b in number

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-Pair = tuple[int, int]
+# Two buffers i < j, and the open interval (low, high) that offset[i] - offset[j] must not lie in.
+Conflict = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class Problem:
     """Buffers 0..n-1 of `sizes` bytes, to be placed at multiples of `alignment`.
 
-    sizes: multiples of `alignment`. conflicts: for a pair of buffers i < j the open interval
-    (low, high) that offset[i] - offset[j] must not lie in; pairs that are not named may lie
+    sizes: multiples of `alignment`. conflicts: in any order; pairs that are not named may lie
     anywhere. Two buffers that must not overlap have (-size_i, size_j). Where j is an input that i,
     an output, may overwrite while j is read `distance` behind, the pair is (-distance, size_j): the
     output starts at least `distance` bytes below the input. distance may be 0 or negative, which
     lets them share more. Mirrored, where the output has the smaller number's place: the input i and
-    the output j have (-size_i, distance).
+    the output j have (-size_i, distance). A pair may have several intervals: an output that may lie
+    on its input exactly, or apart from it, has (-size_i, 0) and (0, size_j).
     lower_bound: bytes that no placement can do without, 0 if unknown; reaching it ends the search.
     """
 
     sizes: tuple[int, ...]
-    conflicts: Mapping[Pair, tuple[int, int]]
+    conflicts: Sequence[Conflict]
     alignment: int = 16
     lower_bound: int = 0
 
@@ -31,7 +32,7 @@ class Problem:
         for i, size in enumerate(self.sizes):
             if size < 0 or size % self.alignment:
                 raise ValueError(f"buffer {i} has {size} bytes, no multiple of {self.alignment}")
-        for i, j in self.conflicts:
+        for i, j, _, _ in self.conflicts:
             if not 0 <= i < j < len(self.sizes):
                 raise ValueError(f"({i}, {j}) is no pair of {len(self.sizes)} buffers in order")
 
@@ -57,7 +58,8 @@ Ban = tuple[int, int, int]
 class Instance:
     """A problem in units of its alignment, so that every whole number is a legal place.
 
-    bans: for every buffer its neighbours, by number. Intervals without a whole number are left out.
+    bans: for every buffer its neighbours, by number, one more than once where several intervals are
+    banned. Those without a whole number are left out.
     """
 
     sizes: tuple[int, ...]
@@ -71,7 +73,7 @@ class Instance:
     def of(problem: Problem) -> Instance:
         unit = problem.alignment
         bans: list[list[Ban]] = [[] for _ in problem.sizes]
-        for (i, j), (low, high) in sorted(problem.conflicts.items()):
+        for i, j, low, high in sorted(problem.conflicts):
             # The widest legal steps: the difference is at most `below` or at least `above`.
             below, above = low // unit, -(-high // unit)
             if above - below > 1:
