@@ -14,7 +14,8 @@ from onnx import helper, numpy_helper
 
 @dataclass(frozen=True)
 class Case:
-    """A 1x1 convolution, after a depthwise 3x3 one where `stride` is not 0. zeros: the zero points
+    """A 1x1 convolution, after a depthwise 3x3 one where `stride` is not 0, which is alone where
+    there are no filters. zeros: the zero points
     of input, what is between, output; scale: of the output, against a middling one; is_extreme:
     weights of -127 and 127 only."""
 
@@ -47,6 +48,15 @@ TAKEN = (
     Case(20, 4, 4, 4, is_extreme=True, scale=8),
     Case(8, 8, 1, 4, dtype="uint8", zeros=(7, 0, 200)),
     Case(4, 4, 5, 5, 1),
+    Case(4, 8, 48, 48, 1),
+    Case(4, 8, 24, 23, 2, pads=(0, 0, 1, 1)),
+    Case(4, 4, 31, 11, 1, pads=(0, 1, 1, 0)),
+    Case(64, 0, 25, 5, 1),
+    Case(16, 0, 3, 3, 1, is_extreme=True),
+    Case(12, 0, 5, 70, 2, pads=(0, 1, 1, 0)),
+    Case(8, 0, 1, 9, 1, zeros=(0, 127, 0)),
+    Case(4, 0, 100, 3, 1, dtype="uint8", zeros=(0, 30, 0)),
+    Case(4, 0, 13, 1, 2),
     Case(8, 4, 4, 6, 1, zeros=(-128, 4, 127)),
     Case(8, 12, 6, 5, 2, pads=(0, 0, 1, 1), zeros=(127, -128, 0), scale=0.1),
     Case(4, 6, 7, 8, 2),
@@ -122,8 +132,11 @@ def model(cases: Sequence[Case], path: Path) -> Path:
                     case, random, x, f"m{index}", (case.channels, 1, 3, 3), case.zeros[1], 1,
                     group=case.channels, strides=[case.stride] * 2, pads=case.pads,
                 )  # fmt: skip
-            kernel = (case.filters, case.channels, 1, 1)
-            y, *_ = made.convolve(case, random, x, f"y{index}", kernel, case.zeros[2], case.scale)
+            y = x[0]
+            if case.filters:
+                shape = (case.filters, case.channels, 1, 1)
+                end = case.zeros[2], case.scale
+                y, *_ = made.convolve(case, random, x, f"y{index}", shape, *end)
             flat = made.constant(f"flat{index}", [-1])
             made.nodes.append(helper.make_node("Reshape", [y, flat], [f"f{index}"]))
             ends.append(f"f{index}")

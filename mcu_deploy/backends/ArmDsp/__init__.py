@@ -41,7 +41,7 @@ class ArmDsp(BackendBase):
             found = [proposal for a in answers if not isinstance(a, str) for proposal in a]
             proposals += found
             if not found:
-                reasons = [answer for answer in answers if isinstance(answer, str) and answer]
+                reasons = dict.fromkeys(a for a in answers if isinstance(a, str) and a)
                 refused[node.id] = "; ".join(reasons) or "none of its kernels is for such a layer"
         return Proposals(tuple(proposals), refused)
 

@@ -1,2 +1,4 @@
-# ArmDsp generates all of its C: there is no file to compile beforehand.
-mcu_backend(ArmDsp)
+# The C files of ArmDsp; the rest of its C is generated. Python reads this list too
+# (mcu_deploy/backends/file_lists.py).
+mcu_backend(ArmDsp
+    SOURCES c/depthwise_in_float.c)

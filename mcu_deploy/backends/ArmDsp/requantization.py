@@ -63,14 +63,15 @@ class Scaling(NamedTuple):
     most: int
 
 
-def shift_of(factors: Array, lanes: int = 1) -> int:
-    """The shift of a layer: the largest multiple of four that leaves its scales in 31 bits, so that
-    layers of different scales mostly share a function. Negative where the factors are too large.
+def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
+    """The shift of a layer: the largest multiple of `step` that leaves its scales in 31 bits, so
+    that layers of different scales mostly share a function. Negative where the factors are too
+    large.
 
     lanes: what the accumulator is a multiple of, a power of two.
     """
     room = int(np.floor(-np.log2(float(factors.max()) / lanes) - 1.001))
-    return min(room // 4 * 4, LARGEST_SHIFT) if room >= 0 else -1
+    return min(room, LARGEST_SHIFT) // step * step if room >= 0 else -1
 
 
 def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:

@@ -21,7 +21,12 @@ CHANNELS_LAST = (LayoutRule.CHANNELS_LAST,)
 
 
 def workload(
-    layer: Layer, stem: str, body: str, constants: tuple[Constant, ...], price: Price
+    layer: Layer,
+    stem: str,
+    body: str,
+    constants: tuple[Constant, ...],
+    price: Price,
+    helpers: tuple[CFunction, ...] = (),
 ) -> Workload:
     """Of a layer with one input and one output: pointers to these, to the constants, to scratch."""
     arrays = tuple(Parameter(f"const {c.ctype} *", c.stem) for c in constants)
@@ -29,6 +34,6 @@ def workload(
     ends = pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False)
     function = CFunction(stem, (*ends, *arrays, Parameter("uint8_t *", "scratch")), body)
     return Workload(
-        ID, function, (INPUT, OUTPUT, *places, Argument(Role.SCRATCH)), constants,
-        scratch_bytes=price.scratch_bytes, in_place=price.in_place, costs=price.costs,
+        ID, function, (INPUT, OUTPUT, *places, Argument(Role.SCRATCH)), constants, helpers,
+        ("string.h",), price.scratch_bytes, price.in_place, price.costs,
     )  # fmt: skip

@@ -1,41 +1,60 @@
-"""Depthwise 3x3 convolution of int8, for the scratch of a 1x1 convolution that reads it.
+"""Depthwise 3x3 convolution of int8: four channels at a time, in planes of their own.
 
-Four channels at a time are taken out of channel-last order into planes of int16 without their zero
-point, so that a word is two neighbours of a row and padding is 0: a row of zeros above and below,
-nothing at the sides. A kernel row (w0, w1, w2) lies in two registers, (w0, w1) and (w1, w2), and
-serves two outputs with four SMLADs, whichever of its taps the words begin at. The sum is left 200
-to 1,023 times as large (the weights have room for it), so that what rounds it fits into its bias,
-and SMMUL and SSAT make the output. Pointers and counts are in the FPU's registers.
+Four channels are taken out of channel-last order into planes of int16 without their zero point, so
+that a word is two neighbours of a line and padding is 0. A line is a row of the image or a column,
+whichever is cheaper: long lines have few ends. A row (w0, w1, w2) of the kernel lies in two
+registers, (w0, w1) and (w1, w2), and serves two outputs with four SMLADs, whichever of its taps the
+words begin at. The sum is left 91 to 255 times as large (the gain), so that what rounds it fits
+into its bias, and SMMUL and SSAT make the output.
+
+The planes hold all lines of a small image, and each output line has code for the kernel's rows that
+are inside of it. Of a larger one they hold a band of lines, with zeros around the image. All input
+of a band is read before its output is written, and both have the same channels: the output may lie
+on the input.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from textwrap import indent
+from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import Convolution
+from mcu_deploy.backends.ArmDsp.kernels.lines import LANES, PAIR, REACH, Lines
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.requantization import multiply, shift_of
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.kit.c_files import helper
+from mcu_deploy.backends.kit.kit import Kit
 
-_LEAST_GAIN, _MOST_GAIN, _TRIES = 200, 1023, 60
+OPERATORS = ("Conv",)
+LEAST_GAIN, MOST_GAIN = 91, 255
 _MARGIN = 2**20  # of an accumulator, for what rounds it
 _SCALE = "r9"
-
-
-class Planes:
-    """Where four channels lie in the scratch: rows of words, with rows of zeros around."""
-
-    def __init__(self, layer: Convolution) -> None:
-        self.rows, self.columns = layer.window.input
-        self.outputs = layer.window.output
-        self.stride = layer.window.strides[0]
-        self.above, self.left = layer.window.begin
-        self.row_bytes = (self.columns + 1) // 2 * 4
-        needed = (self.outputs[0] - 1) * self.stride + 3
-        self.height = max(self.above + self.rows, needed)
-        self.bytes = self.height * self.row_bytes
+_MOST_UNROLLED = 13  # pairs of pixels
+_TAP_WORDS = 5  # of a channel's constants
+# The cycles of the C around the assembler, for a channel and for four.
+_CALL, _PLANES = 40, 60
+KIT = Kit("ArmDsp", Path(__file__).parents[1])
+IN_FLOAT = replace(helper(KIT.folder, "c/depthwise_in_float.c"), inline=False)
 
 
 def refusal(layer: Convolution) -> str:
@@ -45,197 +64,354 @@ def refusal(layer: Convolution) -> str:
         return "of depthwise convolutions it has 3x3, of one image and without dilation"
     if window.strides not in ((1, 1), (2, 2)) or max(*window.begin, *window.end) > 1:
         return "of depthwise convolutions it has strides of 1 and 2, and pads of at most 1"
-    if channels % 4:
-        return f"it takes channels by 4, and there are {channels}"
-    if max(layer.x.shape[3], layer.y.shape[3]) * channels > 4096:
-        return f"a row of {layer.x.shape[3]} x {channels} bytes is out of the reach of an offset"
-    if shift_of(layer.factors, _LEAST_GAIN) < 0:
+    if channels % LANES:
+        return f"it takes channels by {LANES}, and there are {channels}"
+    if not any(Lines.of(layer, transposed).is_reachable for transposed in (False, True)):
+        return f"{channels} channels of {window.input} pixels are out of the reach of its offsets"
+    if _shift(layer) < 0:
         return "its factors are too large for a 31-bit scale"
     low, high = layer.reach
-    if max(-low.min(), high.max()) * _LEAST_GAIN + _MARGIN >= 2**31:
-        return f"a sum of its weights times {_LEAST_GAIN} could leave 32 bits"
+    if max(-low.min(), high.max()) * LEAST_GAIN + _MARGIN >= 2**31:
+        return f"a sum of its weights times {LEAST_GAIN} could leave 32 bits"
     return ""
 
 
-def _packed(row: Array) -> list[int]:
-    return [int(a) & 0xFFFF | (int(b) & 0xFFFF) << 16 for a, b in (row[:2], row[1:])]
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A depthwise convolution by itself."""
+    layer = read(node)
+    if isinstance(layer, str):
+        return layer
+    if not layer.is_depthwise:
+        return ""
+    if reason := refusal(layer):
+        return reason
+    kernel = Kernel.of(layer)
+    channels = layer.weights.shape[0]
+    price = Price(
+        Costs(9 * layer.pixels * channels, cycles=kernel.cycles, flash=kernel.constant_bytes),
+        kernel.code,
+        kernel.lines.plane_bytes,
+        kernel.in_place,
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        return (
+            workload(
+                layers[0],
+                f"depthwise3x3_{channels}_dsp",
+                kernel.body("x", "y"),
+                kernel.constants(),
+                price,
+                (IN_FLOAT,),
+            ),
+        )
+
+    title = "depthwise3x3"
+    return [Proposal(view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title=title)]
 
 
-def pack(layer: Convolution) -> Array:
-    """Of each channel 8 words: the kernel's rows, the bias, the scale; of a channel that has no
-    integer scale a float32 factor with a minus sign in its place."""
-    shift = shift_of(layer.factors, _LEAST_GAIN)
+@dataclass(frozen=True)
+class Kernel:
+    """The two pieces of assembler that a layer's function is made of, and what they cost."""
+
+    layer: Convolution
+    lines: Lines
+
+    @staticmethod
+    def of(layer: Convolution) -> Kernel:
+        """The cheaper of the two ways over the image."""
+        both = [Kernel(layer, Lines.of(layer, transposed)) for transposed in (False, True)]
+        usable = [k for k in both if k.lines.is_reachable]
+        return min(usable, key=lambda kernel: kernel.cycles)
+
+    @functools.cached_property
+    def gather(self) -> Assembly:
+        return _gather(self.layer, self.lines)
+
+    @functools.cached_property
+    def rows(self) -> Assembly:
+        return _rows(self.layer, self.lines)
+
+    @property
+    def cycles(self) -> int:
+        channels, bands = int(self.layer.weights.shape[0]), self.lines.lines[1] // self.lines.band
+        rows = channels * bands * (self.rows.cycles + _CALL)
+        return round(rows + channels // LANES * (self.gather.cycles + bands * _PLANES))
+
+    @property
+    def code(self) -> dict[str, int]:
+        """As `Price` has it."""
+        whole = hashlib.sha256(self.body("x", "y").encode()).hexdigest()
+        return {whole: self.gather.bytes + self.rows.bytes + 160, IN_FLOAT.stem: 220}
+
+    @property
+    def in_place(self) -> tuple[InPlace, ...]:
+        return (InPlace(0, 0, exactly=True),) if self.lines.may_lie_on_input else ()
+
+    @property
+    def constant_bytes(self) -> int:
+        return 4 * _TAP_WORDS * int(self.layer.weights.shape[0])
+
+    def constants(self) -> tuple[Constant, ...]:
+        """`taps` and `shape`, as the body's function takes them."""
+        lines, layer = self.lines, self.layer
+        above = lines.before[0] if lines.is_whole else 0
+        zero = layer.zero_points[1]
+        bounds = [bound - zero for bound in layer.y.dtype.range]
+        shape = [
+            lines.held, lines.pixels[0], lines.stride, above, lines.before[1], lines.band,
+            lines.pixels[1], lines.pitch[1][1], lines.pitch[1][0], *bounds, zero,
+        ]  # fmt: skip
+        return (
+            Constant("taps", pack(layer, lines.is_transposed)),
+            Constant("shape", np.array(shape, np.int32)),
+        )
+
+    def body(self, x: str, y: str) -> str:
+        """A C block that convolves x to y, with `taps`, `shape` and `scratch`."""
+        lines, layer = self.lines, self.layer
+        return KIT.render(
+            "depthwise.c.j2",
+            x=x, y=y, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
+            channels=layer.weights.shape[0], tap_words=_TAP_WORDS,
+            lines=lines, line=lines.line_bytes, held=lines.held,
+            gather=indent(statement(self.gather, "pixels", "plane", "count", "none"), " " * 8),
+            rows=indent(statement(self.rows, "tap", "plane", "out", "none"), " " * 8),
+        )  # fmt: skip
+
+
+def _shift(layer: Convolution) -> int:
+    """Coarse, as the gain makes up for it: more layers share a function."""
+    return shift_of(layer.factors, LEAST_GAIN, 8)
+
+
+def pack(layer: Convolution, is_transposed: bool) -> Array:
+    """Of each channel 5 words: a row of weights in three bytes each, and in the first word's top
+    byte the gain; bias, scale. A channel without an integer scale has no gain, and a float32 factor
+    for its scale."""
+    shift = _shift(layer)
     low, high = layer.reach
-    stream: list[int] = []
-    for index, weights in enumerate(layer.weights[:, 0]):
-        bias, span = int(layer.bias[index]), int(max(-low[index], high[index]))
-        room = (2**31 - _MARGIN) // max(1, span)
-        most = min(_MOST_GAIN, room, 32767 // max(1, int(np.abs(weights).max())))
-        for gain in range(most, max(_LEAST_GAIN, most - _TRIES) - 1, -1):
+    weights = layer.weights[:, 0].transpose(0, 2, 1) if is_transposed else layer.weights[:, 0]
+    taps = (weights & 0xFF) << np.array([0, 8, 16])
+    stream = []
+    for index, rows in enumerate(taps.sum(axis=2)):
+        bias, span = int(layer.bias[index]), max(int(-low[index]), int(high[index]))
+        most = min(MOST_GAIN, (2**31 - _MARGIN) // max(1, span))
+        for gain in range(most, LEAST_GAIN - 1, -1):
             found = multiply(layer.channel(index), gain, shift)
             if found is not None and span * gain + abs(found[1]) < 2**31:
-                start, scale = bias * gain + found[1], found[0]
+                ends = [bias * gain + found[1], found[0]]
                 break
         else:
-            gain, start = 1, bias
-            scale = int((-layer.factors[index]).view(np.uint32))
-        stream += [word for row in weights * gain for word in _packed(row)]
-        stream += [start & 0xFFFFFFFF, scale]
-    return np.array(stream, np.int64).astype(np.uint32)
-
-
-def assemble(layer: Convolution) -> Assembly:
-    """The kernel. %0: the input, %1: output, both channel-last, %2: the packed stream, %3: planes.
-
-    Channels without an integer scale have code of their own, also where a layer has none of them:
-    layers of a shape share one function, and a comparison a channel is cheap.
-    """
-    planes, channels = Planes(layer), layer.weights.shape[0]
-    code = Assembly()
-    code("vmov s8, %0", "vmov s9, %1", "vmov s10, %2", "vmov s11, %3", "mov r12, %3")
-    _add(code, "r8", "r12", 4 * planes.bytes)
-    code("vmov s13, r8", f"mov r9, #{channels // 4}", "vmov s12, r9")
-    code(*(f"mov r{n}, #0" for n in range(4, 8)))
-    with code.repeat(planes.bytes // 4):
-        code("stmia r12!, {r4-r7}", "cmp r12, r8")
-    with code.repeat(channels // 4):
-        _gather(code, layer, planes)
-        code("vmov r12, s11")
-        with code.repeat(4):
-            code("vmov lr, s10", "ldmia lr!, {r0-r7}", "vmov s10, lr", "vmov s0, r6", "vmov s1, r6")
-            code(f"mov {_SCALE}, r7", "vmov lr, s9", "add r6, lr, #1", "vmov s9, r6")
-            _add(code, "r6", "r12", planes.outputs[0] * planes.stride * planes.row_bytes)
-            code("vmov s2, r6")
-            whole, after = code.label(), code.label()
-            code(f"cmp {_SCALE}, #0", f"bge {whole}f")
-            with code.rarely():
-                code(f"vmov s3, {_SCALE}", "vneg.f32 s3, s3")
-                _rows(code, layer, planes, is_fractional=True)
-                code(f"b {after}f")
-            code.place(whole)
-            _rows(code, layer, planes, is_fractional=False)
-            code.place(after)
-            rest = planes.height - planes.outputs[0] * planes.stride
-            _add(code, "r12", "r12", rest * planes.row_bytes)
-            code("vmov r6, s13", "cmp r12, r6")
-        code("vmov r0, s12", "subs r0, r0, #1", "vmov s12, r0")
-    return code
+            gain, ends = 0, [bias, int(layer.factors[index].view(np.uint32))]
+        stream.append([int(rows[0]) | gain << 24, int(rows[1]), int(rows[2]), *ends])
+    return (np.array(stream, np.int64).reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
 
 
 def _add(code: Assembly, to: str, source: str, value: int) -> None:
-    if value > 4095:
-        scratch = to if to != source else "r6"
-        code(f"movw {scratch}, #{value & 0xFFFF}")
-        if value > 0xFFFF:
-            code(f"movt {scratch}, #{value >> 16}")
-        code(f"add {to}, {source}, {scratch}")
-    elif value or to != source:
-        code(f"add {to}, {source}, #{value}")
+    """to = source + value; where the value is large, r6 is lost."""
+    size = abs(value)
+    if size > REACH:
+        code(f"movw r6, #{size & 0xFFFF}", *([f"movt r6, #{size >> 16}"] if size >> 16 else []))
+    if value or to != source:
+        amount = "r6" if size > REACH else f"#{size}"
+        code(f"{'sub' if value < 0 else 'add'} {to}, {source}, {amount}")
 
 
-def _gather(code: Assembly, layer: Convolution, planes: Planes) -> None:
-    """Four channels to their planes: the words of two pixels become two neighbours of each."""
-    channels, zero = layer.weights.shape[0], layer.zero_points[0]
-    row = planes.columns * channels
-    pairs = planes.columns // 2
-    unrolled = max(n for n in range(1, 13) if pairs % n == 0) if pairs else 0
-    code("vmov r12, s8", "add r0, r12, #4", "vmov s8, r0", "vmov r7, s11")
-    _add(code, "r7", "r7", planes.above * planes.row_bytes)
-    for to, source in (("r8", "r7"), ("r9", "r8"), ("r10", "r9")):
-        _add(code, to, source, planes.bytes)
-    _add(code, "r11", "r12", planes.rows * row)
-    code(f"movw r6, #{-zero & 0xFFFF}", f"movt r6, #{-zero & 0xFFFF}")
+def _unrolled(count: int) -> tuple[int, int]:
+    """(steps of an iteration, iterations) for a loop of up to `count` steps."""
+    if count <= _MOST_UNROLLED:
+        return count, 1 if count else 0
+    steps = max(range(4, _MOST_UNROLLED + 1), key=lambda n: (-(count % n), n))
+    return steps, count // steps
 
-    def widen() -> None:
-        code("pkhbt r2, r0, r1, lsl #16", "pkhtb r3, r1, r0, asr #16")
-        widened = (
-            ("r0", "r2", ""),
-            ("r1", "r2", ", ror #8"),
-            ("r4", "r3", ""),
-            ("r5", "r3", ", ror #8"),
+
+def _gather(layer: Convolution, lines: Lines) -> Assembly:
+    """Lines of four channels. %0: the first pixel, %1: planes, %2: how many lines; priced for all.
+
+    A pair of pixels is two words of four bytes, and becomes four words of two int16.
+    """
+    pitch, line_pitch = lines.pitch[0]
+    zero, pairs = layer.zero_points[0], lines.pixels[0] // 2
+    code = Assembly()
+    code("mov r12, %0", "mov r7, %1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, %2, r7")
+    code("vmov s0, lr", f"movw r6, #{-zero & 0xFFFF}", f"movt r6, #{-zero & 0xFFFF}")
+
+    def widen(left: str, right: str) -> None:
+        code(f"pkhbt r2, {left}, {right}, lsl #16", f"pkhtb r3, {right}, {left}, asr #16")
+        words = (
+            ("r8", "r2", ""),
+            ("r9", "r2", ", ror #8"),
+            ("r10", "r3", ""),
+            ("r11", "r3", ", ror #8"),
         )
-        code(*(f"{layer.extend_and_add} {to}, r6, {two}{by}" for to, two, by in widened))
-        code("str r0, [r7], #4", "str r1, [r8], #4", "str r4, [r9], #4", "str r5, [r10], #4")
+        code(*(f"{layer.extend_and_add} {to}, r6, {two}{by}" for to, two, by in words))
+        code("stmia r7!, {r8-r11}")
 
-    with code.repeat(planes.rows):
-        done = 0
-        if pairs:
-            if unrolled < pairs:
-                code(f"add lr, r12, #{2 * pairs * channels}")
-                with code.repeat(pairs // unrolled):
-                    for at in range(0, 2 * unrolled * channels, 2 * channels):
-                        code(f"ldr r0, [r12, #{at}]", f"ldr r1, [r12, #{at + channels}]")
-                        widen()
-                    code(f"add r12, r12, #{2 * unrolled * channels}", "cmp r12, lr")
-                done = 2 * pairs * channels
+    def two(first: int, count: int) -> None:
+        names = ("r0", "r1", "r4", "r5")[: 2 * count]
+        code(*(f"ldr {name}, [r12, #{(first + n) * pitch}]" for n, name in enumerate(names)))
+        for left, right in zip(names[::2], names[1::2], strict=True):
+            widen(left, right)
+
+    def some(count: int) -> None:
+        for pair in range(0, count, 2):
+            two(2 * pair, min(2, count - pair))
+
+    in_reach = max(1, (REACH // pitch + 1) // 2)
+    steps, times = _unrolled(pairs)
+    if steps > in_reach:
+        steps = next(n for n in range(in_reach, 0, -1) if pairs % n == 0 or n == 1)
+        times = pairs // steps
+    with code.repeat(lines.lines[0]):
+        taken = 0
+        if times > 1:
+            code(f"add lr, r7, #{PAIR * steps * times}")
+            with code.repeat(times):
+                some(steps)
+                _add(code, "r12", "r12", 2 * steps * pitch)
+                code("cmp r7, lr")
+            taken = 2 * steps * times * pitch
+        else:
+            some(steps)
+        # the pairs that the loop leaves, and a last pixel alone
+        for pixel in range(2 * steps * times, lines.pixels[0], 2):
+            offset = pixel * pitch - taken
+            if offset + pitch > REACH:
+                _add(code, "r12", "r12", offset)
+                taken, offset = taken + offset, 0
+            code(f"ldr r0, [r12, #{offset}]")
+            if pixel + 1 < lines.pixels[0]:
+                code(f"ldr r1, [r12, #{offset + pitch}]")
             else:
-                for at in range(0, 2 * pairs * channels, 2 * channels):
-                    code(f"ldr r0, [r12, #{at}]", f"ldr r1, [r12, #{at + channels}]")
-                    widen()
-        if planes.columns % 2:
-            code(f"ldr r0, [r12, #{row - channels - done}]")
-            code(*(f"{move} r1, #{(zero & 0xFF) * 0x101}" for move in ("movw", "movt")))
-            widen()
-        if row - done:
-            code(f"add r12, r12, #{row - done}")
-        code("cmp r12, r11")
+                code(*(f"{move} r1, #{(zero & 0xFF) * 0x101}" for move in ("movw", "movt")))
+            widen("r0", "r1")
+        if line_pitch != taken:
+            _advance(code, line_pitch - taken)
+        code("vmov r0, s0", "cmp r7, r0")
+    return code
 
 
-def _rows(code: Assembly, layer: Convolution, planes: Planes, is_fractional: bool) -> None:
-    row = planes.outputs[1] * layer.weights.shape[0]
-    with code.repeat(planes.outputs[0]):
-        _row(code, layer, planes, is_fractional)
-        code(f"add lr, lr, #{row}", f"add r12, r12, #{planes.stride * planes.row_bytes}")
-        code("vmov r6, s2", "cmp r12, r6")
+def _advance(code: Assembly, value: int) -> None:
+    """Of r12, where r6 holds something: by way of r0."""
+    size = abs(value)
+    code(f"movw r0, #{size & 0xFFFF}", *([f"movt r0, #{size >> 16}"] if size >> 16 else []))
+    code(f"{'sub' if value < 0 else 'add'} r12, r12, r0")
 
 
-def _row(code: Assembly, layer: Convolution, planes: Planes, is_fractional: bool) -> None:
-    """One channel's row of outputs, two at a time: the words under them one after the other."""
-    channels, words = layer.weights.shape[0], planes.row_bytes // 4
-    starts = [x * planes.stride - planes.left for x in range(planes.outputs[1])]
-    # Two neighbours share their words if the first begins at an even column.
-    alone = 1 if planes.stride == 1 and planes.left else 0
-    groups = [[0]] * alone + [
-        [*range(len(starts))][k : k + 2] for k in range(alone, len(starts), 2)
-    ]
-    held = -1
-    for group in groups:
-        code("vmov r10, r11, d0" if len(group) == 2 else "vmov r10, s0")
-        steps = [
-            s for acc, x in zip(("r10", "r11"), group, strict=False) for s in _steps(acc, starts[x])
-        ]
-        for word in sorted({word for word, *_ in steps if 0 <= word < words}):
-            if word != held:
-                code(
-                    *(f"ldr r{6 + k}, [r12, #{k * planes.row_bytes + 4 * word}]" for k in range(3))
-                )
-                held = word
-            for k in range(3):
+def _rows(layer: Convolution, lines: Lines) -> Assembly:
+    """A channel's output lines of a band. %0: its taps, %1: its planes, %2: the output."""
+    code = Assembly()
+    code("ldmia %0, {r6-r10}", "mov r12, %1", "mov lr, %2")
+    if lines.is_whole:
+        _add(code, "r12", "r12", -lines.before[0] * lines.line_bytes)
+    code("vmov s0, r9", "vmov s1, r9", "vmov s2, r10", "lsr r11, r6, #24")
+    for row in range(3):
+        first, second = f"r{2 * row}", f"r{2 * row + 1}"
+        code(f"sxtb16 r9, r{6 + row}", f"sxtb16 r10, r{6 + row}, ror #8", "smulbb r10, r10, r11")
+        code(f"smulbb {first}, r9, r11", f"smultb {second}, r9, r11")
+        code(f"pkhbt {first}, {first}, r10, lsl #16", f"pkhbt {second}, r10, {second}, lsl #16")
+    code(f"vmov {_SCALE}, s2")
+    for inside, of in groupby(range(lines.band), lines.rows_inside):
+        count = len([*of])
+        if count == 1:
+            _Line(code, layer, lines, inside).all()
+            continue
+        _add(code, "r6", "r12", count * lines.stride * lines.line_bytes)
+        code("vmov s3, r6")
+        with code.repeat(count):
+            _Line(code, layer, lines, inside).all()
+            code("vmov r6, s3", "cmp r12, r6")
+    return code
+
+
+class _Line:
+    """One line of outputs. `read` and `written`: bytes that r12 and lr went on since its start."""
+
+    def __init__(self, code: Assembly, layer: Convolution, lines: Lines, rows: Sequence[int]):
+        self.code, self.layer, self.lines, self.rows = code, layer, lines, rows
+        self.shift = _shift(layer)
+        self.held = -1  # the word of each row that r6-r8 have
+        self.read = self.written = 0
+
+    def steps(self, output: int, acc: str) -> list[tuple[int, str, str, int]]:
+        """What an output's taps add: a word, the instruction, the sum, (w0, w1) or (w1, w2)."""
+        start = output * self.lines.stride - self.lines.before[1]
+        first, is_odd = divmod(start, 2)
+        both = (
+            ((first, "smlatb", acc, 0), (first + 1, "smlad", acc, 1))
+            if is_odd
+            else ((first, "smlad", acc, 0), (first + 1, "smlabt", acc, 1))
+        )
+        return [step for step in both if 0 <= step[0] < self.lines.pairs]
+
+    def load(self, word: int) -> None:
+        if word != self.held:
+            offset = PAIR * word - self.read
+            self.code(
+                *(f"ldr r{6 + k}, [r12, #{offset + k * self.lines.line_bytes}]" for k in self.rows)
+            )
+            self.held = word
+
+    def outputs(self, first: int, count: int) -> None:
+        """One or two neighbours."""
+        code, sums = self.code, ("r10", "r11")[:count]
+        code("vmov r10, r11, d0" if count == 2 else "vmov r10, s0")
+        steps = [step for n, acc in enumerate(sums) for step in self.steps(first + n, acc)]
+        for word in sorted({step[0] for step in steps}):
+            self.load(word)
+            for k in self.rows:
                 for at, multiply_add, acc, half in steps:
                     if at == word:
                         code(f"{multiply_add} {acc}, r{6 + k}, r{2 * k + half}, {acc}")
-        _round(code, layer, [f"r{10 + k}" for k in range(len(group))], is_fractional)
-        for k, x in enumerate(group):
-            code(f"strb r{10 + k}, [lr, #{x * channels}]")
-
-
-def _steps(acc: str, start: int) -> Sequence[tuple[int, str, str, int]]:
-    """What three taps from column `start` on add: at a word, with (w0, w1) or (w1, w2)."""
-    if start % 2:
-        return ((start - 1) // 2, "smlatb", acc, 0), ((start + 1) // 2, "smlad", acc, 1)
-    return (start // 2, "smlad", acc, 0), (start // 2 + 1, "smlabt", acc, 1)
-
-
-def _round(code: Assembly, layer: Convolution, sums: Sequence[str], is_fractional: bool) -> None:
-    if not is_fractional:
-        by = shift_of(layer.factors, _LEAST_GAIN)
         code(*(f"smmul {acc}, {acc}, {_SCALE}" for acc in sums))
-        code(*(f"{layer.saturate} {acc}, #8, {acc}, asr #{by}" for acc in sums))
-        return
-    floats = [f"s{4 + k}" for k in range(len(sums))]
-    pairs = [*zip(floats, sums, strict=True)]
-    code(*(f"vmov {f}, {acc}" for f, acc in pairs))
-    code(*(f"vcvt.f32.s32 {f}, {f}" for f in floats), *(f"vmul.f32 {f}, {f}, s3" for f in floats))
-    code(*(f"vcvtr.s32.f32 {f}, {f}" for f in floats))
-    for f, acc in pairs:
-        code(f"vmov {acc}, {f}", layer.add_zero_point(acc), f"{layer.saturate} {acc}, #8, {acc}")
+        code(*(f"{self.layer.saturate} {acc}, #8, {acc}, asr #{self.shift}" for acc in sums))
+        pitch = self.lines.pitch[1][0]
+        for n, acc in enumerate(sums):
+            offset = (first + n) * pitch - self.written
+            if offset > REACH:
+                step = min(offset, REACH)
+                code(f"addw lr, lr, #{step}")
+                self.written, offset = self.written + step, offset - step
+            code(f"strb {acc}, [lr, #{offset}]")
+
+    def loop(self, first: int, steps: int, times: int) -> None:
+        """`times` iterations of `steps` pairs, whose words are all inside of the line."""
+        words, pitch = self.lines.stride * steps, self.lines.pitch[1][0]
+        self.load(min(step[0] for step in self.steps(first, "")))
+        _add(self.code, "r10", "r12", PAIR * words * times)
+        self.code("vmov s4, r10")
+        with self.code.repeat(times):
+            before = self.written
+            for pair in range(steps):
+                self.outputs(first + 2 * pair, 2)
+            _add(self.code, "lr", "lr", before + 2 * steps * pitch - self.written)
+            _add(self.code, "r12", "r12", PAIR * words)
+            self.code("vmov r10, s4", "cmp r12, r10")
+        self.written = before + 2 * steps * pitch * times
+        self.read += PAIR * words * times
+        self.held += words * (times - 1)
+
+    def all(self) -> None:
+        lines = self.lines
+        outputs = lines.pixels[1]
+        # Two neighbours share their words if the first begins at an even column.
+        at = 1 if lines.stride == 1 and lines.before[1] else 0
+        if at:
+            self.outputs(0, 1)
+        # A pair that begins or ends outside of the line is no step of a loop.
+        if at < outputs and len(self.steps(at, "")) < 2:
+            self.outputs(at, min(2, outputs - at))
+            at += 2
+        inside = 0
+        while at + 2 * inside + 1 < outputs and len(self.steps(at + 2 * inside + 1, "")) == 2:
+            inside += 1
+        steps, times = _unrolled(inside)
+        if times > 1:
+            self.loop(at, steps, times)
+            at += 2 * steps * times
+        while at < outputs:
+            self.outputs(at, min(2, outputs - at))
+            at += 2
+        _add(self.code, "r12", "r12", lines.stride * lines.line_bytes - self.read)
+        _add(self.code, "lr", "lr", lines.pitch[1][1] - self.written)

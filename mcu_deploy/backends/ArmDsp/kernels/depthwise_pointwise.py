@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import indent
 from typing import Any
 
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
@@ -36,18 +37,18 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     reader = _only_reader(view, node)
     behind = None if reader is None else read(layer_of(view, reader, node.target))
     if not isinstance(behind, Convolution) or not behind.is_pixelwise or pointwise.refusal(behind):
-        return "it computes a depthwise convolution before a 1x1 one only"
+        return ""
     assert reader is not None
     part = view.part([node.node.id, reader.id])
     channels, filters = behind.x.shape[1], behind.y.shape[1]
-    planes = depthwise.Planes(before)
-    codes = depthwise.assemble(before), pointwise.assemble(behind)
+    kernel = depthwise.Kernel.of(before)
+    code = pointwise.assemble(behind)
     stem = f"depthwise3x3_conv1x1_{channels}x{filters}_dsp"
-    scratch = max(4 * planes.bytes, pointwise.scratch_bytes(channels, filters))
+    scratch = max(kernel.lines.plane_bytes, pointwise.scratch_bytes(channels, filters))
     # What is between the two lies at the end of the output, which follows it and never catches up.
     ahead = behind.pixels * (filters - channels)
     ctype = behind.y.dtype.c_type
-    middle = f"y + {ahead}"
+    middle = "y" if ahead == 0 else f"y + {ahead}"
     if ahead < 0 or ahead % 4:
         scratch = -(-scratch // 4) * 4
         middle = f"({ctype} *)(scratch + {scratch})"
@@ -55,24 +56,24 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     price = Price(
         Costs(
             behind.pixels * channels * (9 + filters),
-            cycles=round(sum(code.cycles for code in codes)),
-            flash=32 * channels + pointwise.constant_bytes(behind),
+            cycles=kernel.cycles + round(code.cycles),
+            flash=kernel.constant_bytes + pointwise.constant_bytes(behind),
         ),
-        {f"{stem} {' '.join(c.digest for c in codes)}": sum(c.bytes for c in codes)},
+        {**kernel.code, f"{stem} {code.digest}": code.bytes},
         scratch,
+        kernel.in_place if middle == "y" else (),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        taps = depthwise.pack(before)
         body = (
-            f"{{\n    {ctype} *middle = {middle};\n    {ctype} *next = middle;\n"
-            "    uint8_t *planes = scratch;\n"
-            + statement(codes[0], "x", "next", "taps", "planes")
-            + statement(codes[1], "middle", "y", "weights", "scratch")
+            f"{{\n    {ctype} *const middle = {middle};\n    {ctype} *next = middle;\n"
+            + indent(kernel.body("x", "middle"), " " * 4)
+            + "\n"
+            + statement(code, "next", "y", "weights", "scratch")
             + "}"
         )
-        constants = (Constant("taps", taps), Constant("weights", pointwise.pack(behind)))
-        return (workload(layers[0], stem, body, constants, price),)
+        constants = (*kernel.constants(), Constant("weights", pointwise.pack(behind)))
+        return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
 
     return [Proposal(part, price, make, _fused(part), CHANNELS_LAST, "depthwise3x3 + conv1x1")]
 
