@@ -10,9 +10,10 @@ from mcu_deploy.api.folder import BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device
 from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.device.counting import count_instructions
+from mcu_deploy.device.modelling import model_cycles
 from mcu_deploy.errors import BackendFault, RequestError
 from mcu_deploy.files.samples import random_samples
-from mcu_deploy.report import NetworkReport
+from mcu_deploy.report import LayerReport, NetworkReport
 from mcu_deploy.session import Session
 
 
@@ -20,7 +21,10 @@ from mcu_deploy.session import Session
 class LayerCost:
     """A layer's cost in `Profile.unit`, its multiply-accumulates and its share of the total.
 
-    short: the layer's own name; name: the model's.
+    short: the layer's own name; name: the model's. cycles: modelled, None where they are not known.
+    floor: the instructions (and cycles) that its MACs take at least: two each of SMLAD; None for
+    layers in float, and on cores without it or with Helium. share: of the cycles where they are
+    known.
     """
 
     index: int
@@ -30,6 +34,13 @@ class LayerCost:
     cost: int
     macs: int
     share: float
+    cycles: int | None = None
+    floor: int | None = None
+
+    @property
+    def above_floor(self) -> int | None:
+        """The distance of the cycles from the floor."""
+        return None if self.cycles is None or self.floor is None else self.cycles - self.floor
 
     @property
     def per_mac(self) -> float | None:
@@ -43,6 +54,8 @@ class Profile:
     unit: "instructions" from an emulator, "cycles" or "ticks" from a board's counter; never mixed.
     counters: what the backends' profiling contexts added, by backend and name. cores: the total of
     each core that took part, without waiting for the other; `total` is that of the first.
+    cycles: modelled for the first core, by the timings of the core `timings`; where they are None,
+    no_cycles is a clause that says why.
     """
 
     network: str
@@ -54,6 +67,9 @@ class Profile:
     stack_bytes: int | None
     counters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     cores: tuple[int, ...] = ()
+    cycles: int | None = None
+    timings: str = ""
+    no_cycles: str = ""
 
     @property
     def work(self) -> int:
@@ -118,11 +134,24 @@ def _emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> 
         folder.bench,
         emulator=chosen.emulator,
         extra_args=chosen.arguments,
+        by_address=True,
         timeout=chosen.run_timeout or 300.0,
     )
     source = f"{counts.emulator} {counts.version}".strip()
-    made = _profile(entry, counts.layers, counts.total, counts.unit, source, counts.stack_bytes)
-    return replace(made, cores=counts.cores)
+    made = _profile(
+        folder, entry, counts.layers, counts.total, counts.unit, source, counts.stack_bytes
+    )
+    made = replace(made, cores=counts.cores)
+    modelled = model_cycles(folder.board, folder.bench, counts)
+    if isinstance(modelled, str):
+        return replace(made, no_cycles=modelled)
+    layers = tuple(
+        replace(layer, cycles=cycles, share=cycles / modelled.total)
+        for layer, cycles in zip(
+            made.layers, _padded(modelled.layers, len(made.layers)), strict=True
+        )
+    )
+    return replace(made, cycles=modelled.total, timings=modelled.core, layers=layers)
 
 
 def _on_board(folder: BuildFolder, name: str, connection: Connection, session: Session) -> Profile:
@@ -136,12 +165,13 @@ def _on_board(folder: BuildFolder, name: str, connection: Connection, session: S
     total = plain.counter_least
     unit = result.counter_kind.name.lower()
     return _profile(
-        folder.network(name), result.layers, total, unit, f"the counter of {folder.board.name}",
-        result.run.stack_used,
+        folder, folder.network(name), result.layers, total, unit,
+        f"the counter of {folder.board.name}", result.run.stack_used,
     )  # fmt: skip
 
 
 def _profile(
+    folder: BuildFolder,
     entry: NetworkReport,
     costs: tuple[int, ...],
     total: int,
@@ -149,15 +179,26 @@ def _profile(
     source: str,
     stack_bytes: int | None,
 ) -> Profile:
-    rows = entry.layers
+    board = folder.board
+    has_smlad = board.dsp and not board.mve
     layers = tuple(
         LayerCost(
-            row.index, row.short, row.name, row.op, cost, row.macs, cost / total if total else 0.0
+            row.index, row.short, row.name, row.op, cost, row.macs, cost / total if total else 0.0,
+            floor=None if not has_smlad or _is_float(row) else (row.macs + 1) // 2,
         )
-        for row, cost in zip(rows, (*costs, *(0,) * (len(rows) - len(costs))), strict=True)
-    )
+        for row, cost in zip(entry.layers, _padded(costs, len(entry.layers)), strict=True)
+    )  # fmt: skip
     macs = sum(layer.macs for layer in layers)
     return Profile(entry.name, unit, source, total, macs, layers, stack_bytes)
+
+
+def _padded(costs: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Counts end with the last layer that ran."""
+    return (*costs, *(0,) * (count - len(costs)))
+
+
+def _is_float(row: LayerReport) -> bool:
+    return any(tensor.dtype.startswith("float") for tensor in row.outputs)
 
 
 class _Counters:

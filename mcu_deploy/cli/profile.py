@@ -21,6 +21,7 @@ from mcu_deploy.cli.options import (
 if TYPE_CHECKING:
     from mcu_deploy.api.profiling import Profile
     from mcu_deploy.api.running import Connection
+    from mcu_deploy.boards import Board
     from mcu_deploy.report import Report
 
 
@@ -44,7 +45,7 @@ def profile(
         if as_json:
             print_json(_as_json(folder.report, result))
         else:
-            _print(folder.board.name, result, wide)
+            _print(folder.board, result, wide)
 
 
 def _as_json(report: Report, result: Profile) -> dict[str, Any]:
@@ -55,6 +56,9 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
             result.unit: costs[row.index].cost,
             "share": costs[row.index].share,
             "per_mac": costs[row.index].per_mac,
+            "modelled_cycles": costs[row.index].cycles,
+            "floor": costs[row.index].floor,
+            "above_floor": costs[row.index].above_floor,
         }
         for row in report.layers
         if row.network == result.network
@@ -63,11 +67,14 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
     return {
         **report.as_json(),
         "instructions": counted,
+        "modelled_cycles": result.cycles,
         "layers": layers,
         "profile": {
             "unit": result.unit,
             "source": result.source,
             "total": result.total,
+            "timings": result.timings,
+            "no_cycles": result.no_cycles,
             "outside_layers": result.outside,
             "overhead": result.overhead,
             "cores": list(result.cores),
@@ -78,13 +85,21 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
     }
 
 
-def _print(board: str, result: Profile, wide: bool) -> None:
-    out.print(escape(f"{result.network} on {board}: {result.unit} counted by {result.source}"))
+def _print(board: Board, result: Profile, wide: bool) -> None:
+    out.print(escape(f"{result.network} on {board.name}: {result.unit} counted by {result.source}"))
+    if result.timings:
+        stand_in = f" in place of the {board.core}'s" if board.core != result.timings else ""
+        out.print(
+            f"cycles modelled by the timings of the {result.timings}{stand_in}, without wait states"
+        )
+    if result.no_cycles:
+        out.print(escape(f"no modelled cycles: {result.no_cycles}"))
     _print_layers(result, wide)
-    per_mac = f", {result.total / result.macs:.2f} per MAC" if result.macs else ""
+    out.print(f"total {_total(result.total, result.unit, result.macs)}")
+    if result.cycles is not None:
+        out.print(f"total {_total(result.cycles, 'modelled cycles', result.macs)}")
     out.print(
-        f"total {result.total:,} {result.unit} for {result.macs:,} MACs{per_mac}; "
-        f"{result.outside:,} outside of the layers, which is {result.overhead:.3%}"
+        f"{result.outside:,} {result.unit} outside of the layers, which is {result.overhead:.3%}"
     )
     if len(result.cores) > 1:
         shared = " and ".join(f"{count:,}" for count in result.cores)
@@ -101,19 +116,39 @@ def _print(board: str, result: Profile, wide: bool) -> None:
         )
 
 
+def _total(count: int, unit: str, macs: int) -> str:
+    per_mac = f" for {macs:,} MACs, {count / macs:.2f} per MAC" if macs else ""
+    return f"{count:,} {unit}{per_mac}"
+
+
 def _print_layers(result: Profile, wide: bool) -> None:
-    """A line for each layer, what the model calls it at the end."""
-    titles = ("", "layer", "operator", result.unit, "share", "MACs", "per MAC", "in the model")
-    rows = [
-        (
-            str(layer.index), layer.short, layer.op, f"{layer.cost:,}", f"{layer.share:.1%}",
-            f"{layer.macs:,}" if layer.macs else "",
-            "" if layer.per_mac is None else f"{layer.per_mac:.2f}", layer.name,
-        )
-        for layer in result.layers
-    ]  # fmt: skip
-    numbers = ("", result.unit, "share", "MACs", "per MAC")
-    head, *lines = layer_lines(titles, rows, numbers, wide)
+    """A line for each layer, what the model calls it at the end.
+
+    With cycles and their floor a line is full: the operator then stands in the wide table only.
+    """
+    layers = result.layers
+    has_cycles = result.cycles is not None
+    has_floor = any(layer.above_floor is not None for layer in layers)
+    columns = [
+        ("", True, [str(layer.index) for layer in layers]),
+        ("layer", True, [layer.short for layer in layers]),
+        ("operator", wide or not has_floor, [layer.op for layer in layers]),
+        (result.unit, True, [_number(layer.cost) for layer in layers]),
+        ("cycles", has_cycles, [_number(layer.cycles) for layer in layers]),
+        ("share", True, [f"{layer.share:.1%}" for layer in layers]),
+        ("MACs", True, [_number(layer.macs) for layer in layers]),
+        ("floor", has_floor, [_number(layer.floor) for layer in layers]),
+        ("above it", has_floor, [_number(layer.above_floor) for layer in layers]),
+        ("per MAC", not has_floor, [f"{x.per_mac:.2f}" if x.per_mac else "" for x in layers]),
+        ("in the model", True, [layer.name for layer in layers]),
+    ]
+    shown = {title: cells for title, is_shown, cells in columns if is_shown}
+    numbers = set(shown) - {"layer", "operator", "in the model"}
+    head, *lines = layer_lines([*shown], [*zip(*shown.values(), strict=True)], numbers, wide)
     out.print(f"[bold]{escape(head)}[/]")
     for line in lines:
         out.print(escape(line))
+
+
+def _number(value: int | None) -> str:
+    return f"{value:,}" if value else ""

@@ -7,8 +7,9 @@ cycles: `Counts.unit` says so wherever they are printed.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -52,8 +53,9 @@ class Counts:
     largest is how long the run takes. layers: of each layer by its index, over all its calls; 0
     where there was none, and layers behind the last one that ran are not there;
     stack_bytes: the deepest use of the stack in a run, from the start-up's paint; emulator,
-    version: what counted; exact: whether every instruction was counted once; histogram: address to
-    executions in the run without a hook, where it was asked for.
+    version: what counted; exact: whether every instruction was counted once. by_address: how often
+    each address was executed in the run without a hook; layers_by_address: the same of each layer.
+    Both are empty where it was not asked for, or the emulator does not count so.
     """
 
     total: int
@@ -63,8 +65,9 @@ class Counts:
     version: str
     exact: bool
     unit: str = "instructions"
-    histogram: Mapping[int, int] | None = None
     cores: tuple[int, ...] = ()
+    by_address: Mapping[int, int] = field(default_factory=dict)
+    layers_by_address: tuple[Mapping[int, int], ...] = ()
 
 
 def count_instructions(
@@ -73,7 +76,7 @@ def count_instructions(
     *,
     emulator: str | None = None,
     extra_args: Sequence[str] = (),
-    histogram: bool = False,
+    by_address: bool = False,
     timeout: float = 300.0,
 ) -> Counts:
     """Runs bench.elf in an emulator and counts the instructions of one inference.
@@ -89,42 +92,49 @@ def count_instructions(
     places = _places(bench_elf, elf)
     once = (places[_Mark.MAIN],)
     stop = tuple(places[m] for m in (_Mark.DONE, _Mark.FAILED, _Mark.FAULT) if m in places)
+    by_address = by_address and launcher.counts_addresses
+    stretches = ((_Mark.BEGIN, _Mark.END), (_Mark.LAYER_BEGIN, _Mark.HOOK)) if by_address else ()
     marks = Marks(
         mark=tuple(place for place in places.values() if place not in once + stop),
         once=once,
         stop=stop,
         skip=_idle(elf),
-        histogram=(places[_Mark.BEGIN], places[_Mark.END]) if histogram else None,
+        stretches=tuple((places[first], places[last]) for first, last in stretches),
     )
     program = launcher.find()
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder:
         job = Job(board, bench_elf, program, tuple(extra_args), Path(folder))
         trace = launcher.trace(job, marks, timeout)
     names = {place: name for name, place in places.items()}
-    run = _Run(f"{bench_elf.name} on {board.name} in {launcher.title}")
+    run = _Run(f"{bench_elf.name} on {board.name} in {launcher.title}", trace.histograms)
     for event in trace.events:
         run.see(names[event.address], event)
     run.finish(trace, timeout)
+    indices = range(1 + max(run.layers, default=-1))
     return Counts(
         total=run.total,
-        layers=tuple(run.layers.get(i, 0) for i in range(1 + max(run.layers, default=-1))),
+        layers=tuple(run.layers[i] for i in indices),
         stack_bytes=run.ticks * _WORD_BYTES,
         emulator=launcher.name,
         version=trace.version,
         exact=True,
-        histogram=trace.histogram,
         cores=run.cores,
+        by_address=run.by_address,
+        layers_by_address=tuple(run.layers_by_address[i] for i in indices) if by_address else (),
     )
 
 
 class _Run:
     """Follows the events of one bench.elf, in their order."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, histograms: Iterable[Mapping[int, int]]) -> None:
         self.what = what
+        self._histograms = iter(histograms)
+        self.by_address: Mapping[int, int] = {}
+        self.layers_by_address: defaultdict[int, Counter[int]] = defaultdict(Counter)
         self.total = 0
         self.cores: tuple[int, ...] = ()
-        self.layers: dict[int, int] = {}
+        self.layers: defaultdict[int, int] = defaultdict(int)
         self.ticks = 0
         self._finished = 0
         self._done = False
@@ -159,6 +169,7 @@ class _Run:
                 self.total = count - self._begin.count
                 before = self._begin.cores + (0,) * len(event.cores)
                 self.cores = tuple(after - n for after, n in zip(event.cores, before, strict=False))
+                self.by_address = next(self._histograms, {})
             case _Mark.HOOK:
                 self._hook = count
             case _Mark.LAYER_BEGIN:
@@ -166,8 +177,8 @@ class _Run:
                 self._index = self.ticks - 1 if self.ticks else self._index + 1
                 self.ticks = 0
             case _Mark.LAYER_END:
-                known = self.layers.get(self._index, 0)
-                self.layers[self._index] = known + self._hook - self._layer
+                self.layers[self._index] += self._hook - self._layer
+                self.layers_by_address[self._index].update(next(self._histograms, {}))
                 self._finished += 1
             case _Mark.TICK:
                 self.ticks += 1

@@ -15,6 +15,7 @@ from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import open_device
 from mcu_deploy.api.validating import validate
+from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.errors import DeviceError
 
 HOST = pytest.param("host", marks=pytest.mark.needs_host_gcc)
@@ -45,13 +46,17 @@ def test_an_lstm_that_a_loop_unrolls_is_onnxruntimes(board: str, tmp_path: Path)
 @pytest.mark.needs_qemu
 def test_instructions_are_summed_by_layer(tmp_path: Path) -> None:
     """Inputs of zeros never take the first branch; the other layers run six times each."""
-    measured = profile(built(models.if_in_loop(), "mps2-an386", tmp_path))
+    folder = open_folder(built(models.if_in_loop(), "mps2-an386", tmp_path))
+    measured = profile(folder)
     costs = {layer.name: layer.cost for layer in measured.layers}
     assert costs["Sub_0"] == 0
     others = [cost for name, cost in costs.items() if name != "Sub_0"]
     assert min(others) > 0
     assert all(cost % 6 == 0 for name, cost in costs.items() if name in ("Add_0", "Neg_4"))
     assert sum(others) < measured.total
+    counts = count_instructions(folder.board, folder.bench, by_address=True)
+    assert tuple(sum(layer.values()) for layer in counts.layers_by_address) == counts.layers
+    assert all((layer.cycles or 0) >= layer.cost for layer in measured.layers)
 
 
 def collecting() -> Case:

@@ -167,13 +167,14 @@ def test_known_program_in_renode(tmp_path: Path) -> None:
 
 
 @qemu
-def test_histogram_adds_up(tmp_path: Path) -> None:
+def test_counts_by_address_add_up(tmp_path: Path) -> None:
     board = load_board("mps2-an386")
     elf = link(board.name, tmp_path, KNOWN)
-    counts = count_instructions(board, elf, histogram=True, timeout=60)
-    assert counts.histogram is not None
-    assert sum(counts.histogram.values()) == counts.total == KNOWN_TOTAL
-    assert sorted(counts.histogram.values())[-2:] == [1000, 1000]
+    counts = count_instructions(board, elf, by_address=True, timeout=60)
+    assert sum(counts.by_address.values()) == counts.total == KNOWN_TOTAL
+    assert sorted(counts.by_address.values())[-2:] == [1000, 1000]
+    assert tuple(sum(h.values()) for h in counts.layers_by_address) == counts.layers == KNOWN_LAYERS
+    assert sorted(counts.layers_by_address[0].values())[-2:] == [50, 50]
 
 
 @qemu

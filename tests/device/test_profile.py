@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,8 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import Connection
+from mcu_deploy.device.counting import count_instructions
+from mcu_deploy.device.modelling import model_cycles
 from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc]
@@ -43,6 +48,44 @@ def test_layers_and_total_are_counted_exactly(board: str, kws_dir: Path, tmp_pat
     assert counted.stack_bytes <= folder.report.stack_bytes + 128
 
 
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize(
+    ("board", "core"),
+    first([("mps2-an386", "m4"), ("mps2-an385", "m3"), ("mps2-an500", "m4"), ("mps2-an521", "m4")]),
+)
+def test_modelled_cycles_are_those_of_the_reference(
+    board: str, core: str, kws_dir: Path, tmp_path: Path, repository: Path
+) -> None:
+    """The reference reads all of objdump's text, and knows nothing of the table."""
+    reference = repository.parent / "shared" / "lab" / "harness" / "cycles.py"
+    if not reference.is_file():
+        pytest.skip("the reference of modelled cycles is not here; put it at ../shared/lab/harness")
+    build(kws_dir / "model.onnx", board, tmp_path / "build", name="kws")
+    folder = open_folder(tmp_path / "build")
+    counts = count_instructions(folder.board, folder.bench, by_address=True)
+    modelled = model_cycles(folder.board, folder.bench, counts)
+    assert not isinstance(modelled, str)
+    histogram = tmp_path / "histogram"
+    histogram.write_text("".join(f"{a:x} {n}\n" for a, n in counts.by_address.items()))
+    command = [sys.executable, reference, core, folder.bench, histogram]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    instructions, cycles = (int(n) for n in re.findall(r"=(\d+) ", answer))
+    assert instructions == counts.total
+    assert modelled.total == pytest.approx(cycles, rel=0.01)
+    # the layers one by one, which are counted in another run, and what is around them
+    assert 0 < modelled.total - sum(modelled.layers) < 2_000
+    shown = profile(folder)
+    assert (shown.cycles, shown.timings) == (modelled.total, f"cortex-{core}")
+    assert [layer.cycles for layer in shown.layers] == [*modelled.layers]
+    assert sum(layer.share for layer in shown.layers) == pytest.approx(1, abs=0.001)
+    convolutions = [layer for layer in shown.layers if layer.macs]
+    if not folder.board.dsp:
+        assert {layer.floor for layer in convolutions} == {None}
+    else:
+        assert all(layer.floor == layer.macs // 2 for layer in convolutions)
+        assert all((layer.above_floor or 0) > 0 for layer in convolutions)
+
+
 @pytest.mark.matrix
 @pytest.mark.needs_qemu
 @pytest.mark.needs_renode
@@ -52,3 +95,5 @@ def test_both_emulators_count_the_same(kws_dir: Path, tmp_path: Path) -> None:
     in_renode = profile(folder, connection=Connection(emulator="renode"))
     assert in_qemu.total == in_renode.total
     assert [x.cost for x in in_qemu.layers] == [x.cost for x in in_renode.layers]
+    assert in_qemu.cycles is not None and in_qemu.cycles > in_qemu.total
+    assert (in_renode.cycles, in_renode.no_cycles) == (None, "renode does not count by address")

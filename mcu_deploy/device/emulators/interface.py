@@ -61,12 +61,14 @@ class Launcher(ABC):
 
     name: how the command line calls it (`qemu`); title: how a sentence calls it (`QEMU`). Where
     several can run a board, the lowest rank is taken; merit: why, as the end of a sentence.
+    counts_addresses: whether `trace` tells how often each address was executed.
     """
 
     name: str
     title: str
     rank: int
     merit: str
+    counts_addresses: bool = False
 
     @abstractmethod
     def machine(self, board: Board) -> str | None:
@@ -84,7 +86,7 @@ class Launcher(ABC):
     @abstractmethod
     def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
         """Runs the firmware until the marks end it, at most `seconds`, and counts its instructions.
-        UsageError where the emulator cannot count, or cannot make a histogram."""
+        UsageError where the emulator cannot count, or not by address, and stretches are asked."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
 from mcu_deploy.device.emulators.qemu_plugin import plugin
-from mcu_deploy.device.emulators.trace import Marks, Trace, read_events, read_rows
+from mcu_deploy.device.emulators.trace import Marks, Trace, read_events, read_histograms
 from mcu_deploy.errors import ToolError
 from mcu_deploy.processes import programs
 from mcu_deploy.processes.background import ChildProcess
@@ -79,9 +79,10 @@ class Qemu(Launcher):
         for name, addresses in (("mark", marks.mark), ("once", marks.once), ("stop", marks.stop)):
             arguments += [f"{name}={address:#x}" for address in addresses]
         arguments += [f"skip={first:#x}-{end:#x}" for first, end in marks.skip]
-        if marks.histogram is not None:
-            first, last = marks.histogram
-            arguments += ["hist=histogram.txt", f"from={first:#x}", f"to={last:#x}"]
+        if marks.stretches:
+            arguments.append("hist=histograms.txt")
+        for first, last in marks.stretches:
+            arguments += [f"from={first:#x}", f"to={last:#x}"]
         command = [
             *_base_command(job),
             *("-serial", "none"),
@@ -94,12 +95,13 @@ class Qemu(Launcher):
                 raise ToolError(
                     f"QEMU cannot count {job.elf.name} for {job.board.name}: it {_why(process)}"
                 )
-        executed = read_rows(job.folder / "histogram.txt")
-        histogram = None if marks.histogram is None else {row[0]: row[1] for row in executed}
-        return Trace(read_events(job.folder / "events.txt"), finished, version, histogram)
+        histograms = read_histograms(job.folder / "histograms.txt")
+        return Trace(read_events(job.folder / "events.txt"), finished, version, histograms)
 
 
-EMULATOR = Qemu("qemu", "QEMU", 10, "faults where the chip faults, and starts at once")
+EMULATOR = Qemu(
+    "qemu", "QEMU", 10, "faults where the chip faults, and starts at once", counts_addresses=True
+)
 
 
 def _base_command(job: Job) -> list[str]:

@@ -72,7 +72,7 @@ class Renode(Launcher):
     def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
         """Counts with hooks at the marked addresses that note the processor's own counter of
         executed instructions (exact: it does not hold the instruction that is about to run)."""
-        if marks.histogram is not None:
+        if marks.stretches:
             raise RequestError("Renode counts no single addresses; use QEMU for a histogram")
         log = job.folder / "events.txt"
         note = (

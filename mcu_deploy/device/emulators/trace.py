@@ -14,14 +14,15 @@ class Marks:
 
     mark: note each execution; once: the same, and the run ends at the second one; stop: the same,
     and the run ends at the first. skip: stretches (first address, address after the last) whose
-    instructions are not counted, which is where a core idles. histogram: also count how often each
-    address is executed from the (last) execution of the first address to that of the second."""
+    instructions are not counted, which is where a core idles. stretches: marks (from, to) between
+    which it is also counted how often each address is executed, each time: from the last execution
+    of a `from` to the first one of a `to` behind it."""
 
     mark: tuple[int, ...]
     once: tuple[int, ...] = ()
     stop: tuple[int, ...] = ()
     skip: tuple[tuple[int, int], ...] = ()
-    histogram: tuple[int, int] | None = None
+    stretches: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,13 @@ class Event:
 @dataclass(frozen=True)
 class Trace:
     """The events of a run in their order; finished: whether it ended at a mark, and not because
-    its time was up; version: of the emulator; histogram: executions by address, if asked for."""
+    its time was up; version: of the emulator; histograms: of each stretch that was run through, in
+    their order, the executions by address."""
 
     events: tuple[Event, ...]
     finished: bool
     version: str
-    histogram: Mapping[int, int] | None = None
+    histograms: tuple[Mapping[int, int], ...] = ()
 
 
 def read_rows(path: Path) -> tuple[tuple[int, ...], ...]:
@@ -67,6 +69,17 @@ def read_events(path: Path) -> tuple[Event, ...]:
     return tuple(
         Event(row[0], row[1], row[2] if len(row) > 2 else 0, row[3:]) for row in read_rows(path)
     )
+
+
+def read_histograms(path: Path) -> tuple[Mapping[int, int], ...]:
+    """Reads lines of "<address> <count>"; a count of 0 ends a histogram."""
+    histograms: list[dict[int, int]] = [{}]
+    for address, count in read_rows(path):
+        if count:
+            histograms[-1][address] = count
+        else:
+            histograms.append({})
+    return tuple(histograms[:-1])
 
 
 def ends(events: tuple[Event, ...], marks: Marks) -> bool:

@@ -11,9 +11,10 @@
  *   once=A   the same, and stop when it is executed a second time (main: the firmware restarted)
  *   stop=A   the same, and stop
  *   skip=A-B do not count the instructions from A up to B, B left out: where a core idles
- *   hist=F   write how often each address was executed between the last execution of `from` and
- *            the first one of `to` after it, "<address> <count>" per line, to F; of the core that
- *            executes these two
+ *   hist=F   write how often each address was executed between an execution of `from` and the first
+ *            one of a `to` after it, each time, to F: a line "<address> <count>" for each, and
+ *            "<address of to> 0" to end them. Counted is the core that executes the two
+ *   from=A, to=A   such marks; there may be several of each
  *
  * To stop is to end QEMU's process with code 0: all that it was started for is then in the files.
  *
@@ -158,28 +159,27 @@ static void add_one(struct qemu_plugin_insn *instruction, uint32_t cell) {
 
 /* Which cell counts which address: a hash table with open addressing, filled while QEMU translates.
  * A block that is translated anew finds its cells again. */
-static struct {
-    uint64_t address;
-    uint32_t cell; /* 0: the place is free */
-} * table;
+static uint32_t *table;     /* 0: the place is free */
+static uint64_t *addresses; /* of a cell */
 static uint32_t num_addresses;
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER; /* cores translate at once */
 
 static uint32_t cell_of(uint64_t address) {
     pthread_mutex_lock(&table_mutex);
     uint32_t i = (uint32_t)(((address >> 1) * 0x9E3779B97F4A7C15ULL) >> 40) % TABLE_SIZE;
-    while (table[i].cell != 0 && table[i].address != address) {
+    while (table[i] != 0 && addresses[table[i]] != address) {
         i = (i + 1) % TABLE_SIZE;
     }
-    if (table[i].cell == 0) {
+    if (table[i] == 0) {
         if (num_addresses == MAX_ADDRESSES) {
             fail("too many different instructions", "at most 262144");
         }
-        table[i].address = address;
-        table[i].cell = ++num_addresses;
+        addresses[num_addresses + 1] = address;
+        table[i] = ++num_addresses;
     }
+    const uint32_t cell = table[i];
     pthread_mutex_unlock(&table_mutex);
-    return table[i].cell;
+    return cell;
 }
 
 /* ---- Marks ---- */
@@ -196,7 +196,8 @@ typedef struct {
 static mark_t marks[MAX_MARKS];
 static size_t num_marks;
 static FILE *out;
-static const char *histogram_name;
+static FILE *histogram;
+static bool is_counting[MAX_CORES]; /* behind a `from`, and before its `to` */
 
 /* Where nothing is counted: from `first` up to `end`, left out. */
 static struct { uint64_t first, end; } skips[MAX_MARKS];
@@ -224,19 +225,22 @@ static mark_t *mark_at(uint64_t address) {
     return &marks[num_marks++];
 }
 
-static void write_histogram(const uint64_t *counts) {
-    FILE *file = fopen(histogram_name, "w");
+static FILE *opened(const char *name) {
+    FILE *file = fopen(name, "w");
     if (file == NULL) {
-        fail("cannot write", histogram_name);
+        fail("cannot write", name);
     }
-    for (size_t i = 0; i < TABLE_SIZE; i++) {
-        const uint64_t count = table[i].cell == 0 ? 0 : counts[table[i].cell];
-        if (count != 0) {
-            fprintf(file, "%llx %llu\n", (unsigned long long)table[i].address,
-                    (unsigned long long)count);
+    return file;
+}
+
+static void write_histogram(const uint64_t *counts, uint64_t end) {
+    for (uint32_t cell = 1; cell <= num_addresses; cell++) {
+        if (counts[cell] != 0) {
+            fprintf(histogram, "%llx %llu\n", (unsigned long long)addresses[cell],
+                    (unsigned long long)counts[cell]);
         }
     }
-    fclose(file);
+    fprintf(histogram, "%llx 0\n", (unsigned long long)end);
 }
 
 /* A core that runs at the same time may count on while its number is read; that of one which idles
@@ -265,15 +269,16 @@ static void on_mark(unsigned int core, void *userdata) {
     check_thread(core);
     uint64_t *counts = cells(core);
     write_line(mark, core);
-    if (table != NULL && mark->histogram_to) {
-        write_histogram(counts);
-        mark->histogram_to = false;
+    if (histogram != NULL && mark->histogram_to && is_counting[core]) {
+        write_histogram(counts, mark->address);
+        is_counting[core] = false;
     }
-    if (table != NULL && mark->histogram_from) {
-        memset(counts + 1, 0, MAX_ADDRESSES * sizeof *counts);
+    if (histogram != NULL && mark->histogram_from) {
+        memset(counts + 1, 0, num_addresses * sizeof *counts);
+        is_counting[core] = true;
     }
     if (mark->stop || (mark->stop_next && mark->seen)) {
-        fflush(out);
+        fflush(NULL);
         _exit(0);
     }
     mark->seen = true;
@@ -307,7 +312,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
             continue;
         }
         add_one(instruction, 0);
-        if (table != NULL) {
+        if (histogram != NULL) {
             add_one(instruction, cell_of(address));
         }
     }
@@ -324,14 +329,11 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
         }
         *value++ = '\0';
         if (strcmp(argv[i], "out") == 0) {
-            out = fopen(value, "w");
-            if (out == NULL) {
-                fail("cannot write", value);
-            }
+            out = opened(value);
             /* A run that is cut off shall show how far it came. */
             setvbuf(out, NULL, _IOLBF, BUFSIZ);
         } else if (strcmp(argv[i], "hist") == 0) {
-            histogram_name = strdup(value);
+            histogram = opened(value);
         } else if (strcmp(argv[i], "skip") == 0) {
             char *end = NULL;
             if (num_skips == MAX_MARKS) {
@@ -360,15 +362,16 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     if (out == NULL) {
         fail("an argument is missing", "out=FILE");
     }
-    cells_size = (histogram_name != NULL ? NUM_CELLS : 1) * sizeof(uint64_t);
-    if (histogram_name != NULL) {
+    cells_size = (histogram != NULL ? NUM_CELLS : 1) * sizeof(uint64_t);
+    if (histogram != NULL) {
         table = calloc(TABLE_SIZE, sizeof *table);
+        addresses = calloc(NUM_CELLS, sizeof *addresses);
     }
     if (qemu_plugin_register_vcpu_insn_exec_inline == NULL && qemu_plugin_scoreboard_new != NULL) {
         scores = qemu_plugin_scoreboard_new(cells_size);
     }
     if ((qemu_plugin_register_vcpu_insn_exec_inline == NULL && scores == NULL) ||
-        (histogram_name != NULL && table == NULL)) {
+        (histogram != NULL && (table == NULL || addresses == NULL))) {
         fail("this QEMU has no way to count that the plugin knows, or no memory is left", "");
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
