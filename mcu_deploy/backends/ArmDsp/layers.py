@@ -105,13 +105,13 @@ def read(layer: Layer) -> Convolution | str:
     else:
         bias = bias - xq.zero_point[0] * weights.sum(axis=(1, 2, 3))
     factors = np.array(np.broadcast_to(multiplier(xq, wq, yq), (filters,)))
-    sums = _without_constants(weights, bias, factors, reach(weights, bias, low, high), y.type)
+    sums = without_constants(weights, bias, factors, reach(weights, bias, low, high), y.type)
     return Convolution(
         weights, bias, factors, sums, x.type, y.type, window, is_depthwise, is_pixelwise
     )
 
 
-def _without_constants(
+def without_constants(
     weights: Array, bias: Array, factors: Array, sums: tuple[Array, Array], y: TensorType
 ) -> tuple[Array, Array]:
     """Makes the filters constant whose output is, and gives the sums that are left to reach."""

@@ -57,11 +57,17 @@ class Assembly:
         self._times /= times
 
     @contextmanager
+    def times(self, times: float) -> Iterator[None]:
+        """Statements that run so often for each run of those around them, by their own branches."""
+        outside, self._times = self._times, self._times * times
+        yield
+        self._times = outside
+
+    @contextmanager
     def rarely(self) -> Iterator[None]:
         """Statements that hardly ever run."""
-        times, self._times = self._times, 0.0
-        yield
-        self._times = times
+        with self.times(0):
+            yield
 
     def label(self) -> str:
         self._labels += 1

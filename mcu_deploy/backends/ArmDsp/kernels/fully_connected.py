@@ -1,0 +1,403 @@
+"""Fully connected layers of int8: a row of activations with constant weights, 4 outputs at a time.
+
+A row is widened once, to int16 in the scratch. 4 sums, 4 words of activations, 4 of weights and
+the two pointers fill all 14 registers. A word of weights is two taps of two outputs, as in a 1x1
+convolution (pointwise.py): SMLAD of the word sums 256 * odd + even, SMLAD of the word through
+SXTB16 sums even, and their difference is 256 times the odd output's sum.
+
+The code is of no depth and no count of outputs: both stand before the weights. Eight taps are a
+block; 16 blocks stand one behind the other, and the first time in a group of outputs the code is
+entered so far inside that the rest comes out even. What a group needs besides its sums lies behind
+the activations, where the pointer to these ends up by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array, activation_bounds, multiplier
+from mcu_deploy.backends.ArmDsp.layers import without_constants
+from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, reach, shift_of
+from mcu_deploy.backends.ArmDsp.workloads import workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+    layer_of,
+)
+from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.ir import DType, TensorType
+
+OPERATORS = ("Gemm", "MatMul")
+
+_BYTES = (DType.INT8, DType.UINT8)
+_LANES = 256  # of the odd output's sum
+_TAPS, _OUTPUTS = 8, 4  # of a block, of a group
+_BLOCKS = 16  # of the long form
+_BLOCK_CODE = 4 * 27  # bytes
+# Tried first of an output's scale, so that layers mostly share a function. It is the least with
+# which the half that rounds is an addend.
+_SHIFT = 1
+_SUMS = ("r0", "r1", "r2", "r3")  # even, odd, even, odd
+# Scale and addend of even and odd outputs: of all, and of each of a group.
+_COMMON_SCALES = ("r7", "r8", "r9", "r10") * 2
+_OWN_SCALES = ("r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11")
+# Behind the activations: output pointer, its end, where the blocks are entered, the scales of all,
+# and eight bytes for the rest of a row.
+_TAIL, _REST = 28, 28
+# In the FPU's registers.
+_ROW, _END, _X, _Y, _STEP, _WEIGHTS, _ROWS = "s0", "s1", "s2", "s3", "s4", "s5", "s6"
+# The long form must save so many cycles for each byte of its code.
+_WORTH = 1
+
+
+class Rounding(NamedTuple):
+    """Of an even and an odd output: scale, addend, and what the sum is moved by."""
+
+    even: tuple[int, int, int]
+    odd: tuple[int, int, int]
+
+    @property
+    def scales(self) -> tuple[int, int, int, int]:
+        return (*self.even[:2], *self.odd[:2])
+
+
+@dataclass(frozen=True)
+class Dense:
+    """weights: [output, tap]. bias: of sums of the input's elements as they are. factors: float32
+    of each output. reach: the least and greatest sum of each."""
+
+    weights: Array
+    bias: Array
+    factors: Array
+    reach: tuple[Array, Array]
+    x: TensorType
+    y: TensorType
+
+    @property
+    def rows(self) -> int:
+        return math.prod(self.x.shape[:-1])
+
+    @property
+    def blocks(self) -> int:
+        return math.ceil(self.x.shape[-1] / _TAPS)
+
+    @property
+    def groups(self) -> int:
+        return math.ceil(self.y.shape[-1] / _OUTPUTS)
+
+    @property
+    def zero_point(self) -> int:
+        return int(self.y.scaling.zero_point[0])
+
+    @property
+    def extend(self) -> str:
+        """The instruction that widens bytes 0 and 2 of the input."""
+        return "sxtb16" if self.x.dtype is DType.INT8 else "uxtb16"
+
+    @property
+    def saturate(self) -> str:
+        return "ssat" if self.y.dtype is DType.INT8 else "usat"
+
+    def channel(self, outputs: slice) -> Channel:
+        """Outputs of one factor, and all that their sums reach."""
+        low, high = (ends[outputs] for ends in self.reach)
+        return Channel(
+            self.factors[outputs][0], self.zero_point, self.y.dtype.range,
+            (int(low.min()), int(high.max())),
+        )  # fmt: skip
+
+
+def read(layer: Layer) -> Dense | str:
+    """A layer as a product with constant weights, or why it is none for this backend, a clause."""
+    x, w, y, offset = layer.input(0), layer.input(1), layer.output, layer.optional(2)
+    if w.constant is None or (offset is not None and offset.constant is None):
+        return "the second matrix or the bias is computed at run time"
+    if w.type.rank != 2 or x.type.rank < 2 or layer.attributes.get("transA", 0):
+        return "it multiplies rows with one matrix"
+    xq, wq, yq = x.type.quantization, w.type.quantization, y.type.quantization
+    if x.type.dtype not in _BYTES or y.type.dtype not in _BYTES or xq is None or yq is None:
+        return f"it computes int8 and uint8, not {x.type.dtype.value} to {y.type.dtype.value}"
+    if w.type.dtype is not DType.INT8 or wq is None or any(wq.zero_point):
+        return "it takes weights of int8 with the zero point 0"
+    if activation_bounds(layer.call.activation, y.type) != y.type.dtype.range:
+        return "its clamp is the range of 8 bits, and the activation is narrower"
+    is_transposed = layer.op == "Gemm" and layer.attributes.get("transB", 0)
+    weights = (w.constant if is_transposed else w.constant.T).astype(np.int64)
+    outputs = weights.shape[0]
+    given = np.zeros(1, np.int64) if offset is None else np.asarray(offset.constant, np.int64)
+    if given.size not in (1, outputs):
+        return "it has a bias for each output, not one for each row too"
+    bias = given.reshape(-1) - xq.zero_point[0] * weights.sum(axis=1)
+    factors = np.array(np.broadcast_to(multiplier(xq, wq, yq), (outputs,)))
+    sums = reach(weights, bias, *x.type.dtype.range)
+    sums = without_constants(weights, bias, factors, sums, y.type)
+    return Dense(weights, bias, factors, sums, x.type, y.type)
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """Blocks in a loop, and 16 of them unrolled where the dense layers together are worth it."""
+    layer = read(node)
+    if isinstance(layer, str):
+        return layer
+    if reason := refusal(layer):
+        return reason
+    # Of those that cost the same cycles the first is taken: the code that others need anyway.
+    unrolled = (_BLOCKS, 1) if _pays(view, node) else (1,)
+    shift, common = rounding(layer)
+    return [
+        _proposal(
+            view, node, layer, n,
+            pack(layer, shift, common, n), assemble(layer, shift, common is not None, n),
+        )
+        for n in unrolled
+    ]  # fmt: skip
+
+
+def _pays(view: SubgraphView, node: Layer) -> bool:
+    """Whether the unrolled blocks save enough, in all layers of the view that could share them."""
+    blocks = 0
+    for other in view.nodes:
+        if other.domain == "" and other.op in OPERATORS:
+            blocks += layer_of(view, other, node.target).macs // (_TAPS * _OUTPUTS)
+    return blocks * 5 >= _WORTH * _BLOCKS * _BLOCK_CODE
+
+
+def _proposal(
+    view: SubgraphView, node: Layer, layer: Dense, unrolled: int, stream: Array, code: Assembly
+) -> Proposal:
+    outputs, taps = layer.weights.shape
+    stem = "dense_dsp" if unrolled == 1 else "dense_unrolled_dsp"
+    # A row is read before it is written.
+    rows = layer.rows - 1 if outputs > taps else 1
+    distance = rows * (outputs - taps) if layer.rows > 1 else -layer.x.bytes
+    price = Price(
+        Costs(layer.rows * outputs * taps, cycles=round(code.cycles), flash=stream.nbytes),
+        {f"{stem} {code.digest}": code.bytes},
+        2 * _TAPS * layer.blocks + _TAIL + (_TAPS if taps % _TAPS else 0),
+        (InPlace(0, 0, max(distance, -layer.x.bytes)),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
+        return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
+
+    title = "dense" if unrolled == 1 else "dense, unrolled"
+    return Proposal(view.part([node.node.id]), price, make, title=title)
+
+
+def refusal(layer: Dense) -> str:
+    """Why the kernel does not compute a layer, a clause; empty where it does."""
+    outputs, taps = layer.weights.shape
+    if not layer.rows * outputs * taps:
+        return "there is nothing to compute"
+    if shift_of(layer.factors) < 0:
+        return "its factors are too large for a 31-bit scale"
+    low, high = layer.reach
+    if max(-low.min(), high.max()) >= 2**23 - 2**15:
+        return "a sum of its weights could leave the 24 bits that two channels in one word have"
+    even, odd = _pairs(layer)
+    if ((odd == -128) & (even < 0)).any():
+        return "a weight of -128 stands beside a negative one, which one word cannot hold"
+    return ""
+
+
+def _pairs(layer: Dense) -> tuple[Array, Array]:
+    """The weights of the even and the odd outputs [pair, tap], padded with zeros to groups and to
+    blocks, the taps of a block in the order in which SXTB16 widens eight bytes."""
+    outputs, taps = layer.weights.shape
+    padded = np.zeros((_OUTPUTS * layer.groups, _TAPS * layer.blocks), np.int64)
+    padded[:outputs, :taps] = layer.weights
+    blocks = padded.reshape(-1, layer.blocks, _TAPS)[:, :, [0, 2, 4, 6, 1, 3, 5, 7]]
+    rows = blocks.reshape(padded.shape)
+    return rows[::2], rows[1::2]
+
+
+def rounding(layer: Dense) -> tuple[int, Rounding | None]:
+    """The shift, and what rounds all outputs where these have one factor and integers for it."""
+    finest = shift_of(layer.factors)
+    if np.unique(layer.factors).size == 1:
+        whole = layer.channel(slice(None))
+        for shift in (_SHIFT, finest):
+            fits = layer.factors[0] < 2.0 ** -(shift + 1.001)
+            if fits and (found := _rounding(whole, whole, shift)) is not None:
+                return shift, found
+    return finest, None
+
+
+def _rounding(even: Channel, odd: Channel, shift: int) -> Rounding | None:
+    first = accumulate(even, 1, shift)
+    second = accumulate(odd, _LANES, shift + 8)
+    return None if first is None or second is None else Rounding(first, second)
+
+
+def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Array:
+    """The words that the kernel reads: bytes of a widened row, bytes of code that the first blocks
+    skip, outputs, the common scales; then group after group the start of the four sums, the
+    weights, and where outputs differ, scale and addend of each. A group of which an output has no
+    integer scale has 0 there, and four float32 factors behind it."""
+    even, odd = _pairs(layer)
+    halves = (_LANES * odd + even).reshape(layer.groups, 2, layer.blocks, 4, 2)
+    words = (halves[..., 0] & 0xFFFF | (halves[..., 1] & 0xFFFF) << 16).transpose(0, 2, 1, 3)
+    skipped = -layer.blocks % unrolled * _BLOCK_CODE
+    stream = [2 * _TAPS * layer.blocks, skipped, len(layer.weights)]
+    stream += [] if common is None else common.scales
+    bias = np.resize(layer.bias, _OUTPUTS * layer.groups).reshape(-1, _OUTPUTS)
+    for group in range(layer.groups):
+        ends: list[int] = []
+        if common is None:
+            moves, ends = _ends(layer, group, shift)
+        else:
+            moves = [common.even[2], common.odd[2]] * 2
+        starts = bias[group] * [1, _LANES, 1, _LANES] + moves
+        starts[1::2] += starts[::2]
+        stream += [*starts.tolist(), *words[group].reshape(-1).tolist(), *ends]
+    return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
+
+
+def _ends(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
+    """What the four sums of a group are moved by, and what stands behind its weights."""
+    indices = [min(_OUTPUTS * group + k, len(layer.factors) - 1) for k in range(_OUTPUTS)]
+    channels = [layer.channel(slice(k, k + 1)) for k in indices]
+    first, second = (_rounding(channels[k], channels[k + 1], shift) for k in (0, 2))
+    if first is not None and second is not None:
+        moves = [one[2] for one in (*first, *second)]
+        return moves, [*first.scales, *second.scales]
+    factors = layer.factors[indices] / np.array([1, _LANES] * 2, np.float32)
+    return [0] * _OUTPUTS, [0, *map(int, factors.astype(np.float32).view(np.uint32)), 0, 0, 0]
+
+
+def assemble(layer: Dense, shift: int, is_uniform: bool, unrolled: int) -> Assembly:
+    """The kernel. %0: rows, %1: output, %2: the packed stream, %3: scratch."""
+    surplus = -len(layer.weights) % _OUTPUTS
+    passes = math.ceil(layer.blocks / unrolled)
+    skipped = passes * unrolled - layer.blocks
+    code = Assembly()
+    blocks, last = code.label(), code.label()
+    code(f"vmov {_X}, %0", f"vmov {_Y}, %1", f"vmov {_ROW}, %3", "mov lr, %2")
+    code("ldmia lr!, {r0-r2}", f"vmov r12, {_ROW}", "add r12, r12, r0", f"vmov {_END}, r12")
+    code(f"vmov r4, {_Y}", "add r5, r4, r2")
+    if surplus:
+        code(f"add r5, r5, #{surplus}")
+    code(f"adr.w r6, {blocks}f", "add r6, r6, r1", "orr r6, r6, #1")
+    if is_uniform:
+        code("ldmia lr!, {r7-r10}")
+    code("stmia r12, {r4-r10}", f"vmov {_WEIGHTS}, lr")
+    if layer.rows > 1:
+        code(f"vmov {_STEP}, r2", f"movw r0, #{layer.rows}", f"vmov {_ROWS}, r0")
+    rows = code.label()
+    code.place(rows)
+    with code.times(layer.rows):
+        _widen(code, layer)
+        code(f"vmov lr, {_WEIGHTS}", "ldr r6, [r12, #8]", f"vmov r12, {_ROW}")
+        code("ldmia lr!, {r0-r3}", "bx r6")
+        code.place(blocks)
+        with code.times(layer.groups):
+            with code.repeat(passes):
+                for n in range(unrolled):
+                    with code.times((passes - (n < skipped)) / passes):
+                        _block(code)
+                code(f"vmov r4, {_END}", "cmp r12, r4")
+            code("sub r1, r1, r0", "sub r3, r3, r2")
+            fractional, store = code.label(), code.label()
+            if is_uniform:
+                code("ldmia r12, {r4-r10}")
+            else:
+                code("ldmia lr!, {r4-r11}", f"cbz r4, {fractional}f")
+            scales = _COMMON_SCALES if is_uniform else _OWN_SCALES
+            for acc, scale, addend in zip(_SUMS, scales[::2], scales[1::2], strict=True):
+                code(f"smmla {acc}, {acc}, {scale}, {addend}")
+            for n, acc in enumerate(_SUMS):
+                code(f"{layer.saturate} {acc}, #8, {acc}, asr #{shift + n % 2 * 8}")
+            code.place(store)
+            if not is_uniform:
+                code("ldmia r12, {r4-r6}")
+            _store(code, surplus)
+            code(f"beq {last}f", f"vmov r12, {_ROW}", "ldmia lr!, {r0-r3}", "bx r6")
+        if not is_uniform:
+            with code.rarely():
+                code.place(fractional)
+                _round_floats(code, layer)
+                code(f"b {store}b")
+        code.place(last)
+        if layer.rows > 1:
+            done = code.label()
+            code(f"vmov r0, {_ROWS}", "subs r0, r0, #1", f"beq {done}f", f"vmov {_ROWS}, r0")
+            code(f"vmov r4, {_Y}", f"vmov r5, {_STEP}", "add r4, r4, r5", f"vmov {_Y}, r4")
+            code("add r5, r4, r5", *([f"add r5, r5, #{surplus}"] if surplus else []))
+            code("stmia r12, {r4, r5}", f"b {rows}b")
+            code.place(done)
+    return code
+
+
+def _widen(code: Assembly, layer: Dense) -> None:
+    """A row, to pairs of int16 in the scratch; r12 ends behind them. The bytes of a block that the
+    row does not fill are any: their weights are 0."""
+    whole, rest = divmod(layer.weights.shape[1], _TAPS)
+    code(f"vmov r11, {_X}", f"vmov r12, {_ROW}", f"vmov r10, {_END}")
+    if rest:
+        code(f"sub r10, r10, #{2 * _TAPS}")
+    if whole:
+        with code.repeat(whole):
+            if rest % 4 and layer.rows > 1:  # rows begin anywhere, where LDM would trap
+                code("ldr r0, [r11], #4", "ldr r1, [r11], #4")
+            else:
+                code("ldmia r11!, {r0, r1}")
+            _widen_eight(code, layer)
+            code("cmp r12, r10")
+    if rest:
+        for n in range(rest):
+            code("ldrb r0, [r11], #1", f"strb r0, [r12, #{2 * _TAPS + _REST + n}]")
+        code(f"ldrd r0, r1, [r12, #{2 * _TAPS + _REST}]")
+        _widen_eight(code, layer)
+    if layer.rows > 1:
+        code(f"vmov {_X}, r11")
+
+
+def _widen_eight(code: Assembly, layer: Dense) -> None:
+    code(f"{layer.extend} r2, r0, ror #8", f"{layer.extend} r3, r1, ror #8")
+    code(f"{layer.extend} r0, r0", f"{layer.extend} r1, r1", "stmia r12!, {r0-r3}")
+
+
+def _block(code: Assembly) -> None:
+    """Eight taps of four outputs: 32 products in 27 instructions."""
+    taps = [("r8", "r4"), ("r9", "r5"), ("r10", "r6"), ("r11", "r7")]
+    code("ldmia r12!, {r4-r7}")
+    for even, odd in (_SUMS[:2], _SUMS[2:]):
+        code("ldmia lr!, {r8-r11}")
+        code(*(f"smlad {odd}, {word}, {x}, {odd}" for word, x in taps))
+        code(*(f"sxtb16 {word}, {word}" for word, _ in taps))
+        code(*(f"smlad {even}, {word}, {x}, {even}" for word, x in taps))
+
+
+def _store(code: Assembly, surplus: int) -> None:
+    """The four outputs, but for those that the last group has too many."""
+    code("strb r0, [r4], #4", "cmp r4, r5")
+    for n in range(1, _OUTPUTS):
+        if n == _OUTPUTS - surplus:
+            code(f"i{'t' * surplus} ne")
+        code(f"strb{'ne' if n >= _OUTPUTS - surplus else ''} r{n}, [r4, #{n - 4}]")
+    code("str r4, [r12]")
+
+
+def _round_floats(code: Assembly, layer: Dense) -> None:
+    """The four sums times the factors in r5-r8."""
+    code("vmov d4, r5, r6", "vmov d5, r7, r8", "vmov d6, r0, r1", "vmov d7, r2, r3")
+    code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(12, 16)))
+    code(*(f"vmul.f32 s{n}, s{n}, s{n - 4}" for n in range(12, 16)))
+    code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(12, 16)))
+    code("vmov r0, r1, d6", "vmov r2, r3, d7")
+    zero = layer.zero_point
+    for acc in _SUMS:
+        code(f"{'sub' if zero < 0 else 'add'} {acc}, {acc}, #{abs(zero)}")
+        code(f"{layer.saturate} {acc}, #8, {acc}")

@@ -1,0 +1,101 @@
+"""Fully connected layers for ArmDsp: of many shapes, at the ends of the range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from quantized_layers import LayersModel, Quantized
+
+
+@dataclass(frozen=True)
+class Dense:
+    """zeros: the zero points of input and output; scale: of the output, against a middling one;
+    is_extreme: weights of -127 and 127 only; is_matmul: without bias, and with a batch."""
+
+    rows: int
+    taps: int
+    outputs: int
+    is_per_channel: bool = False
+    zeros: tuple[int, int] = (3, -5)
+    scale: float = 1.0
+    is_extreme: bool = False
+    is_matmul: bool = False
+    dtype: str = "int8"
+    lowest_weight: int = -127
+
+    @property
+    def macs(self) -> int:
+        return self.rows * self.taps * self.outputs
+
+    def add(self, model: LayersModel, random: np.random.Generator) -> None:
+        shape = (self.outputs, self.taps)
+        weights = np.clip(np.rint(random.normal(0, 40, shape)), self.lowest_weight, 127)
+        if self.is_extreme:
+            weights = random.choice([self.lowest_weight, 127], shape)
+        if self.lowest_weight < -127:
+            weights[: min(2, self.outputs)] = self.lowest_weight
+        scales = np.full(self.outputs, 0.7) if not self.is_per_channel else (
+            random.uniform(0.5, 2, self.outputs)
+        )  # fmt: skip
+        product = self.scale * 40 * np.sqrt(self.taps)
+        x = model.input(
+            (2, self.rows // 2, self.taps) if self.is_matmul else (self.rows, self.taps),
+            Quantized(1.0, self.zeros[0], self.dtype),
+        )
+        kept = weights.astype(np.int8).T if self.is_matmul else weights.astype(np.int8)
+        w = model.dequantized(
+            model.constant(np.ascontiguousarray(kept)),
+            scales if self.is_per_channel else scales[0],
+            np.zeros(self.outputs if self.is_per_channel else ()), "int8",
+            axis=1 if self.is_matmul else 0,
+        )  # fmt: skip
+        if self.is_matmul:
+            y = model.node("MatMul", [x, w])
+        else:
+            bias = model.constant(random.integers(-8000, 8000, self.outputs).astype(np.int32))
+            zeros = np.zeros(self.outputs)
+            b = model.dequantized(bias, scales, zeros, "int32", axis=0)
+            y = model.node("Gemm", [x, w, b], transB=1)
+        model.output(y, Quantized(float(product), self.zeros[1], self.dtype))
+
+
+# Those whose instructions are asserted: of the anomaly detection and keyword spotting models.
+WIDE = Dense(1, 640, 128)
+SMALL = Dense(1, 64, 12)
+TAKEN = (
+    SMALL,
+    WIDE,
+    Dense(1, 128, 8, zeros=(-128, -128)),
+    Dense(1, 8, 128, zeros=(127, 0)),
+    Dense(1, 1, 1),
+    Dense(1, 7, 3, zeros=(-128, 127)),
+    Dense(1, 9, 5, is_per_channel=True),
+    Dense(3, 21, 6, zeros=(-7, -128)),
+    Dense(5, 12, 10, is_per_channel=True, scale=0.05),
+    Dense(2, 8, 4, is_extreme=True, scale=4),
+    Dense(2, 136, 9, is_extreme=True, scale=8, zeros=(127, 127)),
+    Dense(1, 250, 18, is_per_channel=True, is_extreme=True, scale=3),
+    Dense(1, 392, 7, dtype="uint8", zeros=(255, 0)),
+    Dense(4, 30, 17, dtype="uint8", zeros=(0, 255), is_per_channel=True),
+    Dense(6, 33, 11, is_matmul=True),
+    Dense(2, 64, 64, is_matmul=True, is_per_channel=True),
+)
+REFUSED = {
+    Dense(1, 2000, 2, is_extreme=True, scale=50): (
+        "a sum of its weights could leave the 24 bits that two channels in one word have"
+    ),
+    Dense(1, 16, 4, lowest_weight=-128): (
+        "a weight of -128 stands beside a negative one, which one word cannot hold"
+    ),
+    Dense(1, 16, 4, scale=0.001): "its factors are too large for a 31-bit scale",
+}
+
+
+def model(cases: Sequence[Dense], path: Path) -> Path:
+    made = LayersModel()
+    for index, case in enumerate(cases):
+        case.add(made, np.random.default_rng(index))
+    return made.save(path)

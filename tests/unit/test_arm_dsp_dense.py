@@ -1,0 +1,124 @@
+"""ArmDsp's fully connected layers: what they read, which of them share code, at what price."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_dsp_dense_cases import REFUSED, SMALL, WIDE, Dense, model
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sampling import examples
+
+from mcu_deploy import formats, passes
+from mcu_deploy.backends.ArmDsp import ArmDsp
+from mcu_deploy.backends.ArmDsp.kernels import fully_connected
+from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.ir import DType, Quantization, TensorType
+from mcu_deploy.ir.view import view_of_all
+
+M4 = Target("cortex-m4", fpu=True, dsp=True)
+
+
+def proposed(cases: list[Dense], folder: Path) -> Proposals:
+    graph = passes.run(formats.load(model(cases, folder / "dense.onnx")))
+    return ArmDsp().propose(view_of_all(graph), M4)
+
+
+def read_by_the_kernel(stream: np.ndarray, x: np.ndarray, is_common: bool) -> np.ndarray:
+    """The four sums of each group, the odd ones 256 times, from the words that the kernel reads."""
+    words = stream.view(np.int32).astype(np.int64)
+    blocks = int(words[0]) // 16
+    padded = np.zeros(8 * blocks, np.int64)
+    padded[: x.size] = x
+    at, sums = 7 if is_common else 3, []
+    while at < words.size:
+        taps = stream[at + 4 : at + 4 + 8 * blocks].reshape(blocks, 2, 4, 1)
+        both, even = taps.view(np.int16), taps.view(np.int8)[..., ::2]
+        order = padded.reshape(blocks, 1, 8)[:, :, [0, 2, 4, 6, 1, 3, 5, 7]]
+        pairs = order.reshape(blocks, 1, 4, 2)
+        raw = words[at + 1 : at + 5 : 2] + (both * pairs).sum(axis=(0, 2, 3))
+        evens = words[at : at + 4 : 2] + (even * pairs).sum(axis=(0, 2, 3))
+        odds = (raw - evens + 2**31) % 2**32 - 2**31
+        sums.append(np.stack([evens, odds], axis=1).reshape(-1))
+        at += 4 + 8 * blocks + (0 if is_common else 8)
+    return np.stack(sums)
+
+
+def a_layer(
+    random: np.random.Generator, outputs: int, taps: int, factors: np.ndarray
+) -> fully_connected.Dense:
+    weights = random.integers(-127, 128, (outputs, taps))
+    bias = random.integers(-9000, 9000, outputs)
+    ends = fully_connected.reach(weights, bias, -128, 127)
+    x = TensorType(DType.INT8, (1, taps), Quantization((1.0,), (0,)))
+    y = TensorType(DType.INT8, (1, outputs), Quantization((1.0,), (-7,)))
+    return fully_connected.Dense(weights, bias, np.float32(factors), ends, x, y)
+
+
+@given(st.integers(1, 40), st.integers(1, 14), st.booleans(), st.integers(0, 2**32 - 1))
+@settings(max_examples=examples(200), deadline=None)
+def test_what_is_packed_gives_the_bits_of_the_float_product(
+    taps: int, outputs: int, is_common: bool, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    factors = np.full(outputs, random.uniform(0.001, 0.2)) if is_common else (
+        random.uniform(0.001, 0.2, outputs)
+    )  # fmt: skip
+    layer = a_layer(random, outputs, taps, factors)
+    shift, common = fully_connected.rounding(layer)
+    stream = fully_connected.pack(layer, shift, common, 1)
+    x = random.choice([-128, 127, random.integers(-128, 128)], taps)
+    sums = read_by_the_kernel(stream, x, common is not None)
+    scales = stream.view(np.int32).astype(np.int64)
+    for output in range(outputs):
+        group, place = divmod(output, 4)
+        acc = sums[group, place]
+        own = scales[3:7] if common else scales[3:].reshape(sums.shape[0], -1)[group, -8:]
+        scale, addend = own[2 * (place % (2 if common else 4)) :][:2]
+        wanted = layer.channel(slice(output, output + 1)).element(layer.weights @ x + layer.bias)
+        if common or own[0]:
+            given_ = ((acc * scale >> 32) + addend >> shift + place % 2 * 8).clip(-128, 127)
+        else:
+            factor = own.astype(np.int32).view(np.float32)[1 + place]
+            given_ = np.rint(np.float32(acc) * factor).clip(-121, 134) - 7
+        assert given_ == wanted[output]
+
+
+def test_layers_of_other_depths_and_counts_share_the_unrolled_code(tmp_path: Path) -> None:
+    cases = [WIDE, Dense(1, 128, 8), Dense(1, 8, 128, zeros=(0, -128)), Dense(1, 48, 20)]
+    found = proposed(cases, tmp_path).proposals
+    unrolled = [p.price.code for p in found if p.title == "dense, unrolled"]
+    assert len(unrolled) == len(cases)
+    assert all(code == unrolled[0] for code in unrolled)
+
+
+def test_one_small_layer_is_not_worth_the_unrolled_code(tmp_path: Path) -> None:
+    assert [p.title for p in proposed([SMALL], tmp_path).proposals] == ["dense"]
+
+
+@pytest.mark.parametrize(("case", "cycles"), [(WIDE, 103_007), (SMALL, 1_434)])
+def test_the_price_is_near_what_the_timings_of_counted_instructions_say(
+    case: Dense, cycles: int, tmp_path: Path
+) -> None:
+    """cycles: of the kernel's addresses counted in QEMU, by Arm's timings for the Cortex-M4."""
+    priced = min(p.price.costs.cycles or 0 for p in proposed([case], tmp_path).proposals)
+    assert priced == pytest.approx(cycles, rel=0.1)
+
+
+@pytest.mark.parametrize("shape", [(1, 40, 8), (1, 8, 40), (5, 12, 7), (5, 7, 12), (2, 9, 9)])
+def test_the_output_follows_the_rows_that_were_read(
+    shape: tuple[int, int, int], tmp_path: Path
+) -> None:
+    rows, taps, outputs = shape
+    (proposal, *_) = proposed([Dense(*shape)], tmp_path).proposals
+    ends = (np.arange(rows) + 1) * outputs
+    wanted = overlap.distance(ends, np.arange(rows) * taps)
+    assert proposal.price.in_place[0].distance == max(wanted, -rows * taps)
+
+
+def test_a_layer_that_it_has_no_kernel_for_is_refused_with_the_reason(tmp_path: Path) -> None:
+    for case, reason in REFUSED.items():
+        assert reason in proposed([case], tmp_path).refused.values()
