@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 @dataclass(frozen=True)
 class Case:
     """A 1x1 convolution, after a depthwise 3x3 one where `stride` is not 0, which is alone where
-    there are no filters. zeros: the zero points
+    there are no filters; is_behind: the depthwise one comes second. zeros: the zero points
     of input, what is between, output; scale: of the output, against a middling one; is_extreme:
     weights of -127 and 127 only."""
 
@@ -29,6 +29,7 @@ class Case:
     scale: float = 1.0
     is_extreme: bool = False
     dtype: str = "int8"
+    is_behind: bool = False
 
     @property
     def name(self) -> str:
@@ -64,6 +65,13 @@ TAKEN = (
     Case(4, 8, 4, 28, 1, pads=(0, 0, 0, 0)),
     Case(12, 12, 6, 27, 1, is_extreme=True, scale=4),
     Case(8, 8, 6, 6, 1, dtype="uint8", zeros=(200, 17, 3)),
+)
+STRIPS = (
+    Case(8, 16, 24, 24, 2, pads=(0, 0, 1, 1), is_behind=True),
+    Case(4, 8, 12, 6, 1, zeros=(3, -128, 9), is_behind=True),
+    Case(8, 4, 9, 9, 2, is_behind=True, scale=0.1),
+    Case(12, 8, 7, 3, 1, pads=(0, 1, 1, 0), is_behind=True, is_extreme=True),
+    Case(4, 4, 26, 15, 1, is_behind=True, dtype="uint8", zeros=(1, 250, 3)),
 )
 REFUSED = {
     Case(6, 4, 3, 3): "it takes channels by 4 and filters by 2, not 6 and 4",
@@ -127,16 +135,24 @@ def model(cases: Sequence[Case], path: Path) -> Path:
             wanted = made.constant(f"shape{index}", shape)
             made.nodes.append(helper.make_node("Reshape", [f"s{index}", wanted], [f"x{index}"]))
             x = (f"x{index}", 1.0, case.zeros[0])
-            if case.stride:
+            kinds = [
+                kind for kind, is_there in (("d", case.stride), ("p", case.filters)) if is_there
+            ]
+            for kind in reversed(kinds) if case.is_behind else kinds:
+                y, is_last = f"{kind}{index}", kind == kinds[0 if case.is_behind else -1]
+                wider = case.scale if is_last and case.filters else 1
+                zero = case.zeros[2 if is_last and case.filters else 1]
+                if kind == "p":
+                    x = made.convolve(
+                        case, random, x, y, (case.filters, case.channels, 1, 1), zero, wider
+                    )
+                    continue
+                depth = case.filters if case.is_behind else case.channels
                 x = made.convolve(
-                    case, random, x, f"m{index}", (case.channels, 1, 3, 3), case.zeros[1], 1,
-                    group=case.channels, strides=[case.stride] * 2, pads=case.pads,
+                    case, random, x, y, (depth, 1, 3, 3), zero, wider,
+                    group=depth, strides=[case.stride] * 2, pads=case.pads,
                 )  # fmt: skip
             y = x[0]
-            if case.filters:
-                shape = (case.filters, case.channels, 1, 1)
-                end = case.zeros[2], case.scale
-                y, *_ = made.convolve(case, random, x, f"y{index}", shape, *end)
             flat = made.constant(f"flat{index}", [-1])
             made.nodes.append(helper.make_node("Reshape", [y, flat], [f"f{index}"]))
             ends.append(f"f{index}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from arm_dsp_cases import ALONE, CHAIN, REFUSED, TAKEN, model
+from arm_dsp_cases import ALONE, CHAIN, REFUSED, STRIPS, TAKEN, model
 from sampling import first
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
+from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
@@ -33,6 +34,19 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) ->
         assert by_size[64 * 64 * 125] <= 407_591 * 1.02
         assert by_size[(64 * 64 + 9 * 64) * 125] <= 500_632 * 1.05
         assert by_size[64 * 64 * 125] > 300_000, "less than SMLAD can do"
+
+
+def test_strips_give_the_bits_of_the_oracle(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for alone in (depthwise, pointwise):
+        monkeypatch.setattr(alone, "propose", lambda view, layer: "")
+    path = model(STRIPS, tmp_path / "strips.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"))
+    built = build(path, "mps2-an386", tmp_path / "build", options=options)
+    mine = [layer.op for layer in built.report.layers if layer.backend == "ArmDsp"]
+    assert mine == ["PointwiseDepthwise"] * len(STRIPS)
+    assert validate(built.directory).passed
 
 
 @pytest.mark.parametrize(

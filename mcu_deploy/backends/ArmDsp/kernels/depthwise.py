@@ -167,12 +167,12 @@ class Kernel:
             Constant("shape", np.array(shape, np.int32)),
         )
 
-    def body(self, x: str, y: str) -> str:
-        """A C block that convolves x to y, with `taps`, `shape` and `scratch`."""
+    def body(self, x: str, y: str, scratch: str = "scratch") -> str:
+        """A C block that convolves x to y, with `taps` and `shape`."""
         lines, layer = self.lines, self.layer
         return KIT.render(
             "depthwise.c.j2",
-            x=x, y=y, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
+            x=x, y=y, scratch=scratch, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
             channels=layer.weights.shape[0], tap_words=_TAP_WORDS,
             lines=lines, line=lines.line_bytes, held=lines.held,
             gather=indent(statement(self.gather, "pixels", "plane", "count", "none"), " " * 8),

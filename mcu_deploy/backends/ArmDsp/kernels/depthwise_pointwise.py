@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from textwrap import indent
 from typing import Any
 
+from mcu_deploy.backends.ArmDsp.chains import fused, only_reader
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, ID, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -20,7 +21,6 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.backends.isa import statement
-from mcu_deploy.ir import Graph, GraphEditor, Node
 
 OPERATORS = ("Conv",)
 
@@ -34,7 +34,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if reason := depthwise.refusal(before):
         return reason
-    reader = _only_reader(view, node)
+    reader = only_reader(view, node)
     behind = None if reader is None else read(layer_of(view, reader, node.target))
     if not isinstance(behind, Convolution) or not behind.is_pixelwise or pointwise.refusal(behind):
         return ""
@@ -75,23 +75,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         constants = (*kernel.constants(), Constant("weights", pointwise.pack(behind)))
         return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
 
-    return [Proposal(part, price, make, _fused(part), CHANNELS_LAST, "depthwise3x3 + conv1x1")]
-
-
-def _only_reader(view: SubgraphView, layer: Layer) -> Node | None:
-    """The one node of the view that reads what a layer writes, if nothing else needs it."""
-    assert view.whole is not None
-    edge = layer.output.edge
-    readers = view.whole.topology.consumers[edge]
-    is_inner = len(readers) == 1 and edge not in view.whole.outputs
-    return view.node(readers[0]) if is_inner and readers[0] in view.node_ids else None
-
-
-def _fused(part: SubgraphView) -> Graph:
-    """The chain as one node, whose body the replaced nodes become."""
-    editor = GraphEditor.empty("chain")
-    editor.inputs = [editor.add_edge("x", part.type(e)) for e in part.inputs]
-    editor.outputs = [editor.add_edge("y", part.type(e)) for e in part.outputs]
-    name = " + ".join(node.name for node in part.nodes)
-    editor.add_node("DepthwisePointwise", editor.inputs, editor.outputs, name, {}, ID)
-    return editor.finish(opset=part.opset)
+    return [
+        Proposal(
+            part,
+            price,
+            make,
+            fused(part, "DepthwisePointwise"),
+            CHANNELS_LAST,
+            "depthwise3x3 + conv1x1",
+        )
+    ]

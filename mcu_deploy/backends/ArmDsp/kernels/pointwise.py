@@ -157,8 +157,17 @@ def scratch_bytes(channels: int, filters: int) -> int:
     return 6 * channels + _NOWHERE + filters
 
 
-def assemble(layer: Convolution) -> Assembly:
-    """The kernel. %0: pixels, %1: output, %2: the packed stream, %3: scratch."""
+def count_at(channels: int) -> int:
+    """Where the scratch has the number of tiles, an int32."""
+    return 6 * channels + _TILES
+
+
+def assemble(layer: Convolution, is_counted: bool = True) -> Assembly:
+    """The kernel. %0: pixels, %1: output, %2: the packed stream, %3: scratch.
+
+    is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
+    of a layer whose rows are whole tiles.
+    """
     filters, channels = layer.weights.shape[:2]
     whole, rest = divmod(layer.pixels, 3)
     tiles = whole + (rest > 0)
@@ -167,8 +176,10 @@ def assemble(layer: Convolution) -> Assembly:
     code(
         f"add r12, %3, #{tile}", f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]",
         "mov r4, %1", f"add r5, r4, #{filters}", f"add r6, r5, #{filters}", "mov r7, r5",
-        "stmia r12, {r4-r7}", f"mov r4, #{tiles}", f"str r4, [r12, #{_TILES}]",
+        "stmia r12, {r4-r7}",
     )  # fmt: skip
+    if is_counted:
+        code(f"mov r4, #{tiles}", f"str r4, [r12, #{_TILES}]")
     with code.repeat(tiles, "b"):
         code(f"sub lr, r12, #{tile}", f"ldr r12, [r12, #{_INPUT}]")
         _widen(code, channels, layer.extend)

@@ -1,0 +1,150 @@
+"""A 1x1 convolution and the 3x3 depthwise convolution behind it, a strip of rows at a time.
+
+What is between the two never exists as a whole: the scratch holds the rows that some output rows
+need, and those that the next strip needs too stay in it. Where the 1x1 convolution has more filters
+than channels, that is the largest tensor of many a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import indent
+from typing import Any
+
+from mcu_deploy.backends.ArmDsp.chains import fused, only_reader
+from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
+from mcu_deploy.backends.ArmDsp.kernels.lines import Lines
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+    layer_of,
+)
+from mcu_deploy.backends.isa import statement
+
+OPERATORS = ("Conv",)
+_TITLE = "conv1x1 + depthwise3x3"
+_MOST_ROWS = 8
+_STRIP_BYTES = 8192
+_STRIP_CYCLES = 200  # of the C around the assembler
+
+
+@dataclass(frozen=True)
+class Strips:
+    """How many output rows a strip has, and what lies in the scratch for them."""
+
+    before: Convolution
+    behind: Convolution
+    rows: int
+
+    @staticmethod
+    def of(before: Convolution, behind: Convolution) -> Strips:
+        """The tallest strips that are small, of those that divide the output."""
+        height = behind.window.output[0]
+        sizes = [n for n in range(1, min(height, _MOST_ROWS) + 1) if height % n == 0]
+        found = [Strips(before, behind, n) for n in sizes]
+        small = [strips for strips in found if strips.scratch_bytes <= _STRIP_BYTES]
+        return small[-1] if small else found[0]
+
+    @property
+    def stride(self) -> int:
+        return self.behind.window.strides[0]
+
+    @property
+    def held(self) -> int:
+        """Rows of what is between."""
+        return (self.rows - 1) * self.stride + 3
+
+    @property
+    def row_bytes(self) -> int:
+        return self.behind.window.input[1] * self.behind.x.shape[1]
+
+    @property
+    def strip_bytes(self) -> int:
+        return -(-self.held * self.row_bytes // 4) * 4
+
+    @property
+    def kernel(self) -> depthwise.Kernel:
+        """Of the depthwise part: it takes a strip for a whole image."""
+        window, channels = self.behind.window, self.behind.x.shape[1]
+        width, out = window.input[1], window.output[1]
+        pitch = ((channels, width * channels), (channels, out * channels))
+        sizes = (self.held, self.rows), (width, out)
+        return depthwise.Kernel(
+            self.behind, Lines(*sizes, (0, window.begin[1]), pitch, self.stride, False)
+        )
+
+    @property
+    def scratch_bytes(self) -> int:
+        one = pointwise.scratch_bytes(self.before.x.shape[1], self.before.y.shape[1])
+        return self.strip_bytes + max(one, self.kernel.lines.plane_bytes)
+
+    @property
+    def distance(self) -> int:
+        """How far the output must lie before the input: that of `InPlace`."""
+        read = self.before.window.input[1] * self.before.x.shape[1]
+        written = self.behind.window.output[1] * self.behind.y.shape[1] * self.rows
+        height, distance = self.before.window.input[0], -self.before.x.bytes
+        for strip in range(self.behind.window.output[0] // self.rows):
+            taken = self.held - self.behind.window.begin[0] + strip * self.rows * self.stride
+            if taken < height:
+                distance = max(distance, written * (strip + 1) - read * taken)
+        return distance
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A 1x1 convolution with the depthwise one that alone reads it."""
+    before = read(node)
+    if isinstance(before, str) or not before.is_pixelwise or pointwise.refusal(before):
+        return ""
+    reader = only_reader(view, node)
+    behind = None if reader is None else read(layer_of(view, reader, node.target))
+    if not isinstance(behind, Convolution) or not behind.is_depthwise or depthwise.refusal(behind):
+        return ""
+    strips = Strips.of(before, behind)
+    kernel = strips.kernel
+    if before.window.input[1] % 3 or strips.rows * strips.stride < kernel.lines.lead:
+        return ""
+    assert reader is not None
+    part = view.part([node.node.id, reader.id])
+    channels, filters = before.x.shape[1], before.y.shape[1]
+    code = pointwise.assemble(before, is_counted=False)
+    number = behind.window.output[0] // strips.rows
+    stem = f"conv1x1_{channels}x{filters}_depthwise3x3_dsp"
+    price = Price(
+        Costs(
+            before.pixels * channels * filters + 9 * behind.pixels * filters,
+            cycles=round(code.cycles) + number * (kernel.cycles + _STRIP_CYCLES),
+            flash=kernel.constant_bytes + pointwise.constant_bytes(before),
+        ),
+        {**kernel.code, f"{stem} {code.digest}": code.bytes + 200},
+        strips.scratch_bytes,
+        (InPlace(0, 0, strips.distance),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        window = behind.window
+        body = depthwise.KIT.render(
+            "pointwise_depthwise.c.j2",
+            ctype=behind.x.dtype.c_type, into=before.x.dtype.c_type, out_of=behind.y.dtype.c_type,
+            strip=strips.strip_bytes, strips=number, height=window.input[0], held=strips.held,
+            above=window.begin[0], row=strips.row_bytes, zero=behind.zero_points[0],
+            tiles=before.window.input[1] // 3, count_at=pointwise.count_at(channels),
+            read=before.window.input[1] * channels, lead=kernel.lines.lead,
+            written=strips.rows * window.output[1] * filters, step=strips.rows * strips.stride,
+            pointwise=indent(statement(code, "pixels", "middle", "words", "tile"), " " * 8),
+            depthwise=indent(kernel.body("strip", "target", "work"), " " * 8),
+        )  # fmt: skip
+        constants = (*kernel.constants(), Constant("weights", pointwise.pack(before)))
+        return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
+
+    replacement = fused(part, "PointwiseDepthwise")
+    return [Proposal(part, price, make, replacement, CHANNELS_LAST, _TITLE)]
