@@ -56,7 +56,7 @@ MCU_CONSTANT(_mcu_state_conv_1_bias,    float,  3, 144,  12);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_state_concat(const float *x0, const float *x1, float *y) {
+MCU_KERNEL void _mcu_state_concat_4x3_float32(const float *x0, const float *x1, float *y) {
     for (int32_t i = 0; i < 4; i++) {
         memcpy(y, x0 + i * 2, 8);
         y += 2;
@@ -73,7 +73,7 @@ MCU_KERNEL void _mcu_state_reorder_3x4_float32(const float *x, float *y) {
     }
 }
 
-MCU_KERNEL void _mcu_state_slice_float32(const float *x, float *y) {
+MCU_KERNEL void _mcu_state_slice_4x2_float32(const float *x, float *y) {
     for (int32_t i0 = 0; i0 < 4; i0++) {
         for (int32_t i1 = 0; i1 < 2; i1++) {
             *y++ = x[i0 * 3 + i1 + 1];
@@ -105,7 +105,7 @@ static void _mcu_state_layers(mcu_instance_t *instance) {
     float *const ring = (float *)(ws + 96);
     float *const x = (float *)(ws + 48);
     float *const concat_1 = (float *)(ws + 0);
-    MCU_LAYER(0, _mcu_state_concat(ring, x, concat_1));
+    MCU_LAYER(0, _mcu_state_concat_4x3_float32(ring, x, concat_1));
 
     /* concat_1_reorder: Reorder, columns reordered: float32[1,4,1,3] -> float32[1,4,1,3] NHWC */
     float *const concat_1_reorder = (float *)(ws + 48);
@@ -113,7 +113,7 @@ static void _mcu_state_layers(mcu_instance_t *instance) {
 
     /* slice_1: Slice, Slice_2: float32[1,4,1,3] -> float32[1,4,1,2] */
     float *const slice_1 = (float *)(ws + 96);
-    MCU_LAYER(2, _mcu_state_slice_float32(concat_1, slice_1));
+    MCU_LAYER(2, _mcu_state_slice_4x2_float32(concat_1, slice_1));
 
     /* conv_1: Conv, Conv_1: float32[1,4,1,3] NHWC -> float32[1,3,1,1]; 36 MACs */
     float *const conv_1 = (float *)(ws + 0);

@@ -6,6 +6,7 @@ Many networks go into one C file and one process, since a compiler call for each
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options
 
 Array = npt.NDArray[Any]
+# A kernel's loop of one step or none.
+_ONE_STEP = re.compile(r"for \(int32_t (\w+) = \d; \1 < 1; \1\+\+")
 # The level of optimisation where the flags name no other. What an optimiser would make of undefined
 # behaviour the sanitizers find without it.
 LEVEL = "-O1"
@@ -156,6 +159,8 @@ def build_on_host(compiled: Sequence[Compiled], folder: Path, flags: Sequence[st
     for item in compiled:
         for name, content in item.network.sources.files.items():
             (folder / name).write_bytes(content)
+            loop = _ONE_STEP.search(content.decode(errors="replace"))
+            assert loop is None, f"{item.case.name}: {loop}"
         text.append(f'#include "network_{item.network.name}.c"')
     text.append(_MAIN % ", ".join(f"&_mcu_network_{c.network.name}" for c in compiled))
     (folder / "all.c").write_text("\n".join(text))

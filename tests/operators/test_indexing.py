@@ -138,3 +138,10 @@ def test_an_index_beyond_an_end_reads_the_nearest_and_writes_nothing(tmp_path: P
         (one_node("GatherND", [x, far[:, None]], np.int32), read),
         (one_node("ScatterND", [x, far[:, None], new], np.int32), written),
     ], tmp_path)  # fmt: skip
+
+
+def test_each_batch_is_read_at_its_own_index(tmp_path: Path) -> None:
+    x = np.array([[1, 2], [3, 4]], np.int32)
+    at = np.array([[1], [0]], np.int64)
+    gather = one_node("GatherND", [x, at], np.int32, {"batch_dims": 1})
+    check_values([(gather, np.array([2, 3], np.int32))], tmp_path)

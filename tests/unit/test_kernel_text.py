@@ -5,8 +5,8 @@ from __future__ import annotations
 import jinja2
 import pytest
 
-from mcu_deploy.backends.kit.loops import counter, each, plus, times
-from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.loops import counter, counters, each, nest, plus, times
+from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import Plane
 
 TEMPLATE = """\
@@ -56,14 +56,30 @@ def test_bounds_may_be_known_at_run_time_only() -> None:
     assert "    for (int32_t n = 1; n < 1; n++) {\n" in rendered(1, 1, "1")
 
 
+def test_loops_in_one_another_are_numbered_without_those_of_one_step() -> None:
+    assert counters("i", (1, 4, 1, 3)) == ("", "i0", "", "i1")
+    assert nest("i", (1, 4, 1, 3), caller=lambda: "    sum += x;\n    n++;\n") == (
+        "for (int32_t i0 = 0; i0 < 4; i0++) {\n"
+        "    for (int32_t i1 = 0; i1 < 3; i1++) {\n"
+        "        sum += x;\n"
+        "        n++;\n"
+        "    }\n"
+        "}\n"
+    )
+    assert nest("i", (1, 1), caller=lambda: "        sum += x;\n") == "    sum += x;\n"
+
+
 def test_products_and_sums_say_no_more_than_they_must() -> None:
     assert times("i", 1) == "i"
-    assert times("i", -3) == "i * -3"
+    assert times("i", -1) == "-i"
+    assert times("i", -3) == "-i * 3"
+    assert times("i + 1", -2) == "-(i + 1) * 2"
     assert times(times("i", 3), 4) == "i * 12"
     assert times("i + 1", 2) == "(i + 1) * 2"
     assert times("", 5) == times("0", 5) == times("i", 0) == ""
     assert plus("x", "", 0) == "x"
     assert plus("x", times("i", 2), 3, -5) == "x + i * 2 - 2"
+    assert plus("x", times("i", -2), times("j", -1)) == "x - i * 2 - j"
     assert plus("", 0) == plus() == "0"
     assert plus("", -4) == "-4"
 
@@ -98,6 +114,7 @@ def test_a_pool_s_steps_are_its_window_s() -> None:
     assert stem("max_pool", "int8", 16, window=pool) == "max_pool2x2_16_int8"
     assert stem("softmax", "float32", 12) == "softmax_12_float32"
     assert stem("add", "int8") == "add_int8"
+    assert stem("slice", "int8", *sizes((1, 4, 1, 8))) == "slice_4x8_int8"
 
 
 def test_an_axis_is_padded_where_a_window_reaches_beyond_it() -> None:

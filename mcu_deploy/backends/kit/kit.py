@@ -19,7 +19,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.kit.arguments import OUTPUT
-from mcu_deploy.backends.kit.loops import counter, each, plus, times
+from mcu_deploy.backends.kit.loops import counter, each, nest, plus, times
 from mcu_deploy.files import cache
 
 
@@ -72,5 +72,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    environment.globals |= {"counter": counter, "each": each, "plus": plus, "times": times}
+    environment.globals |= {
+        "counter": counter, "each": each, "nest": nest, "plus": plus, "times": times
+    }  # fmt: skip
     return environment

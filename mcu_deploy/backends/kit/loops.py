@@ -11,8 +11,11 @@ adds up indices:
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from mcu_deploy.backends.kit.literals import signed
 
@@ -33,8 +36,17 @@ def counter(name: str, end: int | str, first: str = "0") -> Counter:
     return made
 
 
+def counters(name: str, extents: Iterable[int]) -> tuple[Counter, ...]:
+    """The variables of loops in one another, outermost first: the name, numbered."""
+    number = itertools.count()
+    return tuple(counter(f"{name}{next(number)}" if e != 1 else "", e) for e in extents)
+
+
 def each(variable: Counter, step: str = "", *, caller: Callable[[], str]) -> str:
-    """A loop around the body, which is indented for it; `step` is done with each increment."""
+    """A loop around the body, which is indented for it; `step` is done with each increment.
+
+    Without a loop there is no step either: nothing behind it may count on it.
+    """
     body = caller()
     if not variable:
         return "".join(line.removeprefix("    ") for line in body.splitlines(keepends=True))
@@ -44,10 +56,20 @@ def each(variable: Counter, step: str = "", *, caller: Callable[[], str]) -> str
     return f"{pad}for ({bounds}; {variable}++{step}) {{\n{body}{pad}}}\n"
 
 
+def nest(name: str, extents: Iterable[int], *, caller: Callable[[], str]) -> str:
+    """Loops of `counters` around the body, which is indented as for the outermost alone."""
+    text = each(counter("", 1), caller=caller)
+    for variable in filter(None, reversed(counters(name, extents))):
+        text = each(variable, caller=partial(textwrap.indent, text, "    "))
+    return text
+
+
 def times(factor: str, number: int) -> str:
     """`factor * number` in C, without the multiplication by one; nothing where that is 0."""
     if factor in ("", "0") or number == 0:
         return ""
+    if number < 0:
+        return f"-{times(factor, -number)}"
     if number == 1:
         return factor
     if product := _PRODUCT.fullmatch(factor):
@@ -57,6 +79,7 @@ def times(factor: str, number: int) -> str:
 
 def plus(*terms: str | int) -> str:
     """A sum in C without what is nothing or 0, numbers behind the rest; 0 where nothing is left."""
-    text = " + ".join(term for term in terms if isinstance(term, str) and term not in ("", "0"))
+    shown = (term for term in terms if isinstance(term, str) and term not in ("", "0"))
+    text = " + ".join(shown).replace("+ -", "- ")
     number = sum(term for term in terms if isinstance(term, int))
     return f"{text}{signed(number)}" if text else str(number)

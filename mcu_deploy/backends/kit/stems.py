@@ -28,5 +28,10 @@ def stem(word: str, kind: str, *extents: int, window: Plane | None = None) -> st
     return "_".join([f"{word}{_by(window.kernel)}", _by(extents), *steps, kind])
 
 
+def sizes(shape: Iterable[int]) -> tuple[int, ...]:
+    """What a name tells of a shape: the axes of more than one element."""
+    return tuple(size for size in shape if size != 1)
+
+
 def _by(numbers: Iterable[int]) -> str:
     return "x".join(map(str, numbers))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcu_deploy.backends.kit.loops import counter
+from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.windows import Window
 
@@ -19,6 +19,10 @@ class Loops:
 
     extents: tuple[int, ...]
     steps: tuple[tuple[int, ...], ...]
+
+    def index(self, operand: int = 0, name: str = "i") -> str:
+        """C for where an operand's element lies, by the variables of the loops."""
+        return plus(*(times(f"{name}{k}", step) for k, step in enumerate(self.steps[operand])))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
+from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.along_axis import running_axis
 
@@ -48,7 +49,9 @@ def _create(layer: Layer) -> Workload:
         exclusive=bool(layer.attributes.get("exclusive", 0)),
     )  # fmt: skip
     function = CFunction(
-        f"{layer.op.lower()}_{dtype.value}", (pointer(x, "x"), pointer(y, "y", const=False)), body
+        stem(layer.op.lower(), dtype.value, *sizes(shape)),
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        body,
     )
     arguments, constants = passed(layer, (0,))
     along = np.arange(shape[axis]) * math.prod(shape[axis + 1 :])

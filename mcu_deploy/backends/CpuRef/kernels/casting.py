@@ -42,7 +42,7 @@ def _cast(layer: Layer) -> Workload:
     elif target is not source:
         expression = Expression(f"({target.c_type})a")
     # CastLike's other input says the type alone.
-    return pointwise(layer, f"cast_{source.value}_{target.value}", expression, (0,))
+    return pointwise(layer, f"{source.value}_{target.value}", expression, (0,))
 
 
 def _supports_bits(layer: Layer) -> Support:

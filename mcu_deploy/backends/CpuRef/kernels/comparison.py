@@ -23,13 +23,13 @@ def _supports(layer: Layer) -> Support:
 
 
 def _compare(layer: Layer) -> Workload:
-    stem = f"{layer.op.lower()}_{layer.input(0).type.dtype.value}"
-    return pointwise(layer, stem, Expression(f"(uint8_t)(a {_SYMBOLS[layer.op]} b)"))
+    kind = layer.input(0).type.dtype.value
+    return pointwise(layer, kind, Expression(f"(uint8_t)(a {_SYMBOLS[layer.op]} b)"))
 
 
 def _is_nan(layer: Layer) -> Workload:
     return pointwise(
-        layer, f"isnan_{layer.input(0).type.dtype.value}",
+        layer, layer.input(0).type.dtype.value,
         Expression("(uint8_t)(isnan(a) ? 1 : 0)", headers=("math.h",)),
     )  # fmt: skip
 
@@ -39,7 +39,7 @@ def _is_inf(layer: Layer) -> Workload:
     side = "" if negative and positive else " && a < 0" if negative else " && a > 0"
     condition = f"isinf(a){side}" if negative or positive else "isinf(a) && isnan(a)"
     return pointwise(
-        layer, f"isinf_{layer.input(0).type.dtype.value}",
+        layer, layer.input(0).type.dtype.value,
         Expression(f"(uint8_t)({condition} ? 1 : 0)", headers=("math.h",)),
     )  # fmt: skip
 

@@ -88,11 +88,16 @@ def create(layer: Layer) -> Workload:
     contiguous = group == 1 and geometry.dilations[-1] == 1
     # A product of matrices: no pixel's neighbours are read, and none is skipped.
     pixelwise = group == 1 and {*window.kernel, *window.stride} == {1} and not geometry.padded
-    m = "n" if pixelwise else "m"
+    m = counter("n" if pixelwise else "m", filters)
+    taps = window.kernel[1] * depth if contiguous else depth
+    c = counter("c", times("kx_end - kx_begin", depth) if contiguous and columns else taps)
+    k = counter("k", depth)
     values: dict[str, object] = {
         "channels": channels,
         "filters": filters,
         "depth": depth,
+        "m": m,
+        "c": c,
         **window.values(x.type.shape[0]),
         **({"ky": counter("ky", "ky_end", "ky_begin")} if rows else {}),
         **({"kx": counter("kx", "kx_end", "kx_begin")} if columns else {}),
@@ -102,7 +107,7 @@ def create(layer: Layer) -> Workload:
         "x_ctype": x.type.dtype.c_type,
         "w_ctype": w.type.dtype.c_type,
         "group_offset": "" if group == 1 else f"m / {filters // group} * {depth}",
-        "start": f"bias[{m}]",
+        "start": f"bias[{plus(m)}]",
         "scaling": "",
         "bias_step": "",
         "channel": "m" if filters == channels else f"m / {filters // channels}",
@@ -110,7 +115,8 @@ def create(layer: Layer) -> Workload:
     helpers: tuple[CFunction, ...] = ()
     packed = weights.transpose((2, 3, 1, 0) if depthwise else (0, 2, 3, 1))
     constants = [Constant("weights", packed)]
-    left, right = ("x[k]", "row[k]") if pixelwise else ("pixel[c]", "tap[c]")
+    names = ("x", "row") if pixelwise else ("pixel", "tap")
+    left, right = (f"{name}[{plus(k if pixelwise else c)}]" for name in names)
     if depthwise:
         kx = "kx" if columns or window.kernel[1] > 1 else ""
         left = f"x[{plus('at', times(kx, channels * window.dilation[1]))}]"
@@ -121,7 +127,7 @@ def create(layer: Layer) -> Workload:
         if not geometry.padded:
             folded, _ = folded_bias(offsets, weights, x.type, w_zero)
             bias_value, x_zero = (bias_value, x_zero) if folded is None else (folded, 0)
-        ending = requantization(layer, m)
+        ending = requantization(layer, plus(m))
         constants += [Constant("bias", bias_value), *ending.constants]
         helpers = ending.helpers
         values |= {
@@ -134,18 +140,18 @@ def create(layer: Layer) -> Workload:
         clamp = clamp_lines(layer, "sum", " " * (12 if pixelwise else 20))
         values |= {"acc": "float", "product": f"{left} * {right}", "clamp": clamp}
     if layer.domain == "mcu":
-        scaling, scales = weight_scaling(w, m)
+        scaling, scales = weight_scaling(w, plus(m))
         constants += scales
         values |= {
             "start": "0.0F",
             "product": f"{left} * {real_weight(w, right)}",
             "scaling": scaling,
-            "bias_step": m,
+            "bias_step": plus(m),
         }
     template = "depthwise.c.j2" if depthwise else "conv.c.j2"
     if pixelwise:
         pixels = x.type.shape[0] * math.prod(window.output)
-        values |= {"r": counter("r", pixels), "columns": filters}
+        values |= {"r": counter("r", pixels), "n": m, "k": k}
         template = "gemm.c.j2"
     kind = "weights8" if layer.domain == "mcu" else y.type.dtype.value
     word = "depthwise" if depthwise else "conv" if group == 1 else f"conv_group{group}_"

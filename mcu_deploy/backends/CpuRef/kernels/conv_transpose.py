@@ -24,6 +24,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.loops import counter, times
 from mcu_deploy.backends.kit.requantization import clamp_lines
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
@@ -68,13 +69,15 @@ def _create(layer: Layer) -> Workload:
     window = replace(window, input=window.output, output=window.input)
     body = render(
         "conv_transpose.c.j2",
-        batch=x.type.shape[0],
         channels=channels,
-        filters=filters,
         depth=depth,
-        **vars(window),
-        group_offset="" if group == 1 else f" + m / {per_group} * {depth}",
-        clamp=clamp_lines(layer, "sum", " " * 16),
+        m=counter("m", filters),
+        c=counter("c", depth),
+        **window.values(x.type.shape[0]),
+        group_offset=""
+        if group == 1
+        else times("m" if per_group == 1 else f"m / {per_group}", depth),
+        clamp=clamp_lines(layer, "sum", " " * 20),
     )
     function = CFunction(
         stem("conv_transpose", "float32", channels, filters, window=window),

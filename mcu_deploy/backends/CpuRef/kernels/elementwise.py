@@ -35,7 +35,6 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
-from mcu_deploy.backends.kit.loops import times
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import broadcast_loops
@@ -85,18 +84,14 @@ def _binary(layer: Layer) -> Workload:
         return exact.binary(layer)
     a, b, y = layer.input(0), layer.input(1), layer.output
     loops = broadcast_loops(y.type, (a.type, b.type))
-    names = []
-    for name, steps in zip(("a", "b"), loops.steps, strict=True):
-        terms = [times(f"i{k}", s) for k, s in enumerate(steps) if s]
-        names.append(f"{name}[{' + '.join(terms) or '0'}]")
-    left, right = real_operand(a, names[0]), real_operand(b, names[1])
+    left, right = real_operand(a, f"a[{loops.index(0)}]"), real_operand(b, f"b[{loops.index(1)}]")
     quantized = y.type.is_quantized
     values: dict[str, object] = {
         "extents": loops.extents,
         "left": left,
         "right": right,
         "symbol": _SYMBOLS[layer.op],
-        "clamp": clamp_lines(layer, "value", "    " * (1 + len(loops.extents))),
+        "clamp": clamp_lines(layer, "value", " " * 8),
         "quantized": quantized,
     }
     if quantized:
@@ -241,7 +236,7 @@ def _copy_constant(layer: Layer) -> Workload:
     if not y.type.elements:
         return nothing(layer)
     function = CFunction(
-        "copy",
+        stem("copy", "", y.type.bytes),
         (Parameter("const void *", "x"), Parameter("void *", "y")),
         f"{{\n    memcpy(y, x, {y.type.bytes});\n}}",
     )

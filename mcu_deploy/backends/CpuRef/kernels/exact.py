@@ -57,7 +57,7 @@ def binary(layer: Layer) -> Workload:
         result = integers.divide(dtype)
     else:
         result = integers.wrapped(dtype, "a", _SYMBOLS[layer.op], "b")
-    return pointwise(layer, f"{layer.op.lower()}_{dtype.value}", Expression(result))
+    return pointwise(layer, dtype.value, Expression(result))
 
 
 def unary(layer: Layer) -> Workload:
@@ -67,7 +67,7 @@ def unary(layer: Layer) -> Workload:
         expression = Expression(integers.unary(layer.op, dtype))
     else:
         expression = Expression(_FLOAT64[layer.op], headers=("math.h",))
-    return pointwise(layer, f"{layer.op.lower()}_{dtype.value}", expression)
+    return pointwise(layer, dtype.value, expression)
 
 
 def clip(layer: Layer) -> Workload:
@@ -78,5 +78,5 @@ def clip(layer: Layer) -> Workload:
         beyond = f"{result} {'<>'[index - 1]} {bound}"
         lines.append(f"const {ctype} v{index} = {beyond} ? {bound} : {result};")
         result = f"v{index}"
-    stem = f"clip_{layer.output.type.dtype.value}"
-    return pointwise(layer, stem, Expression(result, tuple(lines)), (0, *chosen))
+    kind = layer.output.type.dtype.value
+    return pointwise(layer, kind, Expression(result, tuple(lines)), (0, *chosen))

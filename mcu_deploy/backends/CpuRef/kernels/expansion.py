@@ -28,7 +28,8 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
-from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.loops import counters, plus, times
+from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.expansion import fill_value, one_hot_axis
@@ -44,7 +45,7 @@ def _supports_expand(layer: Layer) -> Support:
 
 
 def _expand(layer: Layer) -> Workload:
-    return pointwise(layer, f"expand_{layer.output.type.dtype.value}", Expression("a"), (0,))
+    return pointwise(layer, layer.output.type.dtype.value, Expression("a"), (0,))
 
 
 def _supports_tile(layer: Layer) -> Support:
@@ -63,8 +64,7 @@ def _tile(layer: Layer) -> Workload:
         extents += [y.shape[axis] // x.shape[axis], x.shape[axis]]
         steps += [0, strides[axis]]
     loops = collapse(extents, [steps])
-    source = " + ".join(times(f"i{k}", s) for k, s in enumerate(loops.steps[0]) if s)
-    return _copy(layer, loops.extents, f"x0[{source or '0'}]", (0,))
+    return _copy(layer, loops.extents, f"x0[{loops.index()}]", (0,))
 
 
 def _copy(
@@ -76,7 +76,7 @@ def _copy(
         return nothing(layer)
     parameters = tuple(pointer(layer.input(k), f"x{n}") for n, k in enumerate(indices))
     function = CFunction(
-        f"{layer.op.lower()}_{y.type.dtype.value}",
+        stem(layer.op.lower(), y.type.dtype.value, *sizes(extents)),
         (*parameters, pointer(y, "y", const=False)),
         render("copy.c.j2", extents=extents, source=source),
     )
@@ -90,7 +90,7 @@ def _constant_of_shape(layer: Layer) -> Workload:
         return nothing(layer)
     value = fill_value(layer.call).reshape(1)
     function = CFunction(
-        f"fill_{y.type.dtype.value}",
+        stem("fill", y.type.dtype.value, y.type.elements),
         (Parameter(f"const {y.type.dtype.c_type} *", "value"), pointer(y, "y", const=False)),
         render("copy.c.j2", extents=(y.type.elements,), source="value[0]"),
     )
@@ -108,11 +108,12 @@ def _supports_range(layer: Layer) -> Support:
 
 def _range(layer: Layer) -> Workload:
     y = layer.output.type
+    at = plus(*counters("i", y.shape))
     if y.dtype.is_integer:
         wide = integers.unsigned(y.dtype)
-        source = f"({y.dtype.c_type})(({wide})x0[0] + ({wide})i0 * ({wide})x1[0])"
+        source = f"({y.dtype.c_type})(({wide})x0[0] + ({wide}){at} * ({wide})x1[0])"
     else:
-        source = f"x0[0] + ({y.dtype.c_type})i0 * x1[0]"
+        source = f"x0[0] + ({y.dtype.c_type}){at} * x1[0]"
     return _copy(layer, y.shape, source, (0, 2))
 
 
@@ -130,7 +131,9 @@ def _one_hot(layer: Layer) -> Workload:
     """An index is compared with each place, as it is and counted from the end."""
     indices, y, axis = layer.input(0).type, layer.output.type, one_hot_axis(layer.call)
     depth, inner = y.shape[axis], math.prod(y.shape[axis + 1 :])
-    given = f"x0[{times('i0', inner)} + i2]"
+    extents = (math.prod(y.shape[:axis]), depth, inner)
+    i, place, j = counters("i", extents)
+    given = f"x0[{plus(times(i, inner), j)}]"
     at = given
     if indices.dtype.is_float:
         at = f"({from_real(indices.dtype, DType.INT64, given)})"
@@ -138,8 +141,7 @@ def _one_hot(layer: Layer) -> Workload:
         at = f"({given} > INT64_MAX ? INT64_MAX : (int64_t){given})"
     else:
         at = f"(int64_t){given}"
-    source = f"x1[{at} == i1 || {at} == i1 - {depth} ? 1 : 0]"
-    extents = (math.prod(y.shape[:axis]), depth, inner)
+    source = f"x1[{at} == {plus(place)} || {at} == {plus(place, -depth)} ? 1 : 0]"
     return _copy(layer, extents, source, (0, 2))
 
 
@@ -151,7 +153,8 @@ def _eye(layer: Layer) -> Workload:
     y = layer.output.type
     # Beyond the corners all diagonals are alike.
     k = min(max(int(layer.attributes.get("k", 0)), -y.shape[0]), y.shape[1])
-    return _copy(layer, y.shape, f"i1 - i0 == {k} ? 1 : 0", ())
+    row, column = counters("i", y.shape)
+    return _copy(layer, y.shape, f"{plus(column, times(row, -1))} == {k} ? 1 : 0", ())
 
 
 def _supports_trilu(layer: Layer) -> Support:
@@ -168,9 +171,10 @@ def _trilu(layer: Layer) -> Workload:
     rows, columns = y.shape[-2:]
     symbol = ">=" if layer.attributes.get("upper", 1) else "<="
     k = "0" if given is None else "x1[0]"
-    element = f"x0[{times('i0', rows * columns)} + {times('i1', columns)} + i2]"
-    source = narrow(y.dtype, f"i2 - i1 {symbol} {k} ? {element} : 0")
     extents = (math.prod(y.shape[:-2]), rows, columns)
+    i, row, column = counters("i", extents)
+    element = f"x0[{plus(times(i, rows * columns), times(row, columns), column)}]"
+    source = narrow(y.dtype, f"{plus(column, times(row, -1))} {symbol} {k} ? {element} : 0")
     return _copy(layer, extents, source, (0,) if given is None else (0, 1))
 
 

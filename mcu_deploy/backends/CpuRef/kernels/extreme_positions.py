@@ -7,6 +7,7 @@ import math
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, nothing, render, rule, workload
 from mcu_deploy.backends.interface import YES, CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
+from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.along_axis import searched_axis
 
@@ -36,7 +37,9 @@ def _create(layer: Layer) -> Workload:
         symbol=f"{symbol}=" if last else symbol,
     )  # fmt: skip
     function = CFunction(
-        f"{layer.op.lower()}_{dtype.value}", (pointer(x, "x"), pointer(y, "y", const=False)), body
+        stem(layer.op.lower(), dtype.value, *sizes(shape)),
+        (pointer(x, "x"), pointer(y, "y", const=False)),
+        body,
     )
     arguments, constants = passed(layer, (0,))
     return workload(layer, function, (*arguments, OUTPUT), constants)

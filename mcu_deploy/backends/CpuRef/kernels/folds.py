@@ -11,6 +11,7 @@ from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
 from mcu_deploy.backends.interface import YES, CFunction, InPlace, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Loops
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.reduction import reduced_axes
@@ -37,6 +38,10 @@ class ReductionLoops:
     element: str
     first: str
     count: int
+
+    def stem(self, word: str, dtype: DType) -> str:
+        """What a kernel with these loops is called."""
+        return stem(word, dtype.value, *self.outer.extents, *self.inner.extents)
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ def create(layer: Layer, loops: ReductionLoops) -> Workload:
         shifted=layer.op == "ReduceLogSumExp",
     )  # fmt: skip
     function = CFunction(
-        f"reduce_{layer.op[6:].lower()}_{dtype.value}",
+        loops.stem(f"reduce_{layer.op[6:].lower()}", dtype),
         (pointer(x, "x"), pointer(y, "y", const=False)),
         body,
     )

@@ -21,6 +21,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.functions import rows_of
 
@@ -82,7 +83,7 @@ def _create(layer: Layer) -> Workload:
     else:
         result = _EXPRESSIONS[layer.op](layer.attributes)
     headers = ("math.h",) if "f(" in result else ()
-    return pointwise(layer, f"{layer.op.lower()}_float32", Expression(result, headers=headers))
+    return pointwise(layer, "float32", Expression(result, headers=headers))
 
 
 def _supports_log_softmax(layer: Layer) -> Support:
@@ -95,7 +96,7 @@ def _supports_log_softmax(layer: Layer) -> Support:
 def _log_softmax(layer: Layer) -> Workload:
     outer, size, inner = rows_of(layer.call)
     function = CFunction(
-        "log_softmax",
+        stem("log_softmax", "float32", size),
         (pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False)),
         render("log_softmax.c.j2", outer=outer, size=size, inner=inner),
     )

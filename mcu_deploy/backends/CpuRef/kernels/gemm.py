@@ -34,7 +34,7 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
-from mcu_deploy.backends.kit.loops import counter, times
+from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization, requantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Loops, collapse
@@ -89,13 +89,15 @@ def create(layer: Layer) -> Workload:
     matrix = w.constant if transposed else w.constant.T
     columns, depth = matrix.shape
     rows = math.prod(y.type.shape[:-1])
+    r, n, k = counter("r", rows), counter("n", columns), counter("k", depth)
+    x_element, w_element = f"x[{plus(k)}]", f"row[{plus(k)}]"
     bias = None if is_matmul else layer.optional(2)
     constants = [Constant("weights", np.ascontiguousarray(matrix))]
     helpers: tuple[CFunction, ...] = ()
     values: dict[str, object] = {
-        "r": counter("r", rows), "columns": columns, "depth": depth,
+        "r": r, "n": n, "k": k, "depth": depth,
         "w_ctype": w.type.dtype.c_type, "quantized": y.type.is_quantized,
-        "start": "bias[n]" if y.type.is_quantized else "0.0F", "bias_step": "n",
+        "start": f"bias[{plus(n)}]" if y.type.is_quantized else "0.0F", "bias_step": plus(n),
     }  # fmt: skip
     if y.type.is_quantized:
         xq, wq = x.type.scaling, w.type.scaling
@@ -105,12 +107,12 @@ def create(layer: Layer) -> Workload:
             integers = integers + bias.constant.astype(np.int32)
         folded, _ = folded_bias(integers, matrix, x.type, w_zero)
         integers, x_zero = (integers, x_zero) if folded is None else (folded, 0)
-        ending = requantization(layer, "n")
+        ending = requantization(layer, plus(n))
         constants += [Constant("bias", integers), *ending.constants]
         helpers = ending.helpers
         values |= {
             "acc": "int32_t",
-            "product": f"{without_zero('x[k]', x_zero)} * {without_zero('row[k]', w_zero)}",
+            "product": f"{without_zero(x_element, x_zero)} * {without_zero(w_element, w_zero)}",
             "requantization": ending,
         }
     else:
@@ -120,16 +122,16 @@ def create(layer: Layer) -> Workload:
             offsets = np.broadcast_to(bias.constant * beta, y.type.shape).astype(np.float32)
             same = bool(np.all(offsets == offsets[:1]))
             offsets = offsets[0] if same else offsets
-            values["bias_step"] = "n" if same else f"r * {columns} + n"
+            values["bias_step"] = plus(n) if same else plus(times(r, columns), n)
         constants.append(Constant("bias", offsets))
         alpha = 1.0 if is_matmul else float(layer.attributes.get("alpha", 1.0))
-        scaling, scales = weight_scaling(w, "n") if weight_only else ("", ())
+        scaling, scales = weight_scaling(w, plus(n)) if weight_only else ("", ())
         constants += scales
         if alpha != 1.0:
             scaling += f" sum *= {float_literal(alpha)};"
         values |= {
             "acc": "float",
-            "product": f"x[k] * {real_weight(w, 'row[k]') if weight_only else 'row[k]'}",
+            "product": f"{x_element} * {real_weight(w, w_element) if weight_only else w_element}",
             "scaling": scaling.strip(),
             "clamp": clamp_lines(layer, "sum", " " * 12),
         }
@@ -160,14 +162,11 @@ def _matmul(layer: Layer) -> Workload:
     columns = b.type.shape[-1] if b.type.rank > 1 else 1
     depth = a.type.shape[-1]
     loops = _leading(a.type.shape[:-2], b.type.shape[:-2], rows * depth, depth * columns)
-    left, right = (
-        [times(f"i{k}", step) for k, step in enumerate(steps) if step] for steps in loops.steps
-    )
-    a_element = f"a[{' + '.join([*left, times('r', depth), 'k'])}]"
-    b_element = f"b[{' + '.join([*right, times('k', columns), 'n'])}]"
+    r, n, k = counter("r", rows), counter("n", columns), counter("k", depth)
+    a_element = f"a[{plus(loops.index(0), times(r, depth), k)}]"
+    b_element = f"b[{plus(loops.index(1), times(k, columns), n)}]"
     values: dict[str, object] = {
-        "extents": loops.extents, "rows": rows, "columns": columns, "depth": depth,
-        "quantized": y.type.is_quantized,
+        "extents": loops.extents, "r": r, "n": n, "k": k, "quantized": y.type.is_quantized,
     }  # fmt: skip
     if y.type.is_quantized:
         aq, bq, yq = a.type.scaling, b.type.scaling, y.type.scaling
@@ -179,7 +178,7 @@ def _matmul(layer: Layer) -> Workload:
             "store": output_quantization(layer).store,
         }
     else:
-        clamp = clamp_lines(layer, "sum", "    " * (3 + len(loops.extents)))
+        clamp = clamp_lines(layer, "sum", " " * 16)
         values |= {"acc": "float", "product": f"{a_element} * {b_element}", "clamp": clamp}
     function = CFunction(
         stem("matmul", y.type.dtype.value, rows, depth, columns),

@@ -32,7 +32,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
-from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.loops import counters, plus, times
+from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.indexing import REDUCTIONS, axis_of, batch_dims, misfit
@@ -71,22 +72,24 @@ def gather(layer: Layer) -> Workload:
     x, indices = layer.input(0).type, layer.input(1).type
     axis = gather_axis(layer.call)
     size, block = x.shape[axis], math.prod(x.shape[axis + 1 :])
-    at = times(_nearest("indices[i1]", size), block)
-    source = f"x[{times('i0', size * block)} + {at} + i2]"
     extents = (math.prod(x.shape[:axis]), indices.elements, block)
-    return _read(layer, render("copy.c.j2", extents=extents, source=source))
+    i, k, j = counters("i", extents)
+    at = times(_nearest(f"indices[{plus(k)}]", size), block)
+    source = f"x[{plus(times(i, size * block), at, j)}]"
+    return _read(layer, extents, render("copy.c.j2", extents=extents, source=source))
 
 
-def _read(layer: Layer, body: str) -> Workload:
+def _read(layer: Layer, extents: tuple[int, ...], body: str) -> Workload:
     """A kernel that reads `x` at `indices`."""
     if not layer.output.type.elements:
         return nothing(layer)
     x, indices, y = layer.input(0), layer.input(1), layer.output
-    stem = f"{layer.op.lower()}_{x.type.dtype.value}_{indices.type.dtype.value}"
+    kind = f"{x.type.dtype.value}_{indices.type.dtype.value}"
+    name = stem(layer.op.lower(), kind, *sizes(extents))
     parameters = (pointer(x, "x"), pointer(indices, "indices"), pointer(y, "y", const=False))
     arguments, constants = passed(layer, (0, 1))
     return workload(
-        layer, CFunction(stem, parameters, body), (*arguments, OUTPUT), constants, (_NEAREST,)
+        layer, CFunction(name, parameters, body), (*arguments, OUTPUT), constants, (_NEAREST,)
     )
 
 
@@ -94,11 +97,11 @@ def _gather_elements(layer: Layer) -> Workload:
     x, y, axis = layer.input(0).type, layer.output.type, axis_of(layer.call)
     strides = memory_strides(x)
     terms = []
-    for k in range(y.rank):
-        at = _nearest("*indices++", x.shape[axis]) if k == axis else f"i{k}"
-        terms.append(times(at, strides[k]))
-    source = f"x[{' + '.join(terms)}]"
-    return _read(layer, render("copy.c.j2", extents=y.shape, source=source))
+    for k, at in enumerate(counters("i", y.shape)):
+        place = _nearest("*indices++", x.shape[axis]) if k == axis else at
+        terms.append(times(place, strides[k]))
+    source = f"x[{plus(*terms)}]"
+    return _read(layer, y.shape, render("copy.c.j2", extents=y.shape, source=source))
 
 
 def _gather_nd(layer: Layer) -> Workload:
@@ -109,12 +112,13 @@ def _gather_nd(layer: Layer) -> Workload:
         times(_nearest(f"indices[{k}]", x.shape[axis]), strides[axis])
         for k, axis in enumerate(axes)
     ]
+    batches, rows = math.prod(x.shape[:batch]), math.prod(indices.shape[batch:-1])
+    block = math.prod(x.shape[batch + depth :])
     body = render(
-        "gather_nd.c.j2", ctype=x.dtype.c_type, batches=math.prod(x.shape[:batch]),
-        stride=math.prod(x.shape[batch:]), rows=math.prod(indices.shape[batch:-1]), depth=depth,
-        terms=terms, block=math.prod(x.shape[batch + depth :]),
+        "gather_nd.c.j2", ctype=x.dtype.c_type, batches=batches, rows=rows, block=block,
+        stride=math.prod(x.shape[batch:]), depth=depth, terms=terms,
     )  # fmt: skip
-    return _read(layer, body)
+    return _read(layer, (batches, rows, block), body)
 
 
 def _supports_elements(layer: Layer) -> Support:
@@ -151,15 +155,19 @@ def _update(layer: Layer) -> str:
     return narrow(dtype, f"old {'>=' if reduction == 'max' else '<='} new{nan} ? old : new")
 
 
-def _write(layer: Layer, body: str) -> Workload:
+def _write(layer: Layer, extents: tuple[int, ...], body: str) -> Workload:
     """A kernel that copies `x` and writes `updates` at `indices`."""
     operands = [layer.input(k) for k in range(3)]
     names = ("x", "indices", "updates")
     parameters = [pointer(o, name) for o, name in zip(operands, names, strict=True)]
-    stem = f"{layer.op.lower()}_{layer.attributes.get('reduction', 'none')}"
-    stem += f"_{operands[0].type.dtype.value}_{operands[1].type.dtype.value}"
+    word = f"{layer.op.lower()}_{layer.attributes.get('reduction', 'none')}"
+    kind = f"{operands[0].type.dtype.value}_{operands[1].type.dtype.value}"
     arguments, constants = passed(layer, (0, 1, 2))
-    function = CFunction(stem, (*parameters, pointer(layer.output, "y", const=False)), body)
+    function = CFunction(
+        stem(word, kind, *sizes(extents)),
+        (*parameters, pointer(layer.output, "y", const=False)),
+        body,
+    )
     # memmove reads all before it writes, wherever the output lies.
     anywhere = overlap.fact(layer, 0, -layer.input(0).type.bytes)
     return workload(
@@ -171,24 +179,26 @@ def _write(layer: Layer, body: str) -> Workload:
 def _scatter_elements(layer: Layer) -> Workload:
     x, indices, axis = layer.input(0).type, layer.input(1).type, axis_of(layer.call)
     strides = memory_strides(x)
-    terms = [times(f"i{k}", strides[k]) for k in range(x.rank) if k != axis]
+    at = counters("i", indices.shape)
+    terms = [times(i, strides[k]) for k, i in enumerate(at) if k != axis]
     body = render(
         "scatter_elements.c.j2", bytes=x.bytes, extents=indices.shape, size=x.shape[axis],
-        place=" + ".join([*terms, times("(int32_t)at", strides[axis])]), ctype=x.dtype.c_type,
+        place=plus(*terms, times("(int32_t)at", strides[axis])), ctype=x.dtype.c_type,
         update=_update(layer),
     )  # fmt: skip
-    return _write(layer, body)
+    return _write(layer, indices.shape, body)
 
 
 def _scatter_nd(layer: Layer) -> Workload:
     x, indices = layer.input(0).type, layer.input(1).type
     depth = indices.shape[-1]
+    rows, block = math.prod(indices.shape[:-1]), math.prod(x.shape[depth:])
     body = render(
-        "scatter_nd.c.j2", bytes=x.bytes, rows=math.prod(indices.shape[:-1]), depth=depth,
+        "scatter_nd.c.j2", bytes=x.bytes, rows=rows, depth=depth, block=block,
         axes=list(zip(x.shape[:depth], memory_strides(x)[:depth], strict=True)),
-        block=math.prod(x.shape[depth:]), ctype=x.dtype.c_type, update=_update(layer),
+        ctype=x.dtype.c_type, update=_update(layer),
     )  # fmt: skip
-    return _write(layer, body)
+    return _write(layer, (rows, block), body)
 
 
 def supports_slice(layer: Layer) -> Support:
@@ -239,17 +249,15 @@ def slice_(layer: Layer) -> Workload:
             most, least = count * abs(step), (count - 1) * abs(step)
             clauses += [f"{span} <= {least}", f"{span} > {most}"]
         terms.append(times(start, strides[axis]))
-    extents: list[int] = []
-    for axis in y.type.order:
-        stride = steps.get(axis, 1) * strides[axis]
-        name = f"i{len(extents)}"
-        terms.append(times(name, stride) if stride > 0 else f"{name} * ({stride})")
-        extents.append(y.type.shape[axis])
-    copied = render("copy.c.j2", extents=extents, source=f"x[{' + '.join(terms)}]")
+    extents = y.type.physical_shape
+    for axis, i in zip(y.type.order, counters("i", extents), strict=True):
+        terms.append(times(i, steps.get(axis, 1) * strides[axis]))
+    copied = render("copy.c.j2", extents=extents, source=f"x[{plus(*terms)}]")
     body = refusing(clauses, copied, lines)
     bounds = [(layer.input(k), name) for k, name in ((1, "starts"), (2, "ends"))]
+    kind = f"{x.type.dtype.value}_{bounds[0][0].type.dtype.value}"
     function = CFunction(
-        f"slice_{x.type.dtype.value}_{bounds[0][0].type.dtype.value}",
+        stem("slice", kind, *sizes(extents)),
         (
             pointer(x, "x"),
             *(pointer(operand, name) for operand, name in bounds),

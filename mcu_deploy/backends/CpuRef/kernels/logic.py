@@ -39,7 +39,7 @@ def _create(layer: Layer) -> Workload:
     dtype = layer.output.type.dtype
     if dtype is not DType.BOOL:
         result = narrow(dtype, result)
-    return pointwise(layer, f"{layer.op.lower()}_{dtype.value}", Expression(result))
+    return pointwise(layer, dtype.value, Expression(result))
 
 
 def _bit_shift(layer: Layer) -> Workload:
@@ -53,7 +53,7 @@ def _bit_shift(layer: Layer) -> Workload:
     else:
         # gcc fills the right shift of a negative number with ones.
         result = narrow(dtype, f"{inside} ? a >> b : {'a < 0 ? -1 : 0' if is_signed else '0'}")
-    return pointwise(layer, f"bitshift_{dtype.value}", Expression(result))
+    return pointwise(layer, dtype.value, Expression(result))
 
 
 KERNELS = (

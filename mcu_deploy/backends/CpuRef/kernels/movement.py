@@ -33,8 +33,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
-from mcu_deploy.backends.kit.loops import times
-from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.loops import counters, plus, times
+from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.operators.movement import pad_amounts, pad_value
 
@@ -53,7 +53,7 @@ def _view(layer: Layer) -> Workload:
     if not shape_checks.is_at_run_time(layer):
         return view()
     function = CFunction(
-        f"{layer.op.lower()}_{x.type.dtype.value}",
+        stem(layer.op.lower(), x.type.dtype.value, y.type.elements),
         (pointer(x, "x"), pointer(y, "y", const=False)),
         f"{{\n    memmove(y, x, {y.type.bytes});\n}}",
     )
@@ -68,11 +68,10 @@ def _reorder(layer: Layer) -> Workload:
     x_strides = memory_strides(x.type)
     order = y.type.order
     loops = collapse([y.type.shape[a] for a in order], [[x_strides[a] for a in order]])
-    source = " + ".join(times(f"i{k}", s) for k, s in enumerate(loops.steps[0])) or "0"
     function = CFunction(
         stem("reorder", x.type.dtype.value, *loops.extents),
         (pointer(x, "x"), pointer(y, "y", const=False)),
-        render("copy.c.j2", extents=loops.extents, source=f"x[{source}]"),
+        render("copy.c.j2", extents=loops.extents, source=f"x[{loops.index()}]"),
     )
     lowest = overlap.strided(loops.extents, loops.steps[0])
     return workload(layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest))
@@ -98,7 +97,7 @@ def _concat(layer: Layer) -> Workload:
         assert operand is not None
         parts.append((f"x{index}", operand.type.bytes // max(outer, 1)))
     function = CFunction(
-        "concat",
+        stem("concat", y.type.dtype.value, *sizes((outer, y.type.elements // max(outer, 1)))),
         (
             *(pointer(replace(o, constant=None), f"x{i}") for i, o in enumerate(layer.inputs) if o),
             pointer(y, "y", const=False),
@@ -148,27 +147,25 @@ def _pad(layer: Layer) -> Workload:
     pads = pad_amounts(layer.call)
     order = y.type.order
     strides = memory_strides(x.type)
+    extents = y.type.physical_shape
     axes = [
-        (f"i{k}", y.type.shape[a], pads[a][0], x.type.shape[a], strides[a])
-        for k, a in enumerate(order)
+        (plus(i), y.type.shape[a], pads[a][0], x.type.shape[a], strides[a])
+        for i, a in zip(counters("i", extents), order, strict=True)
     ]
     inside = " && ".join(
         f"{name} >= {before} && {name} < {before + size}"
         for name, extent, before, size, _ in axes
         if extent != size
     )
-    source = " + ".join(
-        times(f"({name} - {before})" if before else name, stride)
-        for name, _, before, _, stride in axes
-    )
-    element = f"x[{source or 0}]"
+    source = plus(*(times(plus(name, -before), stride) for name, _, before, _, stride in axes))
+    element = f"x[{source}]"
     if inside:
         fill = _fill(pad_value(layer.call).reshape(-1)[0])
         element = f"{inside} ? {element} : ({y.type.dtype.c_type}){fill}"
     function = CFunction(
-        f"pad_{x.type.dtype.value}",
+        stem("pad", x.type.dtype.value, *sizes(extents)),
         (pointer(x, "x"), pointer(y, "y", const=False)),
-        render("copy.c.j2", extents=tuple(a[1] for a in axes), source=element),
+        render("copy.c.j2", extents=extents, source=element),
     )
     lowest = overlap.nested(
         *(_inside(extent, before, size) * stride for _, extent, before, size, stride in axes)

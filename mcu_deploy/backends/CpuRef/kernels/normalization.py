@@ -59,7 +59,7 @@ def _layer_normalization(layer: Layer) -> Workload:
         size=size,
         count=float_literal(size),
         epsilon=float_literal(layer.attributes.get("epsilon", 1e-5)),
-        bias=" + bias[i]" if len(constants) > 1 else "",
+        biased=len(constants) > 1,
         clamp=clamp_lines(layer, "value", " " * 12),
     )
     function = CFunction(

@@ -16,7 +16,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
-from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Loops, broadcast_loops
 from mcu_deploy.ir import DType
 
@@ -62,7 +62,7 @@ def broadcasts(layer: Layer) -> bool:
 
 
 def pointwise(
-    layer: Layer, stem: str, expression: Expression, indices: Sequence[int] | None = None
+    layer: Layer, kind: str, expression: Expression, indices: Sequence[int] | None = None
 ) -> Workload:
     """The workload that computes an expression of the layer's inputs (of these, where given)."""
     y = layer.output
@@ -73,16 +73,15 @@ def pointwise(
     loops = broadcast_loops(y.type, tuple(o.type for o in operands))
     elements, parameters = [], []
     for k, (operand, name) in enumerate(zip(operands, element_names(len(operands)), strict=True)):
-        terms = [times(f"i{n}", step) for n, step in enumerate(loops.steps[k]) if step]
-        source = f"x{k}[{' + '.join(terms) or '0'}]"
-        elements.append(_Element(operand.type.dtype.c_type, name, source))
+        elements.append(_Element(operand.type.dtype.c_type, name, f"x{k}[{loops.index(k)}]"))
         parameters.append(pointer(operand, f"x{k}"))
     arguments, constants = passed(layer, chosen)
     body = render(
         "pointwise.c.j2", extents=loops.extents, elements=elements, lines=expression.lines,
         result=expression.result,
     )  # fmt: skip
-    function = CFunction(stem, (*parameters, pointer(y, "y", const=False)), body)
+    name = stem(layer.op.lower(), kind, *loops.extents)
+    function = CFunction(name, (*parameters, pointer(y, "y", const=False)), body)
     return workload(
         layer, function, (*arguments, OUTPUT), constants, expression.helpers,
         expression.headers, _in_place(layer, chosen, loops),

@@ -27,6 +27,7 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
@@ -51,8 +52,10 @@ def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     geometry = pool_window(layer.call)
     window, (batch, channels) = plane(geometry), x.type.shape[:2]
+    c = counter("c", channels)
     values: dict[str, object] = {
         "channels": channels,
+        "c": c,
         **window.values(batch),
         "ctype": x.type.dtype.c_type,
         "quantized": y.type.is_quantized,
@@ -75,7 +78,7 @@ def _create(layer: Layer) -> Workload:
         else:
             constants = (Constant("count", counts.astype(np.float32)),)
             parameters.append(Parameter("const float *", "count"))
-        element = "x[at + c]"
+        element = f"x[{plus('at', c)}]"
         if y.type.is_quantized:
             xq = x.type.scaling
             out = output_quantization(layer)

@@ -21,8 +21,8 @@ def _supports(layer: Layer) -> Support:
 
 def _pow(layer: Layer) -> Workload:
     base, exponent = layer.input(0), layer.input(1)
-    stem = f"pow_{base.type.dtype.value}_{exponent.type.dtype.value}"
-    return pointwise(layer, stem, _power(layer))
+    kind = f"{base.type.dtype.value}_{exponent.type.dtype.value}"
+    return pointwise(layer, kind, _power(layer))
 
 
 def _power(layer: Layer) -> Expression:
@@ -44,7 +44,7 @@ def _mod(layer: Layer) -> Workload:
         expression = _real_remainder(dtype, of_dividend)
     else:
         expression = integers.remainder(dtype, of_dividend)
-    return pointwise(layer, f"mod_{dtype.value}", expression)
+    return pointwise(layer, dtype.value, expression)
 
 
 def _real_remainder(dtype: DType, sign_of_dividend: bool) -> Expression:

@@ -18,6 +18,7 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal, signed
+from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
@@ -44,14 +45,17 @@ def _create(layer: Layer) -> Workload:
     quantizes = layer.op == "QuantizeLinear"
     quantization = call_quantization(layer.call, x.type.rank)
     zero, scale = quantization.zero_point[0], float_literal(quantization.scale[0])
+    i = counter("i", x.type.elements)
+    given = f"x[{plus(i)}]"
     if quantizes:
         low, high = y.type.dtype.range
         rounded = (
-            f"$quantize(x[i] / {scale}, {float_literal(low - zero)}, {float_literal(high - zero)})"
+            f"$quantize({given} / {scale}, {float_literal(low - zero)}, "
+            f"{float_literal(high - zero)})"
         )
         element = f"({y.type.dtype.c_type})({rounded}{signed(zero)})"
     else:
-        element = f"(float){without_zero('x[i]', zero)} * {scale}"
+        element = f"(float){without_zero(given, zero)} * {scale}"
     function = CFunction(
         stem(
             "quantize" if quantizes else "dequantize",
@@ -59,7 +63,7 @@ def _create(layer: Layer) -> Workload:
             x.type.elements,
         ),
         (pointer(x, "x"), pointer(y, "y", const=False)),
-        render("element.c.j2", elements=x.type.elements, element=element),
+        render("element.c.j2", i=i, element=element),
     )
     return workload(
         layer, function, (INPUT, OUTPUT), helpers=(QUANTIZE,) if quantizes else (),

@@ -30,8 +30,9 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit.arguments import INPUT, constant_argument, pointer
-from mcu_deploy.backends.kit.literals import float_literal, signed
-from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.loops import counter, plus, times
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import GATES, Recurrence, recurrence
@@ -163,7 +164,7 @@ def create(layer: Layer) -> Workload:
     )  # fmt: skip
     return workload(
         layer,
-        CFunction(f"{r.op.lower()}_float32", tuple(given.parameters), body),
+        CFunction(stem(r.op.lower(), "float32", r.inputs, r.hidden), tuple(given.parameters), body),
         tuple(given.arguments),
         tuple(given.constants),
         (ADD_PRODUCTS, *helpers.values()),
@@ -230,28 +231,23 @@ def _clip() -> CFunction:
     )
 
 
-def offset(*terms: tuple[str, int, int]) -> str:
-    """C to add to a pointer: " + t * 12 + b" from (index, its extent, its step)."""
-    shown = (f" + {times(name, step)}" for name, extent, step in terms if extent > 1)
-    return "".join(shown)
-
-
 def _sizes(r: Recurrence) -> dict[str, object]:
     """Extents, and C for the offsets of a step's elements in each tensor."""
     batch, directions, steps, hidden = r.batch, r.directions, r.steps, r.hidden
     at = Steps.of(r)
+    d, b, t = counter("d", directions), counter("b", batch), counter("t", steps)
     bias_rows = r.rows + (hidden if r.linear_before_reset else 0)
     return {
-        "batch": batch, "directions": directions, "steps": steps, "hidden": hidden,
+        "d": d, "b": b, "t": t, "n": counter("n", hidden), "steps": steps, "hidden": hidden,
         "linear_before_reset": r.linear_before_reset, "input_forget": r.input_forget,
         "inputs": r.inputs, "y_bytes": 4 * steps * batch * directions * hidden,
-        "state": offset(("d", directions, at.state_direction), ("b", batch, at.state_sequence)),
-        "x_offset": offset(("t", steps, at.x_time), ("b", batch, at.x_sequence)),
-        "y_offset": offset(
-            ("t", steps, at.y_time), ("d", directions, at.y_direction), ("b", batch, at.y_sequence)
+        "state": plus(times(d, at.state_direction), times(b, at.state_sequence)),
+        "x_offset": plus(times(t, at.x_time), times(b, at.x_sequence)),
+        "y_offset": plus(
+            times(t, at.y_time), times(d, at.y_direction), times(b, at.y_sequence)
         ),
-        "row_offset": offset(("d", directions, r.rows * (r.inputs + hidden))),
-        "bias_offset": offset(("d", directions, bias_rows)),
+        "row_offset": times(d, r.rows * (r.inputs + hidden)),
+        "bias_offset": times(d, bias_rows),
     }  # fmt: skip
 
 
@@ -263,11 +259,14 @@ def _expressions(r: Recurrence, peepholes: bool) -> dict[str, object]:
     def clipped(value: str, bound: float | None) -> str:
         return value if bound is None else f"$recurrent_clip({value}, {float_literal(bound)})"
 
-    def peephole(gate: int) -> str:
-        if not peepholes:
-            return ""
-        at = f"n{signed(gate * r.hidden)}{offset(('d', r.directions, 3 * r.hidden))}"
-        return f" + peepholes[{at}] * c[n]"
+    def gate(number: int) -> str:
+        n, d = counter("n", r.hidden), counter("d", r.directions)
+        within = number * r.hidden
+        value = f"gates[{plus(n, within)}]"
+        if peepholes and number < 3:  # the cell's candidate has none
+            at = plus(n, times(d, 3 * r.hidden), within)
+            value += f" + peepholes[{at}] * c[{plus(n)}]"
+        return clipped(value, r.clip)
 
     functions = {
         name: partial(_apply, tuple(each[index] for each in r.functions))
@@ -278,7 +277,7 @@ def _expressions(r: Recurrence, peepholes: bool) -> dict[str, object]:
         "time": time,
         "bounded": partial(clipped, bound=r.clip),
         "cell_bounded": partial(clipped, bound=r.cell_clip),
-        "peephole": peephole,
+        "gate": gate,
         **functions,
     }
 

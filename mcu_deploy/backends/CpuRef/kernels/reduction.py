@@ -19,7 +19,7 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
-from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.loops import plus
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.backends.kit.zero_points import without_zero
@@ -56,13 +56,12 @@ def reduction_loops(layer: Layer) -> ReductionLoops:
         kept = [a for a in y.type.order if a not in axes]
     outer = collapse([x.type.shape[a] for a in kept], [[strides[a] for a in kept]])
     inner = collapse([x.type.shape[a] for a in axes], [[strides[a] for a in axes]])
-    base = [times(f"i{k}", s) for k, s in enumerate(outer.steps[0])]
-    steps = [times(f"k{k}", s) for k, s in enumerate(inner.steps[0])]
+    first = outer.index()
     return ReductionLoops(
         outer,
         inner,
-        f"x[{' + '.join((*base, *steps)) or '0'}]",
-        f"x[{' + '.join(base) or '0'}]",
+        f"x[{plus(first, inner.index(name='k'))}]",
+        f"x[{first}]",
         math.prod(x.type.shape[a] for a in axes),
     )
 
@@ -73,7 +72,6 @@ def _create(layer: Layer) -> Workload:
     if folds.is_fold(layer):
         return folds.create(layer, loops)
     outer, element, count = loops.outer, loops.element, loops.count
-    indent = "    " * (1 + len(outer.extents))
     quantized = y.type.is_quantized
     mean = layer.op in ("ReduceMean", "ReduceSum")
     values: dict[str, object] = {
@@ -95,9 +93,9 @@ def _create(layer: Layer) -> Workload:
         }
         helpers = (QUANTIZE,)
     elif x.type.dtype not in BYTES:
-        values["clamp"] = clamp_lines(layer, "result", indent)
+        values["clamp"] = clamp_lines(layer, "result", " " * 8)
     function = CFunction(
-        f"{'reduce_' + layer.op[6:].lower()}_{x.type.dtype.value}",
+        loops.stem(f"reduce_{layer.op[6:].lower()}", x.type.dtype),
         (pointer(x, "x"), pointer(y, "y", const=False)),
         render("reduce.c.j2", **values),
     )

@@ -33,8 +33,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
-from mcu_deploy.backends.kit.literals import signed
-from mcu_deploy.backends.kit.loops import times
+from mcu_deploy.backends.kit.loops import counters, plus, times
+from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.operators.selection import (
@@ -90,24 +90,13 @@ def _supports_resize(layer: Layer) -> Support:
     return YES
 
 
-def _range_term(name: str, positions: range, stride: int) -> str:
-    """C for the offset of the position that loop variable `name` reads."""
-    if len(positions) == 1:
-        return ""
-    step = positions.step * stride
-    return f"-{times(name, -step)}" if step < 0 else times(name, step)
-
-
 def _copy(x: Operand, y: Operand, ranges: Sequence[range], name: str) -> str:
     """Loops over `y` in memory order that read evenly spaced elements of `x`."""
-    strides = memory_strides(x.type)
-    order = y.type.order
-    kept = [axis for axis in order if y.type.shape[axis] != 1]
+    strides, order = memory_strides(x.type), y.type.order
+    extents = y.type.physical_shape
     base = sum(ranges[axis].start * strides[axis] for axis in order)
-    terms = [_range_term(f"i{k}", ranges[axis], strides[axis]) for k, axis in enumerate(kept)]
-    at = " + ".join(t for t in terms if t).replace("+ -", "- ") or ""
-    source = f"{at}{signed(base)}" if at else str(base)
-    extents = tuple(y.type.shape[axis] for axis in kept)
+    steps = [ranges[axis].step * strides[axis] for axis in order]
+    source = plus(*map(times, counters("i", extents), steps), base)
     return render("copy.c.j2", extents=extents, source=f"{name}[{source}]")
 
 
@@ -124,7 +113,7 @@ def _slice(layer: Layer) -> Workload:
     if not y.type.elements:
         return nothing(layer)
     function = CFunction(
-        f"slice_{x.type.dtype.value}",
+        stem("slice", x.type.dtype.value, *sizes(y.type.physical_shape)),
         (pointer(x, "x"), pointer(y, "y", const=False)),
         _copy(x, y, slice_ranges(layer.call), "x"),
     )
@@ -142,9 +131,8 @@ def _split(layer: Layer) -> Workload:
     text = "".join(block.rstrip() for block in blocks)
     empty = [i for i, y in enumerate(layer.outputs) if not y.type.elements]
     unused = "".join(f"\n    (void)y{i};" for i in empty)
-    function = CFunction(
-        f"split_{x.type.dtype.value}", (pointer(x, "x"), *parameters), f"{{{unused}{text}\n}}"
-    )
+    name = stem("split", x.type.dtype.value, *sizes(x.type.physical_shape))
+    function = CFunction(name, (pointer(x, "x"), *parameters), f"{{{unused}{text}\n}}")
     outputs = tuple(Argument(Role.OUTPUT, i) for i in range(len(layer.outputs)))
     return workload(layer, function, (INPUT, *outputs), in_place=_split_in_place(layer))
 
@@ -172,11 +160,13 @@ def _gather(layer: Layer) -> Workload:
     outer, size = int(np.prod(shape[:axis])), shape[axis]
     block = int(np.prod(shape[axis + 1 :]))
     indices = gather_indices(layer.call).reshape(-1).astype(np.int32)
-    source = f"x[{times('i0', size * block)} + {times('indices[i1]', block)} + i2]"
+    extents = (outer, indices.size, block)
+    i, at, j = counters("i", extents)
+    source = f"x[{plus(times(i, size * block), times(f'indices[{plus(at)}]', block), j)}]"
     function = CFunction(
-        f"gather_{x.type.dtype.value}",
+        stem("gather", x.type.dtype.value, *sizes(extents)),
         (pointer(x, "x"), pointer(y, "y", const=False), Parameter("const int32_t *", "indices")),
-        render("copy.c.j2", extents=(outer, indices.size, block), source=source),
+        render("copy.c.j2", extents=extents, source=source),
     )
     lowest = overlap.nested(
         np.arange(outer) * size * block, indices.astype(np.int64) * block, np.arange(block)
@@ -193,29 +183,23 @@ def _resize(layer: Layer) -> Workload:
     strides = memory_strides(x.type)
     positions = nearest_positions(layer.call)
     terms: list[str] = []
-    extents: list[int] = []
     constants: list[Constant] = []
     parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
-    for axis in y.type.order:
-        if y.type.shape[axis] == 1 and positions[axis] == (0,):
-            continue
-        name = f"i{len(extents)}"
-        extents.append(y.type.shape[axis])
-        if positions[axis] == tuple(range(x.type.shape[axis])):
-            terms.append(times(name, strides[axis]))
+    extents = y.type.physical_shape
+    for axis, at in zip(y.type.order, counters("i", extents), strict=True):
+        if positions[axis] == tuple(range(y.type.shape[axis])):
+            terms.append(times(at, strides[axis]))
             continue
         table = np.array(positions[axis], np.int32) * np.int32(strides[axis])
-        stem = f"axis{axis}"
-        terms.append(f"{stem}[{name}]")
-        constants.append(Constant(stem, table))
-        parameters.append(Parameter("const int32_t *", stem))
+        name = f"axis{axis}"
+        terms.append(f"{name}[{plus(at)}]")
+        constants.append(Constant(name, table))
+        parameters.append(Parameter("const int32_t *", name))
     function = CFunction(
-        f"resize_{x.type.dtype.value}",
+        stem("resize", x.type.dtype.value, *sizes(extents)),
         tuple(parameters),
-        render(
-            "copy.c.j2", extents=tuple(extents), source=f"x[{' + '.join(terms) or '0'}]"
-        ),
-    )  # fmt: skip
+        render("copy.c.j2", extents=extents, source=f"x[{plus(*terms)}]"),
+    )
     arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     return workload(
         layer, function, arguments, tuple(constants),

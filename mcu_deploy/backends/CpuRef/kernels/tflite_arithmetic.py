@@ -19,8 +19,8 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
-from mcu_deploy.backends.kit.loops import times
 from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.backends.kit.zero_points import without_zero
 
@@ -37,11 +37,10 @@ def _supports(layer: Layer) -> Support:
 def _create(layer: Layer) -> Workload:
     a, b, y = layer.input(0), layer.input(1), layer.output
     loops = broadcast_loops(y.type, (a.type, b.type))
-    elements = []
-    for name, steps, operand in zip(("a", "b"), loops.steps, (a, b), strict=True):
-        terms = [times(f"i{k}", s) for k, s in enumerate(steps) if s]
-        at = f"{name}[{' + '.join(terms) or '0'}]"
-        elements.append(without_zero(at, scalar(operand.type)[1]))
+    elements = [
+        without_zero(f"{'ab'[k]}[{loops.index(k)}]", scalar(operand.type)[1])
+        for k, operand in enumerate((a, b))
+    ]
     if layer.op == "Mul":
         left, right = elements
         scaled = multiplied("left * right", product_multiplier(a.type, b.type, y.type))
@@ -54,7 +53,7 @@ def _create(layer: Layer) -> Workload:
         symbol = "+" if layer.op == "Add" else "-"
         scaled = multiplied(f"left {symbol} right", factors.result)
     function = CFunction(
-        f"{layer.op.lower()}_{y.type.dtype.value}",
+        stem(layer.op.lower(), y.type.dtype.value, *loops.extents),
         (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
         render(
             "tflite_binary.c.j2", extents=loops.extents, left=left, right=right, scaled=scaled,

@@ -16,13 +16,14 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.operators.tflite_functions import OPERATORS, function_table
 
 
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     function = CFunction(
-        f"table_{x.type.dtype.value}_{y.type.dtype.value}",
+        stem("table", f"{x.type.dtype.value}_{y.type.dtype.value}", x.type.elements),
         (
             pointer(x, "x"),
             pointer(y, "y", const=False),

@@ -64,7 +64,7 @@ def _create(layer: Layer) -> Workload:
     )
     values: dict[str, object] = {
         "elements": x.type.elements, "channels": x.type.shape[1], "filters": filters,
-        "depth": depth, "taps": taps, **vars(window), "padded": geometry.padded,
+        "depth": depth, "taps": taps, **window.values(1), "padded": geometry.padded,
         "factor_index": "m" if factor.size > 1 else "0",
         "clamp": clamp_lines(layer, "real", " " * 16),
     }  # fmt: skip

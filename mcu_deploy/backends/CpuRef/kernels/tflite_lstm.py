@@ -25,7 +25,9 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import multiplied, saturated
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.zero_points import folded_bias
 from mcu_deploy.operators.tflite_lstm import (
     QuantizedLstm,
@@ -37,11 +39,11 @@ from mcu_deploy.operators.tflite_lstm import (
 _TABLE = Parameter("const uint16_t *", "table")
 
 
-def _helper(stem: str, *parameters: Parameter) -> CFunction:
+def _helper(word: str, *parameters: Parameter) -> CFunction:
     return CFunction(
-        f"lstm_{stem}",
+        f"lstm_{word}",
         (*parameters, _TABLE),
-        render(f"tflite_lstm_{stem}.c.j2"),
+        render(f"tflite_lstm_{word}.c.j2"),
         result="int32_t",
         inline=True,
     )
@@ -98,6 +100,7 @@ def _offsets(layer: Layer, gate: int) -> Array:
 
 def _create(layer: Layer) -> Workload:
     lstm = quantized_lstm(layer.call)
+    n = counter("n", lstm.hidden)
     factors, left = _factors(lstm)
     constants = (
         Constant("weights", _joined([np.hstack(_matrices(layer, g)) for g in range(4)]), 1),
@@ -108,9 +111,10 @@ def _create(layer: Layer) -> Workload:
     body = render(
         "tflite_lstm.c.j2",
         **_sizes(lstm),
+        n=n,
         left=left,
         zero_point=scalar(layer.output.type)[1],
-        kept=multiplied("forget * c[n]", lstm.forget),
+        kept=multiplied(f"forget * c[{plus(n)}]", lstm.forget),
         added=multiplied("i * cell", lstm.update),
         scaled=multiplied("bent * o", lstm.result),
         element=saturated(layer, "scaled"),
@@ -118,7 +122,7 @@ def _create(layer: Layer) -> Workload:
         tanh=lstm.tanh,
     )
     function = CFunction(
-        "lstm_int8",
+        stem("lstm", "int8", lstm.inputs, lstm.hidden),
         (
             pointer(layer.input(0), "x"),
             pointer(layer.output, "y", const=False),
@@ -173,14 +177,14 @@ def _factors(lstm: QuantizedLstm) -> tuple[Array, bool]:
 
 def _sizes(lstm: QuantizedLstm) -> dict[str, object]:
     """Extents, and C for where a step's elements lie."""
-    steps, batch = lstm.steps, lstm.batch
+    t, b = counter("t", lstm.steps), counter("b", lstm.batch)
     step, sequence = _steps(lstm)
 
     def offset(size: int) -> str:
-        return recurrent.offset(("t", steps, step * size), ("b", batch, sequence * size))
+        return plus(times(t, step * size), times(b, sequence * size))
 
     return {
-        "steps": steps, "batch": batch, "inputs": lstm.inputs, "hidden": lstm.hidden,
+        "t": t, "b": b, "k": counter("k", lstm.inputs), "hidden": lstm.hidden,
         "x_offset": offset(lstm.inputs), "y_offset": offset(lstm.hidden),
     }  # fmt: skip
 

@@ -21,6 +21,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.backends.kit.requantization import multiplied, saturated
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
@@ -45,7 +46,7 @@ def _pool(layer: Layer) -> Workload:
     low, high = activation_bounds(layer.call.activation, y.type)
     ctype = x.type.dtype.c_type
     values: dict[str, object] = {
-        "channels": channels, **window.values(batch), "ctype": ctype,
+        "channels": channels, "c": counter("c", channels), **window.values(batch), "ctype": ctype,
     }  # fmt: skip
     parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
     constants: tuple[Constant, ...] = ()
@@ -90,7 +91,7 @@ def _sum(layer: Layer) -> Workload:
     loops = reduction_loops(layer)
     multiplier, shift, count = reduction_multiplier(layer.call)
     function = CFunction(
-        f"{'mean' if layer.op == 'ReduceMean' else 'sum'}_{x.type.dtype.value}",
+        loops.stem(f"reduce_{layer.op[6:].lower()}", x.type.dtype),
         (pointer(x, "x"), pointer(y, "y", const=False)),
         render(
             "tflite_sum.c.j2", outer=loops.outer.extents, inner=loops.inner.extents,

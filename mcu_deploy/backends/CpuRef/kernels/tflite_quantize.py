@@ -19,7 +19,9 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, ROUND_AWAY
 from mcu_deploy.backends.kit.literals import float_literal, signed
+from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated
+from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.tflite_quantize import requantization
@@ -39,20 +41,22 @@ def _supports(layer: Layer) -> Support:
 
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
+    i = counter("i", x.type.elements)
+    given = f"x[{plus(i)}]"
     if layer.op == "Quantize":
         scale, zero = scalar(y.type)
         low, high = (float_literal(bound - zero) for bound in y.type.dtype.range)
-        rounded = f"$round_away(x[i] / {float_literal(scale)}, {low}, {high})"
+        rounded = f"$round_away({given} / {float_literal(scale)}, {low}, {high})"
         element = f"({y.type.dtype.c_type})({rounded}{signed(zero)})"
         helpers: tuple[CFunction, ...] = (ROUND_AWAY,)
     else:
-        value = without_zero("x[i]", scalar(x.type)[1])
+        value = without_zero(given, scalar(x.type)[1])
         element = saturated(layer, multiplied(value, requantization(layer.call)))
         helpers = (MULTIPLY, CLAMP)
     function = CFunction(
-        f"{layer.op.lower()}_{y.type.dtype.value}",
+        stem(layer.op.lower(), y.type.dtype.value, x.type.elements),
         (pointer(x, "x"), pointer(y, "y", const=False)),
-        render("element.c.j2", elements=x.type.elements, element=element),
+        render("element.c.j2", i=i, element=element),
     )
     return workload(
         layer, function, (INPUT, OUTPUT), helpers=helpers,

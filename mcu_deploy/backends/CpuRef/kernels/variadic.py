@@ -60,12 +60,11 @@ def _create(layer: Layer) -> Workload:
         lines.append(f"value = value {_SYMBOLS[layer.op]} {value}{nan} ? value : {value};")
     if layer.op == "Mean" and len(values) > 1:
         lines.append(f"value /= {float_literal(len(values))};")
-    stem = f"{layer.op.lower()}_{y.dtype.value}"
     if not y.is_quantized:
-        return pointwise(layer, stem, Expression("value", tuple(lines)))
+        return pointwise(layer, y.dtype.value, Expression("value", tuple(lines)))
     out = output_quantization(layer)
     result = out.store(f"value / {out.scale}")
-    return pointwise(layer, stem, Expression(result, tuple(lines), (QUANTIZE,)))
+    return pointwise(layer, y.dtype.value, Expression(result, tuple(lines), (QUANTIZE,)))
 
 
 KERNELS = tuple(
