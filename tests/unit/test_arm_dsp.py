@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, requantization
+from mcu_deploy.backends.ArmDsp import ArmDsp, core, requantization
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.backends.registry import Registry
@@ -40,7 +40,8 @@ def sxtb16(word: np.ndarray) -> np.ndarray:
 def test_two_channels_in_a_word_are_two_sums(data: st.DataObject, channels: int) -> None:
     weights = data.draw(arrays(np.int8, (2, channels), elements=st.integers(-127, 127)))
     pixel = data.draw(arrays(np.int8, channels))
-    words = pointwise.words(weights)[0]
+    taps = weights[:, pointwise.order(channels)].astype(np.int64)
+    words = core.words(taps[:1], taps[1:], is_wide=False)[0]
     # what the kernel's SXTB16 and SXTB16 ROR #8 make of eight, then of four, bytes of the pixel
     pairs: list[list[int]] = []
     for at in range(0, channels - channels % 8, 8):
@@ -106,7 +107,7 @@ def test_the_chain_and_its_second_half_are_proposed(kws_dir: Path) -> None:
     found = proposed(kws_dir / "model.onnx")
     titles = [p.title for p in found.proposals]
     assert (titles.count("depthwise3x3 + conv1x1"), titles.count("conv1x1")) == (4, 4)
-    assert [*found.refused.values()] == ["none of its kernels is for such a layer"]
+    assert titles.count("conv10x4") == 2 and not found.refused
 
 
 def test_a_convolution_that_it_has_no_kernel_for_is_refused_with_the_reason(
@@ -118,10 +119,10 @@ def test_a_convolution_that_it_has_no_kernel_for_is_refused_with_the_reason(
 
 def test_a_core_without_the_instructions_is_refused_with_the_reason(kws_dir: Path) -> None:
     registry = Registry.builtin()
-    for core in ("cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33"):
-        assert "ArmDsp" in [b.id for b in registry.preference(core)]
-    for core in ("host", "cortex-m0", "cortex-m55"):
-        assert "ArmDsp" not in [b.id for b in registry.preference(core)]
+    for name in ("cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33"):
+        assert "ArmDsp" in [b.id for b in registry.preference(name)]
+    for name in ("host", "cortex-m0", "cortex-m55"):
+        assert "ArmDsp" not in [b.id for b in registry.preference(name)]
     found = proposed(kws_dir / "model.onnx", Target("cortex-m3", fpu=False))
     assert found.proposals == ()
     reason = "its kernels need the DSP extension (SMLAD), which this cortex-m3 lacks"

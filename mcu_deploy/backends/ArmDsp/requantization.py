@@ -88,6 +88,8 @@ def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:
         return low.max(1, initial=-(1 << 61)), high.min(1, initial=1 << 61)
 
     best = round(float(channel.factor) * unit / lanes)
+    if best >= 1 << 31:
+        return None
     if not is_in.any() or not is_above.any():  # the output is at one of its bounds always
         (least,), (most,) = interval(np.array([best], np.int64))
         return Scaling(best, int(max(least, most - unit)), int(min(most, least + unit)))
@@ -118,7 +120,14 @@ def accumulate(channel: Channel, lanes: int, shift: int) -> tuple[int, int, int]
     if not fits.any():
         return None
     which = int(fits.argmax())
-    return found.scale, int(addends[which]), int(_MOVES[which])
+    addend, move = int(addends[which]), int(_MOVES[which])
+    ends = [lanes * end + move for end in channel.reach]
+    sums = [(end * found.scale >> 32) + addend for end in ends]
+    return (found.scale, addend, move) if _are_words([*ends, *sums]) else None
+
+
+def _are_words(values: list[int]) -> bool:
+    return min(values) >= -(1 << 31) and max(values) < 1 << 31
 
 
 def multiply(channel: Channel, lanes: int, shift: int) -> tuple[int, int] | None:

@@ -57,7 +57,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         Costs(
             behind.pixels * channels * (9 + filters),
             cycles=kernel.cycles + round(code.cycles),
-            flash=kernel.constant_bytes + pointwise.constant_bytes(behind),
+            flash=kernel.constant_bytes + pointwise.product(behind).constant_bytes,
         ),
         {**kernel.code, f"{stem} {code.digest}": code.bytes},
         scratch,
@@ -72,7 +72,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
             + statement(code, "next", "y", "weights", "scratch")
             + "}"
         )
-        constants = (*kernel.constants(), Constant("weights", pointwise.pack(behind)))
+        constants = (*kernel.constants(), Constant("weights", pointwise.product(behind).pack()))
         return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
 
     return [

@@ -2,7 +2,7 @@
 
 A row is widened once, to int16 in the scratch. 4 sums, 4 words of activations, 4 of weights and
 the two pointers fill all 14 registers. A word of weights is two taps of two outputs, as in a 1x1
-convolution (pointwise.py): SMLAD of the word sums 256 * odd + even, SMLAD of the word through
+convolution (core.py): SMLAD of the word sums 256 * odd + even, SMLAD of the word through
 SXTB16 sums even, and their difference is 256 times the odd output's sum.
 
 The code is of no depth and no count of outputs: both stand before the weights. Eight taps are a

@@ -123,7 +123,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         Costs(
             before.pixels * channels * filters + 9 * behind.pixels * filters,
             cycles=round(code.cycles) + number * (kernel.cycles + _STRIP_CYCLES),
-            flash=kernel.constant_bytes + pointwise.constant_bytes(before),
+            flash=kernel.constant_bytes + pointwise.product(before).constant_bytes,
         ),
         {**kernel.code, f"{stem} {code.digest}": code.bytes + 200},
         strips.scratch_bytes,
@@ -143,7 +143,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
             pointwise=indent(statement(code, "pixels", "middle", "words", "tile"), " " * 8),
             depthwise=indent(kernel.body("strip", "target", "work"), " " * 8),
         )  # fmt: skip
-        constants = (*kernel.constants(), Constant("weights", pointwise.pack(before)))
+        constants = (*kernel.constants(), Constant("weights", pointwise.product(before).pack()))
         return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
 
     replacement = fused(part, "PointwiseDepthwise")

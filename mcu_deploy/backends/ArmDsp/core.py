@@ -1,0 +1,235 @@
+"""Two filters times three pixels: the inner loop of all dense convolutions, and its weights.
+
+A tile of 2 x 3 sums, 3 activations, 3 words of weights and the two pointers fill all 14 registers.
+The activations are pairs of taps, widened to int16: of each pair the three pixels, one behind the
+other in the scratch. A word of weights is either (narrow) two taps of two filters: each half holds
+`256 * odd + even` (the carry is settled when it is packed), so SMLAD of the word sums 256 * odd +
+even, and SMLAD of the word through SXTB16 sums even; their difference is 256 times the odd filter's
+sum, and the 1/256 is in its scale. Or it is (wide) two taps of one filter: that takes twice the
+flash, has room for any weights and sums, and is cheaper where there are few taps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.layers import Convolution
+from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, accumulate, shift_of
+from mcu_deploy.backends.isa import Assembly
+
+_LANES = 256  # of the odd filter's accumulator, where the weights are narrow
+_EVEN, _ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
+_X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
+# So many pairs of taps are unrolled at most; more of them are a loop.
+_MOST_UNROLLED, _LEAST_UNROLLED = 40, 16
+# How far a sum may be moved so that its scale has an integer addend: see requantization.py.
+_MOVED = 2**15
+# What the kernel keeps behind the activations of a tile: where the next element of its first pixel
+# goes, where the first pixel ends, and how far behind the next element but one of the first pixel
+# those of the second and of the third pixel are.
+STATE = ("next", "end", "second", "third")
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """weights: [filter, tap], the taps in the order in which a kernel gathers them."""
+
+    layer: Convolution
+    weights: Array
+    is_wide: bool = False
+    unrolls_all: bool = False
+
+    @property
+    def filters(self) -> int:
+        return int(self.weights.shape[0])
+
+    @property
+    def lanes(self) -> int:
+        return 1 if self.is_wide else _LANES
+
+    @property
+    def lanes_log2(self) -> int:
+        return self.lanes.bit_length() - 1
+
+    @property
+    def shift(self) -> int:
+        """Of the even filters. Factors that are too large for it, or too small, are floats."""
+        return min(max(0, shift_of(self.layer.factors)), LARGEST_SHIFT - 8)
+
+    @property
+    def unrolled(self) -> int:
+        """Pairs of taps in a row. Where these are a loop, so that few are added to fill it."""
+        pairs = self._pairs
+        if self.unrolls_all or pairs <= _MOST_UNROLLED:
+            return pairs
+        rounds = range(_LEAST_UNROLLED, _MOST_UNROLLED + 1)
+        return min(rounds, key=lambda n: (-(-pairs // n) * n, -n))
+
+    @property
+    def pairs(self) -> int:
+        """Of taps, with those that fill the last round of the loop."""
+        return -(-self._pairs // self.unrolled) * self.unrolled
+
+    @property
+    def _pairs(self) -> int:
+        return (int(self.weights.shape[1]) + 1) // 2
+
+    @property
+    def tile_bytes(self) -> int:
+        return 12 * self.pairs
+
+    @property
+    def constant_bytes(self) -> int:
+        """Of each two filters two biases, the weights, two scales and two addends."""
+        return (self.filters + 1) // 2 * (24 + 4 * self.pairs * (2 if self.is_wide else 1))
+
+    def refusal(self) -> str:
+        """Why two filters do not fit into one word, a clause; empty where they do."""
+        if self.is_wide:
+            return ""
+        low, high = self.layer.reach
+        if max(-low.min(), high.max()) >= 2**23 - _MOVED:
+            return "a sum of its weights could leave the 24 bits that two filters in one word have"
+        even, odd = self._filters()
+        if ((odd == -128) & (even < 0)).any():
+            return "a weight of -128 stands beside a negative one, which one word cannot hold"
+        return ""
+
+    def _filters(self) -> tuple[Array, Array]:
+        """The even and the odd filters, with zeros behind the taps, and for a last odd filter."""
+        padded = np.zeros(((self.filters + 1) // 2 * 2, 2 * self.pairs), np.int64)
+        padded[: self.filters, : self.weights.shape[1]] = self.weights
+        return padded[::2], padded[1::2]
+
+    def pack(self) -> Array:
+        """The stream of words that the kernel reads, two filters after two: both biases, the
+        weights, and scale and addend of both. Two of which one has no integer scale have 0 there,
+        then two float32 factors and the zero point."""
+        layer, shift = self.layer, self.shift
+        zero = layer.zero_points[1]
+        stream = []
+        for index, taps in enumerate(words(*self._filters(), self.is_wide)):
+            even, odd = 2 * index, 2 * index + 1
+            first = accumulate(layer.channel(even), 1, shift)
+            second: tuple[int, int, int] | None = (1, 0, 0)
+            bias, factor = 0, np.float32(0)
+            if odd < self.filters:
+                second = accumulate(layer.channel(odd), self.lanes, shift + self.lanes_log2)
+                bias, factor = int(layer.bias[odd]), layer.factors[odd]
+            moves = [0, 0]
+            if first is not None and second is not None:
+                moves = [first[2], second[2]]
+                ends = [*first[:2], *second[:2]]
+            else:
+                factors = np.array([layer.factors[even], factor / np.float32(self.lanes)])
+                ends = [0, *_bits(factors), zero]
+            begin = int(layer.bias[even]) + moves[0]
+            start = self.lanes * bias + moves[1] + (0 if self.is_wide else begin)
+            stream.append([begin, start, *taps.tolist(), *ends])
+        return (np.array(stream, np.int64).reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
+
+    def assemble(self, code: Assembly, begin: str, end: str = "") -> None:
+        """A tile: all filters for three pixels, by the stream from lr on.
+
+        begin: what gives r12 the tile's activations, behind which it finds `STATE`; there it is
+        afterwards. end: what gives r6 the address behind the activations.
+        """
+        fractional, store, after = code.label(), code.label(), code.label()
+        with code.repeat((self.filters + 1) // 2):
+            code(begin, "ldmia lr!, {r2, r5}")
+            self._multiply(code, end)
+            self._round(code, fractional)
+            code.place(store)
+            code("ldmia r12, {r6-r9}")
+            if self.filters % 2:
+                last = code.label()
+                code("add r10, r6, #1", "cmp r10, r7", f"beq {last}f")
+            code(*(f"bfi {even}, {odd}, #8, #8" for even, odd in zip(_EVEN, _ODD, strict=True)))
+            code("strh r0, [r6], #2", "strh r1, [r6, r8]", "strh r2, [r6, r9]")
+            code("str r6, [r12]", "cmp r6, r7")
+        code(f"b {after}f")
+        with code.rarely():
+            code.place(fractional)
+            self._round_in_float(code)
+            code(f"b {store}b")
+        if self.filters % 2:
+            code.place(last)
+            code("strb r0, [r6], #2", "strb r1, [r6, r8]", "strb r2, [r6, r9]")
+            code("str r7, [r12]")
+        code.place(after)
+
+    def _multiply(self, code: Assembly, end: str) -> None:
+        """The six sums of activations from r12 on; of the biases in r2 and r5."""
+        rounds = self.pairs // self.unrolled
+        if rounds == 1:
+            self._sums(code, is_first=True)
+            return
+        code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
+        with code.repeat(rounds):
+            self._sums(code, is_first=False)
+            code(end, "cmp r12, r6")
+
+    def _sums(self, code: Assembly, is_first: bool) -> None:
+        """Of the first words the SMLADs take the biases for all three pixels."""
+        sides = (_EVEN, _ODD) if self.is_wide else (_ODD,)
+        words = [(pair, sums) for pair in range(self.unrolled) for sums in sides]
+        for first in range(0, len(words), 3):
+            taken = words[first : first + 3]
+            names = ", ".join(_W[: len(taken)])
+            code(f"ldmia lr!, {{{names}}}" if len(taken) > 1 else f"ldr {names}, [lr], #4")
+            for word, (pair, sums) in zip(_W, taken, strict=False):
+                if sums is sides[0]:
+                    code("ldmia r12!, {r6-r8}")
+                _accumulate(code, sums, word, is_first and not pair)
+                if not self.is_wide:
+                    code(f"sxtb16 {word}, {word}")
+                    _accumulate(code, _EVEN, word, is_first and not pair)
+
+    def _round(self, code: Assembly, fractional: str) -> None:
+        """The sums, and the end of the stream's part at lr, to six elements of the output."""
+        if not self.is_wide:
+            code(*(f"sub {o}, {o}, {e}" for o, e in zip(_ODD, _EVEN, strict=True)))
+        code("ldmia lr!, {r6-r9}", f"cbz r6, {fractional}f")
+        for sums, scale, addend, by in (
+            (_EVEN, "r6", "r7", self.shift), (_ODD, "r8", "r9", self.shift + self.lanes_log2),
+        ):  # fmt: skip
+            code(*(f"smmla {acc}, {acc}, {scale}, {addend}" for acc in sums))
+            code(*(f"{self.layer.saturate} {acc}, #8, {acc}, asr #{by}" for acc in sums))
+
+    def _round_in_float(self, code: Assembly) -> None:
+        code("vmov d3, r7, r8", "vmov d0, r0, r1", "vmov d1, r2, r3", "vmov d2, r4, r5")
+        code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(6)))
+        code(*(f"vmul.f32 s{n}, s{n}, s{6 + n // 3}" for n in range(6)))
+        code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(6)))
+        code("vmov r0, r1, d0", "vmov r2, r3, d1", "vmov r4, r5, d2")
+        for acc in (*_EVEN, *_ODD):
+            code(f"qadd {acc}, {acc}, r9", f"{self.layer.saturate} {acc}, #8, {acc}")
+
+
+def words(even: Array, odd: Array, is_wide: bool) -> Array:
+    """The weights of even and odd filters [filter, tap] as the kernel reads them: uint32
+    [filter, word]."""
+    count = even.shape[0]
+    if is_wide:
+        pairs = np.stack([even, odd], 1).reshape(count, 2, -1, 2)
+        halves = pairs.swapaxes(1, 2).reshape(count, -1, 2)
+    else:
+        halves = (_LANES * odd + even).reshape(count, -1, 2)
+    assert halves.min() >= -(2**15) and halves.max() < 2**15
+    return ((halves[..., 0] & 0xFFFF) | (halves[..., 1] & 0xFFFF) << 16).astype(np.uint32)
+
+
+def _accumulate(code: Assembly, sums: tuple[str, ...], word: str, is_first: bool) -> None:
+    code(
+        *(
+            f"smlad {acc}, {word}, {x}, {sums[2] if is_first else acc}"
+            for acc, x in zip(sums, _X, strict=True)
+        )
+    )
+
+
+def _bits(values: Array) -> list[int]:
+    return [int(v) for v in np.asarray(values, np.float32).view(np.uint32)]

@@ -1,0 +1,145 @@
+"""Convolutions for ArmDsp in one model: kernels, strides, pads, dilations, ends of the range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+
+@dataclass(frozen=True)
+class Case:
+    """shape: channels, rows, columns of the input. zeros: the zero points of input and output;
+    scale: of the output, against a middling one; weights: the values that are drawn from, or
+    "normal"; dtypes: of input and output."""
+
+    shape: tuple[int, int, int]
+    filters: int
+    kernel: tuple[int, int] = (3, 3)
+    strides: tuple[int, int] = (1, 1)
+    pads: tuple[int, int, int, int] = (1, 1, 1, 1)
+    dilations: tuple[int, int] = (1, 1)
+    zeros: tuple[int, int] = (3, -5)
+    scale: float = 1.0
+    weights: str | tuple[int, ...] = "normal"
+    dtypes: tuple[str, str] = ("int8", "int8")
+    group: int = 1
+    batch: int = 1
+
+
+# Of the model for keyword spotting, and of the one for image classification.
+SPEECH = Case((1, 49, 10), 64, (10, 4), (2, 2), (4, 1, 5, 1), zeros=(83, -128))
+BLOCK = Case((16, 32, 32), 16, zeros=(-128, -128))
+_NONE = (0, 0, 0, 0)
+_BYTES = ("uint8", "uint8")
+TAKEN = (
+    Case((1, 5, 5), 1, zeros=(-128, 127)),
+    Case((2, 7, 4), 3, (5, 5), (1, 2), (2, 2, 2, 2), zeros=(127, -128)),
+    Case((3, 12, 12), 8, (3, 3), (2, 2), (0, 0, 1, 1), zeros=(-128, -128)),
+    Case((3, 9, 8), 5, (7, 7), (2, 3), (3, 2, 3, 4), scale=0.1),
+    Case((4, 6, 9), 2, (1, 3), (1, 1), (0, 1, 0, 1), weights=(-127, 127), scale=8),
+    Case((5, 6, 5), 4, dtypes=_BYTES, zeros=(200, 17)),
+    Case((7, 5, 6), 3, (3, 3), (3, 3), (2, 0, 1, 2), weights=(-128, -1, 127)),
+    Case((8, 9, 9), 8, (1, 1), (2, 2), _NONE, scale=0.03),
+    Case((8, 7, 3), 6, (3, 3), (1, 1), _NONE, weights=(-128, 127), scale=6),
+    Case((8, 5, 1), 2, (3, 1), (1, 1), (1, 0, 1, 0), dtypes=("uint8", "int8"), zeros=(0, 0)),
+    Case((16, 6, 7), 7, (3, 3), (1, 1), (1, 1, 1, 1), dtypes=("int8", "uint8"), zeros=(0, 255)),
+    Case((16, 9, 11), 4, (3, 3), (1, 1), (2, 2, 2, 2), (2, 2)),
+    Case((17, 4, 5), 3, (3, 3), (1, 1), (1, 1, 1, 1), dtypes=_BYTES, zeros=(0, 255)),
+    Case((3, 11, 9), 2, (3, 2), (2, 1), (0, 2, 3, 0), (2, 3), zeros=(-128, 0)),
+    Case((1, 11, 4), 6, (10, 4), (1, 1), (0, 3, 0, 0), weights=(-128, 0, 127), scale=4),
+    Case((4, 2, 2), 3, (2, 2), (1, 1), _NONE),
+    Case((4, 3, 2), 2, (2, 2), (1, 1), _NONE),
+    Case((2, 1, 2), 4, (3, 5), (1, 1), (1, 3, 1, 2)),
+    Case((12, 4, 4), 2, scale=1e-3),
+    Case((12, 4, 4), 4, scale=1e-7, zeros=(0, 127)),
+    Case((12, 4, 4), 4, scale=200, zeros=(0, 100)),
+    Case((12, 4, 4), 4, scale=3e3, zeros=(0, -128)),
+    Case((32, 5, 5), 4, weights=(-128,), zeros=(127, 0), scale=4),
+    Case((32, 4, 6), 4, weights=(127,), zeros=(-128, 0), scale=40),
+    Case((20, 3, 3), 2, (3, 3), (1, 1), (4, 4, 4, 4)),
+)
+REFUSED = {
+    Case((4, 5, 5), 4, group=2): "of convolutions in groups it has depthwise ones only",
+    Case((4, 5, 5), 4, batch=2): "it convolves one image, and the batch has 2",
+}
+
+
+class _Model:
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+
+    def constant(self, name: str, value: Any) -> str:
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def convolve(self, case: Case, random: np.random.Generator, index: int) -> str:
+        """Adds the convolution of the tensor x{index}, and gives the name of its output."""
+        shape = (case.filters, case.shape[0] // case.group, *case.kernel)
+        weights = (
+            np.clip(np.rint(random.normal(0, 40, shape)), -127, 127)
+            if case.weights == "normal"
+            else random.choice(np.array(case.weights), shape)
+        )
+        x_type, y_type = (np.dtype(dtype).type for dtype in case.dtypes)
+        y = f"y{index}"
+        operands = [
+            f"x{index}", self.constant(f"{y}_x_scale", np.float32(1)),
+            self.constant(f"{y}_x_zero", x_type(case.zeros[0])),
+            self.constant(f"{y}_w", weights.astype(np.int8)),
+            self.constant(
+                f"{y}_w_scale", random.uniform(0.5, 2, case.filters).astype(np.float32)
+            ),
+            self.constant(f"{y}_w_zero", np.zeros(case.filters, np.int8)),
+            self.constant(f"{y}_scale", np.float32(case.scale * 40 * np.sqrt(np.prod(shape[1:])))),
+            self.constant(f"{y}_zero", y_type(case.zeros[1])),
+            self.constant(f"{y}_b", random.integers(-8000, 8000, case.filters).astype(np.int32)),
+        ]  # fmt: skip
+        self.nodes.append(
+            helper.make_node(
+                "QLinearConv", operands, [y], strides=case.strides, pads=case.pads,
+                dilations=case.dilations, group=case.group,
+            )
+        )  # fmt: skip
+        return y
+
+
+def model(cases: Sequence[Case], path: Path) -> Path:
+    """A model of QLinearConv: of each type one input and one output, which the cases share."""
+    made = _Model()
+    inputs: dict[str, int] = {}
+    outputs: dict[str, list[str]] = {}
+    for index, case in enumerate(cases):
+        random = np.random.default_rng(index)
+        shape = (case.batch, *case.shape)
+        at = inputs.get(case.dtypes[0], 0)
+        until = inputs[case.dtypes[0]] = at + int(np.prod(shape))
+        bounds = [made.constant(f"{n}{index}", [v]) for n, v in (("b", at), ("e", until))]
+        made.nodes.append(helper.make_node("Slice", [case.dtypes[0], *bounds], [f"s{index}"]))
+        wanted = made.constant(f"shape{index}", shape)
+        made.nodes.append(helper.make_node("Reshape", [f"s{index}", wanted], [f"x{index}"]))
+        y = made.convolve(case, random, index)
+        flat = made.constant(f"flat{index}", [-1])
+        made.nodes.append(helper.make_node("Reshape", [y, flat], [f"f{index}"]))
+        outputs.setdefault(case.dtypes[1], []).append(f"f{index}")
+    for dtype, ends in outputs.items():
+        made.nodes.append(helper.make_node("Concat", ends, [f"{dtype}_y"], axis=0))
+
+    def value(name: str, dtype: str, shape: tuple[int, ...] | None) -> onnx.ValueInfoProto:
+        element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return helper.make_tensor_value_info(name, element, shape)
+
+    graph = helper.make_graph(
+        made.nodes, "convolutions",
+        [value(dtype, dtype, (size,)) for dtype, size in inputs.items()],
+        [value(f"{dtype}_y", dtype, None) for dtype in outputs], made.constants,
+    )  # fmt: skip
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save_model(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return path

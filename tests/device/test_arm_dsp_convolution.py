@@ -1,0 +1,32 @@
+"""ArmDsp's convolutions on the cores: the oracle's bits, and instructions that they may take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arm_dsp_convolutions import BLOCK, REFUSED, SPEECH, TAKEN, model
+from sampling import first
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.validating import validate
+from mcu_deploy.options import Options
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+
+@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500"]))
+def test_every_shape_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
+    options = Options(backends=("ArmDsp", "CpuRef"))
+    path = model([*TAKEN, SPEECH, BLOCK, *REFUSED], tmp_path / "shapes.onnx")
+    built = build(path, board, tmp_path / "build", options=options)
+    mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
+    assert len(mine) == len(TAKEN) + 2
+    # onnxruntime convolves no int8 to uint8.
+    assert validate(built.directory, onnxruntime=False).passed
+    if board == "mps2-an386":
+        counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
+        by_size = {layer.macs: counts[layer.name] for layer in mine}
+        assert 230_000 < by_size[64 * 40 * 125] <= 293_000
+        assert 1_700_000 < by_size[16 * 144 * 1024] <= 1_930_000
