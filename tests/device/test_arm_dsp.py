@@ -17,7 +17,7 @@ from mcu_deploy.options import Options
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
 
-@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500"]))
+@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
 def test_every_shape_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
     cases = [*TAKEN, ALONE, CHAIN, *REFUSED]
     options = Options(backends=("ArmDsp", "CpuRef"))

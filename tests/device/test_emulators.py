@@ -23,7 +23,8 @@ qemu = pytest.mark.needs_qemu
 renode = pytest.mark.needs_renode
 
 QEMU_BOARDS = [
-    "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an521", "mps3-an547", "netduinoplus2",
+    "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps2-an521", "mps3-an547",
+    "netduinoplus2",
 ]  # fmt: skip
 EVERY_BYTE = bytes(range(256))
 

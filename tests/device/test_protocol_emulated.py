@@ -32,7 +32,14 @@ QEMU_BOARDS = [
     pytest.param("mps2-an386", marks=pytest.mark.needs_qemu),
     *(
         pytest.param(name, marks=[pytest.mark.needs_qemu, pytest.mark.matrix])
-        for name in ("mps2-an385", "mps2-an500", "mps2-an521", "mps3-an547", "netduinoplus2")
+        for name in (
+            "mps2-an385",
+            "mps2-an500",
+            "mps2-an505",
+            "mps2-an521",
+            "mps3-an547",
+            "netduinoplus2",
+        )
     ),
 ]
 

@@ -29,6 +29,7 @@ NAMES = [
     "mps2-an385",
     "mps2-an386",
     "mps2-an500",
+    "mps2-an505",
     "mps2-an521",
     "mps3-an547",
     "netduinoplus2",
@@ -100,6 +101,7 @@ def test_the_boards_that_ship_all_load_under_their_folders_name() -> None:
         ("mps2-an385", "cortex-m3", "none", False, False, 4 << 20, 4 << 20),
         ("mps2-an386", "cortex-m4", "fpv4-sp-d16", True, False, 4 << 20, 4 << 20),
         ("mps2-an500", "cortex-m7", "fpv5-sp-d16", True, False, 4 << 20, 4 << 20),
+        ("mps2-an505", "cortex-m33", "fpv5-sp-d16", True, False, 4 << 20, 4 << 20),
         ("mps2-an521", "cortex-m33", "none", False, False, 4 << 20, 4 << 20),
         ("mps3-an547", "cortex-m55", "fp-armv8-d16", True, True, 2 << 20, 512 << 10),
         ("netduinoplus2", "cortex-m4", "fpv4-sp-d16", True, False, 1 << 20, 128 << 10),
@@ -121,7 +123,14 @@ def test_emulators() -> None:
     boards = {board.name: board for board in list_boards()}
     assert boards["stm32f746"].qemu is None
     assert boards["stm32f746"].renode == RenodeTarget("platforms/cpus/stm32f746.repl", "usart1")
-    for name in ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an521", "mps3-an547"):
+    for name in (
+        "mps2-an385",
+        "mps2-an386",
+        "mps2-an500",
+        "mps2-an505",
+        "mps2-an521",
+        "mps3-an547",
+    ):
         assert boards[name].qemu == QemuTarget(name, 0)
         assert boards[name].renode is None
     assert boards["netduinoplus2"].qemu == QemuTarget("netduinoplus2", 0)

@@ -44,6 +44,7 @@ def test_every_emulator_is_found_by_its_file() -> None:
         ("mps2-an385", "qemu"),
         ("mps2-an386", "qemu"),
         ("mps2-an500", "qemu"),
+        ("mps2-an505", "qemu"),
         ("mps2-an521", "qemu"),
         ("mps3-an547", "qemu"),
         ("stm32f746", "renode"),
