@@ -24,9 +24,8 @@ test-all: setup ## the whole matrix of tests, as long as it takes
 golden: setup ## renew the generated C that tests/golden holds
 	@.venv/bin/python tests/golden/renew.py
 
-MODELS ?= ../shared/models
-bench: setup ## measure the models of MODELS and write benchmarks/results.md
-	@.venv/bin/python benchmarks/run.py $(MODELS)
+bench: setup ## measure, renew benchmarks/table.csv; LINES="mlperf_kws_int8 cortex-m4": only these
+	@.venv/bin/python benchmarks/run.py $(LINES)
 
 renode: setup ## download the Renode emulator through renode-run
 	@scripts/renode.sh

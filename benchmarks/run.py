@@ -1,22 +1,32 @@
-"""Measures the eight MLPerf Tiny models and writes benchmarks/results.md.
+"""Measures models and renews benchmarks/table.csv; prints it beside published results.
 
-    .venv/bin/python benchmarks/run.py [MODELS]
+    .venv/bin/python benchmarks/run.py [--models FOLDER] [WORD ...]
 
-Instructions are counted exactly in an emulator on bench.elf; they are not cycles. Flash and RAM are
-those of report.json: the network and the runtime alone. MODELS is the folder of the model pack,
-../shared/models by default.
+A line of the table is a model on a core, built for a goal (--optimize-for). With words only the
+lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`.
+
+Instructions are counted in QEMU on bench.elf; cycles are modelled from these (docs/costs.md), and
+empty where the core has no timings. Flash, RAM and stack, in bytes, are those of report.json: the
+network and the runtime alone. gcc: the version that compiled.
 """
 
 from __future__ import annotations
 
+import argparse
+import csv
+import io
+import os
+import re
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, astuple, dataclass, fields
+from functools import partial
 from pathlib import Path
 
 from mcu_deploy.api.building import build
-from mcu_deploy.api.folder import BuildFolder, open_folder
+from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.boards import load_board
 from mcu_deploy.options import Options
@@ -24,72 +34,138 @@ from mcu_deploy.output import write_file
 from mcu_deploy.toolchain import Toolchain
 
 _HERE = Path(__file__).resolve().parent
-_MODELS = ("kws_int8", "vww_int8", "ic_int8", "ad_int8", "kws_f32", "vww_f32", "ic_f32", "ad_f32")
-_BOARDS = ("mps2-an385", "mps2-an386", "mps2-an500", "mps3-an547")
+_PACK = _HERE.parent.parent / "shared" / "models"
+TABLE = _HERE / "table.csv"
+_PUBLISHED = _HERE / "published.csv"
 
-_HEAD = """# Measured
-
-Written by `benchmarks/run.py` (`make bench`). One inference, bytes and exact
-instruction counts; instructions are not cycles. Each model is compiled by CpuRef alone (the
-reference, in portable C), and by the backends that a build takes by default where these are others.
-Flash and RAM are those of the network and the runtime; bound is the largest sum of tensors that
-live at a time, each on its own ([docs/memory.md](../docs/memory.md)).
-
-{tools}
-
-| core | model | by | instructions | a MAC | outside | flash | RAM | arena | bound | ratio | stack |
-|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-"""
+BOARDS = {
+    "cortex-m3": "mps2-an385",
+    "cortex-m4": "mps2-an386",
+    "cortex-m7": "mps2-an500",
+    "cortex-m33": "mps2-an505",
+    "cortex-m55": "mps3-an547",
+}
+INT8 = ("mlperf_kws_int8", "mlperf_vww_int8", "mlperf_ic_int8", "mlperf_ad_int8")
+_FLOAT = ("mlperf_kws_f32", "mlperf_vww_f32", "mlperf_ic_f32", "mlperf_ad_f32")
+_MORE_INT8 = (
+    "arm_kws_cnn_s_int8", "cfu_mnv2_160_035", "digits_cnn_qdq_s8s8_pc", "digits_cnn_qdq_u8s8_pt",
+    "digits_res_qdq_s8s8_pt", "mcunet_person_det", "micro_kws_m_int8", "micro_kws_m_qdq",
+    "micro_kws_m_qoperator", "qnn_mnist_int8", "tflm_hello_world_int8", "tflm_mnist_lstm_int8",
+    "tflm_person_detect_int8",
+)  # fmt: skip
+LINES = (
+    *((model, core, "balanced") for core in BOARDS for model in (*INT8, *_FLOAT)),
+    *((model, "cortex-m4", goal) for goal in ("speed", "size", "ram") for model in INT8),
+    *((model, "cortex-m4", "balanced") for model in _MORE_INT8),
+)
+_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One row of the table, and what counted it."""
+class Line:
+    """A line of the table; cycles is None where the core has no timings."""
 
-    row: str
-    counter: str
+    model: str
+    core: str
+    goal: str
+    instructions: int
+    cycles: int | None
+    flash: int
+    ram: int
+    stack: int
+    gcc: str
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.model, self.core, self.goal
 
-def measure(models: Path) -> Iterator[Measured]:
-    """Builds and counts every model on every board, one after the other."""
-    for board in _BOARDS:
-        for model in _MODELS:
-            for backends in (("CpuRef",), ()):
-                with tempfile.TemporaryDirectory() as directory:
-                    path = models / f"mlperf_{model}" / "model.onnx"
-                    options = Options(backends=backends)
-                    made = build(path, board, directory, name=model, options=options).report
-                    used = sorted({layer.backend for layer in made.layers})
-                    if backends or used != ["CpuRef"]:
-                        yield _counted(model, ", ".join(used), open_folder(directory))
-
-
-def _counted(model: str, backends: str, folder: BuildFolder) -> Measured:
-    counted = profile(folder)
-    r = folder.report
-    row = (
-        f"| {folder.board.core} | {model} | {backends} | {counted.total:,} "
-        f"| {counted.total / counted.macs:.2f} | {counted.overhead:.4%} "
-        f"| {r.flash_bytes:,} | {r.ram_bytes:,} | {r.arena_bytes:,} "
-        f"| {r.arena_lower_bound_bytes:,} | {r.arena_ratio:.2f} "
-        f"| {r.stack_bytes:,} |"
-    )
-    return Measured(row, counted.source)
+    def changes(self, before: Line) -> list[str]:
+        """What is over 1 % off what it was, a clause for each number."""
+        found = []
+        for name in ("instructions", "cycles", "flash", "ram", "stack"):
+            now, then = getattr(self, name), getattr(before, name)
+            if now is None and then is not None:
+                found.append(f"{name}: there are none, and were {then:,}")
+            elif now is not None and then is None:
+                found.append(f"{name} {now:,}, and there were none")
+            elif now != then and abs(now - then) > _TOLERANCE * then:
+                found.append(f"{name} {now:,} and not {then:,} ({now / then - 1:+.1%})")
+        return found
 
 
-def main() -> None:
-    default = _HERE.parent.parent / "shared" / "models"
-    models = Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    if not (models / "mlperf_kws_int8").is_dir():
-        sys.exit(f"The model pack is not at {models}; name its folder: make bench MODELS=...")
-    measured = []
-    for entry in measure(models):
-        print(entry.row, flush=True)
-        measured.append(entry)
-    gcc = Toolchain.for_board(load_board(_BOARDS[0])).version
-    tools = f"{gcc}; {measured[0].counter}"
-    text = _HEAD.format(tools=tools) + "\n".join(m.row for m in measured) + "\n"
-    write_file(_HERE / "results.md", text.encode())
+def read() -> dict[tuple[str, str, str], Line]:
+    """The committed table."""
+    numbers = {"instructions", "cycles", "flash", "ram", "stack"}
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = [
+            {key: (int(text) if text else None) if key in numbers else text
+             for key, text in row.items()}
+            for row in csv.DictReader(file)
+        ]  # fmt: skip
+    lines = [Line(**row) for row in rows]
+    return {line.key: line for line in lines}
+
+
+def _write(lines: Collection[Line]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(field.name for field in fields(Line))
+    writer.writerows(astuple(line) for line in lines)
+    write_file(TABLE, text.getvalue().encode())
+
+
+def gcc() -> str:
+    """The compiler's version, for example 12.2.1."""
+    found = re.search(r"\) (\d[\d.]*)", Toolchain.for_board(load_board("mps2-an386")).version)
+    return found[1] if found else "unknown"
+
+
+def measure(key: tuple[str, str, str], models: Path) -> Line:
+    """Builds a model and counts one inference."""
+    model, core, goal = key
+    with tempfile.TemporaryDirectory() as folder:
+        path = models / model / "model.onnx"
+        options = Options(optimize_for=goal)
+        report = build(path, BOARDS[core], folder, name=model, options=options).report
+        counted = profile(open_folder(folder))
+    sizes = report.flash_bytes, report.ram_bytes, report.stack_bytes
+    return Line(*key, counted.total, counted.cycles, *sizes, gcc())
+
+
+def show(lines: Collection[Line]) -> None:
+    """Prints lines, and below each what others published of the model on that core."""
+    with _PUBLISHED.open(encoding="utf-8", newline="") as file:
+        published = list(csv.DictReader(file))
+    form = "{:<24} {:<11} {:<9} {:>13} {:>13} {:>9} {:>8} {:>6}"
+    print(form.format("model", "core", "goal", "instructions", "cycles", "flash", "RAM", "stack"))
+    for line in lines:
+        cells = ["" if value is None else str(value) for value in list(asdict(line).values())[:-1]]
+        print(form.format(*cells[:3], *(f"{int(c):,}" if c else "" for c in cells[3:])))
+        for row in published:
+            if (row["model"], row["core"]) == line.key[:2] and line.goal == "balanced":
+                numbers = [row[key] for key in ("instructions", "cycles", "flash", "ram")]
+                shown = [f"{int(n):,}" if n else "" for n in numbers]
+                print(form.format(f"  {row['by']}", "", "", *shown, ""), f"({row['of']})")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Renews benchmarks/table.csv and prints it.")
+    parser.add_argument("--models", type=Path, default=_PACK, help="the folder of the model pack")
+    parser.add_argument("words", nargs="*", help="measure only the lines that have all of these")
+    options = parser.parse_args(arguments)
+    if not (options.models / INT8[0]).is_dir():
+        sys.exit(f"The model pack is not at {options.models}; name its folder with --models.")
+    known = read() if TABLE.is_file() else {}
+    wanted = [key for key in LINES if set(options.words) <= set(key)]
+    if not wanted:
+        sys.exit(f"No line of the table has {' and '.join(options.words)}: see {TABLE.name}.")
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for line in pool.map(partial(measure, models=options.models), wanted):
+            print(*line.key, *(line.changes(known[line.key]) if line.key in known else ["new"]))
+            known[line.key] = line
+    lines = [known[key] for key in LINES if key in known]
+    _write(lines)
+    show([line for line in lines if line.key in wanted])
 
 
 if __name__ == "__main__":

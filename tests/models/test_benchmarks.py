@@ -1,0 +1,55 @@
+"""What models cost is what benchmarks/table.csv says: a change shows the numbers that it moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sampling import first
+
+from benchmarks import run
+
+# The sample: what a build takes by default, of each int8 model, on the core of most boards.
+_SAMPLE = [(model, "cortex-m4", "balanced") for model in run.INT8]
+_REST = [key for key in run.LINES if key not in _SAMPLE]
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize(("model", "core", "goal"), first([*_SAMPLE, *_REST], len(_SAMPLE)))
+def test_a_model_costs_what_the_table_says(
+    model: str, core: str, goal: str, models_dir: Path
+) -> None:
+    known = run.read()[model, core, goal]
+    if known.gcc != run.gcc():
+        pytest.skip(
+            f"benchmarks/table.csv was measured with gcc {known.gcc}, and {run.gcc()} makes other"
+            " code: install that one to compare"
+        )
+    changes = run.measure(known.key, models_dir).changes(known)
+    assert not changes, (
+        f"{model} on {core} for {goal}: {', '.join(changes)}. If this is wanted, "
+        f'`make bench LINES="{model} {core} {goal}"` (without LINES: all of the table) renews '
+        "benchmarks/table.csv: commit it with what changed the numbers."
+    )
+
+
+def test_the_table_has_each_line_once_in_its_order() -> None:
+    assert tuple(run.read()) == run.LINES == tuple(dict.fromkeys(run.LINES))
+    text = run.TABLE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) == 1 + len(run.LINES)
+
+
+def test_a_change_of_over_one_percent_is_told_in_both_directions() -> None:
+    line = run.Line("m", "cortex-m4", "speed", 1000, 2000, 300, 400, 100, "12.2.1")
+    near = replace(line, instructions=1010, cycles=1981, stack=101)
+    assert near.changes(line) == line.changes(line) == []
+    far = replace(line, instructions=1011, cycles=1970, ram=400)
+    assert far.changes(line) == [
+        "instructions 1,011 and not 1,000 (+1.1%)",
+        "cycles 1,970 and not 2,000 (-1.5%)",
+    ]
+    assert replace(line, cycles=None).changes(replace(line, cycles=None)) == []
+    assert replace(line, cycles=None).changes(line) == ["cycles: there are none, and were 2,000"]
+    assert line.changes(replace(line, cycles=None)) == ["cycles 2,000, and there were none"]
