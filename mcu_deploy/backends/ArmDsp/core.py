@@ -25,6 +25,9 @@ _EVEN, _ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
 _X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
 # So many pairs of taps are unrolled at most; more of them are a loop.
 _MOST_UNROLLED, _LEAST_UNROLLED = 40, 16
+# The shift of layers whose factors are not tiny: a greater one has a scale for hardly more filters,
+# and layers of different shifts share no function.
+_SHIFT, _LEAST_FACTOR = 4, 2.0**-13
 # How far a sum may be moved so that its scale has an integer addend: see requantization.py.
 _MOVED = 2**15
 # What the kernel keeps behind the activations of a tile: where the next element of its first pixel
@@ -57,7 +60,8 @@ class Product:
     @property
     def shift(self) -> int:
         """Of the even filters. Factors that are too large for it, or too small, are floats."""
-        return min(max(0, shift_of(self.layer.factors)), LARGEST_SHIFT - 8)
+        most = _SHIFT if self.layer.factors.max() > _LEAST_FACTOR else LARGEST_SHIFT - 8
+        return min(max(0, shift_of(self.layer.factors)), most)
 
     @property
     def unrolled(self) -> int:

@@ -15,7 +15,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.layers import Convolution
 from mcu_deploy.backends.isa import Assembly
 
-_MOST_UNROLLED = 12  # words of a run
+_MOST_UNROLLED = 6  # words of a run
 # Runs of more words are a loop, whose count is a number of the layer.
 _MOST_WITHOUT_LOOP = 3
 

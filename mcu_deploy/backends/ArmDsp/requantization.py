@@ -92,7 +92,9 @@ def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:
         return None
     if not is_in.any() or not is_above.any():  # the output is at one of its bounds always
         (least,), (most,) = interval(np.array([best], np.int64))
-        return Scaling(best, int(max(least, most - unit)), int(min(most, least + unit)))
+        if is_in.any():
+            return Scaling(best, int(least), int(least) + unit)
+        return Scaling(best, int(most) - unit, int(most))
     step = max(1, best >> 20)
     for _ in range(_ROUNDS):
         # The interval's width is concave in the scale; few reachable sums may let it grow forever.
