@@ -128,7 +128,7 @@ def _supports_one_hot(layer: Layer) -> Support:
 
 
 def _one_hot(layer: Layer) -> Workload:
-    """An index is compared with each place, as it is and counted from the end."""
+    """An index is compared with each place, as it is and, with a sign, counted from the end."""
     indices, y, axis = layer.input(0).type, layer.output.type, one_hot_axis(layer.call)
     depth, inner = y.shape[axis], math.prod(y.shape[axis + 1 :])
     extents = (math.prod(y.shape[:axis]), depth, inner)
@@ -141,7 +141,10 @@ def _one_hot(layer: Layer) -> Workload:
         at = f"({given} > INT64_MAX ? INT64_MAX : (int64_t){given})"
     else:
         at = f"(int64_t){given}"
-    source = f"x1[{at} == {plus(place)} || {at} == {plus(place, -depth)} ? 1 : 0]"
+    matches = f"{at} == {plus(place)}"
+    if indices.dtype.is_float or indices.dtype.range[0]:
+        matches += f" || {at} == {plus(place, -depth)}"
+    source = f"x1[{matches} ? 1 : 0]"
     return _copy(layer, extents, source, (0, 2))
 
 
