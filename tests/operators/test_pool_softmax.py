@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import helper
-from operators.lab import Case, check_cases, make_model
+from operators.lab import (
+    Case,
+    check_cases,
+    check_device,
+    compile_case,
+    make_model,
+    run_on_host,
+)
 from operators.sandwich import Q, Sandwich, random_integers
 
 SHAPE = (2, 3, 9, 8)
@@ -69,6 +76,16 @@ def test_pools(tmp_path: Path) -> None:
     cases = [_real(*p) for p in pools]
     cases += [_quantized(*p, dtype) for p in pools for dtype in ("int8", "uint8")]
     check_cases(cases, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_a_window_of_one_tap_may_lie_outside(tmp_path: Path) -> None:
+    """onnxruntime refuses pads as wide as the window; ONNX does not."""
+    pads = {"kernel_shape": [1, 1], "pads": [1, 0, 0, 2]}
+    cases = [_quantized("MaxPool", "pads", (1, c, 2, 3), pads, "int8") for c in (1, 2)]
+    compiled = [compile_case(case, tmp_path, index) for index, case in enumerate(cases)]
+    for item, outputs in zip(compiled, run_on_host(compiled, tmp_path), strict=True):
+        check_device(item, outputs)
 
 
 @pytest.mark.matrix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jinja2
 import pytest
 
-from mcu_deploy.backends.kit.loops import counter, counters, each, nest, plus, times
+from mcu_deploy.backends.kit.loops import counter, counters, each, nest, plus, times, when
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import Plane
 
@@ -67,6 +67,12 @@ def test_loops_in_one_another_are_numbered_without_those_of_one_step() -> None:
         "}\n"
     )
     assert nest("i", (1, 1), caller=lambda: "        sum += x;\n") == "    sum += x;\n"
+
+
+def test_an_if_is_around_what_it_is_for() -> None:
+    body = "            sum += x;\n"
+    assert when("x > 0", caller=lambda: body) == f"        if (x > 0) {{\n{body}        }}\n"
+    assert when("", caller=lambda: body) == "        sum += x;\n"
 
 
 def test_products_and_sums_say_no_more_than_they_must() -> None:

@@ -19,7 +19,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.kit.arguments import OUTPUT
-from mcu_deploy.backends.kit.loops import counter, each, nest, plus, times
+from mcu_deploy.backends.kit.loops import counter, each, nest, plus, times, when
 from mcu_deploy.files import cache
 
 
@@ -73,6 +73,6 @@ def _environment(templates: Path) -> jinja2.Environment:
         keep_trailing_newline=False,
     )
     environment.globals |= {
-        "counter": counter, "each": each, "nest": nest, "plus": plus, "times": times
+        "counter": counter, "each": each, "nest": nest, "plus": plus, "times": times, "when": when,
     }  # fmt: skip
     return environment

@@ -47,18 +47,28 @@ def each(variable: Counter, step: str = "", *, caller: Callable[[], str]) -> str
 
     Without a loop there is no step either: nothing behind it may count on it.
     """
-    body = caller()
     if not variable:
-        return "".join(line.removeprefix("    ") for line in body.splitlines(keepends=True))
-    pad = body[: len(body) - len(body.lstrip(" ")) - 4]
+        return _block("", caller())
     step = f", {step}" if step else ""
     bounds = f"int32_t {variable} = {variable.first}; {variable} < {variable.end}"
-    return f"{pad}for ({bounds}; {variable}++{step}) {{\n{body}{pad}}}\n"
+    return _block(f"for ({bounds}; {variable}++{step})", caller())
+
+
+def when(condition: str, *, caller: Callable[[], str]) -> str:
+    """An `if` around the body, which is indented for it; none where there is no condition."""
+    return _block(condition and f"if ({condition})", caller())
+
+
+def _block(head: str, body: str) -> str:
+    if not head:
+        return "".join(line.removeprefix("    ") for line in body.splitlines(keepends=True))
+    pad = body[: len(body) - len(body.lstrip(" ")) - 4]
+    return f"{pad}{head} {{\n{body}{pad}}}\n"
 
 
 def nest(name: str, extents: Iterable[int], *, caller: Callable[[], str]) -> str:
     """Loops of `counters` around the body, which is indented as for the outermost alone."""
-    text = each(counter("", 1), caller=caller)
+    text = _block("", caller())
     for variable in filter(None, reversed(counters(name, extents))):
         text = each(variable, caller=partial(textwrap.indent, text, "    "))
     return text
