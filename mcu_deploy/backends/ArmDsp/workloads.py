@@ -28,12 +28,15 @@ def workload(
     price: Price,
     helpers: tuple[CFunction, ...] = (),
 ) -> Workload:
-    """Of a layer with one input and one output: pointers to these, to the constants, to scratch."""
+    """Of a layer with one input and one output: pointers to these, to the constants, and to the
+    scratch where the price has some."""
     arrays = tuple(Parameter(f"const {c.ctype} *", c.stem) for c in constants)
     places = tuple(constant_argument(index) for index in range(len(constants)))
     ends = pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False)
-    function = CFunction(stem, (*ends, *arrays, Parameter("uint8_t *", "scratch")), body)
+    scratch = (Parameter("uint8_t *", "scratch"),) if price.scratch_bytes else ()
+    function = CFunction(stem, (*ends, *arrays, *scratch), body)
+    arguments = (INPUT, OUTPUT, *places, *(Argument(Role.SCRATCH) for _ in scratch))
     return Workload(
-        ID, function, (INPUT, OUTPUT, *places, Argument(Role.SCRATCH)), constants, helpers,
+        ID, function, arguments, constants, helpers,
         ("string.h",), price.scratch_bytes, price.in_place, price.costs,
     )  # fmt: skip

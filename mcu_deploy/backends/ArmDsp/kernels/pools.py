@@ -1,0 +1,417 @@
+"""Pools of int8 in channel-last order: up to 16 channels of a window at a time.
+
+An average adds bytes into lanes of 16 bits, which lie in the scratch until all channels of a pixel
+are summed; then SMMLA and SSAT make them outputs. The contract sums real numbers in float32, one
+after the other, whose error depends on the elements, so a sum that lies near the middle of two
+outputs may give either. Where a window has such sums (of 64 equal scales every tie, of 125 none)
+they are known by the fraction that SMMLA leaves, and their channel is summed again, in floats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array, activation_bounds
+from mcu_deploy.backends.ArmDsp.requantization import shift_of
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.operators.pool import pool_window
+from mcu_deploy.operators.windows import Window
+
+OPERATORS = ("AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool")
+
+_LANES = 1 << 16  # of a sum as SMMLA gets it
+_WORDS = 4  # at a time, of four channels
+_MOST_COLUMNS = 16  # of a window, unrolled
+_SMALL = 9  # taps of a maximum that are all unrolled
+# In the FPU's registers: pointers to window, output, channels of the window, sums and their end;
+# counts of the outer loops; then the constants of an average as they lie in flash.
+_WINDOW, _Y, _CHANNELS, _SUMS = "s0", "s1", "s2", "s3"
+_IMAGES, _ROWS, _COLUMNS, _BLOCKS = "s4", "s5", "s6", "s7"
+_START, _SCALE, _ADDEND, _X_SCALE, _COUNT, _Y_SCALE = (f"s{n}" for n in range(8, 14))
+# Where the next sums go; and of a channel that is summed again, the sum and a term.
+_TO, _REAL, _TERM = "s14", "s14", "s15"
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A pool whose windows all lie inside of the input."""
+
+    x: TensorType
+    y: TensorType
+    window: Window
+    is_maximum: bool
+
+    @property
+    def channels(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def taps(self) -> int:
+        return math.prod(self.window.kernel)
+
+    @property
+    def pixels(self) -> int:
+        return self.y.shape[0] * math.prod(self.window.output)
+
+    @property
+    def runs(self) -> tuple[int, int, int]:
+        """A window as loops: rows, pixels of each, bytes from a row to the next. Whole rows of the
+        input are one run of pixels, which is divided as suits the code."""
+        rows, columns = self.window.kernel
+        if columns != self.window.input[1] and rows > 1:
+            return rows, columns, self.window.input[1] * self.channels
+        unrolled = max(n for n in range(1, 6) if self.taps % n == 0)
+        return self.taps // unrolled, unrolled, unrolled * self.channels
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The least and the greatest sum of a window without its zero points."""
+        low, high = self.x.dtype.range
+        zero = self.x.scaling.zero_point[0]
+        return self.taps * (low - zero), self.taps * (high - zero)
+
+    @property
+    def moved(self) -> int:
+        """What a lane holds less than such a sum, so that it has room for it."""
+        low, high = self.reach
+        return 0 if low >= -(2**15) and high < 2**15 else (low + high + 1) // 2
+
+    @property
+    def is_signed(self) -> bool:
+        return self.x.dtype is DType.INT8
+
+    @property
+    def starts(self) -> Array:
+        """Where the windows of the output's pixels begin, in bytes."""
+        (height, width), (down, right) = self.window.input, self.window.strides
+        rows, columns = self.window.output
+        return overlap.strided(
+            (self.y.shape[0], rows, columns),
+            (height * width * self.channels, down * width * self.channels, right * self.channels),
+        )
+
+
+class Rounding(NamedTuple):
+    """shift: of SMMLA's result. margin: what is so near to a step is summed again, a power of two;
+    0 where no sum needs it. again: the share of sums that are."""
+
+    scale: int
+    addend: int
+    shift: int
+    margin: int = 0
+    again: float = 0.0
+
+
+def read(layer: Layer) -> Pool | str:
+    """A layer as a pool, or why it is none for this backend, a clause."""
+    x, y = layer.input(0).type, layer.output.type
+    if len(layer.outputs) > 1:
+        return "it does not compute the indices of maxima"
+    if x.rank != 4 or {x.dtype, y.dtype} - {DType.INT8, DType.UINT8} or x.dtype is not y.dtype:
+        return f"it pools int8 and uint8 over two spatial axes, not {x}"
+    window, is_maximum = pool_window(layer.call), "Max" in layer.op
+    if window.padded or {*window.dilations} != {1}:
+        return "its windows have no padding and no dilation"
+    if not is_maximum and (x.quantization is None or y.quantization is None):
+        return "an average needs scales"
+    if y.quantization and activation_bounds(layer.call.activation, y) != y.dtype.range:
+        return "its clamp is the range of 8 bits, and the activation is narrower"
+    pool = Pool(x, y, window, is_maximum)
+    if pool.channels % 4 or not y.elements:
+        return f"it takes channels by 4, and there are {pool.channels}"
+    if pool.runs[1] > _MOST_COLUMNS:
+        return f"its windows have {_MOST_COLUMNS} columns at most, or all of the input"
+    if pool.taps > 256 and not is_maximum:
+        return f"its lanes hold the sum of 256 elements, not of {pool.taps}"
+    return pool
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A pool by itself."""
+    pool = read(node)
+    if isinstance(pool, str):
+        return pool
+    rounding = None if pool.is_maximum else round_sums(pool)
+    if isinstance(rounding, str):
+        return rounding
+    code = assemble(pool, rounding)
+    word = "max" if pool.is_maximum else "avg"
+    kernel = "x".join(map(str, pool.window.kernel))
+    stem = f"{word}_pool{kernel}_{pool.channels}_dsp"
+    constants = (Constant("constants", pack(pool, rounding)),)
+    price = Price(
+        Costs(cycles=round(code.cycles), flash=constants[0].value.nbytes),
+        {f"{stem} {code.digest}": code.bytes},
+        0 if pool.is_maximum else 2 * pool.channels,
+        overlap.fact(node, 0, demand(pool, rounding)),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        # A maximum needs no scratch, but its registers are lost like those of all kernels.
+        unused = "    uint32_t scratch = 0;\n" if pool.is_maximum else ""
+        body = "{\n" + unused + statement(code, "x", "y", "constants", "scratch") + "}"
+        return (workload(layers[0], stem, body, constants, price),)
+
+    return [
+        Proposal(
+            view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title=f"{word}_pool"
+        )
+    ]
+
+
+def demand(pool: Pool, rounding: Rounding | None) -> int:
+    """How far behind the input the output may follow (InPlace)."""
+    pixels = np.arange(pool.pixels) * pool.channels
+    if rounding is None:  # block after block of a window is read, and its maxima are written
+        firsts = np.arange(0, pool.channels, 4 * _WORDS)
+        ends = np.minimum(firsts + 4 * _WORDS, pool.channels)
+        return overlap.distance(overlap.nested(pixels, ends), overlap.nested(pool.starts, firsts))
+    # What is summed again is read while the pixel's first outputs are written.
+    again = [overlap.NOTHING] if rounding.margin else []
+    return overlap.distance(pixels + pool.channels, np.concatenate([again, pool.starts]))
+
+
+def sums_of(pool: Pool) -> tuple[Array, Array, Array]:
+    """All sums of a window without its zero points, the output of each, and whether the float32 sum
+    of such elements could also give another."""
+    xq, yq = pool.x.scaling, pool.y.scaling
+    (low, high), (least, most) = pool.reach, pool.y.dtype.range
+    sums = np.arange(low, high + 1, dtype=np.int64)
+    ratio = float(xq.scale[0]) / (pool.taps * float(yq.scale[0]))
+    # Each product, addition and division is off by 2**-24 of its result at most (Higham, Accuracy
+    # and Stability of Numerical Algorithms, 4.2), and a little for the terms of higher order.
+    magnitude = np.abs(sums) if low >= 0 or high <= 0 else max(-low, high)
+    error = (pool.taps + 4) * 1.001 * 2.0**-24 * ratio * magnitude + 2.0**-40
+    ends = [
+        np.clip(np.rint(sums * ratio + e).astype(np.int64) + yq.zero_point[0], least, most)
+        for e in (-error, error)
+    ]
+    return sums, ends[0], ends[0] != ends[1]
+
+
+def round_sums(pool: Pool) -> Rounding | str:
+    """The integers that round all sums which a window can have, tried on each of them."""
+    sums, wanted, is_open = sums_of(pool)
+    xq, yq = pool.x.scaling, pool.y.scaling
+    factor = float(xq.scale[0]) / (pool.taps * float(yq.scale[0]))
+    shift = shift_of(np.array([factor]), _LANES)
+    if shift < 12:
+        return "its scales are too far apart"
+    unit = 1 << shift
+    scale = round(factor * unit * 2**32 / _LANES)
+    addend = round((yq.zero_point[0] + 0.5 + pool.moved * factor) * unit)
+    results = (_LANES * (sums - pool.moved) * scale >> 32) + addend
+    is_right = (np.clip(results >> shift, *pool.y.dtype.range) == wanted) & ~is_open
+    if is_right.all():
+        return Rounding(scale, addend, shift)
+    # TST has eight neighbouring bits.
+    for margin in (1 << (shift - 9 + more) for more in range(5)):
+        is_again = (results + margin) & _fraction(shift, margin) == 0
+        if (is_right | is_again).all():
+            return Rounding(scale, addend, shift, margin, float(is_again.mean()))
+    return "the error of its float32 sums is too large for integers"
+
+
+def _fraction(shift: int, margin: int) -> int:
+    """The bits of a result that are all 0 where it is near a step, and `margin` was added."""
+    return (1 << shift) - 2 * margin
+
+
+def pack(pool: Pool, rounding: Rounding | None) -> Array:
+    """What the registers from _START on hold: of a maximum what it starts from."""
+    if rounding is None:
+        return np.array([0x80808080 if pool.is_signed else 0], np.uint32)
+    xq, yq = pool.x.scaling, pool.y.scaling
+    start = -pool.taps * xq.zero_point[0] - pool.moved & 0xFFFF
+    integers = np.array([start * 0x10001, rounding.scale, rounding.addend & 0xFFFFFFFF], np.uint32)
+    reals = np.array([xq.scale[0], pool.taps, yq.scale[0]], np.float32)
+    return np.concatenate([integers, reals.view(np.uint32)])
+
+
+def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
+    """The kernel. %0: the input, %1: output, both channel-last, %2: constants, %3: scratch."""
+    code = Assembly()
+    channels = pool.channels
+    (height, width), (down, right) = pool.window.input, pool.window.strides
+    rows, columns = pool.window.output
+    blocks, rest = divmod(channels // 4, _WORDS)
+    code(f"vmov {_WINDOW}, %0", f"vmov {_Y}, %1")
+    code(f"vmov {_SUMS}, %3", "mov r12, %2")
+    code(f"vldmia r12, {{{_START}{f'-{_Y_SCALE}' if rounding is not None else ''}}}")
+    with _counted(code, _IMAGES, pool.y.shape[0]):
+        with _counted(code, _ROWS, rows):
+            with _counted(code, _COLUMNS, columns):
+                code(f"vmov r12, {_WINDOW}", f"vmov {_CHANNELS}, r12")
+                if rounding is None:
+                    code(f"vmov r10, {_Y}")
+                else:
+                    code(f"vmov r0, {_SUMS}", f"vmov {_TO}, r0")
+                with _counted(code, _BLOCKS, blocks):
+                    if blocks:
+                        _block(code, pool, _WORDS)
+                if rest:
+                    _block(code, pool, rest)
+                if rounding is None:
+                    code(f"vmov {_Y}, r10")
+                else:
+                    _outputs(code, pool, rounding)
+                _advance(code, _WINDOW, right * channels)
+            _advance(code, _WINDOW, (down * width - columns * right) * channels)
+        _advance(code, _WINDOW, (height - rows * down) * width * channels)
+    return code
+
+
+@contextmanager
+def _counted(code: Assembly, register: str, times: int) -> Iterator[None]:
+    """A loop whose count is in an FPU's register."""
+    if times <= 1:
+        yield
+        return
+    code(f"movw r0, #{times}", f"vmov {register}, r0")
+    with code.repeat(times):
+        yield
+        code(f"vmov r0, {register}", "subs r0, r0, #1", f"vmov {register}, r0")
+
+
+def _add(code: Assembly, register: str, value: int, free: str) -> None:
+    """Adds any number to a register."""
+    if abs(value) >= 4096:
+        code(f"movw {free}, #{value & 0xFFFF}", f"movt {free}, #{value >> 16 & 0xFFFF}")
+        code(f"add {register}, {register}, {free}")
+    elif value:
+        code(f"{'add' if value > 0 else 'sub'} {register}, {register}, #{abs(value)}")
+
+
+def _advance(code: Assembly, register: str, value: int) -> None:
+    if value:
+        code(f"vmov r0, {register}")
+        _add(code, "r0", value, "r1")
+        code(f"vmov {register}, r0")
+
+
+def _span(first: int, count: int) -> str:
+    return f"{{r{first}-r{first + count - 1}}}" if count > 1 else f"{{r{first}}}"
+
+
+def _block(code: Assembly, pool: Pool, words: int) -> None:
+    """Four channels a word of a window: their sums to the scratch, or maxima to the output."""
+    held = words if pool.is_maximum else 2 * words
+    taken = held if pool.is_maximum else 8
+    rows, columns, pitch = pool.runs
+    is_small = pool.is_maximum and pool.taps <= _SMALL
+    if not is_small:
+        code(f"vmov r0, {_START}", *(f"mov r{n}, r0" for n in range(1, held)))
+    if is_small:
+        for row in range(rows):
+            _run(code, pool, words, taken, is_first=row == 0)
+            _add(code, "r12", pitch - columns * pool.channels, f"r{taken}")
+    elif rows > 1:
+        code(f"movw lr, #{rows}")
+        with code.repeat(rows):
+            _run(code, pool, words, taken)
+            _add(code, "r12", pitch - columns * pool.channels, f"r{taken}")
+            code("subs lr, lr, #1")
+    else:
+        _run(code, pool, words, taken)
+    if pool.is_maximum:
+        code(f"stmia r10!, {_span(0, held)}")
+    else:
+        code(f"vmov r8, {_TO}", f"stmia r8!, {_span(0, held)}", f"vmov {_TO}, r8")
+    code(f"vmov r12, {_CHANNELS}", f"add r12, r12, #{4 * words}", f"vmov {_CHANNELS}, r12")
+
+
+def _run(code: Assembly, pool: Pool, words: int, taken: int, is_first: bool = False) -> None:
+    """The pixels of a row of a window, from r12 on, in registers from `taken` on; the first one is
+    the maximum so far."""
+    sign = "s" if pool.is_signed else "u"
+    for column in range(pool.runs[1]):
+        is_held = is_first and column == 0
+        code(f"ldmia r12!, {_span(0 if is_held else taken, words)}")
+        for n in range(0 if is_held else words):
+            x = f"r{taken + n}"
+            if pool.is_maximum:
+                code(f"{sign}sub8 r11, r{n}, {x}", f"sel r{n}, r{n}, {x}")
+            else:
+                even, odd = f"r{2 * n}", f"r{2 * n + 1}"
+                code(f"{sign}xtab16 {even}, {even}, {x}", f"{sign}xtab16 {odd}, {odd}, {x}, ror #8")
+        _add(code, "r12", pool.channels - 4 * words, f"r{taken}")
+
+
+def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
+    """The outputs of a pixel, four at a time, from the lanes of their sums."""
+    saturate = "ssat" if pool.is_signed else "usat"
+    code(f"vmov r12, {_SUMS}", f"vmov lr, {_Y}", f"vmov r8, {_SCALE}", f"vmov r9, {_ADDEND}")
+    code("mov r11, #0", "movt r11, #0xFFFF")
+    _advance_to(code, "r10", pool.channels)
+    with code.repeat(pool.channels // 4):
+        code("ldmia r12!, {r0, r1}", "and r2, r0, r11", "and r3, r1, r11")
+        code("lsl r0, r0, #16", "lsl r1, r1, #16")
+        code(*(f"smmla r{n}, r{n}, r8, r9" for n in range(4)))
+        if rounding.margin:
+            code("mov r6, #0")
+            for n in range(4):
+                code(f"add r7, r{n}, #{rounding.margin}")
+                code(f"tst r7, #{_fraction(rounding.shift, rounding.margin)}")
+                code("it eq", f"orreq r6, r6, #{1 << n}")
+        code(*(f"{saturate} r{n}, #8, r{n}, asr #{rounding.shift}" for n in range(4)))
+        code("strb r0, [lr], #4", *(f"strb r{n}, [lr, #{n - 4}]" for n in range(1, 4)))
+        if rounding.margin:
+            done = code.label()
+            code("cmp r6, #0", f"beq {done}f")
+            with code.times(4 * rounding.again):
+                _sum_again(code, pool)
+            code.place(done)
+        code("cmp lr, r10")
+    code(f"vmov {_Y}, lr")
+
+
+def _advance_to(code: Assembly, register: str, channels: int) -> None:
+    """The end of a pixel's outputs."""
+    code(f"mov {register}, lr")
+    _add(code, register, channels, "r0")
+
+
+def _sum_again(code: Assembly, pool: Pool) -> None:
+    """In float32, the channels of the last four whose bits are set in r6."""
+    x_zero, y_zero = pool.x.scaling.zero_point[0], pool.y.scaling.zero_point[0]
+    rows, columns, pitch = pool.runs
+    again = code.label()
+    code.place(again)
+    # The channel's place in the window is that of its output in the pixel.
+    code("rbit r7, r6", "clz r7, r7", "sub r0, r6, #1", "and r6, r6, r0", "sub r7, r7, #4")
+    code("add r7, r7, lr", f"vmov r0, {_Y}", "sub r0, r7, r0", f"vmov r1, {_WINDOW}")
+    code("add r0, r0, r1", "mov r1, #0", f"vmov {_REAL}, r1", f"movw r2, #{rows}")
+    code(f"movw r5, #{pool.channels}")
+    with code.repeat(rows):
+        code(f"movw r3, #{columns}")
+        with code.repeat(columns):
+            code("ldrsb r4, [r0]" if pool.is_signed else "ldrb r4, [r0]", "add r0, r0, r5")
+            _add(code, "r4", -x_zero, "r1")
+            code(f"vmov {_TERM}, r4", f"vcvt.f32.s32 {_TERM}, {_TERM}")
+            code(f"vmul.f32 {_TERM}, {_TERM}, {_X_SCALE}", f"vadd.f32 {_REAL}, {_REAL}, {_TERM}")
+            code("subs r3, r3, #1")
+        _add(code, "r0", pitch - columns * pool.channels, "r1")
+        code("subs r2, r2, #1")
+    code(f"vdiv.f32 {_REAL}, {_REAL}, {_COUNT}", f"vdiv.f32 {_REAL}, {_REAL}, {_Y_SCALE}")
+    code(f"vcvtr.s32.f32 {_REAL}, {_REAL}", f"vmov r0, {_REAL}")
+    _add(code, "r0", y_zero, "r1")
+    code(f"{'ssat' if pool.is_signed else 'usat'} r0, #8, r0", "strb r0, [r7]")
+    code("cmp r6, #0", f"bne {again}b")

@@ -1,0 +1,77 @@
+"""Pools for ArmDsp: of many windows, with ties and without, at the ends of the range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quantized_layers import LayersModel, Quantized
+
+
+@dataclass(frozen=True)
+class Pool:
+    """zeros: the zero points of input and output; scale: of the output, against the input's."""
+
+    op: str
+    channels: int
+    plane: tuple[int, int]
+    kernel: tuple[int, int]
+    strides: tuple[int, int] = (1, 1)
+    zeros: tuple[int, int] = (-128, -128)
+    scale: float = 1.0
+    dtype: str = "int8"
+    batch: int = 1
+    pads: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+    def add(self, model: LayersModel, name: str) -> None:
+        x_scale = 0.0231
+        shape = (self.batch, self.channels, *self.plane)
+        x = model.input(shape, Quantized(x_scale, self.zeros[0], self.dtype))
+        y = model.node(
+            self.op, [x], name, kernel_shape=self.kernel, strides=self.strides, pads=self.pads
+        )
+        model.output(y, Quantized(x_scale * self.scale, self.zeros[1], self.dtype))
+
+
+# Whose instructions are asserted: of the keyword spotting and image classification models.
+ODD = Pool("AveragePool", 64, (25, 5), (25, 5))
+EVEN = Pool("AveragePool", 64, (8, 8), (8, 8))
+LARGEST = Pool("MaxPool", 32, (16, 16), (2, 2), (2, 2), zeros=(0, 0))
+TAKEN = (
+    ODD,
+    EVEN,
+    LARGEST,
+    Pool("AveragePool", 256, (3, 3), (3, 3), zeros=(5, 17)),
+    Pool("AveragePool", 4, (2, 2), (1, 1), zeros=(127, -128), scale=0.3),
+    Pool("AveragePool", 20, (6, 8), (2, 2), (2, 2), zeros=(-3, -3)),
+    Pool("AveragePool", 12, (7, 9), (3, 2), (2, 3), zeros=(-7, 9), scale=1.7),
+    Pool("AveragePool", 16, (16, 16), (16, 16), zeros=(0, 0)),
+    Pool("AveragePool", 28, (8, 7), (8, 7), zeros=(128, 255), dtype="uint8", scale=0.6),
+    Pool("AveragePool", 8, (5, 4), (4, 3), dtype="uint8", zeros=(0, 0), batch=2),
+    Pool("AveragePool", 8, (4, 6), (2, 6), zeros=(127, 127)),
+    Pool("MaxPool", 4, (3, 3), (3, 3), zeros=(0, 0)),
+    Pool("MaxPool", 28, (7, 6), (3, 2), (2, 2), zeros=(0, 0)),
+    Pool("MaxPool", 12, (5, 5), (2, 2), (1, 1), zeros=(9, 9), dtype="uint8", batch=2),
+    Pool("MaxPool", 16, (9, 3), (4, 3), (3, 1), zeros=(0, 0)),
+)
+REFUSED = {
+    Pool("AveragePool", 6, (4, 4), (2, 2)): "it takes channels by 4, and there are 6",
+    Pool("AveragePool", 4, (4, 4), (3, 3), pads=(1, 1, 1, 1)): (
+        "its windows have no padding and no dilation"
+    ),
+    Pool("AveragePool", 4, (17, 17), (17, 17)): (
+        "its lanes hold the sum of 256 elements, not of 289"
+    ),
+    Pool("MaxPool", 4, (2, 19), (2, 17), zeros=(0, 0)): (
+        "its windows have 16 columns at most, or all of the input"
+    ),
+}
+
+
+def model(cases: Sequence[Pool], path: Path) -> Path:
+    """The layers are called by the numbers of the cases."""
+    made = LayersModel()
+    for index, case in enumerate(cases):
+        case.add(made, f"pool{index}")
+    return made.save(path)
