@@ -2,8 +2,8 @@
  *
  *   source model  tf2onnx, SHA-256
  *                 18e6f75aa296fec34e4ffda557340f23ab4d1a31057be47438f78b921c7cc534
- *   constants     27,700 bytes, as a file: SHA-256
- *                 260f95088b34b5338e625de5081b71ffb3b0a9b09afd6c6ce71b1382c116145e
+ *   constants     27,156 bytes, as a file: SHA-256
+ *                 80307df4829d918c8bbd37a70cb5b4ad974a2e7d4f6dda320c633e94ad086ec5
  *   workspace     9,792 bytes
  *   layers        12 with 2,656,768 multiply-accumulates
  *

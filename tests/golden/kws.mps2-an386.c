@@ -2,8 +2,8 @@
  *
  *   source model  tf2onnx, SHA-256
  *                 18e6f75aa296fec34e4ffda557340f23ab4d1a31057be47438f78b921c7cc534
- *   constants     27,700 bytes, as a file: SHA-256
- *                 260f95088b34b5338e625de5081b71ffb3b0a9b09afd6c6ce71b1382c116145e
+ *   constants     27,156 bytes, as a file: SHA-256
+ *                 80307df4829d918c8bbd37a70cb5b4ad974a2e7d4f6dda320c633e94ad086ec5
  *   workspace     9,792 bytes
  *   layers        12 with 2,656,768 multiply-accumulates
  *
@@ -44,7 +44,7 @@
 __asm__(".pushsection .rodata._mcu_kws_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_kws_weights, %object\n"
-        ".size _mcu_kws_weights, 27700\n"
+        ".size _mcu_kws_weights, 27156\n"
         "_mcu_kws_weights:\n"
         ".incbin \"network_kws.weights.bin\"\n"
         ".popsection");
@@ -84,7 +84,7 @@ MCU_CONSTANT(_mcu_kws_conv_5_factor,         float,      64, 25600,  256);
 MCU_CONSTANT(_mcu_kws_dense_1_weights,       int8_t,    768, 25856,  768);
 MCU_CONSTANT(_mcu_kws_dense_1_bias,          int32_t,    12, 26624,   48);
 MCU_CONSTANT(_mcu_kws_dense_1_factor,        float,       1, 26672,    4);
-MCU_CONSTANT(_mcu_kws_softmax_1_exponential, uint32_t,  256, 26676, 1024);
+MCU_CONSTANT(_mcu_kws_softmax_1_exponential, uint32_t,  120, 26676,  480);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -206,10 +206,12 @@ MCU_KERNEL void _mcu_kws_softmax_12_int8(const int8_t *x, int8_t *y, const uint3
     }
     uint32_t total = 0; /* the table's scale leaves room for every term */
     for (int32_t k = 0; k < 12; k++) {
-        total += exponential[largest - x[k]];
+        const int32_t below = largest - x[k];
+        total += below < 120 ? exponential[below] : 0U;
     }
     for (int32_t k = 0; k < 12; k++) {
-        const uint32_t term = exponential[largest - x[k]];
+        const int32_t below = largest - x[k];
+        const uint32_t term = below < 120 ? exponential[below] : 0U;
         const float scaled = (float)term / (float)total / 0.00390625F;
         y[k] = (int8_t)(_mcu_kws_quantize(scaled, 0.0F, 255.0F) - 128);
     }

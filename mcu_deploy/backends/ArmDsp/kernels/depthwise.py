@@ -312,8 +312,14 @@ def _rows(layer: Convolution, lines: Lines) -> Assembly:
         code(f"smulbb {first}, r9, r11", f"smultb {second}, r9, r11")
         code(f"pkhbt {first}, {first}, r10, lsl #16", f"pkhbt {second}, r10, {second}, lsl #16")
     code(f"vmov {_SCALE}, s2")
-    for inside, of in groupby(range(lines.band), lines.rows_inside):
-        count = len([*of])
+    segments = [
+        (inside, len([*of])) for inside, of in groupby(range(lines.band), lines.rows_inside)
+    ]
+    has_edges = segments[0] == ((1, 2), 1) and segments[-1] == ((0, 1), 1)
+    if has_edges:
+        _to_line(code, lines, 1)
+        segments = segments[1:-1]
+    for inside, count in segments:
         if count == 1:
             _Line(code, layer, lines, inside).all()
             continue
@@ -322,7 +328,33 @@ def _rows(layer: Convolution, lines: Lines) -> Assembly:
         with code.repeat(count):
             _Line(code, layer, lines, inside).all()
             code("vmov r6, s3", "cmp r12, r6")
+    if has_edges:
+        _edges(code, layer, lines)
     return code
+
+
+def _to_line(code: Assembly, lines: Lines, by: int) -> None:
+    """So many output lines on, or back."""
+    _add(code, "r12", "r12", by * lines.stride * lines.line_bytes)
+    _add(code, "lr", "lr", by * lines.pitch[1][1])
+
+
+def _edges(code: Assembly, layer: Convolution, lines: Lines) -> None:
+    """The first and the last line, which lack a row of the kernel each, by one piece of code.
+
+    It begins at the last line. The code has the kernel's rows 1 and 2, which it finds one line
+    further for the last line, and it gets rows 0 and 1 in their place for that.
+    """
+    code(f"sub r6, r12, #{lines.line_bytes}", "vmov s3, r6", "vmov s5, lr")
+    _to_line(code, lines, 1 - lines.lines[1])
+    again, done = code.label(), code.label()
+    code.place(again)
+    with code.times(2):
+        _Line(code, layer, lines, (1, 2)).all()
+        code("vmov r6, s3", "mov r12, r6", f"cbz r6, {done}f")
+    code("vmov lr, s5", "mov r6, #0", "vmov s3, r6")
+    code("mov r4, r2", "mov r5, r3", "mov r2, r0", "mov r3, r1", f"b {again}b")
+    code.place(done)
 
 
 class _Line:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mcu_deploy.arithmetic import exponential_table
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, render, rule, workload
 from mcu_deploy.backends.interface import (
@@ -46,7 +48,8 @@ def _create(layer: Layer) -> Workload:
         return workload(layer, function, (INPUT, OUTPUT), headers=("math.h",), in_place=in_place)
     out = output_quantization(layer)
     table, _ = exponential_table(x.type.scaling.scale[0], size)
-    values |= {"store": out.store, "scale": out.scale}
+    table = np.trim_zeros(table, "b")
+    values |= {"store": out.store, "scale": out.scale, "entries": table.size}
     function = CFunction(
         stem("softmax", x.type.dtype.value, size),
         (
