@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from command_line import call
 from sampling import first
 
 from mcu_deploy.api.building import build
@@ -74,16 +76,22 @@ def test_modelled_cycles_are_those_of_the_reference(
     assert modelled.total == pytest.approx(cycles, rel=0.01)
     # the layers one by one, which are counted in another run, and what is around them
     assert 0 < modelled.total - sum(modelled.layers) < 2_000
-    shown = profile(folder)
-    assert (shown.cycles, shown.timings) == (modelled.total, f"cortex-{core}")
-    assert [layer.cycles for layer in shown.layers] == [*modelled.layers]
-    assert sum(layer.share for layer in shown.layers) == pytest.approx(1, abs=0.001)
-    convolutions = [layer for layer in shown.layers if layer.macs]
+    shown = json.loads(call("profile", folder.directory, "--json").stdout)
+    assert (shown["modelled_cycles"], shown["instructions"]) == (modelled.total, counts.total)
+    assert shown["profile"]["timings"] == f"cortex-{core}"
+    layers = shown["layers"]
+    assert [layer["modelled_cycles"] for layer in layers] == [*modelled.layers]
+    assert sum(layer["share"] for layer in layers) == pytest.approx(1, abs=0.001)
+    convolutions = [layer for layer in layers if layer["macs"]]
     if not folder.board.dsp:
-        assert {layer.floor for layer in convolutions} == {None}
+        assert {(layer["floor"], layer["above_floor"]) for layer in convolutions} == {(None, None)}
     else:
-        assert all(layer.floor == layer.macs // 2 for layer in convolutions)
-        assert all((layer.above_floor or 0) > 0 for layer in convolutions)
+        assert all(layer["floor"] == layer["macs"] // 2 for layer in convolutions)
+        assert all(layer["above_floor"] > 0 for layer in convolutions)
+    table = call("profile", folder.directory).stdout
+    assert f"modelled by the timings of the cortex-{core}" in table
+    assert f" {convolutions[0]['modelled_cycles']:,} " in table
+    assert max(map(len, table.splitlines())) <= 100
 
 
 @pytest.mark.matrix
