@@ -1,0 +1,58 @@
+"""Sums and differences for ArmDsp: of two scales, with every rest, at the ends of the range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quantized_layers import LayersModel, Quantized
+
+
+@dataclass(frozen=True)
+class Sum:
+    """scales and zeros: of both operands and the output."""
+
+    elements: int
+    scales: tuple[float, float, float] = (0.0393936, 0.1041950, 0.0447614)
+    zeros: tuple[int, int, int] = (-128, 4, -17)
+    op: str = "Add"
+    dtype: str = "int8"
+    other: tuple[int, ...] = ()
+
+    def add(self, model: LayersModel, name: str) -> None:
+        a, b, y = (
+            Quantized(scale, zero, self.dtype)
+            for scale, zero in zip(self.scales, self.zeros, strict=True)
+        )
+        first = model.input((1, self.elements), a)
+        second = model.input(self.other or (1, self.elements), b)
+        model.output(model.node(self.op, [first, second], name), y)
+
+
+# Whose instructions are asserted: as in the image classification model.
+LARGE = Sum(4096)
+TAKEN = (
+    LARGE,
+    Sum(8, (0.05, 0.05, 0.05), (0, 0, 0)),
+    Sum(13, (0.0310177, 0.0770329, 0.0501713), (127, -128, 127)),
+    Sum(22, (0.2003413, 0.0100371, 0.0602311), (-128, 127, -128), op="Sub"),
+    Sum(31, (0.0123127, 0.0321547, 0.0411337), (0, 9, 0)),
+    Sum(48, (0.7012939, 0.9009173, 0.1003391), (-5, 6, -7)),
+    Sum(63, (0.0301241, 0.0401339, 0.0702713), (0, 255, 0), dtype="uint8"),
+    Sum(36, (0.0441419, 0.0223127, 0.0301703), (128, 3, 255), op="Sub", dtype="uint8"),
+)
+REFUSED = {
+    Sum(16, (0.1, 0.1, 0.2)): "no integers round its real numbers as float32 does",
+    Sum(16, (9.0, 0.1, 0.001)): "no integers round its real numbers as float32 does",
+    Sum(16, other=(1, 1)): "it adds tensors of one shape",
+    Sum(5): "there are less than 8 elements",
+}
+
+
+def model(cases: Sequence[Sum], path: Path) -> Path:
+    """The layers are called by the numbers of the cases."""
+    made = LayersModel()
+    for index, case in enumerate(cases):
+        case.add(made, f"sum{index}")
+    return made.save(path)

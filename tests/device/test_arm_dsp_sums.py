@@ -1,0 +1,32 @@
+"""ArmDsp's sums and differences on the cores: the oracle's bits, and their instructions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arm_dsp_sum_cases import LARGE, REFUSED, TAKEN, model
+from quantized_layers import extremes
+from sampling import first
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.validating import validate
+from mcu_deploy.options import Options
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+
+@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500"]))
+def test_every_pair_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
+    path = model([*TAKEN, *REFUSED], tmp_path / "sums.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"))
+    built = build(path, board, tmp_path / "build", options=options)
+    backends = {layer.name: layer.backend for layer in built.report.layers}
+    answers = [backends[f"sum{n}"] for n in range(len(TAKEN) + len(REFUSED))]
+    assert answers == ["ArmDsp"] * len(TAKEN) + ["CpuRef"] * len(REFUSED)
+    assert validate(built.directory, extremes(path)).passed
+    if board == "mps2-an386":
+        counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
+        # of each element two multiplications and what saturates it
+        assert 3 * LARGE.elements < counts["sum0"] <= 5.7 * LARGE.elements
