@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mcu_deploy import choose, codegen, formats, hygiene, passes, plan
 from mcu_deploy.backends import measured as measured_costs
+from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.backends.measured import MeasuredCosts
 from mcu_deploy.boards import Board
@@ -20,7 +21,7 @@ from mcu_deploy.compiled import CompiledModel, Network
 from mcu_deploy.errors import BackendFault, HygieneError, McuDeployError, ModelError
 from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.formats.obstacles import Obstacle
-from mcu_deploy.ir import EdgeId, Graph, naming
+from mcu_deploy.ir import EdgeId, Graph, NodeId, naming
 from mcu_deploy.options import AUTO, Options
 from mcu_deploy.passes import exposing, flow, layouts, splitting
 from mcu_deploy.plan import memory_pools
@@ -115,19 +116,22 @@ def _compile(
     """From the simplified graph to a plan, by the backends that the session has now."""
     target = target_of(board)
     preference = session.preference(board.core, options.backends)
+    # Conversions belong to no group: whoever has them, be it named or not.
+    known = {backend.id for backend in preference}
+    everyone = (*preference, *(b for b in session.preference(board.core) if b.id not in known))
     choosing = choose.Choosing(
         _layer_backends(session, board, options),
         _strategy(options),
         not options.layers_all,
         options.optimize_for,
         functools.partial(_peak, source, board, options, {}),
+        functools.partial(_measured, everyone, target, measured)
+        if measured.by_fingerprint
+        else None,
     )
     graph, assignment = choose.assign(source.graph, preference, target, choosing)
     graph, assignment, exposure = _lay_out(source, graph, assignment)
-    # Conversions belong to no group: whoever has them, be it named or not.
-    known = {backend.id for backend in preference}
-    others = [b for b in session.preference(board.core) if b.id not in known]
-    selection = select.select(graph, assignment, (*preference, *others), target, measured)
+    selection = select.select(graph, assignment, everyone, target, measured)
     calls = (*selection.acquire, *selection.release)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     chosen = planning(board, options, pinned)
@@ -157,6 +161,20 @@ def _peak(
     choices = select.unmade(graph, assignment, target_of(board), known)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     return plan.make(graph, choices, planning(board, options, pinned), (), exposure).bytes
+
+
+def _measured(
+    backends: Sequence[Backend], target: Target, measured: MeasuredCosts,
+    graph: Graph, assignment: choose.Assignment,
+) -> dict[NodeId, Cost | None]:  # fmt: skip
+    """What the layers of a cover cost, by the fingerprints of workloads that are made for that."""
+    graph = layouts.assign(graph, assignment)
+    selection = select.select(graph, assignment, backends, target, measured)
+    return {
+        c.layer.node.id: measured.of(c.workload)
+        for c in selection.choices  # those of the graphs inside were asked for by themselves
+        if isinstance(c, select.Choice) and not c.workload.is_view
+    }
 
 
 def _strategy(options: Options) -> str:

@@ -83,6 +83,15 @@ class Costs:
         value = self.cycles if unit is Unit.CYCLES else self.instructions
         return None if value is None else Cost(value, unit, self.known)
 
+    def known_as(self, cost: Cost) -> Costs:
+        """With the run time that was measured. Instructions do not take the place of cycles, which
+        are what is compared."""
+        if cost.unit is Unit.INSTRUCTIONS and self.cycles is not None:
+            return self
+        in_cycles = cost.unit is Unit.CYCLES
+        instructions, cycles = (None, cost.value) if in_cycles else (cost.value, None)
+        return Costs(self.macs, instructions, cycles, self.flash, cost.known, self.code)
+
     @property
     def stated(self) -> Cost | None:
         """The run time as it is shown: in cycles where it says them, else in instructions."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mcu_deploy.backends.cost import Cost, Costs, Known, Unit
+from mcu_deploy.backends.cost import Cost, Known, Unit
 from mcu_deploy.backends.workload import Workload
 from mcu_deploy.errors import ModelError
 
@@ -28,22 +28,16 @@ class MeasuredCosts:
     by_fingerprint: Mapping[str, Cost] = field(default_factory=dict)
 
     def has(self, workload: Workload) -> bool:
-        return bool(self.by_fingerprint) and workload.fingerprint in self.by_fingerprint
+        return self.of(workload) is not None
+
+    def of(self, workload: Workload) -> Cost | None:
+        """What a workload costs, where it was measured."""
+        return self.by_fingerprint.get(workload.fingerprint) if self.by_fingerprint else None
 
     def applied(self, workload: Workload) -> Workload:
-        """The workload with its measured cost in the place of the backend's own.
-
-        Instructions do not take the place of cycles, which are what is compared.
-        """
-        if not self.has(workload):
-            return workload
-        cost, own = self.by_fingerprint[workload.fingerprint], workload.costs
-        if cost.unit is Unit.INSTRUCTIONS and own.cycles is not None:
-            return workload
-        in_cycles = cost.unit is Unit.CYCLES
-        instructions, cycles = (None, cost.value) if in_cycles else (cost.value, None)
-        costs = Costs(own.macs, instructions, cycles, own.flash, cost.known)
-        return replace(workload, costs=costs)
+        """The workload with its measured cost in the place of the backend's own."""
+        cost = self.of(workload)
+        return workload if cost is None else replace(workload, costs=workload.costs.known_as(cost))
 
 
 NOT_MEASURED = MeasuredCosts()

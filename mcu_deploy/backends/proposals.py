@@ -55,8 +55,8 @@ class Proposal:
     replacement: the graph that takes the part's place if this wins, as `Substitution` has it; None
     leaves the part, then a single node, as it is. layouts: how the tensors of each node of what
     comes into the graph must lie, in the order of the nodes; SAME and VIEW are for a node alone.
-    make: called if this wins, once, with the layers in that order. title: for people, such as
-    "depthwise3x3 + conv1x1".
+    make: called with the layers in that order if this wins, and before that where costs were
+    measured, which are known by the workloads. title: for people, such as "depthwise3x3 + conv1x1".
     """
 
     part: SubgraphView

@@ -18,7 +18,7 @@ from mcu_deploy.backends.interface import (
     Target,
     layer_of,
 )
-from mcu_deploy.choose.model import Candidate, Part
+from mcu_deploy.choose.model import Part
 from mcu_deploy.choose.offers import ask, estimated, part_of
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, GraphEditor, NodeId
@@ -57,13 +57,11 @@ def checked(backend: str, view: SubgraphView, answer: OptimizationViews) -> Opti
     return answer
 
 
-def proposed(
-    backend: Backend, graph: Graph, substitution: Substitution, target: Target
-) -> tuple[Part, tuple[Candidate, ...]]:
-    """A substitution as a part that competes, and what computes each of its new nodes.
+def proposed(backend: Backend, graph: Graph, substitution: Substitution, target: Target) -> Part:
+    """A substitution as a part that competes.
 
-    Its price is the sum of what the backend estimates of these. Raises BackendFault where it does
-    not fit, or where the backend does not compute what it made.
+    Its price is the sum of what the backend estimates of its nodes. Raises BackendFault where it
+    does not fit, or where the backend does not compute what it made.
     """
     part = substitution.substitutable
     replacement = GraphEditor(substitution.replacement).finish()  # without dead parts
@@ -95,7 +93,7 @@ def proposed(
         part, Price(Costs.sum(c.costs for c in made), code), _by_factory, replacement,
         tuple(c.support.layout for c in made), " + ".join(n.op for n in replacement.nodes),
     )  # fmt: skip
-    return part_of(backend.id, proposal, replacement, asked=True), tuple(made)
+    return part_of(backend.id, proposal, replacement, tuple(made))
 
 
 def _by_factory(*_: object) -> tuple[()]:

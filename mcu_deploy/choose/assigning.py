@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from mcu_deploy import operators
 from mcu_deploy.backends.interface import HOST, Backend, Proposal, Proposes, Target, yes
-from mcu_deploy.choose import arm_nn, convex, offers, overrides, strategies
+from mcu_deploy.choose import arm_nn, convex, measuring, offers, overrides, strategies
 from mcu_deploy.choose.model import (
     Assignment,
     Candidate,
@@ -40,6 +40,7 @@ class Choosing:
 
     layer_backends: who must compute a layer, by its name. strategy: of strategies/. optimize:
     whether nodes may be replaced. goal: of `goals.GOALS`. peak: what the planner says of a cover.
+    measured: what the layers of a cover cost, where that was measured.
     """
 
     layer_backends: Mapping[str, Backend] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Choosing:
     optimize: bool = True
     goal: str = "speed"
     peak: Peak | None = None
+    measured: measuring.Measured | None = None
 
 
 def assign(
@@ -114,8 +116,6 @@ class _Covering:
         self.offers = offers.Offers()
         self.pinned: dict[NodeId, Backend] = {}
         self.subgraphs: dict[NodeId, Mapping[str, Assignment]] = {}
-        # What backends made of their own layers when they were asked to optimise them.
-        self.made: dict[int, tuple[Candidate, ...]] = {}
         self.optimized: set[tuple[str, tuple[NodeId, ...]]] = set()
 
     def run(self) -> tuple[Graph, Assignment]:
@@ -185,7 +185,7 @@ class _Covering:
         found = offers.collect(self.graph, wanted, asked, self.target, self.barred)
         self.offers.candidates.update(found.candidates)
         self.offers.refusals.update(found.refusals)
-        own = [part for part in self.offers.parts if part.asked]
+        own = [part for part in self.offers.parts if part.made is not None]
         self.offers.parts = [*found.parts, *own] if self.choosing.optimize else []
         self._require_pinned()
 
@@ -220,16 +220,20 @@ class _Covering:
         for node in orphans:
             self.graph = expand(self.graph, node.id)
 
-    def _cover(self) -> Cover:
+    def _problem(self) -> Problem:
         nodes = self.graph.topology.nodes
         candidates = {n: c for n, c in self.offers.candidates.items() if n in nodes}
         peak = self.choosing.peak
-        problem = Problem(
+        return Problem(
             self.graph, candidates, {}, tuple(self._parts()), self.choosing.goal,
             None if peak is None else lambda cover: peak(*self._apply(cover)),
             tuple(b.id for b in self.preference),
         )  # fmt: skip
-        found = strategies.find(self.choosing.strategy)(problem)
+
+    def _cover(self) -> Cover:
+        if self.choosing.measured is not None:
+            measuring.apply(self.offers, self._problem(), self._apply, self.choosing.measured)
+        found = strategies.find(self.choosing.strategy)(self._problem())
         cover = found if isinstance(found, Cover) else Cover(dict(found))
         self._require_whole(cover)
         return cover
@@ -271,10 +275,9 @@ class _Covering:
                 self._bar(node, backend.id)
                 is_new = True
             for substitution in answer.substitutions if rounds <= ROUNDS else ():
-                part, made = arm_nn.proposed(backend, self.graph, substitution, self.target)
+                part = arm_nn.proposed(backend, self.graph, substitution, self.target)
                 if all(p.nodes != part.nodes for p in self.offers.parts if p.backend == backend.id):
                     self.offers.parts.append(part)
-                    self.made[id(part)] = made
                     is_new = True
         return is_new
 
@@ -305,7 +308,7 @@ class _Covering:
         for part in cover.parts:
             assert part.proposal.replacement is not None
             new = put(editor, part.proposal.part, part.proposal.replacement)
-            made = self.made.get(id(part)) or _wholes(part)
+            made = _wholes(part) if part.made is None else part.made
             for place, (node, candidate) in enumerate(zip(new, made, strict=True)):
                 taken[node] = candidate
                 chosen_by[node] = f"made by {part.backend}"

@@ -30,16 +30,16 @@ class Candidate:
 class Part:
     """What a backend proposes to replace: one node or several, which no path leaves and re-enters.
 
-    reads, writes: how the tensors at its borders must lie. asked: whether the backend was asked
-    for it by `optimize_subgraph`; then a part without a price is the backend's own word against
-    its own layers, and wins against these.
+    reads, writes: how the tensors at its borders must lie. made: of a part that the backend was
+    asked for by `optimize_subgraph`, who computes each of its new nodes; then a part without a
+    price is the backend's own word against its own layers, and wins against these.
     """
 
     backend: str
     proposal: Proposal
     reads: Mapping[EdgeId, LayoutRule]
     writes: Mapping[EdgeId, LayoutRule]
-    asked: bool = False
+    made: tuple[Candidate, ...] | None = None
 
     @property
     def nodes(self) -> frozenset[NodeId]:

@@ -126,7 +126,9 @@ def _competing(
     return part_of(backend, proposal, proposal.replacement)
 
 
-def part_of(backend: str, proposal: Proposal, replacement: Graph, asked: bool = False) -> Part:
+def part_of(
+    backend: str, proposal: Proposal, replacement: Graph, made: tuple[Candidate, ...] | None = None
+) -> Part:
     """A part whose borders lie as the nodes of its replacement that touch them want it."""
     rules: dict[EdgeId, LayoutRule] = {}
     for node, rule in zip(replacement.nodes, proposal.layouts, strict=True):
@@ -140,7 +142,7 @@ def part_of(backend: str, proposal: Proposal, replacement: Graph, asked: bool = 
     part = proposal.part
     return Part(
         backend, proposal, at(part.inputs, replacement.inputs),
-        at(part.outputs, replacement.outputs), asked,
+        at(part.outputs, replacement.outputs), made,
     )  # fmt: skip
 
 

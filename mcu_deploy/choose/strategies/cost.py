@@ -133,7 +133,7 @@ def _whole(problem: Problem, part: Part, unit: Unit) -> Option | None:
     """
     price = part.proposal.price.costs.price(unit)
     value = None if price is None else price.value
-    if value is None and part.asked:
+    if value is None and part.made is not None:
         own = [
             c.costs.price(unit)
             for n in part.nodes
