@@ -94,11 +94,13 @@ class Operator:
     is one integer node where these inputs and the outputs are quantized alike.
 
     view: its result may be the bytes of its first input, seen otherwise. elementwise: each element
-    of its result is made of that of the first input at the same place. exact: each element is
-    rounded by itself as IEEE 754 says, so float32 gives the same bits everywhere. takes_clamp: it
-    has the attribute "activation". has_weights: products of its first two inputs are summed, in
-    int32 where both are quantized. real_parameters: its inputs behind the first are parameters,
-    which it reads as real numbers. converts: it is a border between integers and real numbers.
+    of its result is made of that of the first input at the same place; broadcasts: of those of all
+    inputs at the same place. monotone: as an input rises, the others fixed, each element of the
+    result only rises or only falls. exact: each element is rounded by itself as IEEE 754 says, so
+    float32 gives the same bits everywhere. takes_clamp: it has the attribute "activation".
+    has_weights: products of its first two inputs are summed, in int32 where both are quantized.
+    real_parameters: its inputs behind the first are parameters, which it reads as real numbers.
+    converts: it is a border between integers and real numbers.
     """
 
     name: str
@@ -109,6 +111,8 @@ class Operator:
     moves: slice | None = None
     view: bool = False
     elementwise: bool = False
+    broadcasts: bool = False
+    monotone: bool = False
     exact: bool = False
     takes_clamp: bool = False
     has_weights: bool = False

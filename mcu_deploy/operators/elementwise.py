@@ -32,7 +32,10 @@ def binary(name: str, function: Callable[[Array, Array], Array]) -> Operator:
         result = function(call.value(0), call.value(1))
         return [clip(result, call.activation) if call.results[0].dtype.is_float else result]
 
-    return Operator(name, evaluate, quantized="real", exact=True, takes_clamp=True)
+    return Operator(
+        name, evaluate, quantized="real", broadcasts=True, monotone=name != "Div", exact=True,
+        takes_clamp=True,
+    )  # fmt: skip
 
 
 def _sigmoid(x: float, _: Mapping[str, Any]) -> float:

@@ -61,8 +61,8 @@ def _maximum(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("AveragePool", _average, quantized="real", takes_clamp=True),
-    Operator("GlobalAveragePool", _average, quantized="real", takes_clamp=True),
+    Operator("AveragePool", _average, quantized="real", monotone=True, takes_clamp=True),
+    Operator("GlobalAveragePool", _average, quantized="real", monotone=True, takes_clamp=True),
     Operator("MaxPool", _maximum, moves=FIRST),
     Operator("GlobalMaxPool", _maximum, moves=FIRST),
 )

@@ -78,8 +78,8 @@ def _log_sum_exp(rows: Array) -> Array:
 
 
 OPERATORS = (
-    Operator("ReduceMean", _reduce, quantized="real"),
-    Operator("ReduceSum", _reduce, quantized="real"),
+    Operator("ReduceMean", _reduce, quantized="real", monotone=True),
+    Operator("ReduceSum", _reduce, quantized="real", monotone=True),
     Operator("ReduceMax", _reduce, moves=FIRST),
     Operator("ReduceMin", _reduce, moves=FIRST),
     *(

@@ -74,9 +74,9 @@ def _rows_times_weights(call: Call) -> int:
 
 
 OPERATORS = (
-    Operator("Add", _sum, domain="tflite"),
-    Operator("Sub", _sum, domain="tflite"),
-    Operator("Mul", _product, domain="tflite"),
+    Operator("Add", _sum, domain="tflite", broadcasts=True, monotone=True),
+    Operator("Sub", _sum, domain="tflite", broadcasts=True, monotone=True),
+    Operator("Mul", _product, domain="tflite", broadcasts=True),
     Operator("Conv", _conv, conv.macs, domain="tflite"),
     Operator("FullyConnected", _fully_connected, _rows_times_weights, domain="tflite"),
 )

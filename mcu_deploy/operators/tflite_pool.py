@@ -59,8 +59,8 @@ def _reduce(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("AveragePool", _average, domain="tflite"),
-    Operator("MaxPool", _maximum, domain="tflite"),
-    Operator("ReduceMean", _reduce, domain="tflite"),
+    Operator("AveragePool", _average, domain="tflite", monotone=True),
+    Operator("MaxPool", _maximum, domain="tflite", monotone=True),
+    Operator("ReduceMean", _reduce, domain="tflite", monotone=True),
     Operator("ReduceSum", _reduce, domain="tflite"),
 )

@@ -20,7 +20,7 @@ def _variadic(name: str, function: Callable[[Array, Array], Array], *, exact: bo
     def evaluate(call: Call) -> list[Array]:
         return [np.broadcast_to(_fold(call, function), call.results[0].shape)]
 
-    return Operator(name, evaluate, quantized="real", exact=exact)
+    return Operator(name, evaluate, quantized="real", broadcasts=True, monotone=True, exact=exact)
 
 
 def _mean(call: Call) -> list[Array]:
@@ -33,5 +33,5 @@ OPERATORS = (
     _variadic("Max", np.maximum, exact=True),
     _variadic("Min", np.minimum, exact=True),
     _variadic("Sum", np.add, exact=False),
-    Operator("Mean", _mean, quantized="real"),
+    Operator("Mean", _mean, quantized="real", broadcasts=True, monotone=True),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.operators import Call, Operator, registry
 from mcu_deploy.operators.base import evaluate
 
@@ -35,3 +35,33 @@ def test_facts_go_together() -> None:
         assert not operator.real_parameters or operator.quantized is not None, name
         assert not (operator.has_weights and operator.moves is not None), name
         assert not operator.converts or operator.quantized is None, name
+
+
+_MONOTONE = [o for o in registry().values() if o.monotone]
+
+
+@pytest.mark.parametrize("operator", _MONOTONE, ids=lambda o: f"{o.domain}_{o.name}")
+def test_results_rise_or_fall_all_the_way(operator: Operator) -> None:
+    """Along a chain of tensors, each nowhere lower than the one before, every element of the
+    result only rises or only falls; whichever input it is, with the others fixed."""
+    count = 2 if operator.broadcasts else 1
+    windowed = (1, 3, 3, 3) if operator.name in ("AveragePool", "MaxPool") else (1, 3, 1, 1)
+    of_x, of_y = (
+        TensorType(DType.INT8, shape, Quantization((scale,), (zero,)))
+        for shape, scale, zero in (
+            ((1, 3, 4, 4), 0.05, -3), ((1, 3, 4, 4) if count == 2 else windowed, 0.31, 5),
+        )
+    )  # fmt: skip
+    attributes = {"kernel_shape": (2, 2), "axes": (2, 3), "keepdims": 1}
+    rng = np.random.default_rng(0)
+    for chained in range(count):
+        fixed = rng.integers(-128, 128, of_x.shape).astype(np.int8)
+        chain = np.sort(rng.integers(-128, 128, (60, *of_x.shape)), axis=0).astype(np.int8)
+        results = []
+        for x in chain:
+            values = tuple(x if i == chained else fixed for i in range(count))
+            call = Call(operator.name, attributes, values, (of_x,) * count, (of_y,))
+            results.append(evaluate(operator, call)[0].astype(int))
+        steps = np.diff(results, axis=0)
+        assert np.all((steps >= 0).all(axis=0) | (steps <= 0).all(axis=0))
+        assert steps.any()
