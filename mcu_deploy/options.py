@@ -221,8 +221,8 @@ class Options(Checked):
     compute a layer, by its name. strategy: how the others are given to backends, "greedy", "cost"
     or one that is installed; "auto": greedy where `backends` are given, else cost. optimize_for:
     "balanced", "speed", "size" or "ram". weights: "incbin" or "array". layers_all: no fusion that
-    the arithmetic does not ask for, no memory shared, so that every tensor can be read after a
-    run. no_float: layers that compute real numbers are an error. debug: with debug information.
+    the arithmetic does not ask for, no channel left out, no memory shared, so that every tensor can
+    be read after a run. no_float: layers that compute real numbers are an error. debug: with debug information.
     shapes: of inputs, by name. requests: kept tensors, partitions and states. io: inputs and
     outputs lie in the "arena" or at the "caller". arena: networks of one firmware have "separate"
     workspaces, or take turns in a "shared" one, beside which what outlives a run lies in a pool of

@@ -20,6 +20,7 @@ from mcu_deploy.device import Device
 from mcu_deploy.errors import shorten
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import EdgeId
+from mcu_deploy.passes.thinning import Removed, removed
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,12 @@ class LayerDifference:
 
 @dataclass(frozen=True)
 class LayerComparison:
-    """compared: how many tensors were compared in all samples; absent: (tensor, reason)."""
+    """compared: how many tensors were compared in all samples; thinner: (tensor, which of its
+    channels are not there); absent: (tensor, reason)."""
 
     compared: int
     tensors: tuple[str, ...]
+    thinner: tuple[tuple[str, Removed], ...]
     absent: tuple[tuple[str, str], ...]
     differences: tuple[LayerDifference, ...]
 
@@ -72,7 +75,10 @@ def compare_layers(
         differences += found.differences()
         compared += found.compared
     graph = network.whole_graph
-    tensors = tuple(graph.edge_name(o.edge) for s in _once(network) for o in s.choice.layer.outputs)
+    edges = [o.edge for step in _once(network) for o in step.choice.layer.outputs]
+    tensors = tuple(graph.edge_name(edge) for edge in edges)
+    gone = [(graph.edge_name(edge), removed(graph, edge)) for edge in edges]
+    thinner = tuple((name, what) for name, what in gone if what is not None)
     inside = [
         (
             graph.edge_name(o.edge),
@@ -83,7 +89,7 @@ def compare_layers(
         for o in step.choice.layer.outputs
     ]
     absent = (*absent_tensors(network), *inside)
-    return LayerComparison(compared, tensors, absent, tuple(differences))
+    return LayerComparison(compared, tensors, thinner, absent, tuple(differences))
 
 
 def _once(network: Network) -> list[Any]:

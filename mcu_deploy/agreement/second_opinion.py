@@ -17,6 +17,7 @@ from mcu_deploy.arithmetic import dequantize, quantize
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
 from mcu_deploy.ir.types import channels_last
+from mcu_deploy.passes.thinning import removed
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def compare_with(graph: Graph, tensors: Mapping[str, Array], is_tflite: bool = F
     known: dict[EdgeId, Array] = dict(graph.data.constants)
     for edge, name in graph.topology.edges.items():
         if edge not in known and name in tensors:
-            value = _as(tensors[name], graph.type(edge), is_tflite)
+            value = _left(graph, edge, tensors[name], is_tflite)
             if value is not None:
                 known[edge] = value
     found: list[Disagreement] = []
@@ -101,6 +102,15 @@ def _judge(
     count, worst = int(wrong.sum()), float(np.nanmax(apart))
     name = graph.edge_name(edge)
     return [Disagreement(node.short, node.op, name, count, ours.size, worst, rule)]
+
+
+def _left(graph: Graph, edge: EdgeId, value: Array, is_tflite: bool) -> Array | None:
+    """What an edge holds of another program's tensor, which has all channels of the model's."""
+    type_, gone = graph.type(edge), removed(graph, edge)
+    if gone is None:
+        return _as(value, type_, is_tflite)
+    whole = _as(value, gone.whole(type_), is_tflite)
+    return None if whole is None else gone.taken(whole)
 
 
 def _as(value: Array, type_: TensorType, is_tflite: bool) -> Array | None:

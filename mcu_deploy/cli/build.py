@@ -88,6 +88,11 @@ def _print(report: Report, folder: str) -> None:
             used = f"measured costs of {costs.layers} of {len(n.layers)} layers"
             out.print(escape(f"{n.name}: {used}, from {costs.file}"))
     for n in report.networks:
+        if gone := [layer.removed for layer in n.layers if layer.removed]:
+            count, total = sum(r.channels for r in gone), sum(r.of for r in gone)
+            text = f"{count:,} of {total:,} channels of {len(gone)} layers are removed"
+            out.print(escape(f"{n.name}: {text}: constant, or nothing reads them"))
+    for n in report.networks:
         for line in float_lines(n.float_layers, len(n.layers), n.name):
             out.print(escape(line))
     out.print(

@@ -124,6 +124,10 @@ def _as_json(report: Report, result: Validation) -> dict[str, Any]:
             else {
                 "compared": layers.compared,
                 "tensors": list(layers.tensors),
+                "thinner": [
+                    {"tensor": t, "axis": r.axis, "removed": list(r.indices), "of": r.size}
+                    for t, r in layers.thinner
+                ],
                 "absent": [{"tensor": t, "reason": r} for t, r in layers.absent],
                 "differences": [str(d) for d in layers.differences],
             },
@@ -187,6 +191,13 @@ def _print_layers(layers: LayerComparison) -> None:
         f"layers: {len(layers.tensors)} tensors compared in every sample "
         f"({layers.compared} comparisons), {len(layers.differences)} differ"
     )
+    if layers.thinner:
+        count = sum(len(gone.indices) for _, gone in layers.thinner)
+        total = sum(gone.size for _, gone in layers.thinner)
+        out.print(
+            f"  {len(layers.thinner)} of them lack {count:,} of their {total:,} channels, which "
+            "are constant or not read (--json lists them; --layers all compares all)"
+        )
     reasons: dict[str, int] = {}
     for _, reason in layers.absent:
         kind = "fused into another layer" if reason.startswith("fused") else reason

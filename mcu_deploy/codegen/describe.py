@@ -9,6 +9,7 @@ import numpy as np
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import COLUMNS, table, thousands
 from mcu_deploy.ir import Graph, Node, Quantization, TensorType
+from mcu_deploy.passes.thinning import removed
 from mcu_deploy.plan import InPool, Plan, Step
 
 _LONGEST = 56
@@ -132,6 +133,9 @@ def layer(graph: Graph, step: Step, indent: int) -> tuple[str, ...]:
     given = [o.type for o in view.inputs if o is not None and o.constant is None]
     inputs = ", ".join(map(type_name, given))
     outputs = ", ".join(type_name(o.type) for o in view.outputs)
+    gone = removed(graph, view.output.edge) if view.outputs else None
+    if gone is not None:
+        outputs += f", {gone.size - len(gone.indices)} of {gone.size} channels"
     macs = f"; {thousands(view.macs)} MACs" if view.macs else ""
     computed = f"{inputs}{' ' if inputs else ''}-> {outputs}{macs}"
     whole = f"{title}: {computed}"

@@ -22,6 +22,7 @@ from mcu_deploy.passes import (
     qdq,
     quantization,
     subgraphs,
+    thinning,
     weights,
 )
 
@@ -31,7 +32,8 @@ Pass = Callable[[Graph], Graph]
 def passes(*, fuse: bool = True) -> tuple[tuple[str, Pass], ...]:
     """The passes by name, in order.
 
-    fuse: whether operators are merged where the model's arithmetic does not ask for it.
+    fuse: whether operators are merged where the model's arithmetic does not ask for it, and tensors
+    lose channels.
     """
     return (
         ("annotate quantization", quantization.annotate),
@@ -46,6 +48,7 @@ def passes(*, fuse: bool = True) -> tuple[tuple[str, Pass], ...]:
         ("fold constants", constants.fold),
         ("take constant branches", subgraphs.take_branches),
         ("remove identities again", identities.remove),
+        ("remove constant channels", lambda g: thinning.remove(g) if fuse else g),
         ("give constants to subgraphs", subgraphs.give_constants),
         ("simplify subgraphs", lambda g: _subgraphs(g, fuse)),
     )

@@ -11,8 +11,9 @@ from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board
 from mcu_deploy.compiled import BuiltNetwork, CompiledModel, Network
 from mcu_deploy.formats.imported import AssumedShape
-from mcu_deploy.ir import EdgeId, NodeId
+from mcu_deploy.ir import EdgeId, Graph, NodeId
 from mcu_deploy.options import Options
+from mcu_deploy.passes import thinning
 from mcu_deploy.plan import Step
 from mcu_deploy.report import floats, memory
 from mcu_deploy.report.floats import FloatLayer
@@ -28,6 +29,7 @@ from mcu_deploy.report.model import (
     PartitionReport,
     PoolReport,
     RamParts,
+    RemovedReport,
     Report,
     TensorReport,
 )
@@ -225,5 +227,11 @@ def _layer(network: Network, step: Step, holder: NodeId | None) -> LayerReport:
         scratch=memory.scratch(plan, step),
         overlaps=workload.in_place,
         nodes=graph.leaf_nodes(layer.node.id),
+        removed=_removed(graph, layer.outputs[0].edge) if layer.outputs else None,
         outputs=tuple(memory.tensor(graph, plan, o.edge, step.index) for o in layer.outputs),
     )
+
+
+def _removed(graph: Graph, edge: EdgeId) -> RemovedReport | None:
+    gone = thinning.removed(graph, edge)
+    return None if gone is None else RemovedReport(len(gone.indices), gone.size)

@@ -94,6 +94,14 @@ class LayerRow:
 
 
 @dataclass(frozen=True)
+class RemovedReport:
+    """What the tensor that a layer writes lacks of the model's: how many channels, of how many."""
+
+    channels: int
+    of: int
+
+
+@dataclass(frozen=True)
 class LayerReport(LayerRow):
     """A layer with its memory.
 
@@ -101,7 +109,8 @@ class LayerReport(LayerRow):
     states it or as it was measured; None where neither is so. fingerprint: of its workload, for
     measured costs. inputs: None for one that is constant or left out. overlaps: which
     outputs may lie on which inputs, by position, and how far behind or exactly. nodes: the names of
-    those in the model that it stands for.
+    those in the model that it stands for. removed: None where it writes all channels that the model
+    has.
     """
 
     within: str | None
@@ -112,6 +121,7 @@ class LayerReport(LayerRow):
     scratch: tuple[ScratchReport, ...]
     overlaps: tuple[InPlace, ...]
     nodes: tuple[str, ...]
+    removed: RemovedReport | None
     outputs: tuple[TensorReport, ...]
 
 
