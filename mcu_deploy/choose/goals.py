@@ -36,8 +36,17 @@ def _ram(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
 def _balanced(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
     """Least time with flash at most 25 % above what `size` reaches; of all within 2 % of that time
     the least planned peak."""
-    smallest = run(_by_flash)[0]
-    paths = [p for p in run(_by_all) if 4 * p.totals.flash <= 5 * smallest.totals.flash]
+    smallest, fastest = run(_by_flash)[0], run(lambda t: (t.cost,))[0]
+    least, most = smallest.totals, fastest.totals
+    slower, larger = least.time - most.time, max(1, most.flash - least.flash)
+
+    def weigh(totals: Totals) -> tuple[tuple[int, ...], ...]:
+        # By the last alone none is better: a search that is cut keeps by it what lies between the
+        # fastest, which are too large, and the smallest, at what a byte saves on the way there.
+        both = larger * totals.time + slower * totals.flash
+        return (totals.cost, (totals.flash,), (totals.peak,), (both,))
+
+    paths = [p for p in run(weigh) if 4 * p.totals.flash <= 5 * least.flash]
     if not paths:  # a search that was cut may have lost them all
         return smallest.cover()
     best = min(p.totals.time for p in paths)
@@ -47,10 +56,6 @@ def _balanced(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
 
 def _by_flash(totals: Totals) -> tuple[tuple[int, ...], ...]:
     return ((totals.flash, *totals.cost),)
-
-
-def _by_all(totals: Totals) -> tuple[tuple[int, ...], ...]:
-    return (totals.cost, (totals.flash,), (totals.peak,))
 
 
 def _leanest(problem: Problem, paths: Sequence[Path]) -> Cover:
