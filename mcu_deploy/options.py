@@ -222,13 +222,13 @@ class Options(Checked):
     or one that is installed; "auto": greedy where `backends` are given, else cost. optimize_for:
     "balanced", "speed", "size" or "ram". weights: "incbin" or "array". layers_all: no fusion that
     the arithmetic does not ask for, no channel left out, no memory shared, so that every tensor can
-    be read after a run. no_float: layers that compute real numbers are an error. debug: with debug information.
-    shapes: of inputs, by name. requests: kept tensors, partitions and states. io: inputs and
-    outputs lie in the "arena" or at the "caller". arena: networks of one firmware have "separate"
-    workspaces, or take turns in a "shared" one, beside which what outlives a run lies in a pool of
-    its own. half: only the head or the tail of the model. memory: "offline", "compact", or a
-    manager of plan/managers.py. schedule: a module of plan/schedules. pools: in which memories of
-    the board tensors and constants lie.
+    be read after a run. no_float: layers that compute real numbers are an error. debug: with debug
+    information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
+    inputs and outputs lie in the "arena" or at the "caller". arena: networks of one firmware have
+    "separate" workspaces, or take turns in a "shared" one, beside which what outlives a run lies in
+    a pool of its own. half: only the head or the tail of the model. memory: "offline", "compact",
+    or a manager of plan/managers.py. schedule: a module of plan/schedules. pools: in which memories
+    of the board tensors and constants lie.
     """
 
     backends: tuple[str, ...] = _option(
