@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sampling import examples
 
 from mcu_deploy import formats, passes
+from mcu_deploy.arithmetic import tflite
 from mcu_deploy.backends.ArmDsp import ArmDsp, core, requantization
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.interface import Proposals, Target
@@ -57,14 +58,15 @@ def test_two_channels_in_a_word_are_two_sums(data: st.DataObject, channels: int)
 
 @given(
     st.floats(1e-6, 0.4), st.integers(-128, 127), st.integers(-(2**20), 2**20),
-    st.integers(0, 20_000), st.sampled_from([1, 256, 731]),
+    st.integers(0, 20_000), st.sampled_from([1, 256, 731]), st.booleans(),
 )  # fmt: skip
 @settings(max_examples=examples(300), deadline=None)
-def test_integers_round_as_the_float_does_for_every_sum(
-    factor: float, zero: int, least: int, span: int, lanes: int
+def test_integers_round_as_the_oracle_does_for_every_sum(
+    factor: float, zero: int, least: int, span: int, lanes: int, is_tflite: bool
 ) -> None:
     reach = (least, least + span)
-    channel = requantization.Channel(np.float32(factor), zero, (-128, 127), reach)
+    fixed = tflite.quantize_multiplier(factor) if is_tflite else None
+    channel = requantization.Channel(np.float32(factor), zero, (-128, 127), reach, fixed)
     shift = requantization.shift_of(np.array([channel.factor]), lanes)
     sums = np.arange(reach[0], reach[1] + 1, dtype=np.int64)
     wanted = channel.element(sums)

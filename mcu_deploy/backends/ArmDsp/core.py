@@ -111,7 +111,7 @@ class Product:
     def pack(self) -> Array:
         """The stream of words that the kernel reads, two filters after two: both biases, the
         weights, and scale and addend of both. Two of which one has no integer scale have 0 there,
-        then two float32 factors and the zero point."""
+        then two float32 factors and the zero point, or what `_round_twice` takes."""
         layer, shift = self.layer, self.shift
         zero = layer.zero_points[1]
         stream = []
@@ -130,6 +130,10 @@ class Product:
             else:
                 factors = np.array([layer.factors[even], factor / np.float32(self.lanes)])
                 ends = [0, *_bits(factors), zero]
+                if layer.fixed is not None:
+                    pairs = [layer.fixed[min(n, self.filters - 1)] for n in (even, odd)]
+                    (m, by), (n, odd_by) = pairs
+                    ends = [0, int(m), int(n), -int(by) | -int(odd_by) << 8 | zero << 16]
             begin = int(layer.bias[even]) + moves[0]
             start = self.lanes * bias + moves[1] + (0 if self.is_wide else begin)
             stream.append([begin, start, *taps.tolist(), *ends])
@@ -157,7 +161,7 @@ class Product:
         code(f"b {after}f")
         with code.rarely():
             code.place(fractional)
-            self._round_in_float(code)
+            (self._round_in_float if self.layer.fixed is None else self._round_twice)(code)
             code(f"b {store}b")
         if self.filters % 2:
             code.place(last)
@@ -211,6 +215,23 @@ class Product:
         code("vmov r0, r1, d0", "vmov r2, r3, d1", "vmov r4, r5, d2")
         for acc in (*_EVEN, *_ODD):
             code(f"qadd {acc}, {acc}, r9", f"{self.layer.saturate} {acc}, #8, {acc}")
+
+    def _round_twice(self, code: Assembly) -> None:
+        """As TFLite does: r7 and r8 are multipliers; r9 has their shifts in its lower bytes, and
+        the zero point in its upper half. The high word of twice the sum times the multiplier is
+        rounded with ties up, the shift with ties away from zero."""
+        for sums, by, scale in ((_EVEN, 0, "r7"), (_ODD, self.lanes_log2, "r8")):
+            twice = "lsl #1" if by == 0 else f"asr #{by - 1}"
+            code("uxtb r6, r9" if sums is _EVEN else "ubfx r6, r9, #8, #8")
+            code("mov r10, #1", "lsl r10, r10, r6", "lsr r10, r10, #1")
+            for acc in sums:
+                code(f"mov {acc}, {acc}, {twice}", f"smmulr {acc}, {acc}, {scale}")
+                code(f"asr r11, {acc}, #31", f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
+                code(f"add {acc}, {acc}, r10", f"asr {acc}, {acc}, r6")
+                code(f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
+        code("asr r10, r9, #16")
+        for acc in (*_EVEN, *_ODD):
+            code(f"qadd {acc}, {acc}, r10", f"{self.layer.saturate} {acc}, #8, {acc}")
 
 
 def words(even: Array, odd: Array, is_wide: bool) -> Array:

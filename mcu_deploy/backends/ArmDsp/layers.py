@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, activation_bounds, multiplier
+from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
 from mcu_deploy.backends.ArmDsp.requantization import Channel, reach
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.ir import DType, TensorType
@@ -21,7 +21,8 @@ _BYTES = (DType.INT8, DType.UINT8)
 class Convolution:
     """weights: [filter, channel of the group, row, column]. bias: of sums of the input's elements
     as they are (1x1), or without their zero point (depthwise, where padding is then 0). factors:
-    float32 of each filter. reach: the least and greatest sum of each.
+    float32 of each filter. reach: the least and greatest sum of each. fixed: [filter, 2], TFLite's
+    multipliers and shifts, which say what the factors do; None for ONNX.
 
     A filter whose output is the same for all inputs has weights of 0: networks that were trained
     to be sparse have many of these, with biases that no 24 bits hold.
@@ -36,6 +37,7 @@ class Convolution:
     window: Window
     is_depthwise: bool
     is_pixelwise: bool
+    fixed: Array | None = None
 
     @property
     def pixels(self) -> int:
@@ -70,14 +72,18 @@ class Convolution:
         low, high = self.reach
         return Channel(
             self.factors[index], self.zero_points[1], self.y.dtype.range,
-            (int(low[index]), int(high[index])),
+            (int(low[index]), int(high[index])), _fixed(self.fixed, index),
         )  # fmt: skip
+
+
+def _fixed(pairs: Array | None, index: int) -> tuple[int, int] | None:
+    return None if pairs is None else (int(pairs[index, 0]), int(pairs[index, 1]))
 
 
 def read(layer: Layer) -> Convolution | str:
     """A layer as a convolution, or why it is none for this backend, a clause."""
-    if layer.op != "Conv" or layer.domain:
-        return "it computes ONNX's Conv only"
+    if layer.op != "Conv" or layer.domain not in ("", "tflite"):
+        return "it computes no convolution but Conv"
     x, w, y = layer.input(0), layer.input(1), layer.output
     offset = layer.optional(2)
     if x.type.rank != 4:
@@ -89,7 +95,8 @@ def read(layer: Layer) -> Convolution | str:
         return f"it computes int8 and uint8, not {x.type.dtype.value} to {y.type.dtype.value}"
     if w.type.dtype is not DType.INT8 or wq is None or any(wq.zero_point):
         return "it takes weights of int8 with the zero point 0"
-    if activation_bounds(layer.call.activation, y.type) != y.type.dtype.range:
+    clamp = tflite.activation_bounds if layer.domain else activation_bounds
+    if clamp(layer.call.activation, y.type) != y.type.dtype.range:
         return "its clamp is the range of 8 bits, and the activation is narrower"
     window = conv_window(x.type, w.type, y.type, layer.attributes)
     filters, depth = w.type.shape[:2]
@@ -104,27 +111,47 @@ def read(layer: Layer) -> Convolution | str:
         low, high = low - xq.zero_point[0], high - xq.zero_point[0]
     else:
         bias = bias - xq.zero_point[0] * weights.sum(axis=(1, 2, 3))
-    factors = np.array(np.broadcast_to(multiplier(xq, wq, yq), (filters,)))
-    sums = without_constants(weights, bias, factors, reach(weights, bias, low, high), y.type)
+    fixed = None
+    if layer.domain:
+        pairs = np.stack(tflite.convolution_multipliers(xq, wq, yq), 1)
+        fixed = np.array(np.broadcast_to(pairs, (filters, 2)))
+        if fixed[:, 1].max() > 0 or not fixed[:, 0].all():
+            return "a factor of it is 0, or 1 or more"
+        factors = np.ldexp(fixed[:, 0].astype(np.float64), fixed[:, 1] - 31).astype(np.float32)
+    else:
+        factors = np.array(np.broadcast_to(multiplier(xq, wq, yq), (filters,)))
+    sums = reach(weights, bias, low, high)
+    sums = without_constants(weights, bias, factors, sums, y.type, fixed)
     return Convolution(
-        weights, bias, factors, sums, x.type, y.type, window, is_depthwise, is_pixelwise
+        weights, bias, factors, sums, x.type, y.type, window, is_depthwise, is_pixelwise, fixed
     )
 
 
 def without_constants(
-    weights: Array, bias: Array, factors: Array, sums: tuple[Array, Array], y: TensorType
+    weights: Array,
+    bias: Array,
+    factors: Array,
+    sums: tuple[Array, Array],
+    y: TensorType,
+    fixed: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Makes the filters constant whose output is, and gives the sums that are left to reach."""
-    assert y.quantization is not None
-    zero = y.quantization.zero_point[0]
-    ends = [
-        [int(Channel(factor, zero, y.dtype.range, (0, 0)).element(np.array(sum_))) for sum_ in pair]
-        for factor, *pair in zip(factors, *sums, strict=True)
-    ]
-    constant = np.array([low == high for low, high in ends])
-    if not constant.all():
-        factors[constant] = factors[~constant].max()
-    real = np.array([low - zero for low, _ in ends])
-    weights[constant] = 0
-    bias[constant] = np.rint(real / factors.astype(np.float64)).astype(np.int64)[constant]
+    """Makes the filters constant whose output is, and gives the sums that are left to reach.
+
+    They get the factor of another, so that a layer's range of factors is that of the rest.
+    """
+    zero = y.scaling.zero_point[0]
+
+    def element(like: int, sum_: int) -> int:
+        channel = Channel(factors[like], zero, y.dtype.range, (0, 0), _fixed(fixed, like))
+        return int(channel.element(np.array(sum_)))
+
+    ends = np.array([[element(n, int(s)) for n, s in enumerate(of)] for of in sums])
+    constant = ends[0] == ends[1]
+    most = int(np.where(constant & ~constant.all(), 0, factors).argmax())
+    starts = np.rint((ends[0] - zero) / float(factors[most])).astype(np.int64)
+    for n in np.flatnonzero(constant):
+        constant[n] = element(most, int(starts[n])) == ends[0, n]
+    weights[constant], bias[constant], factors[constant] = 0, starts[constant], factors[most]
+    if fixed is not None:
+        fixed[constant] = fixed[most]
     return tuple(np.where(constant, bias, sum_) for sum_ in sums)  # type: ignore[return-value]

@@ -1,6 +1,7 @@
 """Rounding to the output's scale in two integer instructions, proven equal to the float32 product.
 
-ONNX's kernels compute `clamp(round(float32(acc) * factor) + zero_point)`. Of an accumulator this is
+ONNX's kernels compute `clamp(round(float32(acc) * factor) + zero_point)`, TFLite's multiply by an
+integer of 31 bits and round twice. Of an accumulator this is
 a staircase of at most 255 steps that never falls, so an integer function that never falls either is
 equal to it everywhere as soon as it is equal on both sides of each step. SMMLA and SMMUL give
 `floor((scale * acc + offset) / 2**(32 + shift))`; what is searched for is the scale, and the
@@ -10,12 +11,13 @@ large sums, so some channels have no solution: these the kernels compute in floa
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array
+from mcu_deploy.arithmetic import Array, tflite
 
 # A zero point shifted further would take the sum of SMMLA out of 32 bits.
 LARGEST_SHIFT = 20
@@ -27,16 +29,23 @@ _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
 
 @dataclass(frozen=True)
 class Channel:
-    """An output channel: its factor, the output's zero point and clamp, its reachable sums."""
+    """An output channel: its factor, the output's zero point and clamp, its reachable sums.
+
+    fixed: TFLite's multiplier and shift, which round twice; None for ONNX, which rounds float32.
+    """
 
     factor: np.float32
     zero_point: int
     bounds: tuple[int, int]
     reach: tuple[int, int]
+    fixed: tuple[int, int] | None = None
 
     def element(self, acc: Array) -> Array:
         """The arithmetic of docs/arithmetic.md."""
-        rounded = np.rint(acc.astype(np.float32) * self.factor).astype(np.int64)
+        if self.fixed is None:
+            rounded = np.rint(acc.astype(np.float32) * self.factor).astype(np.int64)
+        else:
+            rounded = tflite.multiply(acc, *self.fixed)
         low, high = self.bounds
         element: Array = np.clip(rounded + self.zero_point, low, high)
         return element
@@ -112,6 +121,7 @@ def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:
     return Scaling(best, int(low[widest]), int(high[widest]))
 
 
+@functools.lru_cache(1 << 14)
 def accumulate(channel: Channel, lanes: int, shift: int) -> tuple[int, int, int] | None:
     """For SMMLA: scale, addend of the upper word, and what the accumulator is moved by."""
     found = solve(channel, lanes, shift)
@@ -132,6 +142,7 @@ def _are_words(values: list[int]) -> bool:
     return min(values) >= -(1 << 31) and max(values) < 1 << 31
 
 
+@functools.lru_cache(1 << 14)
 def multiply(channel: Channel, lanes: int, shift: int) -> tuple[int, int] | None:
     """For SMMUL: scale, and what the accumulator is moved by, which is all of the offset."""
     found = solve(channel, lanes, shift)

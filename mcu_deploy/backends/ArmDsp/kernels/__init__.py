@@ -13,6 +13,7 @@ from typing import Protocol, cast
 
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
 from mcu_deploy.discovery import modules
+from mcu_deploy.operators import label
 
 
 class Family(Protocol):
@@ -34,7 +35,7 @@ def _registry() -> Mapping[str, tuple[Family, ...]]:
 
 def find(domain: str, operator: str) -> tuple[Family, ...]:
     """The modules that have kernels for an operator."""
-    return () if domain else _registry().get(operator, ())
+    return _registry().get(label(domain, operator), ())
 
 
 def operators() -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, statement
 
-OPERATORS = ("Conv",)
+OPERATORS = ("Conv", "tflite::Conv")
 
 # What lies behind a tile's activations: first what changes, then what a tile begins with, then what
 # a window that is begun by itself needs, and what a patch needs.

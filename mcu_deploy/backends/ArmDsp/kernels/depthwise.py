@@ -45,7 +45,7 @@ from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.backends.kit.c_files import helper
 from mcu_deploy.backends.kit.kit import Kit
 
-OPERATORS = ("Conv",)
+OPERATORS = ("Conv", "tflite::Conv")
 LEAST_GAIN, MOST_GAIN = 91, 255
 _MARGIN = 2**20  # of an accumulator, for what rounds it
 _SCALE = "r9"
@@ -73,6 +73,8 @@ def refusal(layer: Convolution) -> str:
     low, high = layer.reach
     if max(-low.min(), high.max()) * LEAST_GAIN + _MARGIN >= 2**31:
         return f"a sum of its weights times {LEAST_GAIN} could leave 32 bits"
+    if layer.fixed is not None and not all(_scaling(layer, n) for n in range(channels)):
+        return "a channel of it is rounded twice, as no single multiplication does"
     return ""
 
 
@@ -185,25 +187,28 @@ def _shift(layer: Convolution) -> int:
     return shift_of(layer.factors, LEAST_GAIN, 8)
 
 
+def _scaling(layer: Convolution, index: int) -> tuple[int, int, int] | None:
+    """Of a channel the gain, what its sum begins with, and the scale; None where there are none."""
+    low, high = layer.reach
+    bias, span = int(layer.bias[index]), max(int(-low[index]), int(high[index]))
+    most = min(MOST_GAIN, (2**31 - _MARGIN) // max(1, span))
+    for gain in range(most, LEAST_GAIN - 1, -1):
+        found = multiply(layer.channel(index), gain, _shift(layer))
+        if found is not None and span * gain + abs(found[1]) < 2**31:
+            return gain, bias * gain + found[1], found[0]
+    return None
+
+
 def pack(layer: Convolution, is_transposed: bool) -> Array:
     """Of each channel 5 words: a row of weights in three bytes each, and in the first word's top
     byte the gain; bias, scale. A channel without an integer scale has no gain, and a float32 factor
     for its scale."""
-    shift = _shift(layer)
-    low, high = layer.reach
     weights = layer.weights[:, 0].transpose(0, 2, 1) if is_transposed else layer.weights[:, 0]
     taps = (weights & 0xFF) << np.array([0, 8, 16])
     stream = []
     for index, rows in enumerate(taps.sum(axis=2)):
-        bias, span = int(layer.bias[index]), max(int(-low[index]), int(high[index]))
-        most = min(MOST_GAIN, (2**31 - _MARGIN) // max(1, span))
-        for gain in range(most, LEAST_GAIN - 1, -1):
-            found = multiply(layer.channel(index), gain, shift)
-            if found is not None and span * gain + abs(found[1]) < 2**31:
-                ends = [bias * gain + found[1], found[0]]
-                break
-        else:
-            gain, ends = 0, [bias, int(layer.factors[index].view(np.uint32))]
+        in_float = 0, int(layer.bias[index]), int(layer.factors[index].view(np.uint32))
+        gain, *ends = _scaling(layer, index) or in_float
         stream.append([int(rows[0]) | gain << 24, int(rows[1]), int(rows[2]), *ends])
     return (np.array(stream, np.int64).reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
 

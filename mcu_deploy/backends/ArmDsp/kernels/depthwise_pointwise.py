@@ -22,7 +22,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import statement
 
-OPERATORS = ("Conv",)
+OPERATORS = ("Conv", "tflite::Conv")
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:

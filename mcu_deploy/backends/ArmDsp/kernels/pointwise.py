@@ -26,7 +26,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, statement
 
-OPERATORS = ("Conv",)
+OPERATORS = ("Conv", "tflite::Conv")
 
 # Behind a tile's activations and `STATE`; then bytes that take results of pixels that do not exist.
 _INPUT, _WEIGHTS, _TILES, _NOWHERE = 16, 20, 24, 28

@@ -30,7 +30,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import statement
 
-OPERATORS = ("Conv",)
+OPERATORS = ("Conv", "tflite::Conv")
 _TITLE = "conv1x1 + depthwise3x3"
 _MOST_ROWS = 8
 _STRIP_BYTES = 8192
