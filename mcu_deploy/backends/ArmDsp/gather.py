@@ -18,6 +18,11 @@ from mcu_deploy.backends.isa import Assembly
 _MOST_UNROLLED = 6  # words of a run
 # Runs of more words are a loop, whose count is a number of the layer.
 _MOST_WITHOUT_LOOP = 3
+# Rows that have an odd number of last bytes leave half a pair empty each. So many words and last
+# bytes of a window are unrolled at most, so that these bytes make pairs with each other.
+_MOST_WITH_BYTES_BEHIND = 16
+
+_DOWN = ("add r9, r9, r6", "add r10, r10, r7", "add r11, r11, r8")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,21 +64,33 @@ class Gather:
         """Of the loop over a run's words."""
         return self._run_bytes // 4 // max(1, self._unrolled)
 
+    @property
+    def _has_bytes_behind(self) -> bool:
+        """Whether the last bytes of all rows come behind the words of all rows."""
+        rows, rest = self.layer.window.kernel[0], self._run_bytes % 4
+        is_small = rows * (self._run_bytes // 4 + rest) <= _MOST_WITH_BYTES_BEHIND
+        return self._runs == 1 and rows > 1 and rest % 2 == 1 and is_small
+
     def weights(self) -> Array:
         """[filter, tap], in the order of the gather; 0 where it fills up a pair."""
         whole = self.layer.weights.transpose(0, 2, 3, 1)
         runs = whole.reshape(whole.shape[0], -1, self._run_bytes)
-        rest = self._run_bytes % 4
-        if rest % 2:
-            runs = np.concatenate([runs, np.zeros((*runs.shape[:2], 1), runs.dtype)], 2)
-        words = np.arange(0, self._run_bytes // 4 * 4, 4)[:, None] + np.array([0, 2, 1, 3])
-        order = [*words.reshape(-1), *range(words.size, runs.shape[2])]
-        ordered: Array = runs[:, :, order].reshape(whole.shape[0], -1)
-        return ordered
+        of_words = self._run_bytes // 4 * 4
+        order = np.arange(0, of_words, 4)[:, None] + np.array([0, 2, 1, 3])
+        words, rest = runs[:, :, order.reshape(-1)], runs[:, :, of_words:]
+        if self._has_bytes_behind:
+            rest = rest.reshape(rest.shape[0], -1)
+            return np.concatenate([words.reshape(rest.shape[0], -1), rest], 1)
+        if rest.shape[2] % 2:
+            rest = np.pad(rest, ((0, 0), (0, 0), (0, 1)))
+        return np.concatenate([words, rest], 2).reshape(whole.shape[0], -1)
 
     def assemble(self, code: Assembly) -> None:
         """To lr, of the windows that begin at r9, r10, r11; r6, r7, r8 lead each from behind a row
         of taps to the next row. s12: `rounds`. r12 and s11 are lost."""
+        if self._has_bytes_behind:
+            self._unrolled_rows(code)
+            return
         rows = self.layer.window.kernel[0]
         if rows > 1:
             code(f"mov r12, #{rows}")
@@ -86,24 +103,43 @@ class Gather:
                     code(*(f"add r{n}, r{n}, #{skipped}" for n in (9, 10, 11)))
                 self._run(code)
             if rows > 1:
-                code("add r9, r9, r6", "add r10, r10, r7", "add r11, r11, r8")
+                code(*_DOWN)
                 if self._has_loop:
                     code("vmov r12, s11", "subs r12, r12, #1", "vmov s11, r12")
                 else:
                     code("subs r12, r12, #1")
 
-    def _run(self, code: Assembly) -> None:
+    def _unrolled_rows(self, code: Assembly) -> None:
+        rows, words, rest = self.layer.window.kernel[0], self._run_bytes // 4, self._run_bytes % 4
+        for row in range(rows):
+            for _ in range(words):
+                self._word(code)
+            for tap in range(row * rest, (row + 1) * rest):
+                behind = 24 * words * (rows - 1 - row) + 12 * (tap // 2) + 2 * (tap % 2)
+                code(*(f"{self._load_byte} r{n}, [r{9 + n}], #1" for n in range(3)))
+                code(*(f"strh r{n}, [lr, #{behind + 4 * n}]" for n in range(3)))
+            if row < rows - 1:
+                code(*_DOWN)
+
+    @property
+    def _load_byte(self) -> str:
+        return "ldrsb" if self.layer.extend == "sxtb16" else "ldrb"
+
+    def _word(self, code: Assembly) -> None:
         extend = self.layer.extend
+        code(*(f"ldr r{n}, [r{9 + n}], #4" for n in range(3)))
+        code(*(f"{extend} r{3 + n}, r{n}, ror #8" for n in range(3)))
+        code(*(f"{extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
+
+    def _run(self, code: Assembly) -> None:
         if self._has_loop:
             code("vmov r12, s12")
         with code.repeat(self.rounds) if self._has_loop else code.times(1):
             for _ in range(self._unrolled if self._run_bytes >= 4 else 0):
-                code(*(f"ldr r{n}, [r{9 + n}], #4" for n in range(3)))
-                code(*(f"{extend} r{3 + n}, r{n}, ror #8" for n in range(3)))
-                code(*(f"{extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
+                self._word(code)
             if self._has_loop:
                 code("subs r12, r12, #1")
-        load = "ldrsb" if extend == "sxtb16" else "ldrb"
+        load = self._load_byte
         for left in range(self._run_bytes % 4, 0, -2):
             code(*(f"{load} r{n}, [r{9 + n}], #1" for n in range(3)))
             if left > 1:
