@@ -64,6 +64,14 @@ TAKEN = (
     Case((32, 4, 6), 4, weights=(127,), zeros=(-128, 0), scale=40),
     Case((20, 3, 3), 2, (3, 3), (1, 1), (4, 4, 4, 4)),
 )
+# Whose windows share columns: rows of whole tiles, and with a rest of two and of one pixel.
+SHARED = (
+    Case((16, 4, 6), 8, zeros=(-128, 0)),
+    Case((28, 5, 8), 5, (2, 3), (2, 1), (1, 0, 0, 0), dtypes=_BYTES, zeros=(9, 0)),
+    Case((4, 4, 20), 6, (4, 3), (1, 1), (3, 1, 2, 1), (2, 1), weights=(-127, 127), scale=6),
+    Case((8, 3, 40), 10, zeros=(127, 3)),
+    Case((12, 5, 42), 7, (3, 3), (1, 1), (0, 0, 0, 0)),
+)
 REFUSED = {
     Case((4, 5, 5), 4, group=2): "of convolutions in groups it has depthwise ones only",
     Case((4, 5, 5), 4, batch=2): "it convolves one image, and the batch has 2",

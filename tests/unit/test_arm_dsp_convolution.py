@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_dsp_convolutions import BLOCK, REFUSED, SPEECH, TAKEN, Case, model
+from arm_dsp_convolutions import BLOCK, REFUSED, SHARED, SPEECH, TAKEN, Case, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -14,8 +14,8 @@ from sampling import examples
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp, core
-from mcu_deploy.backends.ArmDsp.kernels.convolution import Tiles
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.interface import Proposals, Target, layer_of
 from mcu_deploy.ir.view import view_of_all
 
@@ -25,6 +25,10 @@ M4 = Target("cortex-m4", fpu=True, dsp=True)
 def proposed(case: Case, tmp_path: Path) -> Proposals:
     graph = passes.run(formats.load(model([case], tmp_path / "m.onnx")))
     return ArmDsp().propose(view_of_all(graph), M4)
+
+
+def titles(case: Case, tmp_path: Path) -> list[str]:
+    return [proposal.title for proposal in proposed(case, tmp_path).proposals]
 
 
 def convolution(case: Case, tmp_path: Path) -> Convolution:
@@ -50,8 +54,15 @@ def test_what_one_word_cannot_hold_has_two(tmp_path: Path) -> None:
     case = Case((8, 4, 4), 4, weights=(-128, -1))
     product = core.Product(convolution(case, tmp_path), np.full((4, 8), -128))
     assert "-128" in product.refusal()
-    assert len(proposed(case, tmp_path).proposals) == 1
-    assert len(proposed(BLOCK, tmp_path).proposals) == 2
+    assert titles(case, tmp_path) == ["conv3x3, wide weights"]
+
+
+def test_windows_share_columns_where_that_is_cheaper(tmp_path: Path) -> None:
+    wanted = ["conv3x3", "conv3x3, wide weights", "conv3x3, shared columns"]
+    assert titles(BLOCK, tmp_path) == wanted
+    for case in SHARED:
+        cheapest = min(proposed(case, tmp_path).proposals, key=lambda p: p.price.costs.cycles or 0)
+        assert cheapest.title.endswith("shared columns"), case
 
 
 def test_a_convolution_that_it_has_no_kernel_for_is_refused_with_the_reason(
@@ -61,31 +72,41 @@ def test_a_convolution_that_it_has_no_kernel_for_is_refused_with_the_reason(
         assert reason in proposed(case, tmp_path).refused.values()
 
 
-@pytest.mark.parametrize("case", [*TAKEN, SPEECH], ids=str)
+@pytest.mark.parametrize("case", [*TAKEN, SPEECH, *SHARED], ids=str)
 def test_the_output_may_follow_the_input_as_far_as_the_taps_say(case: Case, tmp_path: Path) -> None:
     layer = convolution(case, tmp_path)
-    window, channels, filters = layer.window, case.shape[0], case.filters
-    height, width = window.input
+    assert Tiles(layer).distance() == distance(layer, is_shared=False)
+    if case in SHARED:
+        assert Tiles(layer, is_shared=True).distance() == distance(layer, is_shared=True)
 
-    def lowest(pixel: int) -> int:
-        """The lowest byte of the image under a window, which reads the columns between taps too."""
-        y, x = divmod(pixel, window.output[1])
+
+def distance(layer: Convolution, is_shared: bool) -> int:
+    """Over all taps: the end of each tile's output, minus the lowest byte that is read later."""
+    window, channels = layer.window, layer.x.shape[1]
+    height, width = window.input
+    pixels = [(y, x) for y in range(window.output[0]) for x in range(window.output[1])]
+    in_row = window.output[1] if is_shared else len(pixels)
+    rows = [pixels[at : at + in_row] for at in range(0, len(pixels), in_row)]
+    tiles = [row[at : at + 3] for row in rows for at in range(0, in_row, 3)]
+
+    def lowest(y: int, x: int) -> int:
+        """Under a window, of which the columns between taps are read too."""
         rows = [
             y * window.strides[0] - window.begin[0] + k * window.dilations[0]
             for k in range(window.kernel[0])
         ]
         left = x * window.strides[1] - window.begin[1]
         right = left + (window.kernel[1] - 1) * window.dilations[1]
-        columns = range(max(left, 0), min(right + 1, width))
         inside = [
             (row * width + column) * channels
-            for row in rows if 0 <= row < height for column in columns
+            for row in rows if 0 <= row < height
+            for column in range(max(left, 0), min(right + 1, width))
         ]  # fmt: skip
         return min(inside, default=layer.x.bytes)
 
-    wanted = -layer.x.bytes
-    for tile in range(0, layer.pixels, 3):
-        later = [lowest(pixel) for pixel in range(tile + 3, layer.pixels)]
-        if later:
-            wanted = max(wanted, (tile + 3) * filters - min(later))
-    assert Tiles(layer).distance() == wanted
+    found, written = -layer.x.bytes, 0
+    for index, tile in enumerate(tiles[:-1]):
+        written += len(tile) * layer.y.shape[1]
+        read_later = min(lowest(y, x) for tile in tiles[index + 1 :] for y, x in tile)
+        found = max(found, written - read_later)
+    return found

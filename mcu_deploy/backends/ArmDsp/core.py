@@ -23,8 +23,10 @@ from mcu_deploy.backends.isa import Assembly
 _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
 _EVEN, _ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
 _X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
+_COLUMNS = (*_X, "r9", "r10")
 # So many pairs of taps are unrolled at most; more of them are a loop.
 _MOST_UNROLLED, _LEAST_UNROLLED = 40, 16
+_MOST_SHARED = 12  # times three
 # The shift of layers whose factors are not tiny: a greater one has a scale for hardly more filters,
 # and layers of different shifts share no function.
 _SHIFT, _LEAST_FACTOR = 4, 2.0**-13
@@ -38,12 +40,18 @@ STATE = ("next", "end", "second", "third")
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """weights: [filter, tap], the taps in the order in which a kernel gathers them."""
+    """weights: [filter, tap], the taps in the order in which a kernel gathers them.
+
+    is_shared: the windows are of three columns and neighbours: behind each other lie not three
+    pairs of three pixels each, but the five pairs of their five columns, of which each weight takes
+    three. That saves loads.
+    """
 
     layer: Convolution
     weights: Array
     is_wide: bool = False
     unrolls_all: bool = False
+    is_shared: bool = False
 
     @property
     def filters(self) -> int:
@@ -67,6 +75,8 @@ class Product:
     def unrolled(self) -> int:
         """Pairs of taps in a row. Where these are a loop, so that few are added to fill it."""
         pairs = self._pairs
+        if self.is_shared:
+            return 3 * max(n for n in range(1, _MOST_SHARED + 1) if pairs // 3 % n == 0)
         if self.unrolls_all or pairs <= _MOST_UNROLLED:
             return pairs
         rounds = range(_LEAST_UNROLLED, _MOST_UNROLLED + 1)
@@ -83,7 +93,7 @@ class Product:
 
     @property
     def tile_bytes(self) -> int:
-        return 12 * self.pairs
+        return 20 * self.pairs // 3 if self.is_shared else 12 * self.pairs
 
     @property
     def constant_bytes(self) -> int:
@@ -182,6 +192,16 @@ class Product:
 
     def _sums(self, code: Assembly, is_first: bool) -> None:
         """Of the first words the SMLADs take the biases for all three pixels."""
+        if self.is_shared:
+            for pair in range(self.unrolled):
+                if pair % 3 == 0:
+                    code("ldmia r12!, {r6-r10}")
+                code("ldr r11, [lr], #4")
+                activations = _COLUMNS[pair % 3 : pair % 3 + 3]
+                _accumulate(code, _ODD, "r11", activations, is_first and not pair)
+                code("sxtb16 r11, r11")
+                _accumulate(code, _EVEN, "r11", activations, is_first and not pair)
+            return
         sides = (_EVEN, _ODD) if self.is_wide else (_ODD,)
         words = [(pair, sums) for pair in range(self.unrolled) for sums in sides]
         for first in range(0, len(words), 3):
@@ -191,10 +211,10 @@ class Product:
             for word, (pair, sums) in zip(_W, taken, strict=False):
                 if sums is sides[0]:
                     code("ldmia r12!, {r6-r8}")
-                _accumulate(code, sums, word, is_first and not pair)
+                _accumulate(code, sums, word, _X, is_first and not pair)
                 if not self.is_wide:
                     code(f"sxtb16 {word}, {word}")
-                    _accumulate(code, _EVEN, word, is_first and not pair)
+                    _accumulate(code, _EVEN, word, _X, is_first and not pair)
 
     def _round(self, code: Assembly, fractional: str) -> None:
         """The sums, and the end of the stream's part at lr, to six elements of the output."""
@@ -247,11 +267,13 @@ def words(even: Array, odd: Array, is_wide: bool) -> Array:
     return ((halves[..., 0] & 0xFFFF) | (halves[..., 1] & 0xFFFF) << 16).astype(np.uint32)
 
 
-def _accumulate(code: Assembly, sums: tuple[str, ...], word: str, is_first: bool) -> None:
+def _accumulate(
+    code: Assembly, sums: tuple[str, ...], word: str, activations: tuple[str, ...], is_first: bool
+) -> None:
     code(
         *(
             f"smlad {acc}, {word}, {x}, {sums[2] if is_first else acc}"
-            for acc, x in zip(sums, _X, strict=True)
+            for acc, x in zip(sums, activations, strict=True)
         )
     )
 

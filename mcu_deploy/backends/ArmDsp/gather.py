@@ -22,6 +22,8 @@ _MOST_WITHOUT_LOOP = 3
 # bytes of a window are unrolled at most, so that these bytes make pairs with each other.
 _MOST_WITH_BYTES_BEHIND = 16
 
+# Of a row's pixels, those that are computed because tiles are of three.
+_MOST_FOR_NOBODY = 0.05
 _DOWN = ("add r9, r9, r6", "add r10, r10, r7", "add r11, r11, r8")
 
 
@@ -39,6 +41,11 @@ class Gather:
     def row_bytes(self) -> int:
         columns, dilation = self.layer.window.kernel[1], self.layer.window.dilations[1]
         return ((columns - 1) * dilation + 1) * self.channels
+
+    @property
+    def advance(self) -> int:
+        """How far a row of taps moves the pointers."""
+        return self.row_bytes
 
     @property
     def _runs(self) -> int:
@@ -146,3 +153,71 @@ class Gather:
                 code(*(f"{load} r{3 + n}, [r{9 + n}], #1" for n in range(3)))
                 code(*(f"pkhbt r{n}, r{n}, r{3 + n}, lsl #16" for n in range(3)))
             code("stmia lr!, {r0-r2}")
+
+
+@dataclass(frozen=True, eq=False)
+class SharedGather:
+    """Of a layer whose windows are neighbours, three columns wide: of the five columns of a tile,
+    four channels at a time."""
+
+    layer: Convolution
+
+    @staticmethod
+    def refusal(layer: Convolution) -> str:
+        """Why windows are not gathered together, a clause; empty where they are."""
+        window, channels = layer.window, layer.x.shape[1]
+        if window.kernel[1] != 3 or window.strides[1] != 1 or window.dilations[1] != 1:
+            return "windows share columns that are three wide, without stride and dilation"
+        if channels % 4 or channels > 1020:
+            return f"windows share columns of channels by 4 up to 1020, not {channels}"
+        outputs = window.output[1]
+        if -outputs % 3 > _MOST_FOR_NOBODY * outputs:
+            return f"windows share columns by 3, and rows have {outputs}"
+        return ""
+
+    @property
+    def row_bytes(self) -> int:
+        return 5 * self.layer.x.shape[1]
+
+    @property
+    def advance(self) -> int:
+        """How far a row of taps moves the pointer."""
+        return self.layer.x.shape[1]
+
+    @property
+    def _unrolled(self) -> int:
+        words = self.layer.x.shape[1] // 4
+        return max(n for n in range(1, _MOST_UNROLLED + 1) if words % n == 0)
+
+    @property
+    def rounds(self) -> int:
+        return self.layer.x.shape[1] // 4 // self._unrolled
+
+    def weights(self) -> Array:
+        """[filter, tap]: of each row and two channels the three columns."""
+        whole = self.layer.weights.transpose(0, 2, 1, 3)  # [filter, row, channel, column]
+        filters, rows = whole.shape[:2]
+        # channels: of four (0, 2), then (1, 3)
+        pairs = whole.reshape(filters, rows, -1, 2, 2, 3).transpose(0, 1, 2, 4, 5, 3)
+        ordered: Array = pairs.reshape(filters, -1)
+        return ordered
+
+    def assemble(self, code: Assembly) -> None:
+        """To lr, of the windows from r9 on; r6 leads from behind a row of taps to the next row."""
+        channels, extend = self.layer.x.shape[1], self.layer.extend
+        rows, has_loop = self.layer.window.kernel[0], self.rounds > 1
+        code("mov r12, r9", "mov r11, r6", f"mov r10, #{rows}")
+        with code.repeat(rows):
+            if has_loop:
+                code("vmov s11, r10", f"mov r10, #{self.rounds}")
+            with code.repeat(self.rounds) if has_loop else code.times(1):
+                for _ in range(self._unrolled):
+                    code("ldr r0, [r12], #4")
+                    code(*(f"ldr r{n}, [r12, #{n * channels - 4}]" for n in range(1, 5)))
+                    code(*(f"{extend} r{5 + n}, r{n}, ror #8" for n in range(5)))
+                    code(*(f"{extend} r{n}, r{n}" for n in range(5)), "stmia lr!, {r0-r9}")
+                if has_loop:
+                    code("subs r10, r10, #1")
+            if has_loop:
+                code("vmov r10, s11")
+            code("add r12, r12, r11", "subs r10, r10, #1")
