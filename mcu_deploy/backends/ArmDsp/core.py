@@ -45,6 +45,8 @@ class Product:
     is_shared: the windows are of three columns and neighbours: behind each other lie not three
     pairs of three pixels each, but the five pairs of their five columns, of which each weight takes
     three. That saves loads.
+    holds_ends: of `STATE` the first two are in s14 and s15, and the others are in the code: that is
+    quicker, but for layers of so many filters only, an even number.
     """
 
     layer: Convolution
@@ -52,6 +54,7 @@ class Product:
     is_wide: bool = False
     unrolls_all: bool = False
     is_shared: bool = False
+    holds_ends: bool = False
 
     @property
     def filters(self) -> int:
@@ -161,13 +164,18 @@ class Product:
             self._multiply(code, end)
             self._round(code, fractional)
             code.place(store)
-            code("ldmia r12, {r6-r9}")
+            if self.holds_ends:
+                code("vmov r6, r7, d7")
+                second, third = f"#{self.filters - 2}", f"#{2 * self.filters - 2}"
+            else:
+                code("ldmia r12, {r6-r9}")
+                second, third = "r8", "r9"
             if self.filters % 2:
                 last = code.label()
                 code("add r10, r6, #1", "cmp r10, r7", f"beq {last}f")
             code(*(f"bfi {even}, {odd}, #8, #8" for even, odd in zip(_EVEN, _ODD, strict=True)))
-            code("strh r0, [r6], #2", "strh r1, [r6, r8]", "strh r2, [r6, r9]")
-            code("str r6, [r12]", "cmp r6, r7")
+            code("strh r0, [r6], #2", f"strh r1, [r6, {second}]", f"strh r2, [r6, {third}]")
+            code("vmov s14, r6" if self.holds_ends else "str r6, [r12]", "cmp r6, r7")
         code(f"b {after}f")
         with code.rarely():
             code.place(fractional)

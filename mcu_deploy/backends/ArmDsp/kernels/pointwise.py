@@ -28,8 +28,8 @@ from mcu_deploy.backends.isa import Assembly, statement
 
 OPERATORS = ("Conv", "tflite::Conv")
 
-# Behind a tile's activations and `STATE`; then bytes that take results of pixels that do not exist.
-_INPUT, _WEIGHTS, _TILES, _NOWHERE = 16, 20, 24, 28
+# Behind a tile's activations; then what the last tile writes, if it does not write to the output.
+_INPUT, _WEIGHTS, _TILES, _OUTPUT, _LAST = 0, 4, 8, 12, 16
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -84,7 +84,7 @@ def refusal(layer: Convolution) -> str:
 def product(layer: Convolution) -> Product:
     filters, channels = layer.weights.shape[:2]
     weights = layer.weights.reshape(filters, channels)[:, order(channels)]
-    return Product(layer, weights, unrolls_all=True)
+    return Product(layer, weights, unrolls_all=True, holds_ends=True)
 
 
 def order(channels: int) -> Array:
@@ -96,7 +96,7 @@ def order(channels: int) -> Array:
 
 
 def scratch_bytes(channels: int, filters: int) -> int:
-    return 6 * channels + _NOWHERE + filters
+    return 6 * channels + _LAST + 3 * filters
 
 
 def count_at(channels: int) -> int:
@@ -114,12 +114,10 @@ def assemble(layer: Convolution, is_counted: bool = True) -> Assembly:
     whole, rest = divmod(layer.pixels, 3)
     tiles = whole + (rest > 0)
     tile = 6 * channels
-    second, third = filters - 2, 2 * filters - 2
     code = Assembly()
     code(
         f"add r12, %3, #{tile}", f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]",
-        "mov r4, %1", f"add r5, r4, #{filters}", f"mov r6, #{second}", f"mov r7, #{third}",
-        "stmia r12, {r4-r7}",
+        f"add r4, %1, #{filters}", "vmov d7, %1, r4",
     )  # fmt: skip
     if is_counted:
         code(f"mov r4, #{tiles}", f"str r4, [r12, #{_TILES}]")
@@ -130,21 +128,25 @@ def assemble(layer: Convolution, is_counted: bool = True) -> Assembly:
         product(layer).assemble(code, f"sub r12, r12, #{tile}")
         done, ready = code.label(), code.label()
         code(
-            f"ldr r0, [r12, #{_TILES}]", "ldr r1, [r12]", f"ldr r4, [r12, #{_INPUT}]",
+            f"ldr r0, [r12, #{_TILES}]", f"ldr r4, [r12, #{_INPUT}]", "vmov r1, s14",
             "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]", f"beq {done}f",
             f"add r4, r4, #{3 * channels}", f"add r1, r1, #{2 * filters}",
         )  # fmt: skip
         if rest:
-            # The last tile takes the last three pixels: those that others had go nowhere.
+            # The last tile takes the last three pixels again, and writes them behind itself: the
+            # output may lie on the input, and then of these only the new ones are still there.
             code("cmp r0, #1", f"bne {ready}f")
             with code.rarely():
-                code(f"sub r4, r4, #{(3 - rest) * channels}", f"add r5, r12, #{_NOWHERE}")
-                code("sub r3, r1, r5", "sub r3, r3, #2", "mov r1, r5")
-                code(*(["mvn r2, #1"] if rest == 1 else ["mov r2, r3", f"add r3, r2, #{filters}"]))
-                code("strd r2, r3, [r12, #8]")
+                code(f"sub r4, r4, #{(3 - rest) * channels}", f"str r1, [r12, #{_OUTPUT}]")
+                code(f"add r1, r12, #{_LAST}")
             code.place(ready)
-        code(f"add r2, r1, #{filters}", "strd r1, r2, [r12]", f"str r4, [r12, #{_INPUT}]")
+        code(f"add r2, r1, #{filters}", "vmov d7, r1, r2", f"str r4, [r12, #{_INPUT}]")
     code.place(done)
+    if rest:
+        code(f"ldr r0, [r12, #{_OUTPUT}]", f"add r1, r12, #{_LAST + (3 - rest) * filters}")
+        code(f"mov r2, #{rest * filters}")
+        with code.repeat(rest * filters // 2):
+            code("subs r2, r2, #2", "ldrh r3, [r1, r2]", "strh r3, [r0, r2]")
     return code
 
 
