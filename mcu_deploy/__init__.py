@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcu_deploy.api.optimizing import Optimized, optimize_model
     from mcu_deploy.api.profiling import profile
     from mcu_deploy.api.running import open_device, run
+    from mcu_deploy.api.tuning import Tuned, tune
     from mcu_deploy.api.validating import validate
     from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.compiler import compile_model
@@ -32,6 +33,7 @@ __all__ = [
     "Optimized",
     "Options",
     "Session",
+    "Tuned",
     "__version__",
     "build",
     "compile_model",
@@ -40,6 +42,7 @@ __all__ = [
     "optimize_model",
     "profile",
     "run",
+    "tune",
     "validate",
 ]
 
@@ -56,6 +59,8 @@ _HOMES = {
     "open_device": "api.running",
     "run": "api.running",
     "Session": "session",
+    "Tuned": "api.tuning",
+    "tune": "api.tuning",
     "validate": "api.validating",
 }
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from mcu_deploy import choose, codegen, formats, hygiene, passes, plan
 from mcu_deploy.backends import measured as measured_costs
 from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
-from mcu_deploy.backends.measured import MeasuredCosts
+from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board
 from mcu_deploy.choose import select
 from mcu_deploy.codegen import names
@@ -29,36 +30,66 @@ from mcu_deploy.report import floats
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import compile_network, gcc_command_line
 
+T = TypeVar("T")
+
 
 def compile_model(
     model: str | Path, board: Board, *, name: str | None = None, session: Session | None = None,
-    options: Options | None = None,
+    options: Options | None = None, measured: MeasuredCosts | None = None,
 ) -> Network:  # fmt: skip
     """From a model file to C source, for one board. Nothing is written.
 
-    session: where the network is loaded; without one, in a session of its own. Raises ModelError,
-    UnsupportedError or UsageError with a sentence for what cannot be compiled.
+    session: where the network is loaded; without one, in a session of its own. measured: instead of
+    the costs beside the model. Raises ModelError, UnsupportedError or UsageError with a sentence
+    for what cannot be compiled.
     """
     chosen = options or Options()
     path = Path(model)
     if session is None:
         with Session() as own:
-            return compile_model(path, board, name=name, session=own, options=chosen)
+            return compile_model(
+                path, board, name=name, session=own, options=chosen, measured=measured
+            )
     if formats.is_compiled(path):
         return _open(path, board, name, session, chosen)
-    preference = session.preference(board.core, chosen.backends)  # names that nobody has end here
-    memory_pools.require_possible(board, chosen)
-    read = formats.attempt(path, chosen.shapes)
-    if not read.is_whole:
-        raise formats.of_file(path, _refusal(read, preference, target_of(board)))
-    source = _simplify(read, names.network_name(name, path), chosen)
-    measured = measured_costs.beside(path, board.core)
+    source = _read(path, board, name, session, chosen)
+    costs = measured_costs.beside(path, board.core) if measured is None else measured
+
+    def network(network_id: NetworkId) -> Network:
+        compiled = _compile(source, board, session, chosen, costs)
+        made = _generate(compiled, path, board, chosen, network_id)
+        return replace(made, assumed=source.assumed, measured=costs)
+
+    return _loaded(session, network)
+
+
+def compile_covers(
+    model: str | Path, board: Board, *, session: Session, options: Options | None = None
+) -> list[Network]:
+    """Networks of a model in which each candidate for its layers occurs, for measuring these.
+
+    Raises as `compile_model` does.
+    """
+    chosen = options or Options()
+    path = Path(model)
+    source = _read(path, board, None, session, chosen)
+
+    def networks(network_id: NetworkId) -> list[Network]:
+        backends = session.preference(board.core, chosen.backends)
+        choosing = _choosing(source, board, session, chosen)
+        covers = choose.covers(source.graph, backends, target_of(board), choosing)
+        planned = (_plan(source, board, session, chosen, *cover) for cover in covers)
+        return [_generate(each, path, board, chosen, network_id) for each in planned]
+
+    return _loaded(session, networks)
+
+
+def _loaded(session: Session, make: Callable[[NetworkId], T]) -> T:
+    """What is made of a model in a session, without the backends that break their word."""
     with session.loading() as network_id:
         while True:
             try:
-                compiled = _compile(source, board, session, chosen, measured)
-                network = _generate(compiled, path, board, chosen, network_id)
-                return replace(network, assumed=source.assumed, measured=measured)
+                return make(network_id)
             except BackendFault as fault:
                 session.drop(fault)
 
@@ -91,6 +122,17 @@ class _Source:
     pinned: Mapping[str, EdgeId]
 
 
+def _read(
+    path: Path, board: Board, name: str | None, session: Session, options: Options
+) -> _Source:
+    preference = session.preference(board.core, options.backends)  # names that nobody has end here
+    memory_pools.require_possible(board, options)
+    read = formats.attempt(path, options.shapes)
+    if not read.is_whole:
+        raise formats.of_file(path, _refusal(read, preference, target_of(board)))
+    return _simplify(read, names.network_name(name, path), options)
+
+
 def _refusal(read: Imported, preference: Sequence[Backend], target: Target) -> ModelError:
     """All that stands against a model that could be read in part: the backends' reasons too."""
     refused: list[Obstacle] = []
@@ -114,23 +156,42 @@ def _compile(
     source: _Source, board: Board, session: Session, options: Options, measured: MeasuredCosts
 ) -> CompiledModel:
     """From the simplified graph to a plan, by the backends that the session has now."""
-    target = target_of(board)
+    choosing = _choosing(source, board, session, options)
+    if measured.by_fingerprint:
+        everyone = _everyone(session, board, options)
+        known = functools.partial(_measured, everyone, target_of(board), measured)
+        choosing = replace(choosing, measured=known)
     preference = session.preference(board.core, options.backends)
-    # Conversions belong to no group: whoever has them, be it named or not.
-    known = {backend.id for backend in preference}
-    everyone = (*preference, *(b for b in session.preference(board.core) if b.id not in known))
-    choosing = choose.Choosing(
+    graph, assignment = choose.assign(source.graph, preference, target_of(board), choosing)
+    return _plan(source, board, session, options, graph, assignment, measured)
+
+
+def _choosing(source: _Source, board: Board, session: Session, options: Options) -> choose.Choosing:
+    return choose.Choosing(
         _layer_backends(session, board, options),
         _strategy(options),
         not options.layers_all,
         options.optimize_for,
         functools.partial(_peak, source, board, options, {}),
-        functools.partial(_measured, everyone, target, measured)
-        if measured.by_fingerprint
-        else None,
     )
-    graph, assignment = choose.assign(source.graph, preference, target, choosing)
+
+
+def _everyone(session: Session, board: Board, options: Options) -> tuple[Backend, ...]:
+    """Those who may be asked for conversions, which belong to no group: whoever has them, be it
+    named or not."""
+    preference = session.preference(board.core, options.backends)
+    known = {backend.id for backend in preference}
+    return (*preference, *(b for b in session.preference(board.core) if b.id not in known))
+
+
+def _plan(
+    source: _Source, board: Board, session: Session, options: Options, graph: Graph,
+    assignment: choose.Assignment, measured: MeasuredCosts = NOT_MEASURED,
+) -> CompiledModel:  # fmt: skip
+    """From a cover that was applied to a plan."""
+    target = target_of(board)
     graph, assignment, exposure = _lay_out(source, graph, assignment)
+    everyone = _everyone(session, board, options)
     selection = select.select(graph, assignment, everyone, target, measured)
     calls = (*selection.acquire, *selection.release)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)

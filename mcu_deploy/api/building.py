@@ -93,7 +93,7 @@ def build(
                     told.add(network.model)
             try:
                 with folder.replaced() as aside:
-                    built = _write(target, aside, networks, chosen, session)
+                    built = write(target, aside, networks, chosen, session)
                 return built.moved_to(folder.path)
             except (ToolError, HygieneError):
                 fault = _fault_behind(networks, target, session)
@@ -125,10 +125,10 @@ def _compile(
     return networks
 
 
-def _write(
+def write(
     board: Board, directory: Path, networks: Sequence[Network], options: Options, session: Session
 ) -> Build:
-    """Makes the build in an empty folder."""
+    """Makes a build of compiled networks in an empty folder."""
     kept, board_file = _sources(board, networks)
     with ThreadPoolExecutor(max_workers=2) as pool:
         crt = pool.submit(toolchain.build_crt, Firmware.of(board), directory)

@@ -9,6 +9,7 @@ from pathlib import Path
 from mcu_deploy.api.folder import BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device
 from mcu_deploy.backends.interface import LayerCount
+from mcu_deploy.compiled import Network
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.device.modelling import model_cycles
 from mcu_deploy.errors import BackendFault, RequestError
@@ -112,13 +113,14 @@ def profile(
     entry = folder.network(model)
     chosen = connection or Connection()
     if chosen.port is not None:
-        measured = _on_board(folder, entry.name, chosen, session)
+        measured = on_board(folder, folder.compile_again(entry.name, session), chosen)
     else:
-        measured = _emulated(folder, entry, chosen)
+        measured = emulated(folder, entry, chosen)
     return replace(measured, counters=_counters(entry, measured, session))
 
 
-def _emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> Profile:
+def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> Profile:
+    """`profile` in an emulator, without the backends' counters."""
     if folder.board.is_host:
         raise RequestError(
             f"Nothing counts instructions on the host, for which {entry.name!r} was built. "
@@ -154,8 +156,9 @@ def _emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> 
     return replace(made, cycles=modelled.total, timings=modelled.core, layers=layers)
 
 
-def _on_board(folder: BuildFolder, name: str, connection: Connection, session: Session) -> Profile:
-    network = folder.compile_again(name, session)
+def on_board(folder: BuildFolder, network: Network, connection: Connection) -> Profile:
+    """`profile` on the board at a port, without the backends' counters."""
+    name = network.name
     inputs = random_samples(network.graph, 1, edges=network.inputs).inputs[0]
     with open_device(folder, connection) as device:
         result = device.profile(name, list(inputs), repeat=3)

@@ -39,8 +39,24 @@ class MeasuredCosts:
         cost = self.of(workload)
         return workload if cost is None else replace(workload, costs=workload.costs.known_as(cost))
 
+    def with_costs(self, file: Path, core: str, costs: Mapping[str, Cost]) -> MeasuredCosts:
+        """With more costs on the core that these are of; what the file says of others stays."""
+        cores = json.loads(self.content)["cores"] if self.content else {}
+        cores[core] = cores.get(core, {}) | {
+            fingerprint: {"value": c.value, "unit": c.unit.value, "known": c.known.value}
+            for fingerprint, c in costs.items()
+        }
+        whole = {"format": FORMAT, "cores": cores}
+        content = (json.dumps(whole, indent=2, sort_keys=True) + "\n").encode()
+        return MeasuredCosts(file, content, {**self.by_fingerprint, **costs})
+
 
 NOT_MEASURED = MeasuredCosts()
+
+
+def file_beside(model: Path) -> Path:
+    """Where the costs of a model are kept."""
+    return model.with_suffix(SUFFIX)
 
 
 def beside(model: Path, core: str) -> MeasuredCosts:
@@ -48,7 +64,7 @@ def beside(model: Path, core: str) -> MeasuredCosts:
 
     Raises ModelError with a sentence for a file that is damaged.
     """
-    file = model.with_suffix(SUFFIX)
+    file = file_beside(model)
     if not file.is_file():
         return NOT_MEASURED
     try:
@@ -57,8 +73,8 @@ def beside(model: Path, core: str) -> MeasuredCosts:
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ModelError(
-            f"The measured costs {file} cannot be used: {reason}. Measure them again, or take the "
-            "file away to build with the backends' own estimates."
+            f"The measured costs {file} cannot be used: {reason}. Take the file away, to measure "
+            "them again (mcu-deploy tune) or to build with the backends' own estimates."
         ) from None
 
 

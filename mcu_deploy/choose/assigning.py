@@ -8,7 +8,8 @@ made again until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from mcu_deploy import operators
@@ -63,13 +64,20 @@ def assign(
     was named and cannot compute it; UsageError for names that make no sense; BackendFault where
     a backend breaks its word.
     """
-    chosen = choosing or Choosing()
-    overrides.require_known(graph, chosen.layer_backends)
-    try:
-        return _Covering(graph, preference, target, chosen).run()
-    except _Orphans as orphans:
-        nodes = [*unsupported(graph, preference, target), *orphans.nodes]
-        raise refusal(list(dict.fromkeys(nodes)), ()) from None
+    with _covering(graph, preference, target, choosing or Choosing()) as covering:
+        return covering.run()
+
+
+def covers(
+    graph: Graph, preference: Sequence[Backend], target: Target, choosing: Choosing
+) -> list[tuple[Graph, Assignment]]:
+    """Covers in which every candidate and every part occurs that can be in one, for measuring.
+
+    The graphs of If, Loop and Scan are covered once. Raises as `assign` does.
+    """
+    with _covering(graph, preference, target, choosing) as covering:
+        covering.run()
+        return covering.all()
 
 
 def unsupported(graph: Graph, preference: Sequence[Backend], target: Target) -> list[Obstacle]:
@@ -92,6 +100,19 @@ def unsupported(graph: Graph, preference: Sequence[Backend], target: Target) -> 
         for inner in held:
             found += unsupported(inner, preference, target)
     return found
+
+
+@contextmanager
+def _covering(
+    graph: Graph, preference: Sequence[Backend], target: Target, choosing: Choosing
+) -> Iterator[_Covering]:
+    """Makes an error of nodes that nobody takes."""
+    overrides.require_known(graph, choosing.layer_backends)
+    try:
+        yield _Covering(graph, preference, target, choosing)
+    except _Orphans as orphans:
+        nodes = [*unsupported(graph, preference, target), *orphans.nodes]
+        raise refusal(list(dict.fromkeys(nodes)), ()) from None
 
 
 class _Orphans(Exception):
@@ -132,6 +153,10 @@ class _Covering:
             if not self.choosing.optimize or not self._optimize(cover, rounds):
                 return self._apply(cover)
             self._settle()
+
+    def all(self) -> list[tuple[Graph, Assignment]]:
+        """What was offered, after `run`, in covers in which all of it occurs."""
+        return [self._apply(cover) for cover in measuring.covers(self._problem())]
 
     def _settle(self) -> None:
         """Asks the backends, until somebody offers something for each node: bodies are given back,

@@ -75,7 +75,7 @@ def test_ctrl_c_before_anything_is_loaded_is_no_traceback() -> None:
 def test_version_and_help() -> None:
     assert call("--version").stdout.startswith("mcu-deploy ")
     shown = call("--help").stdout
-    for command in ("build", "check", "run", "validate", "profile", "boards", "operators", "demo"):
+    for command in ("build", "check", "run", "validate", "profile", "tune", "boards", "operators"):
         assert command in shown
 
 
