@@ -11,7 +11,12 @@ from sampling import first
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
-from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
+from mcu_deploy.backends.ArmDsp.kernels import (
+    depthwise,
+    depthwise_pointwise,
+    pointwise,
+    pointwise_depthwise,
+)
 from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
@@ -20,13 +25,14 @@ pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
 def test_every_shape_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
     cases = [*TAKEN, ALONE, CHAIN, *REFUSED]
-    options = Options(backends=("ArmDsp", "CpuRef"))
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     path = model(cases, tmp_path / "shapes.onnx")
     built = build(path, board, tmp_path / "build", options=options)
     layers = built.report.layers
     mine = [layer for layer in layers if layer.backend == "ArmDsp"]
+    others = [la for la in layers if la.op == "Conv" and la.backend != "ArmDsp"]
     # of a chain whose depthwise part is refused the 1x1 convolution is taken
-    assert len(mine) == len(TAKEN) + 2 + 1
+    assert len(others) == len(REFUSED)
     assert validate(built.directory).passed
     if board == "mps2-an386":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
@@ -34,6 +40,32 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) ->
         assert by_size[64 * 64 * 125] <= 407_591 * 1.02
         assert by_size[(64 * 64 + 9 * 64) * 125] <= 500_632 * 1.05
         assert by_size[64 * 64 * 125] > 300_000, "less than SMLAD can do"
+
+
+@pytest.mark.parametrize(
+    ("board", "goal"),
+    first(
+        [
+            ("mps2-an386", "speed"), ("mps2-an386", "size"), ("mps2-an500", "speed"),
+            ("mps2-an505", "speed"),
+        ],
+        2,
+    ),
+)  # fmt: skip
+def test_shared_functions_give_the_bits_of_the_oracle(
+    monkeypatch: pytest.MonkeyPatch, board: str, goal: str, tmp_path: Path
+) -> None:
+    for module in (pointwise, depthwise_pointwise, pointwise_depthwise):
+        monkeypatch.setattr(module, "propose", lambda view, layer: "")
+    path = model([*TAKEN, ALONE], tmp_path / "shapes.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
+    built = build(path, board, tmp_path / "build", options=options)
+    assert all(layer.backend == "ArmDsp" for layer in built.report.layers if layer.op == "Conv")
+    (source,) = built.directory.glob("network_*.c")
+    kind = "chain" if goal == "speed" else "loop"
+    # of int8 with two shifts, and of uint8
+    assert source.read_text().count(f"MCU_KERNEL void _mcu_shapes_conv1x1_{kind}_dsp") == 3
+    assert validate(built.directory).passed
 
 
 def test_strips_give_the_bits_of_the_oracle(

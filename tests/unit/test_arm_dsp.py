@@ -99,8 +99,11 @@ def test_the_price_is_near_what_the_timings_of_counted_instructions_say(
     case: Case, cycles: int, tmp_path: Path
 ) -> None:
     """cycles: of the kernel's addresses counted in QEMU, by Arm's timings for the Cortex-M4."""
+    titles = ("conv1x1", "depthwise3x3 + conv1x1")
     dearest = max(
-        p.price.costs.cycles or 0 for p in proposed(model([case], tmp_path / "m.onnx")).proposals
+        p.price.costs.cycles or 0
+        for p in proposed(model([case], tmp_path / "m.onnx")).proposals
+        if p.title in titles
     )
     assert dearest == pytest.approx(cycles, rel=0.1)
 

@@ -21,7 +21,7 @@ from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, accumulate,
 from mcu_deploy.backends.isa import Assembly
 
 _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
-_EVEN, _ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
+EVEN, ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
 _X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
 _COLUMNS = (*_X, "r9", "r10")
 # So many pairs of taps are unrolled at most; more of them are a loop.
@@ -173,7 +173,7 @@ class Product:
             if self.filters % 2:
                 last = code.label()
                 code("add r10, r6, #1", "cmp r10, r7", f"beq {last}f")
-            code(*(f"bfi {even}, {odd}, #8, #8" for even, odd in zip(_EVEN, _ODD, strict=True)))
+            code(*(f"bfi {even}, {odd}, #8, #8" for even, odd in zip(EVEN, ODD, strict=True)))
             code("strh r0, [r6], #2", f"strh r1, [r6, {second}]", f"strh r2, [r6, {third}]")
             code("vmov s14, r6" if self.holds_ends else "str r6, [r12]", "cmp r6, r7")
         code(f"b {after}f")
@@ -206,11 +206,11 @@ class Product:
                     code("ldmia r12!, {r6-r10}")
                 code("ldr r11, [lr], #4")
                 activations = _COLUMNS[pair % 3 : pair % 3 + 3]
-                _accumulate(code, _ODD, "r11", activations, is_first and not pair)
+                multiply_add(code, ODD, "r11", activations, is_first and not pair)
                 code("sxtb16 r11, r11")
-                _accumulate(code, _EVEN, "r11", activations, is_first and not pair)
+                multiply_add(code, EVEN, "r11", activations, is_first and not pair)
             return
-        sides = (_EVEN, _ODD) if self.is_wide else (_ODD,)
+        sides = (EVEN, ODD) if self.is_wide else (ODD,)
         words = [(pair, sums) for pair in range(self.unrolled) for sums in sides]
         for first in range(0, len(words), 3):
             taken = words[first : first + 3]
@@ -219,18 +219,18 @@ class Product:
             for word, (pair, sums) in zip(_W, taken, strict=False):
                 if sums is sides[0]:
                     code("ldmia r12!, {r6-r8}")
-                _accumulate(code, sums, word, _X, is_first and not pair)
+                multiply_add(code, sums, word, _X, is_first and not pair)
                 if not self.is_wide:
                     code(f"sxtb16 {word}, {word}")
-                    _accumulate(code, _EVEN, word, _X, is_first and not pair)
+                    multiply_add(code, EVEN, word, _X, is_first and not pair)
 
     def _round(self, code: Assembly, fractional: str) -> None:
         """The sums, and the end of the stream's part at lr, to six elements of the output."""
         if not self.is_wide:
-            code(*(f"sub {o}, {o}, {e}" for o, e in zip(_ODD, _EVEN, strict=True)))
+            code(*(f"sub {o}, {o}, {e}" for o, e in zip(ODD, EVEN, strict=True)))
         code("ldmia lr!, {r6-r9}", f"cbz r6, {fractional}f")
         for sums, scale, addend, by in (
-            (_EVEN, "r6", "r7", self.shift), (_ODD, "r8", "r9", self.shift + self.lanes_log2),
+            (EVEN, "r6", "r7", self.shift), (ODD, "r8", "r9", self.shift + self.lanes_log2),
         ):  # fmt: skip
             code(*(f"smmla {acc}, {acc}, {scale}, {addend}" for acc in sums))
             code(*(f"{self.layer.saturate} {acc}, #8, {acc}, asr #{by}" for acc in sums))
@@ -241,16 +241,16 @@ class Product:
         code(*(f"vmul.f32 s{n}, s{n}, s{6 + n // 3}" for n in range(6)))
         code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(6)))
         code("vmov r0, r1, d0", "vmov r2, r3, d1", "vmov r4, r5, d2")
-        for acc in (*_EVEN, *_ODD):
+        for acc in (*EVEN, *ODD):
             code(f"qadd {acc}, {acc}, r9", f"{self.layer.saturate} {acc}, #8, {acc}")
 
     def _round_twice(self, code: Assembly) -> None:
         """As TFLite does: r7 and r8 are multipliers; r9 has their shifts in its lower bytes, and
         the zero point in its upper half. The high word of twice the sum times the multiplier is
         rounded with ties up, the shift with ties away from zero."""
-        for sums, by, scale in ((_EVEN, 0, "r7"), (_ODD, self.lanes_log2, "r8")):
+        for sums, by, scale in ((EVEN, 0, "r7"), (ODD, self.lanes_log2, "r8")):
             twice = "lsl #1" if by == 0 else f"asr #{by - 1}"
-            code("uxtb r6, r9" if sums is _EVEN else "ubfx r6, r9, #8, #8")
+            code("uxtb r6, r9" if sums is EVEN else "ubfx r6, r9, #8, #8")
             code("mov r10, #1", "lsl r10, r10, r6", "lsr r10, r10, #1")
             for acc in sums:
                 code(f"mov {acc}, {acc}, {twice}", f"smmulr {acc}, {acc}, {scale}")
@@ -258,7 +258,7 @@ class Product:
                 code(f"add {acc}, {acc}, r10", f"asr {acc}, {acc}, r6")
                 code(f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
         code("asr r10, r9, #16")
-        for acc in (*_EVEN, *_ODD):
+        for acc in (*EVEN, *ODD):
             code(f"qadd {acc}, {acc}, r10", f"{self.layer.saturate} {acc}, #8, {acc}")
 
 
@@ -275,9 +275,14 @@ def words(even: Array, odd: Array, is_wide: bool) -> Array:
     return ((halves[..., 0] & 0xFFFF) | (halves[..., 1] & 0xFFFF) << 16).astype(np.uint32)
 
 
-def _accumulate(
-    code: Assembly, sums: tuple[str, ...], word: str, activations: tuple[str, ...], is_first: bool
+def multiply_add(
+    code: Assembly,
+    sums: tuple[str, ...],
+    word: str,
+    activations: tuple[str, ...] = _X,
+    is_first: bool = False,
 ) -> None:
+    """Two taps of three pixels to the sums of one filter or of two."""
     code(
         *(
             f"smlad {acc}, {word}, {x}, {sums[2] if is_first else acc}"

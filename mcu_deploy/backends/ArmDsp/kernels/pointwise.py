@@ -44,10 +44,6 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     channels, filters = layer.x.shape[1], layer.y.shape[1]
     code = assemble(layer)
     stem = f"conv1x1_{channels}x{filters}_dsp"
-    # A tile is read before it is written. (The last one reads some pixels again whose results are
-    # not taken, whatever has been written over them.)
-    tiles = layer.pixels // 3 if filters > channels else 1
-    distance = max(3 * tiles * (filters - channels), -layer.x.bytes)
     price = Price(
         Costs(
             layer.pixels * channels * filters,
@@ -56,7 +52,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         ),
         {f"{stem} {code.digest}": code.bytes},
         scratch_bytes(channels, filters),
-        (InPlace(0, 0, distance),),
+        (in_place(layer),),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
@@ -67,6 +63,14 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [
         Proposal(view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title="conv1x1")
     ]
+
+
+def in_place(layer: Convolution) -> InPlace:
+    """A tile is read before it is written. (The last one reads some pixels again whose results are
+    not taken, whatever has been written over them.)"""
+    channels, filters = layer.x.shape[1], layer.y.shape[1]
+    tiles = layer.pixels // 3 if filters > channels else 1
+    return InPlace(0, 0, max(3 * tiles * (filters - channels), -layer.x.bytes))
 
 
 def refusal(layer: Convolution) -> str:

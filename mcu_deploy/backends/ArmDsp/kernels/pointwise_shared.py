@@ -1,0 +1,159 @@
+"""1x1 convolution of int8 by one function for all layers: their sizes are numbers.
+
+The products of a tile (see core.py) are a chain of 32 steps of four channels, which a layer enters
+so far from its end as it has channels; or, where flash counts most, a loop of one step. The chain
+takes a few per cent longer than a function for the layer's own channels (pointwise.py), the loop a
+fifth; and a network of many shapes needs it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.core import EVEN, ODD, Product, multiply_add
+from mcu_deploy.backends.ArmDsp.kernels import pointwise
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, statement
+
+OPERATORS = ("Conv", "tflite::Conv")
+
+_STEPS = 32  # of the chain, of four channels each
+_STEP_BYTES = 68
+# Behind a tile's activations and `STATE`; then bytes that take results of pixels that do not exist.
+_INPUT, _WEIGHTS, _TILES, _BACK, _CHANNELS, _FILTERS, _NOWHERE = 16, 20, 24, 28, 32, 36, 40
+
+
+@dataclass(frozen=True, eq=False)
+class Steps(Product):
+    """The products. s9: where the steps of the chain begin, or of a loop the activations' end."""
+
+    end: str = ""
+    is_loop: bool = False
+
+    def _multiply(self, code: Assembly, end: str) -> None:
+        code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
+        if self.is_loop:
+            with code.repeat(self.pairs // 2):
+                self._step(code)
+                code("vmov r6, s9", "cmp r12, r6")
+            return
+        code("vmov r6, s9", "bx r6")
+        for step in range(_STEPS, 0, -1):
+            with code.times(step <= self.pairs // 2):
+                self._step(code)
+        code.place(self.end)
+
+    def _step(self, code: Assembly) -> None:
+        code("ldmia lr!, {r9, r10}")
+        for word in ("r9", "r10"):
+            code("ldmia r12!, {r6-r8}")
+            multiply_add(code, ODD, word)
+            code(f"sxtb16 {word}, {word}")
+            multiply_add(code, EVEN, word)
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A 1x1 convolution by itself, by the loop, and by the chain if that is long enough."""
+    layer = read(node)
+    if isinstance(layer, str) or not layer.is_pixelwise or pointwise.refusal(layer):
+        return ""
+    part = view.part([node.node.id])
+    is_short = layer.x.shape[1] <= 4 * _STEPS
+    return [_proposal(part, layer, is_loop) for is_loop in (False, True) if is_loop or is_short]
+
+
+def _proposal(part: SubgraphView, layer: Convolution, is_loop: bool) -> Proposal:
+    channels, filters = layer.x.shape[1], layer.y.shape[1]
+    code = assemble(layer, is_loop)
+    stem = f"conv1x1_{'loop' if is_loop else 'chain'}_dsp"
+    bytes_ = _steps(layer).constant_bytes + numbers(layer).nbytes
+    price = Price(
+        Costs(layer.pixels * channels * filters, cycles=round(code.cycles), flash=bytes_),
+        {f"{stem} {code.digest}": code.bytes},
+        6 * channels + _NOWHERE + filters,
+        (pointwise.in_place(layer),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
+        stream = np.concatenate([numbers(layer), _steps(layer).pack()])
+        return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
+
+    return Proposal(part, price, make, layouts=CHANNELS_LAST, title="conv1x1 of any size")
+
+
+def _steps(layer: Convolution, end: str = "", is_loop: bool = False) -> Steps:
+    """Its taps are in the order in which SXTB16 widens four bytes: (0, 2), (1, 3)."""
+    filters, channels = layer.weights.shape[:2]
+    order = np.arange(0, channels, 4)[:, None] + np.array([0, 2, 1, 3])
+    weights = layer.weights.reshape(filters, channels)[:, order.reshape(-1)]
+    return Steps(layer, weights, unrolls_all=True, end=end, is_loop=is_loop)
+
+
+def numbers(layer: Convolution) -> Array:
+    """What stands in front of the weights."""
+    filters, channels = layer.weights.shape[:2]
+    rest = layer.pixels % 3
+    values = [
+        6 * channels, filters, filters - 2, 2 * filters - 2, -(-layer.pixels // 3),
+        (3 - rest) % 3 * channels, channels, _STEP_BYTES * channels // 4,
+    ]  # fmt: skip
+    return np.array(values, np.uint32)
+
+
+def assemble(layer: Convolution, is_loop: bool) -> Assembly:
+    """The kernel. %0: pixels, %1: output, %2: numbers and packed stream, %3: scratch.
+
+    s8: a tile's activations, s9: as `Steps` has it.
+    """
+    channels = layer.weights.shape[1]
+    code = Assembly()
+    steps = _steps(layer, code.label(), is_loop)
+    code("ldmia %2!, {r4-r11}", "add r12, %3, r4", "vmov s8, %3", "add r4, %1, r5")
+    code("strd %1, r4, [r12]", "strd r6, r7, [r12, #8]", f"strd r8, r9, [r12, #{_TILES}]")
+    code(f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]")
+    code(f"strd r10, r5, [r12, #{_CHANNELS}]", "vmov s9, r12")
+    if not is_loop:
+        code(f"adr r4, {steps.end}f", "sub r4, r4, r11", "orr r4, r4, #1", "vmov s9, r4")
+    with code.repeat(-(-layer.pixels // 3), "b"):
+        code(f"ldr r9, [r12, #{_INPUT}]", f"ldr r8, [r12, #{_CHANNELS}]", "add r10, r9, r8")
+        code("add r11, r10, r8", "mov r8, r10", "vmov lr, s8")
+        with code.repeat(channels // 4):
+            code("ldr r0, [r9], #4", "ldr r1, [r10], #4", "ldr r2, [r11], #4")
+            code(*(f"{layer.extend} r{3 + n}, r{n}, ror #8" for n in range(3)))
+            code(*(f"{layer.extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
+            code("cmp r9, r8")
+        code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
+        steps.assemble(code, "vmov r12, s8")
+        done, ready = code.label(), code.label()
+        code(f"ldrd r0, r5, [r12, #{_TILES}]", "ldr r1, [r12]", f"ldr r4, [r12, #{_INPUT}]")
+        code(f"ldrd r2, r3, [r12, #{_CHANNELS}]", "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]")
+        code(f"beq {done}f", "add r2, r2, r2, lsl #1", "add r4, r4, r2", "add r1, r1, r3, lsl #1")
+        # The last tile takes the last three pixels: those that others had go nowhere, one or two.
+        code("cmp r0, #1", f"bne {ready}f", f"cbz r5, {ready}f")
+        with code.rarely():
+            two = code.label()
+            code("sub r4, r4, r5", f"add r6, r12, #{_NOWHERE}", "sub r7, r1, r6", "sub r7, r7, #2")
+            code("mov r1, r6", f"ldr r2, [r12, #{_CHANNELS}]", "cmp r5, r2", "mvn r2, #1")
+            code(f"bne {two}f", "mov r2, r7", "add r7, r7, r3")
+            code.place(two)
+            code("strd r2, r7, [r12, #8]")
+        code.place(ready)
+        code("add r2, r1, r3", "strd r1, r2, [r12]", f"str r4, [r12, #{_INPUT}]")
+    code.place(done)
+    return code
