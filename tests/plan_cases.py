@@ -28,7 +28,7 @@ REGIONS = (
     Region("Test", 2, RegionKind.PRIVATE, "flag", 1),
     Region("Test", 3, RegionKind.SCRATCH, "line", 16),
 )
-# How an output may lie on an input: the distance, and whether exactly there.
+# How an output or scratch may lie on an input: the distance, and whether exactly there.
 WAYS = (*((distance, False) for distance in (0, 0, 0, -16, -100, 4, 16, 40)), *([(0, True)] * 4))
 
 
@@ -144,17 +144,18 @@ def problems(draw: st.DrawFn, sharing: bool = True) -> Problem:
 def _layer(
     draw: st.DrawFn, maker: Maker, inputs: Sequence[EdgeId], sizes: Sequence[int], sharing: bool
 ) -> list[EdgeId]:
+    scratch = draw(st.sampled_from([0, 0, 0, 1, 40, 110]))
     pairs = st.builds(
         lambda i, o, way: InPlace(i, o, *way),
         st.integers(0, len(inputs) - 1),
-        st.integers(0, len(sizes) - 1),
+        st.sampled_from([*range(len(sizes)), *([None] if scratch else [])]),
         st.sampled_from(WAYS),
     )
     unique = st.lists(pairs, max_size=3 if sharing else 0, unique_by=lambda p: (p.input, p.output))
     return maker.layer(
         inputs, *sizes,
         in_place=tuple(draw(unique)),
-        scratch_bytes=draw(st.sampled_from([0, 0, 0, 1, 40])),
+        scratch_bytes=scratch,
         regions=tuple(draw(st.lists(st.sampled_from(REGIONS), max_size=3))),
     )  # fmt: skip
 

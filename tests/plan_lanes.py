@@ -7,7 +7,7 @@ each byte of an input is read as late as it may be.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -59,9 +59,11 @@ def _layer(draw: st.DrawFn, maker: Maker, inputs: Sequence[EdgeId], size: int | 
     of_input = maker.editor.types[inputs[-1]].shape[0]
     first = of_input if size is None or draw(st.booleans()) else size
     sizes = [first, *([draw(st.integers(1, 20))] if draw(st.integers(0, 4)) == 0 else [])]
+    scratch = draw(st.sampled_from([0, 0, 1, 40]))
     in_place = [
-        InPlace(i, 0, *draw(st.sampled_from(WAYS)))
+        InPlace(i, target, *draw(st.sampled_from(WAYS)))
         for i in range(len(inputs))
+        for target in ([0, None] if scratch else [0])
         if draw(st.booleans())
     ]
     regions = list(draw(st.sampled_from([(), (), *((r,) for r in SCRATCH), SCRATCH])))
@@ -69,7 +71,7 @@ def _layer(draw: st.DrawFn, maker: Maker, inputs: Sequence[EdgeId], size: int | 
         regions.append(REGIONS[0])
     return maker.layer(
         inputs, *sizes, in_place=tuple(in_place), regions=tuple(regions),
-        scratch_bytes=draw(st.sampled_from([0, 0, 1, 40])),
+        scratch_bytes=scratch,
         costs=draw(st.sampled_from([COSTLY, COSTLY, COSTLY, CHEAP])),
     )[0]  # fmt: skip
 
@@ -109,17 +111,16 @@ class Access:
 
 
 def accesses(memory: Memory, step: Step, random: Random) -> Iterator[Access]:
-    """What a layer does, in an order that its facts allow: of an input on which an output may lie
-    exactly, each byte is read as with the distance 0."""
+    """What a layer does, in an order that its facts allow: of an input on which an output or its
+    scratch may lie exactly, each byte is read as with the distance 0."""
     layer, workload = step.choice.layer, step.choice.workload
     inputs = [o.edge for o in layer.inputs if o is not None]
     outputs = [o.edge for o in layer.outputs]
     scratch = [
-        (address, ((buffer, step.index), number))
+        (buffer == step.scratch, number, Access(address, ((buffer, step.index), number), True))
         for buffer, size in _scratches(step)
         for number, address in enumerate(memory.stretch(buffer, size))
     ]
-    yield from (Access(address, value, True) for address, value in scratch)
     distances = {(p.input, p.output): p.distance for p in workload.in_place}
     unread = [[*enumerate(memory.place(edge))] for edge in inputs]
 
@@ -129,6 +130,11 @@ def accesses(memory: Memory, step: Step, random: Random) -> Iterator[Access]:
             byte, address = unread[i].pop(0)
             yield Access(address, (memory.root(inputs[i]), byte), False)
 
+    for is_own, number, access in scratch:
+        for i in range(len(inputs)):
+            if is_own and (i, None) in distances:
+                yield from read(i, number - distances[i, None])
+        yield access
     left = [[*enumerate(memory.place(edge))] for edge in outputs]
     while any(left):
         o = random.choice([number for number, bytes_ in enumerate(left) if bytes_])
@@ -139,7 +145,7 @@ def accesses(memory: Memory, step: Step, random: Random) -> Iterator[Access]:
             yield Access(address, (outputs[o], byte), True, outputs[o])
     for i in range(len(inputs)):
         yield from read(i, 1 << 30)
-    yield from (Access(address, value, False) for address, value in scratch)
+    yield from (replace(access, writes=False) for _, _, access in scratch)
     for edge in outputs:
         for byte, address in enumerate(memory.place(edge)):
             yield Access(address, (edge, byte), False)

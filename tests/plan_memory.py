@@ -25,7 +25,8 @@ class Corrupt(Exception):
 
 
 def worst_orders(fact: InPlace | None, read: int, written: int) -> list[list[tuple[bool, int]]]:
-    """Accesses to so many bytes of an input and an output: whether it is a write, and which byte.
+    """Accesses to so many bytes of an input and an output or scratch: whether it is a write, and
+    which byte.
 
     With a distance byte w of the output is written once all bytes up to w - distance of the input
     are read; without a fact all are written first. What may lie exactly on its input goes through
@@ -158,33 +159,35 @@ class Memory:
         layer, workload = step.choice.layer, step.choice.workload
         inputs = [o.edge for o in layer.inputs if o is not None]
         outputs = [o.edge for o in layer.outputs]
-        scratches: list[tuple[list[Address], object]] = [
+        regions = [
             (self.stretch(buffer, region.bytes), region) for region, buffer in step.regions.items()
         ]
+        scratch: list[Address] = []
         if step.scratch is not None:
-            scratches.append((self.stretch(step.scratch, workload.scratch_bytes), "scratch"))
-        for at, what in scratches:
+            scratch = self.stretch(step.scratch, workload.scratch_bytes)
+        for at, what in regions:
             self.write(at, what)
         self.require_edges(inputs)
         facts = {(p.input, p.output): p for p in workload.in_place}
         for i, edge in enumerate(inputs):
-            for o, output in enumerate(outputs):
-                self._compute(edge, output, facts.get((i, o)))
+            for o, target in [*enumerate(map(self.place, outputs)), (None, scratch)]:
+                self._compute(edge, target, facts.get((i, o)))
+        self.write(scratch, "scratch")
         for output in outputs:
             self.write_edge(output)
         self.require_edges(outputs)
-        for at, what in scratches:
+        for at, what in [*regions, (scratch, "scratch")]:
             self.require(at, what)
 
-    def _compute(self, edge: EdgeId, output: EdgeId, fact: InPlace | None) -> None:
+    def _compute(self, edge: EdgeId, target: Sequence[Address], fact: InPlace | None) -> None:
         """The memory is as before afterwards: the worst for one pair need not be so for another."""
         before = self.bytes
-        source, target, value = self.place(edge), self.place(output), self.root(edge)
+        source, value = self.place(edge), self.root(edge)
         for accesses in worst_orders(fact, len(source), len(target)):
             self.bytes = dict(before)
             for writes, byte in accesses:
                 if writes:
-                    self.bytes[target[byte]] = ("output", output)
+                    self.bytes[target[byte]] = "written"
                 elif self.bytes.get(source[byte]) != (value, byte):
                     raise Corrupt(f"{value} is overwritten while it is read")
         self.bytes = before

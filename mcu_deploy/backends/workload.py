@@ -109,7 +109,10 @@ class Argument:
 
 @dataclass(frozen=True)
 class InPlace:
-    """An output may share bytes with an input that is dead after the call.
+    """An output, or the scratch, may share bytes with an input that is dead after the call.
+
+    output: None is the workload's scratch (`scratch_bytes`); what is said of an output here is true
+    of it too. Scratch and outputs share no byte.
 
     It may as long as `offset(output) + distance <= offset(input)`, in bytes. The distance is the
     maximum over all writes to the output of: where the written bytes end, counted from the output's
@@ -136,7 +139,7 @@ class InPlace:
     """
 
     input: int
-    output: int
+    output: int | None
     distance: int = 0
     exactly: bool = False
 

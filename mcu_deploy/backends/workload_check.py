@@ -69,7 +69,10 @@ def check_workload(workload: Workload, layer: Layer) -> None:
     for fact in workload.in_place:
         source, target = fact.input, fact.output
         require(0 <= source < len(layer.inputs), f"an in-place fact names input {source}")
-        require(0 <= target < len(layer.outputs), f"an in-place fact names output {target}")
+        if target is None:
+            require(workload.scratch_bytes > 0, "an in-place fact is of scratch, and there is none")
+        else:
+            require(0 <= target < len(layer.outputs), f"an in-place fact names output {target}")
         _require_computed(layer, fact.input)
         require(
             not fact.exactly or fact.distance == 0,

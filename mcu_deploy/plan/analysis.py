@@ -143,6 +143,7 @@ class Analysis:
             s.position
             for s in self.sharings
             if s.distance <= 0
+            and s.target is not None
             and self.storages.of[s.source] is here
             and self.storages.of[s.target] is there
         }
@@ -168,13 +169,21 @@ class Analysis:
         return self.through_loops((found[0], found[-1]), positions)
 
     def may_overlap(self, found: Sharing, lives: Sequence[Mapping[int, Life]]) -> bool:
-        """Whether an output may lie on its input, of another storage: in each of some runs that one
-        position is all that they have in common, if it is as much.
+        """Whether an output, or scratch, may lie on its input, of another storage: in each of the
+        runs that one position is all that they have in common, if it is as much.
         """
-        source, target = self.storages.of[found.source], self.storages.of[found.target]
-        if source is target or not (source.is_free and target.is_free):
+        source = self.storages.of[found.source]
+        if not source.is_free or self.storages.is_overwritten(found):
             return False
-        if self.clash(source, target) or self.storages.is_overwritten(found):
+        if found.target is None:
+            mark = self.position_marks.get(found.position)
+            return not clash(self.marks(source), () if mark is None else (mark,)) and all(
+                life[id(source)][1] == found.position
+                for life, run in zip(lives, self.runs, strict=True)
+                if found.position in run.positions
+            )
+        target = self.storages.of[found.target]
+        if source is target or not target.is_free or self.clash(source, target):
             return False
         spans = ((life.get(id(source)), life.get(id(target))) for life in lives)
         return all(
@@ -188,6 +197,8 @@ class Analysis:
         lives = [self.lives(run) for run in self.runs]
         taken: set[EdgeId] = set()
         for found in self.sharings:
+            if found.target is None:
+                continue  # scratch has a size of its own
             source, target = self.storages.of[found.source], self.storages.of[found.target]
             if (
                 found.distance > 0

@@ -28,10 +28,10 @@ def check(
     What it demands: every computed edge has its own bytes of an aligned place inside of a pool, or
     a buffer of the caller; every layer is called once; in the whole run and in every partition
     each value that is read was written before and not overwritten since; what one layer reads,
-    writes and uses as scratch is apart, except where its workload allows an output to overlap an
-    input from far enough in front; outputs and kept tensors hold their values at the end, and
-    every state that of its next value. Private regions, states and the table of pointers are
-    never written by anything else.
+    writes and uses as scratch is apart, except where its workload allows an output or its scratch
+    to overlap an input from far enough in front; outputs and kept tensors hold their values at the
+    end, and every state that of its next value. Private regions, states and the table of pointers
+    are never written by anything else.
     """
     whole = range(len(plan.program))
     _Checker(graph, choices, with_addresses(plan, whole), calls).run()
@@ -182,11 +182,12 @@ class _Checker(FlowChecker):
         if missing:
             raise PlanError(f"{layer.name!r} reads edges {sorted(missing)}, overwritten before")
         self._require_apart(dict.fromkeys(writes), f"the outputs of {layer.name!r}")
-        self._require_inputs_intact(step, workload)
-        overwritten = [self.places[e] for e in writes]
         scratches = self._scratches(step)
+        own = scratches[:1] if workload.scratch_bytes else []  # the others are of its regions
+        self._require_inputs_intact(step, workload, own)
+        overwritten = [self.places[e] for e in writes]
         for index, scratch in enumerate(scratches):
-            for edge in (*reads, *writes):
+            for edge in (*writes, *([] if scratch in own else reads)):
                 if scratch.meets(self.places[edge]):
                     raise PlanError(f"the scratch of {layer.name!r} overlaps edge {edge}")
             for other in scratches[:index]:
@@ -232,16 +233,19 @@ class _Checker(FlowChecker):
 
         return {edge for edge in live if not is_hit(edge)}
 
-    def _require_inputs_intact(self, step: Step, workload: Workload) -> None:
-        """An output may meet an input only where the workload says: from so far in front, or
-        exactly there."""
+    def _require_inputs_intact(
+        self, step: Step, workload: Workload, scratch: Sequence[Stretch]
+    ) -> None:
+        """An output or the scratch may meet an input only where the workload says: from so far in
+        front, or exactly there."""
         layer = step.choice.layer
         allowed = {(p.input, p.output): p for p in workload.in_place}
-        for o, output in enumerate(layer.outputs):
+        written = [*enumerate(self.places[output.edge] for output in layer.outputs)]
+        for o, at in [*written, *((None, place) for place in scratch)]:
             for i, operand in enumerate(layer.inputs):
                 if operand is None or operand.constant is not None:
                     continue
-                at, other = self.places[output.edge], self.places[operand.edge]
+                other = self.places[operand.edge]
                 fact = allowed.get((i, o))
                 fits = fact is not None and (
                     at.start == other.start

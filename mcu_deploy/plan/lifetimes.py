@@ -33,8 +33,8 @@ class Lifetimes:
 
     slots: of buffers that lie at the caller's, the entry of the table of pointers; `table` is the
     buffer that holds it. conflicts: pairs of buffers (the smaller number first) that hold
-    something at one time. overlaps: of these, (output, input) pairs that may share bytes all the
-    same, and how. lower_bound: see Plan.
+    something at one time. overlaps: of these, (output or scratch, input) pairs that may share bytes
+    all the same, and how. lower_bound: see Plan.
     """
 
     program: Program
@@ -112,6 +112,7 @@ class _Buffers:
         self._numbers: dict[int, int] = {}
         self._lives: list[dict[int, Life]] = []
         self._marks: dict[int, set[Mark]] = {}
+        self._scratch: dict[int, int] = {}  # by position
         whole = analysis.lives(analysis.runs[0])
         for storage in analysis.storages.all:
             number = self._numbers[id(storage)] = len(self.buffers)
@@ -154,6 +155,8 @@ class _Buffers:
             for lives, run in zip(self._lives, self._analysis.runs, strict=True):
                 if position in run.positions:
                     lives[number] = (position, position)
+            if region is None:
+                self._scratch[position] = number
         regions = {region: number for region, number in buffers.items() if region is not None}
         return Step(index, choice, buffers.get(None), regions)
 
@@ -190,11 +193,14 @@ class _Buffers:
         return {pair for pair in found if not self.slots.keys() & set(pair)}
 
     def overlaps(self) -> dict[Pair, Sharing]:
-        """(output, input) and how, where that one step is all that they have in common."""
-        analysis, of = self._analysis, self._analysis.storages.of
+        """(output or scratch, input) and how, where they have no more than one step in common."""
+        analysis = self._analysis
         lives = [analysis.lives(run) for run in analysis.runs]
         return {
-            (self._numbers[id(of[s.target])], self._numbers[id(of[s.source])]): s
+            (
+                self._scratch[s.position] if s.target is None else self.tensors[s.target].buffer,
+                self.tensors[s.source].buffer,
+            ): s
             for s in analysis.sharings
             if analysis.may_overlap(s, lives)
         }

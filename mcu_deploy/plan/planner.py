@@ -209,7 +209,7 @@ def problem(lives: Lifetimes, members: Sequence[int]) -> Problem:
     for first, second in sorted(lives.conflicts):
         if first in number and second in number:
             i, j = number[first], number[second]
-            if (second, first) in lives.overlaps:  # second is the output
+            if (second, first) in lives.overlaps:  # second is the output, or scratch
                 banned = _banned(sizes[j], sizes[i], lives.overlaps[second, first])
                 banned = [(-high, -low) for low, high in banned]
             else:
@@ -224,7 +224,7 @@ def problem(lives: Lifetimes, members: Sequence[int]) -> Problem:
 
 
 def _banned(output: int, source: int, found: Sharing | None) -> list[tuple[int, int]]:
-    """Where an output, of so many bytes, must not start, counted from where its input does."""
+    """Where an output or scratch, of so many bytes, must not start, counted from its input."""
     if found is None:
         return [(-output, source)]
     if found.exactly:

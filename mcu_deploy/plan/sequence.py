@@ -36,20 +36,23 @@ def arrange(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> tupl
     def buffers(edges: Sequence[EdgeId]) -> frozenset[int]:
         return frozenset(number[id(storages.of[edge])] for edge in edges)
 
+    sizes = [aligned(max(storage.bytes, 1)) for storage in storages.all]
+    tasks: list[Task] = []
+    scratch: dict[int, int] = {}  # by task, where an input may lie in it: a buffer like any other
+    for choice, needs in zip(called, _needs(called, choices), strict=True):
+        writes, beside = buffers([o.edge for o in choice.layer.outputs]), _scratch(choice)
+        if isinstance(choice, Choice) and any(f.output is None for f in choice.workload.in_place):
+            scratch[len(tasks)] = len(sizes)
+            writes |= {len(sizes)}
+            sizes.append(aligned(choice.workload.scratch_bytes))
+            beside -= sizes[-1]
+        tasks.append(Task(buffers(reads_of(choice.layer)), writes, beside, needs))
     order = best_order(
-        [
-            Task(
-                buffers(reads_of(choice.layer)),
-                buffers([o.edge for o in choice.layer.outputs]),
-                _scratch(choice),
-                needs,
-            )
-            for choice, needs in zip(called, _needs(called, choices), strict=True)
-        ],
-        [aligned(max(storage.bytes, 1)) for storage in storages.all],
+        tasks,
+        sizes,
         buffers(graph.inputs),
         buffers(kept),
-        shares=_shares(called, storages, number),
+        shares=_shares(called, storages, number, scratch),
     )
     return _with_views([called[index] for index in order], choices, graph.inputs)
 
@@ -137,15 +140,20 @@ def _needs(called: Sequence[Chosen], choices: Sequence[Chosen]) -> list[frozense
 
 
 def _shares(
-    called: Sequence[Chosen], storages: Storages, number: dict[int, int]
+    called: Sequence[Chosen], storages: Storages, number: dict[int, int], scratch: dict[int, int]
 ) -> dict[tuple[int, int, int], int]:
-    """How far behind an output each input is read that it may overwrite, by task and buffers."""
-    return {
-        (position, number[id(storages.of[s.source])], number[id(storages.of[s.target])]): s.distance
-        for position, choice in enumerate(called)
-        if isinstance(choice, Choice)
-        for s in sharings(choice.layer, choice, position, storages)
-    }
+    """How far behind an output or scratch each input is read that it may overwrite, by task and
+    buffers."""
+    shares = {}
+    for position, choice in enumerate(called):
+        if isinstance(choice, Choice):
+            for s in sharings(choice.layer, choice, position, storages):
+                source = number[id(storages.of[s.source])]
+                target = (
+                    scratch[position] if s.target is None else number[id(storages.of[s.target])]
+                )
+                shares[position, source, target] = s.distance
+    return shares
 
 
 def _with_views(

@@ -132,30 +132,31 @@ def reads_of(layer: Layer) -> list[EdgeId]:
 
 @dataclass(frozen=True)
 class Sharing:
-    """An output that may overwrite an input which nothing reads after the layer.
+    """An output, or the scratch, that may overwrite an input which nothing reads after the layer.
 
-    The output's start plus `distance` is at most the input's start. exactly: both start at one
-    address, and the distance is 0; so it is with a copy, which is not needed there. others: what
-    else the layer puts out.
+    target: None is the scratch. Its start plus `distance` is at most the input's start. exactly:
+    both start at one address, and the distance is 0; so it is with a copy, which is not needed
+    there. others: what else the layer puts out.
     """
 
     position: int
     source: EdgeId
-    target: EdgeId
+    target: EdgeId | None
     distance: int
     others: frozenset[EdgeId]
     exactly: bool = False
 
 
 def sharings(layer: Layer, choice: Choice, position: int, storages: Storages) -> list[Sharing]:
-    """Which outputs of a layer may overlap which of its inputs, and how far behind.
+    """Which outputs of a layer, or its scratch, may overlap which of its inputs, and how.
 
     An input whose memory the layer also reads as another input is shared only where the workload
     allows it for both.
     """
     allowed = {(p.input, p.output): p for p in choice.workload.in_place}
     found = []
-    for o, output in enumerate(layer.outputs):
+    outputs = [operand.edge for operand in layer.outputs]
+    for o, target in [*enumerate(outputs), (None, None)]:
         facts: dict[int, list[InPlace | None]] = {}
         sources: dict[int, EdgeId] = {}
         for i, operand in enumerate(layer.inputs):
@@ -164,7 +165,7 @@ def sharings(layer: Layer, choice: Choice, position: int, storages: Storages) ->
             storage = id(storages.of[operand.edge])
             facts.setdefault(storage, []).append(allowed.get((i, o)))
             sources.setdefault(storage, operand.edge)
-        others = frozenset(each.edge for each in layer.outputs) - {output.edge}
+        others = frozenset(outputs) - {target}
         for storage, stated in facts.items():
             known = [fact for fact in stated if fact is not None]
             if len(known) < len(stated):
@@ -173,7 +174,7 @@ def sharings(layer: Layer, choice: Choice, position: int, storages: Storages) ->
             exactly = any(fact.exactly for fact in known)
             if not exactly or distance == 0:  # else no place is right for all
                 source = sources[storage]
-                found.append(Sharing(position, source, output.edge, distance, others, exactly))
+                found.append(Sharing(position, source, target, distance, others, exactly))
     return found
 
 

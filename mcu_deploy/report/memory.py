@@ -1,9 +1,9 @@
 """The memory of a network in report.json: what lies where and when, and who may overlap whom.
 
 With this an outsider can check a plan without mcu-deploy: what each layer reads, writes and uses as
-scratch; that nothing which is read later is overwritten; and where an output meets an input, that
-it starts at least the stated distance before it (docs/backends.md, "How a kernel states its
-overlap").
+scratch; that nothing which is read later is overwritten; and where an output or scratch meets an
+input, that it starts at least the stated distance before it (docs/backends.md, "How a kernel states
+its overlap").
 """
 
 from __future__ import annotations

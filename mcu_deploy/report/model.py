@@ -108,9 +108,9 @@ class LayerReport(LayerRow):
     within: the If, Loop or Scan that it is in, by its short name. cost: of one call, as its backend
     states it or as it was measured; None where neither is so. fingerprint: of its workload, for
     measured costs. inputs: None for one that is constant or left out. overlaps: which
-    outputs may lie on which inputs, by position, and how far behind or exactly. nodes: the names of
-    those in the model that it stands for. removed: None where it writes all channels that the model
-    has.
+    outputs may lie on which inputs, by position, and how far behind or exactly; output None is the
+    first of `scratch`. nodes: the names of those in the model that it stands for. removed: None
+    where it writes all channels that the model has.
     """
 
     within: str | None

@@ -104,7 +104,7 @@ def rich_workload() -> Workload:
         (CFunction("helper", (Parameter("float", "x"),), "{ return x; }", "float", inline=True),),
         ("string.h", "math.h"),
         128,
-        (InPlace(0, 0, -4),),
+        (InPlace(0, 0, -4), InPlace(0, None, 20)),
         Costs(macs=10, instructions=200, cycles=None, flash=300),
         (private, scratch),
     )  # fmt: skip

@@ -100,6 +100,7 @@ def close_behind(layer: Layer, facts: Sequence[InPlace]) -> tuple[dict[int, int]
     Offsets in bytes: of the inputs, of the output, and of the end. Elements are aligned, the inputs
     do not overlap, but those that are one edge are at one place.
     """
+    assert facts[0].output is not None, "these checks know no scratch"
     y = layer.outputs[facts[0].output].type
     output = sum(layer.input(f.input).type.bytes for f in facts) // 16 * 16 + 16
     places: dict[EdgeId, int] = {}
@@ -128,6 +129,7 @@ def runs_alike(layer: Layer, index: int, library: Library, facts: Sequence[InPla
         memory[at : at + close.inputs[i].size] = close.inputs[i]
         inputs[i] = memory.ctypes.data + at
     number = facts[0].output
+    assert number is not None
     outputs[number] = memory.ctypes.data + output
     library.run(index, inputs, outputs)
     wanted = apart.outputs[number][: layer.outputs[number].type.bytes]

@@ -20,11 +20,13 @@ from mcu_deploy.backends.interface import CFunction, InPlace, Workload, layer_of
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan import PlanError, Planning, make
+from mcu_deploy.plan import Plan, PlanError, Planning, make
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.lifetimes import analyse
 from mcu_deploy.plan.model import Buffer, InPool
 from mcu_deploy.plan.planner import problem
+
+FUNCTION = CFunction("f", (), "{\n}")
 
 
 def shares(graph: Graph, first: EdgeId, second: EdgeId, reuse: bool = True) -> bool:
@@ -156,7 +158,7 @@ def test_an_empty_tensor_and_a_scalar_have_places() -> None:
 def by_hand(graph: Graph, **facts: Any) -> Choice:
     """A choice for the only node of a graph."""
     (node,) = graph.nodes
-    return Choice(layer_of(graph, node), Workload("Test", CFunction("f", (), "{\n}"), **facts))
+    return Choice(layer_of(graph, node), Workload("Test", FUNCTION, **facts))
 
 
 def test_two_outputs_never_replace_one_input() -> None:
@@ -220,6 +222,84 @@ def test_scratch_lives_for_one_step() -> None:
     assert made.buffers[step.scratch] == Buffer(2, 100, 0, 0, "scratch of layer0")
 
 
+def scratch_of(made: Plan) -> int:
+    """The offset of the first layer's scratch."""
+    scratch = made.steps[0].scratch
+    assert scratch is not None
+    place = made.places[scratch]
+    assert isinstance(place, InPool)
+    return place.offset
+
+
+def test_an_input_lies_in_the_scratch_as_far_behind_as_the_distance_says() -> None:
+    """The output does not; nor an input that is needed later, or that is the caller's."""
+    net = Net()
+    x = net.input(8)
+    y = net.op("Layer", [x], (4,))
+    graph = net.finish(y)
+    for fact, size in (
+        (InPlace(0, None, 17), 96 + 16),
+        (InPlace(0, None, -32), 96 + 16),
+        (InPlace(0, None, exactly=True), 96 + 16),
+        (InPlace(0, None, 80), 80 + 32 + 16),
+        (InPlace(0, 0, exactly=True), 96 + 32),
+    ):
+        choice = by_hand(graph, scratch_bytes=90, in_place=(fact,))
+        made = make(graph, [choice])
+        assert (made.bytes, made.lower_bound) == (size, 96 + 32 + 16)
+        if fact.output is None:
+            behind = made.offset(x) - scratch_of(made)
+            assert behind == 0 if fact.exactly else behind >= fact.distance
+            lives = analyse(graph, [choice])
+            assert problem(lives, range(len(lives.buffers))).lower_bound == size
+    choice = by_hand(graph, scratch_bytes=90, in_place=(InPlace(0, None, 0),))
+    both = net.finish(y, x)
+    assert make(both, [choice]).bytes == 96 + 32 + 16
+    assert make(graph, [choice], Planning(reuse=False)).bytes == 96 + 32 + 16
+    assert make(graph, [choice], Planning(io="caller")).bytes == 96 + 16
+    for memory in ("plain", "mru", "bestfit"):  # disjoint
+        assert make(graph, [choice], Planning(memory=memory)).bytes >= 96 + 32 + 16
+    assert make(graph, [choice], Planning(memory="compact")).bytes == 96 + 16
+
+
+def test_an_input_that_is_read_twice_lies_in_the_scratch_only_by_both_facts() -> None:
+    net = Net()
+    x = net.input(4)
+    graph = net.finish(net.op("Add", [x, x], (4,)))
+    for facts, size in (((0, 1), 48), ((0,), 64), ((1,), 64)):
+        choice = by_hand(graph, scratch_bytes=32, in_place=tuple(InPlace(i, None) for i in facts))
+        assert make(graph, [choice]).bytes == size
+
+
+def test_scratch_and_an_output_that_nobody_reads_do_not_share_one_input() -> None:
+    net = Net()
+    x = net.input(4)
+    first_ = net.op("Split", [x], (4,))
+    second = net.editor.add_edge("second", net.editor.types[first_])
+    net.editor.put(replace(net.editor.nodes[0], outputs=(first_, second)))
+    graph = net.finish(second)
+    choice = by_hand(graph, scratch_bytes=16, in_place=(InPlace(0, 0), InPlace(0, None)))
+    made = make(graph, [choice])
+    assert made.bytes == 48
+    assert scratch_of(made) not in (made.offset(first_), made.offset(second))
+
+
+def test_the_order_of_the_layers_knows_what_lies_in_scratch() -> None:
+    """The first of two readers has the scratch, in which their input may lie if it runs last."""
+    for facts, order in (((), [0, 1, 2]), ((InPlace(0, None),), [1, 0, 2])):
+        net = Net()
+        x = net.input(40)
+        a, b = net.op("Layer", [x], (4,)), net.op("Layer", [x], (4,))
+        graph = net.finish(net.op("Concat", [a, b], (8,), axis=0))
+        first_, *others = graph.nodes
+        large = Workload("Test", FUNCTION, scratch_bytes=160, in_place=facts)
+        choices = [Choice(layer_of(graph, first_), large)]
+        choices += [Choice(layer_of(graph, n), Workload("Test", FUNCTION)) for n in others]
+        made = make(graph, choices)
+        assert [step.choice.layer.node.id for step in made.steps] == order
+        assert made.bytes == (160 + 32 if facts else 160 + 160 + 16)
+
+
 def test_a_view_of_a_constant_is_refused() -> None:
     net = Net()
     graph = net.finish(net.op("Reshape", [net.constant(np.ones(4, np.float32))], (2, 2)))
@@ -237,8 +317,7 @@ def test_buffers_that_live_at_the_same_step_conflict() -> None:
     c = net.op("Sin", [a], (32,))
     y = net.op("Concat", [b, c], (48,), axis=0)
     graph = net.finish(y)
-    function = CFunction("f", (), "{\n}")
-    choices = [Choice(layer_of(graph, n), Workload("Test", function)) for n in graph.nodes]
+    choices = [Choice(layer_of(graph, n), Workload("Test", FUNCTION)) for n in graph.nodes]
     lives = analyse(graph, choices)
     number = {edge: tensor.buffer for edge, tensor in lives.tensors.items()}
     found = {tuple(sorted((e, f))) for e in number for f in number

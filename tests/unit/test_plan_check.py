@@ -114,19 +114,22 @@ def _elsewhere(made: Plan, place: Place, data: st.DataObject) -> Place:
 def test_an_output_on_its_input_is_judged_as_the_memory_judges_it(
     problem: Problem, data: st.DataObject
 ) -> None:
-    """Everything apart, but one output near one input of its layer, at any distance."""
+    """Everything apart, but one output or scratch near one input of its layer, at any distance."""
     made = problem.plan(reuse=False)
     pairs = [
-        (o.edge, i.edge)
+        (written, i.edge)
         for step in made.steps
-        for o in step.choice.layer.outputs
+        for written in (
+            *(made.tensors[o.edge].buffer for o in step.choice.layer.outputs),
+            *([] if step.scratch is None else [step.scratch]),
+        )
         for i in step.choice.layer.inputs
-        if i is not None and made.tensors[o.edge].buffer != made.tensors[i.edge].buffer
+        if i is not None and written != made.tensors[i.edge].buffer
     ]
     assume(pairs)
-    output, source = data.draw(st.sampled_from(pairs))
+    written, source = data.draw(st.sampled_from(pairs))
     offset = made.offset(source) + ALIGNMENT * data.draw(st.integers(-7, 7))
-    places = {**made.places, made.tensors[output].buffer: InPool(0, offset)}
+    places = {**made.places, written: InPool(0, offset)}
     attacked = replace(made, places=places)
     assert accepts(problem, attacked) == survives(problem, attacked)
 

@@ -123,6 +123,40 @@ def test_an_output_exactly_on_an_input(size: int, shift: int, good: bool) -> Non
     assert judged(size, 0, shift, InPlace(0, 0, exactly=True)) == good
 
 
+@pytest.mark.parametrize(
+    ("fact", "shift", "good"),
+    [
+        (InPlace(0, None, 17), -32, True),
+        (InPlace(0, None, 17), -16, False),
+        (InPlace(0, None, -16), 16, True),
+        (InPlace(0, None, -16), 32, False),
+        (InPlace(0, None, exactly=True), 0, True),
+        (InPlace(0, None, exactly=True), -16, False),
+        (InPlace(0, 0), 0, False),
+        (InPlace(1, None), 0, False),
+        (InPlace(1, None), 64, True),
+    ],
+)
+def test_scratch_on_an_input(fact: InPlace, shift: int, good: bool) -> None:
+    """Of two inputs only that of the fact, only where nothing needs it later, and no output."""
+    for later, kept in ((False, False), (True, False), (False, True)):
+        maker = Maker()
+        x, other = maker.input(64), maker.input(64)
+        (y,) = maker.layer([x, other], 16, scratch_bytes=64, in_place=(fact,))
+        (z,) = maker.layer([y, x] if later else [y], 16)
+        problem = maker.finish(z, *([x] if kept else []))
+        made = problem.plan(reuse=False)
+        scratch = made.steps[0].scratch
+        assert scratch is not None
+        number = {edge: made.tensors[edge].buffer for edge in (x, other, y, z)}
+        offsets = {number[x]: 256, number[other]: 512, number[y]: 640, number[z]: 704}
+        pools = (replace(made.pools[0], bytes=1024),)
+        near = moved(made, offsets | {scratch: 256 + shift}, pools=pools)
+        assert accepts(problem, near) == (good and (shift == 64 or not (later or kept)))
+        on_output = moved(made, offsets | {scratch: 640}, pools=pools)
+        assert not accepts(problem, on_output)
+
+
 def judged(size: int, output: int, shift: int, fact: InPlace) -> bool:
     """Whether one of two outputs may start so many bytes behind the begin of an input of 64."""
     maker = Maker()
