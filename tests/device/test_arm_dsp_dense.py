@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
 from mcu_deploy.options import Options
+from mcu_deploy.plan import planner
+from mcu_deploy.plan.alignment import aligned
+from mcu_deploy.plan.analysis import Analysis
+from mcu_deploy.plan.lifetimes import Lifetimes
+from mcu_deploy.plan.placement import Placement, Problem
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
@@ -31,3 +37,43 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_pat
         by_size = {layer.macs: counts[layer.name] for layer in mine}
         assert 27 / 32 * WIDE.macs < by_size[WIDE.macs] <= 70_946 * 1.01
         assert 27 / 32 * SMALL.macs < by_size[SMALL.macs] <= 877 * 1.01
+
+
+def test_a_row_lies_in_the_scratch_as_close_behind_its_start_as_may_be(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """All else lies apart, so that what a layer overwrites is its own input."""
+    inputs: dict[int, tuple[int, int]] = {}  # by scratch, with the distance
+    problem = planner.problem
+
+    def noted(lives: Lifetimes, members: Sequence[int]) -> Problem:
+        inputs.clear()
+        for (scratch, source), how in lives.overlaps.items() if members else ():
+            if how.target is None:
+                inputs[scratch] = (source, aligned(how.distance))
+        return problem(lives, members)
+
+    def close(made: Problem, **_: int) -> Placement:
+        offsets, end = [0] * len(made.sizes), 0
+        behind = {source for source, _ in inputs.values()}
+        for buffer in (b for b in range(len(made.sizes)) if b not in behind):
+            source, distance = inputs.get(buffer, (buffer, 0))
+            start = end + max(0, -distance)
+            offsets[buffer], offsets[source] = start, start + distance
+            end = max(start + made.sizes[buffer], offsets[source] + made.sizes[source])
+        return Placement(tuple(offsets), end, "by hand", optimal=False)
+
+    monkeypatch.setattr(Analysis, "share_in_place", lambda analysis: None)
+    monkeypatch.setattr(planner, "problem", noted)
+    monkeypatch.setattr(planner, "solve", close)
+    path = model(TAKEN, tmp_path / "dense.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    built = build(path, "mps2-an386", tmp_path / "build", options=options)
+    mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
+    assert len(mine) == len(TAKEN)
+    for layer in mine:
+        x, (scratch, *_) = layer.inputs[0], layer.scratch
+        assert x is not None and x.offset is not None and scratch.offset is not None
+        assert layer.overlaps[1].output is None
+        assert x.offset - scratch.offset == aligned(layer.overlaps[1].distance)
+    assert validate(built.directory, extremes(path)).passed

@@ -14,7 +14,7 @@ from sampling import examples
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import fully_connected
-from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.interface import InPlace, Proposals, Target
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
@@ -117,6 +117,24 @@ def test_the_output_follows_the_rows_that_were_read(
     ends = (np.arange(rows) + 1) * outputs
     wanted = overlap.distance(ends, np.arange(rows) * taps)
     assert proposal.price.in_place[0].distance == max(wanted, -rows * taps)
+
+
+@pytest.mark.parametrize(
+    ("shape", "distance"),
+    [
+        ((1, 640, 128), 16 * 79 - 8 * 79),  # before the last eight bytes are read
+        ((1, 8, 4), -8),
+        ((1, 9, 4), 16 - 8),
+        ((1, 12, 4), 32 + 28 + 1 - 9),  # the rest goes behind all else, byte by byte
+        ((2, 16, 4), 32 + 28 - 16),  # all of the scratch before the second row
+        ((2, 9, 4), 32 + 28 + 1 - 9),
+    ],
+)
+def test_the_scratch_follows_the_row_that_is_read(
+    shape: tuple[int, int, int], distance: int, tmp_path: Path
+) -> None:
+    for proposal in proposed([Dense(*shape)], tmp_path).proposals:
+        assert proposal.price.in_place[1] == InPlace(0, None, distance)
 
 
 def test_a_layer_that_it_has_no_kernel_for_is_refused_with_the_reason(tmp_path: Path) -> None:

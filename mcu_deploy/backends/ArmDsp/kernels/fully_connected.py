@@ -8,7 +8,8 @@ SXTB16 sums even, and their difference is 256 times the odd output's sum.
 The code is of no depth and no count of outputs: both stand before the weights. Eight taps are a
 block; 16 blocks stand one behind the other, and the first time in a group of outputs the code is
 entered so far inside that the rest comes out even. What a group needs besides its sums lies behind
-the activations, where the pointer to these ends up by itself.
+the activations, where the pointer to these ends up by itself. It is written there when a row has
+been widened, so that the row may lie in the scratch's second half, if nothing needs it any more.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.kit import overlap
 from mcu_deploy.ir import DType, TensorType
 
 OPERATORS = ("Gemm", "MatMul")
@@ -95,6 +97,20 @@ class Dense:
     @property
     def groups(self) -> int:
         return math.ceil(self.y.shape[-1] / _OUTPUTS)
+
+    @property
+    def scratch_distance(self) -> int:
+        """How far the scratch must start before the input, as `InPlace` has it. The writes of the
+        first row are followed by the lowest reads."""
+        taps = self.x.shape[-1]
+        whole, end = taps // _TAPS * _TAPS, 2 * _TAPS * self.blocks
+        ends = np.arange(2 * _TAPS, 2 * whole + 1, 2 * _TAPS)
+        rest = np.arange(taps - whole) + end + _REST + 1
+        after = taps if self.rows > 1 else overlap.NOTHING  # the next row
+        return overlap.distance(
+            np.r_[ends, rest, end + _TAIL],
+            np.r_[0:whole:_TAPS, whole:taps, overlap.NOTHING, after],
+        )
 
     @property
     def zero_point(self) -> int:
@@ -185,7 +201,10 @@ def _proposal(
         Costs(layer.rows * outputs * taps, cycles=round(code.cycles), flash=stream.nbytes),
         {f"{stem} {code.digest}": code.bytes},
         2 * _TAPS * layer.blocks + _TAIL + (_TAPS if taps % _TAPS else 0),
-        (InPlace(0, 0, max(distance, -layer.x.bytes)),),
+        (
+            InPlace(0, 0, max(distance, -layer.x.bytes)),
+            InPlace(0, None, max(layer.scratch_distance, -layer.x.bytes)),
+        ),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
@@ -292,14 +311,14 @@ def assemble(layer: Dense, shift: int, is_uniform: bool, unrolled: int) -> Assem
     code(f"adr.w r6, {blocks}f", "add r6, r6, r1", "orr r6, r6, #1")
     if is_uniform:
         code("ldmia lr!, {r7-r10}")
-    code("stmia r12, {r4-r10}", f"vmov {_WEIGHTS}, lr")
+    code(f"vmov {_WEIGHTS}, lr")
     if layer.rows > 1:
         code(f"vmov {_STEP}, r2", f"movw r0, #{layer.rows}", f"vmov {_ROWS}, r0")
     rows = code.label()
     code.place(rows)
     with code.times(layer.rows):
         _widen(code, layer)
-        code(f"vmov lr, {_WEIGHTS}", "ldr r6, [r12, #8]", f"vmov r12, {_ROW}")
+        code("stmia r12, {r4-r10}", f"vmov lr, {_WEIGHTS}", f"vmov r12, {_ROW}")
         code("ldmia lr!, {r0-r3}", "bx r6")
         code.place(blocks)
         with code.times(layer.groups):
@@ -335,18 +354,18 @@ def assemble(layer: Dense, shift: int, is_uniform: bool, unrolled: int) -> Assem
             code(f"vmov r0, {_ROWS}", "subs r0, r0, #1", f"beq {done}f", f"vmov {_ROWS}, r0")
             code(f"vmov r4, {_Y}", f"vmov r5, {_STEP}", "add r4, r4, r5", f"vmov {_Y}, r4")
             code("add r5, r4, r5", *([f"add r5, r5, #{surplus}"] if surplus else []))
-            code("stmia r12, {r4, r5}", f"b {rows}b")
+            code(f"b {rows}b")
             code.place(done)
     return code
 
 
 def _widen(code: Assembly, layer: Dense) -> None:
-    """A row, to pairs of int16 in the scratch; r12 ends behind them. The bytes of a block that the
-    row does not fill are any: their weights are 0."""
+    """A row, to pairs of int16 in the scratch; r12 ends behind them, r4-r10 stay. The bytes of a
+    block that the row does not fill are any: their weights are 0."""
     whole, rest = divmod(layer.weights.shape[1], _TAPS)
-    code(f"vmov r11, {_X}", f"vmov r12, {_ROW}", f"vmov r10, {_END}")
+    code(f"vmov r11, {_X}", f"vmov r12, {_ROW}", f"vmov lr, {_END}")
     if rest:
-        code(f"sub r10, r10, #{2 * _TAPS}")
+        code(f"sub lr, lr, #{2 * _TAPS}")
     if whole:
         with code.repeat(whole):
             if rest % 4 and layer.rows > 1:  # rows begin anywhere, where LDM would trap
@@ -354,7 +373,7 @@ def _widen(code: Assembly, layer: Dense) -> None:
             else:
                 code("ldmia r11!, {r0, r1}")
             _widen_eight(code, layer)
-            code("cmp r12, r10")
+            code("cmp r12, lr")
     if rest:
         for n in range(rest):
             code("ldrb r0, [r11], #1", f"strb r0, [r12, #{2 * _TAPS + _REST + n}]")
