@@ -16,7 +16,7 @@ from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board
-from mcu_deploy.choose import select
+from mcu_deploy.choose import select, unsupported
 from mcu_deploy.codegen import names
 from mcu_deploy.compiled import CompiledModel, Network
 from mcu_deploy.errors import BackendFault, HygieneError, McuDeployError, ModelError
@@ -138,7 +138,7 @@ def _refusal(read: Imported, preference: Sequence[Backend], target: Target) -> M
     refused: list[Obstacle] = []
     for part in (read.graph, *read.parts):
         with suppress(McuDeployError):
-            refused += choose.unsupported(passes.run(part), preference, target)
+            refused += unsupported.find(passes.run(part), preference, target)
     return read.refusal({op for backend in preference for op in backend.operators}, refused)
 
 

@@ -129,6 +129,12 @@ class _Tuning:
         before = self._compiled(NOT_MEASURED)
         covers = compile_covers(self.model, self.board, session=self.session, options=self.options)
         networks = [before, *covers]
+        if not any(map(_layers, networks)):
+            raise RequestError(
+                f"There is nothing to measure in {self.model}: it has no layers outside of If, "
+                "Loop and Scan, inside of which nobody counts how often one runs. Build it as it "
+                "is."
+            )
         kept = {p for n in networks for p in _layers(n) if self._has(p) and not again}
         self._measure(networks, kept)
         for _ in range(_BUILDS):

@@ -6,7 +6,7 @@ they got (arm_nn.py), in groups without a cycle between them (convex.py). Only w
 applied. `select` then makes the workloads.
 """
 
-from mcu_deploy.choose.assigning import Choosing, assign, covers, unsupported
+from mcu_deploy.choose.assigning import Choosing, assign, covers
 from mcu_deploy.choose.model import (
     Assignment,
     Candidate,
@@ -30,5 +30,4 @@ __all__ = [
     "Strategy",
     "assign",
     "covers",
-    "unsupported",
 ]

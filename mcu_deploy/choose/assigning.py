@@ -12,9 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from mcu_deploy import operators
 from mcu_deploy.backends.interface import HOST, Backend, Proposal, Proposes, Target, yes
-from mcu_deploy.choose import arm_nn, convex, measuring, offers, overrides, strategies
+from mcu_deploy.choose import (
+    arm_nn,
+    convex,
+    measuring,
+    offers,
+    overrides,
+    strategies,
+    unsupported,
+)
 from mcu_deploy.choose.model import (
     Assignment,
     Candidate,
@@ -25,7 +32,7 @@ from mcu_deploy.choose.model import (
     Uncovered,
 )
 from mcu_deploy.errors import UnsupportedError, UsageError, shorten
-from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle, refusal
+from mcu_deploy.formats.obstacles import Obstacle, refusal
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
 from mcu_deploy.ir.substitute import expand, put
 
@@ -80,28 +87,6 @@ def covers(
         return covering.all()
 
 
-def unsupported(graph: Graph, preference: Sequence[Backend], target: Target) -> list[Obstacle]:
-    """The nodes that no backend takes, in the graph and in those that its nodes hold.
-
-    Of a fused node that nobody takes its body is looked at.
-    """
-    found = []
-    asked = dict.fromkeys(graph.topology.nodes, tuple(preference))
-    offered = offers.collect(graph, asked, asked, target, {})
-    in_parts = {n for part in offered.parts for n in part.nodes}
-    for node in graph.nodes:
-        if offered.candidates[node.id] or node.id in in_parts:
-            continue
-        body = graph.body(node.id) if _is_its_body(graph, node) else None
-        held = [body] if body is not None else list(graph.subgraphs(node.id).values())
-        if not held:
-            refusals = [r for (n, _), r in offered.refusals.items() if n == node.id]
-            found.append(_obstacle(node, refusals, preference))
-        for inner in held:
-            found += unsupported(inner, preference, target)
-    return found
-
-
 @contextmanager
 def _covering(
     graph: Graph, preference: Sequence[Backend], target: Target, choosing: Choosing
@@ -111,7 +96,7 @@ def _covering(
     try:
         yield _Covering(graph, preference, target, choosing)
     except _Orphans as orphans:
-        nodes = [*unsupported(graph, preference, target), *orphans.nodes]
+        nodes = [*unsupported.find(graph, preference, target), *orphans.nodes]
         raise refusal(list(dict.fromkeys(nodes)), ()) from None
 
 
@@ -219,7 +204,7 @@ class _Covering:
         for node, backend in self.pinned.items():
             key = (node, backend.id)
             if not self.offers.candidates.get(node) and key not in in_parts:
-                raise UnsupportedError(_cannot_honour(self.offers.refusals[key]))
+                raise UnsupportedError(unsupported.cannot_honour(self.offers.refusals[key]))
 
     def _split(self, nodes: Sequence[Node]) -> None:
         """Covers the graphs of If, Loop and Scan as the whole is covered."""
@@ -236,12 +221,12 @@ class _Covering:
 
     def _unfuse(self, orphans: Sequence[Node]) -> None:
         """Gives the bodies of fused nodes back; raises where a node has none to give."""
-        bare = [n for n in orphans if not _is_its_body(self.graph, n)]
+        bare = [n for n in orphans if not unsupported.is_its_body(self.graph, n)]
         if bare:
             said: dict[NodeId, list[Refusal]] = {n.id: [] for n in bare}
             for refused in self.offers.refusals.values():
                 said.get(refused.node.id, []).append(refused)
-            raise _Orphans([_obstacle(n, said[n.id], self.preference) for n in bare])
+            raise _Orphans([unsupported.obstacle(n, said[n.id], self.preference) for n in bare])
         for node in orphans:
             self.graph = expand(self.graph, node.id)
 
@@ -398,35 +383,3 @@ def _wholes(part: Part) -> tuple[Candidate, ...]:
         Candidate(part.backend, yes(rule), proposal.price.costs, proposal, proposal.title)
         for rule in proposal.layouts
     )
-
-
-def _is_its_body(graph: Graph, node: Node) -> bool:
-    """Whether a node's body computes what the node does, bit for bit.
-
-    An integer operator keeps the sandwich of floats that it was made of as its body, and rounds
-    otherwise than that.
-    """
-    if graph.body(node.id) is None:
-        return False
-    is_known = operators.find(node.domain, node.op) is not None
-    return not (is_known and any(graph.type(edge).is_quantized for edge in node.writes))
-
-
-def _cannot_honour(refused: Refusal) -> str:
-    return (
-        f"The backend {refused.backend} cannot compute the {refused.node.op} "
-        f"{shorten(refused.node.name)!r}, as --layer-backend asks: {refused.reason}. Name another "
-        "backend for this layer, or leave the choice to the strategy."
-    )
-
-
-def _obstacle(node: Node, refusals: Sequence[Refusal], asked: Sequence[Backend]) -> Obstacle:
-    """Why nobody takes a node. Backends that lack its operator altogether are named only where
-    others could have it: --backend may ask few of those that there are."""
-    label = operators.label(node.domain, node.op)
-    lacking = {b.id for b in asked if b.operators and label not in b.operators}
-    reasons = [f"{r.backend}: {r.reason}" for r in refusals if r.backend not in lacking]
-    nobody = NO_BACKEND if asked else "no backend was given"
-    if lacking and operators.find(node.domain, node.op) is not None:
-        nobody = f"not an operator of {' or '.join(sorted(lacking))}"
-    return Obstacle(label, node.name, "; ".join(reasons) or nobody)

@@ -7,9 +7,11 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
+import onnx
 import pytest
 from arm_dsp_cases import Case, model
 from command_line import call
+from onnx import TensorProto, helper
 
 from mcu_deploy.api import building, profiling, tuning
 from mcu_deploy.api.running import Connection
@@ -18,7 +20,7 @@ from mcu_deploy.backends import measured
 from mcu_deploy.backends.cost import Known
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
-from mcu_deploy.errors import DeviceError, FitError, McuDeployError, UsageError
+from mcu_deploy.errors import DeviceError, FitError, McuDeployError, RequestError, UsageError
 from mcu_deploy.options import Options
 
 BOARD = "mps2-an386"
@@ -187,6 +189,28 @@ def test_a_damaged_file_is_no_reason_to_measure(emulator: Emulator, path: Path) 
     with pytest.raises(McuDeployError, match=r"it is no JSON\. Take the file away"):
         tune(path, BOARD)
     assert emulator.networks == [] and measured.file_beside(path).read_text() == "{"
+
+
+def test_a_model_of_loops_alone_has_nothing_to_measure(emulator: Emulator, tmp_path: Path) -> None:
+    round_ = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["y"]), helper.make_node("Identity", ["go"], ["more"])],
+        "round",
+        [_value("i", TensorProto.INT64), _value("go", TensorProto.BOOL), _value("x")],
+        [_value("more", TensorProto.BOOL), _value("y")],
+    )
+    nodes = [helper.make_node("Loop", ["count", "", "a"], ["b"], body=round_)]
+    count = helper.make_tensor("count", TensorProto.INT64, [], [3])
+    graph = helper.make_graph(nodes, "net", [_value("a")], [_value("b")], [count])
+    opset = helper.make_opsetid("", 17)
+    path = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=8), path)
+    with pytest.raises(RequestError, match="nothing to measure in"):
+        tune(path, BOARD)
+    assert emulator.networks == []
+
+
+def _value(name: str, type_: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, type_, [4] if type_ == TensorProto.FLOAT else [])
 
 
 def test_the_command(emulator: Emulator, path: Path) -> None:
