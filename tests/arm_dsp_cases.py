@@ -43,6 +43,9 @@ class Case:
 ALONE = Case(64, 64, 25, 5)
 CHAIN = Case(64, 64, 25, 5, 1)
 TAKEN = (
+    Case(6, 4, 3, 3),
+    Case(4, 3, 3, 3),
+    Case(4, 4, 1, 2),
     Case(8, 6, 3, 1),
     Case(4, 2, 2, 2, zeros=(-128, 0, 127)),
     Case(12, 10, 5, 1, zeros=(127, 0, -128), scale=0.05),
@@ -74,9 +77,6 @@ STRIPS = (
     Case(4, 4, 26, 15, 1, is_behind=True, dtype="uint8", zeros=(1, 250, 3)),
 )
 REFUSED = {
-    Case(6, 4, 3, 3): "it takes channels by 4 and filters by 2, not 6 and 4",
-    Case(4, 3, 3, 3): "it takes channels by 4 and filters by 2, not 4 and 3",
-    Case(4, 4, 1, 2): "it takes pixels by 3, and there are 2",
     Case(4, 4, 4, 4, 2, pads=(2, 2, 2, 2)): (
         "of depthwise convolutions it has strides of 1 and 2, and pads of at most 1"
     ),

@@ -30,3 +30,13 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) ->
         by_size = {layer.macs: counts[layer.name] for layer in mine}
         assert 230_000 < by_size[64 * 40 * 125] <= 293_000
         assert 1_700_000 < by_size[16 * 144 * 1024] <= 1_930_000
+
+
+def test_code_that_layers_share_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    """The smallest build has one function for all taps, or one with and one without patches."""
+    cases = [case for case in (*TAKEN, *SHARED) if case.shape[0] % 4 == 0]
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="size")
+    built = build(model(cases, tmp_path / "m.onnx"), "mps2-an386", tmp_path / "b", options=options)
+    code = (tmp_path / "b" / "network_m.c").read_text()
+    assert "_conv_dsp(" in code
+    assert validate(built.directory, onnxruntime=False).passed

