@@ -57,6 +57,7 @@ def test_shared_functions_give_the_bits_of_the_oracle(
 ) -> None:
     for module in (pointwise, depthwise_pointwise, pointwise_depthwise):
         monkeypatch.setattr(module, "propose", lambda view, layer: "")
+    monkeypatch.setattr(depthwise.Kernel, "of", lambda layer: depthwise.Kernel.of_any(layer))
     path = model([*TAKEN, ALONE], tmp_path / "shapes.onnx")
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
     built = build(path, board, tmp_path / "build", options=options)

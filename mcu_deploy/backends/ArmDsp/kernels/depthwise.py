@@ -53,6 +53,8 @@ _MOST_UNROLLED = 13  # pairs of pixels
 _TAP_WORDS = 5  # of a channel's constants
 # The cycles of the C around the assembler, for a channel and for four.
 _CALL, _PLANES = 40, 60
+# Of a byte that is written behind the planes first.
+_STAGED = 2
 KIT = Kit("ArmDsp", Path(__file__).parents[1])
 IN_FLOAT = replace(helper(KIT.folder, "c/depthwise_in_float.c"), inline=False)
 
@@ -87,29 +89,29 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if reason := refusal(layer):
         return reason
-    kernel = Kernel.of(layer)
+    part = view.part([node.node.id])
+    kernels = [Kernel.of(layer), Kernel.of_any(layer)]
+    return [_proposal(part, kernel) for kernel in kernels if kernel.lines.is_reachable]
+
+
+def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
+    layer = kernel.layer
     channels = layer.weights.shape[0]
     price = Price(
         Costs(9 * layer.pixels * channels, cycles=kernel.cycles, flash=kernel.constant_bytes),
         kernel.code,
-        kernel.lines.plane_bytes,
+        kernel.lines.plane_bytes + kernel.lines.staged_bytes,
         kernel.in_place,
     )
+    name = "any" if kernel.lines.is_any else channels
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (
-            workload(
-                layers[0],
-                f"depthwise3x3_{channels}_dsp",
-                kernel.body("x", "y"),
-                kernel.constants(),
-                price,
-                (IN_FLOAT,),
-            ),
-        )
+        body, constants = kernel.body("x", "y"), kernel.constants()
+        stem = f"depthwise3x3_{name}_dsp"
+        return (workload(layers[0], stem, body, constants, price, (IN_FLOAT,)),)
 
-    title = "depthwise3x3"
-    return [Proposal(view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title=title)]
+    title = f"depthwise3x3{' of any channels' if kernel.lines.is_any else ''}"
+    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,14 @@ class Kernel:
         usable = [k for k in both if k.lines.is_reachable]
         return min(usable, key=lambda kernel: kernel.cycles)
 
+    @staticmethod
+    def of_any(layer: Convolution) -> Kernel:
+        """For layers of other channels, too."""
+        return Kernel(layer, Lines.of_any(layer))
+
     @functools.cached_property
     def gather(self) -> Assembly:
-        return _gather(self.layer, self.lines)
+        return (_gather_any if self.lines.is_any else _gather)(self.layer, self.lines)
 
     @functools.cached_property
     def rows(self) -> Assembly:
@@ -138,7 +145,8 @@ class Kernel:
     def cycles(self) -> int:
         channels, bands = int(self.layer.weights.shape[0]), self.lines.lines[1] // self.lines.band
         rows = channels * bands * (self.rows.cycles + _CALL)
-        return round(rows + channels // LANES * (self.gather.cycles + bands * _PLANES))
+        four = self.gather.cycles + bands * _PLANES + _STAGED * self.lines.staged_bytes * bands
+        return round(rows + channels // LANES * four)
 
     @property
     def code(self) -> dict[str, int]:
@@ -157,12 +165,13 @@ class Kernel:
     def constants(self) -> tuple[Constant, ...]:
         """`taps` and `shape`, as the body's function takes them."""
         lines, layer = self.lines, self.layer
+        channels = layer.weights.shape[0]
         above = lines.before[0] if lines.is_whole else 0
         zero = layer.zero_points[1]
         bounds = [bound - zero for bound in layer.y.dtype.range]
         shape = [
             lines.held, lines.pixels[0], lines.stride, above, lines.before[1], lines.band,
-            lines.pixels[1], lines.pitch[1][1], lines.pitch[1][0], *bounds, zero,
+            lines.pixels[1], lines.pitch[1][1], lines.pitch[1][0], *bounds, zero, channels,
         ]  # fmt: skip
         return (
             Constant("taps", pack(layer, lines.is_transposed)),
@@ -177,7 +186,7 @@ class Kernel:
             x=x, y=y, scratch=scratch, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
             channels=layer.weights.shape[0], tap_words=_TAP_WORDS,
             lines=lines, line=lines.line_bytes, held=lines.held,
-            gather=indent(statement(self.gather, "pixels", "plane", "count", "none"), " " * 8),
+            gather=indent(statement(self.gather, "pixels", "plane", "count", "pitch"), " " * 8),
             rows=indent(statement(self.rows, "tap", "plane", "out", "none"), " " * 8),
         )  # fmt: skip
 
@@ -237,27 +246,15 @@ def _gather(layer: Convolution, lines: Lines) -> Assembly:
     A pair of pixels is two words of four bytes, and becomes four words of two int16.
     """
     pitch, line_pitch = lines.pitch[0]
-    zero, pairs = layer.zero_points[0], lines.pixels[0] // 2
+    pairs = lines.pixels[0] // 2
     code = Assembly()
-    code("mov r12, %0", "mov r7, %1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, %2, r7")
-    code("vmov s0, lr", f"movw r6, #{-zero & 0xFFFF}", f"movt r6, #{-zero & 0xFFFF}")
-
-    def widen(left: str, right: str) -> None:
-        code(f"pkhbt r2, {left}, {right}, lsl #16", f"pkhtb r3, {right}, {left}, asr #16")
-        words = (
-            ("r8", "r2", ""),
-            ("r9", "r2", ", ror #8"),
-            ("r10", "r3", ""),
-            ("r11", "r3", ", ror #8"),
-        )
-        code(*(f"{layer.extend_and_add} {to}, r6, {two}{by}" for to, two, by in words))
-        code("stmia r7!, {r8-r11}")
+    _begin_gather(code, layer, lines)
 
     def two(first: int, count: int) -> None:
         names = ("r0", "r1", "r4", "r5")[: 2 * count]
         code(*(f"ldr {name}, [r12, #{(first + n) * pitch}]" for n, name in enumerate(names)))
         for left, right in zip(names[::2], names[1::2], strict=True):
-            widen(left, right)
+            _widen(code, layer, left, right)
 
     def some(count: int) -> None:
         for pair in range(0, count, 2):
@@ -289,10 +286,57 @@ def _gather(layer: Convolution, lines: Lines) -> Assembly:
             if pixel + 1 < lines.pixels[0]:
                 code(f"ldr r1, [r12, #{offset + pitch}]")
             else:
-                code(*(f"{move} r1, #{(zero & 0xFF) * 0x101}" for move in ("movw", "movt")))
-            widen("r0", "r1")
+                _nothing(code, layer)
+            _widen(code, layer, "r0", "r1")
         if line_pitch != taken:
             _advance(code, line_pitch - taken)
+        code("vmov r0, s0", "cmp r7, r0")
+    return code
+
+
+def _begin_gather(code: Assembly, layer: Convolution, lines: Lines) -> None:
+    """r12 the pixels, r7 the planes, whose end is in s0, r6 twice the zero point's opposite."""
+    minus = -layer.zero_points[0] & 0xFFFF
+    code("mov r12, %0", "mov r7, %1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, %2, r7")
+    code("vmov s0, lr", f"movw r6, #{minus}", f"movt r6, #{minus}")
+
+
+def _widen(code: Assembly, layer: Convolution, left: str, right: str) -> None:
+    """Two pixels to the planes."""
+    code(f"pkhbt r2, {left}, {right}, lsl #16", f"pkhtb r3, {right}, {left}, asr #16")
+    words = "r8, r6, r2", "r9, r6, r2, ror #8", "r10, r6, r3", "r11, r6, r3, ror #8"
+    code(*(f"{layer.extend_and_add} {word}" for word in words), "stmia r7!, {r8-r11}")
+
+
+def _nothing(code: Assembly, layer: Convolution) -> None:
+    """A pixel behind the line, in r1."""
+    code(*(f"{move} r1, #{(layer.zero_points[0] & 0xFF) * 0x101}" for move in ("movw", "movt")))
+
+
+def _gather_any(layer: Convolution, lines: Lines) -> Assembly:
+    """As `_gather`, of rows. %3: the bytes of a pixel."""
+    code = Assembly()
+    _begin_gather(code, layer, lines)
+    code("mov lr, %3")
+
+    def some(count: int) -> None:
+        for _ in range(count):
+            code("ldr r0, [r12]", "ldr r1, [r12, lr]", "add r12, r12, lr, lsl #1")
+            _widen(code, layer, "r0", "r1")
+
+    pairs = lines.pixels[0] // 2
+    steps, times = _unrolled(pairs)
+    with code.repeat(lines.lines[0]):
+        if times > 1:
+            code(f"add r0, r7, #{PAIR * steps * times}", "vmov s1, r0")
+            with code.repeat(times):
+                some(steps)
+                code("vmov r0, s1", "cmp r7, r0")
+        some(pairs - steps * times if times > 1 else pairs)
+        if lines.pixels[0] % 2:
+            code("ldr r0, [r12]", "add r12, r12, lr")
+            _nothing(code, layer)
+            _widen(code, layer, "r0", "r1")
         code("vmov r0, s0", "cmp r7, r0")
     return code
 

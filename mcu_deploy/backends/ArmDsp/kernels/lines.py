@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.ArmDsp.layers import Convolution
 
@@ -18,7 +18,9 @@ class Lines:
     """The image as the kernel goes over it: lines of pixels, along its rows or its columns.
 
     lines, pixels: of input and output; before: of the padding; pitch: bytes from a pixel to the
-    next, and from a line to the next, of input and output.
+    next, and from a line to the next, of input and output. is_any: of any number of channels, which
+    is the input's pitch then; four of them are written behind the planes first, as the pitch of the
+    output says.
     """
 
     lines: tuple[int, int]
@@ -27,6 +29,7 @@ class Lines:
     pitch: tuple[tuple[int, int], tuple[int, int]]
     stride: int
     is_transposed: bool
+    is_any: bool = False
 
     @staticmethod
     def of(layer: Convolution, is_transposed: bool) -> Lines:
@@ -41,6 +44,18 @@ class Lines:
             sizes[0], sizes[1], (before[0], before[1]), (pitches[0], pitches[1]),
             window.strides[0], is_transposed,
         )  # fmt: skip
+
+    @staticmethod
+    def of_any(layer: Convolution) -> Lines:
+        """For a function that layers of other channels share."""
+        out = layer.window.output[1]
+        pitch = ((0, 0), (LANES, LANES * out))
+        return replace(Lines.of(layer, False), pitch=pitch, is_any=True)
+
+    @property
+    def staged_bytes(self) -> int:
+        """Of a band's outputs of four channels, where they are written behind the planes first."""
+        return LANES * self.band * self.pixels[1] if self.is_any else 0
 
     @property
     def pairs(self) -> int:
