@@ -57,6 +57,8 @@ class Proposal:
     comes into the graph must lie, in the order of the nodes; SAME and VIEW are for a node alone.
     make: called with the layers in that order if this wins, and before that where costs were
     measured, which are known by the workloads. title: for people, such as "depthwise3x3 + conv1x1".
+    only_for: the goal without which it does not compete ("speed"), as it pays for a gain there with
+    much of what the others look at; empty: it competes for all.
     """
 
     part: SubgraphView
@@ -65,6 +67,7 @@ class Proposal:
     replacement: Graph | None = None
     layouts: tuple[LayoutRule, ...] = (LayoutRule.NATURAL,)
     title: str = ""
+    only_for: str = ""
 
     @property
     def nodes(self) -> frozenset[NodeId]:

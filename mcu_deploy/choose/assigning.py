@@ -192,7 +192,8 @@ class _Covering:
                 asked[node.id] = self.preference if pin is None else [pin]
         again = any(isinstance(b, Proposes) for b in self.backends.values())
         wanted = [*asked] if again else [n.id for n in nodes]
-        found = offers.collect(self.graph, wanted, asked, self.target, self.barred)
+        goal = self.choosing.goal
+        found = offers.collect(self.graph, wanted, asked, self.target, self.barred, goal)
         self.offers.candidates.update(found.candidates)
         self.offers.refusals.update(found.refusals)
         own = [part for part in self.offers.parts if part.made is not None]

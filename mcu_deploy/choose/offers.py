@@ -47,11 +47,13 @@ def collect(
     asked: Mapping[NodeId, Sequence[Backend]],
     target: Target,
     refused: Mapping[tuple[NodeId, str], str],
+    goal: str = "",
 ) -> Offers:
     """What the backends offer for some nodes of a graph.
 
     asked: the backends of each node, in the order of preference. refused: reasons why (node,
-    backend) is out of the question. Raises BackendFault for proposals that make no sense.
+    backend) is out of the question. goal: of `goals.GOALS`; empty: any. Raises BackendFault for
+    proposals that make no sense.
     """
     found = Offers()
     own: dict[str, dict[NodeId, list[Candidate]]] = {}
@@ -69,6 +71,8 @@ def collect(
             why[backend.id] = answer.refused
             own[backend.id] = {}
             for proposal in answer.proposals:
+                if goal and proposal.only_for not in ("", goal):
+                    continue
                 offered = _competing(graph, backend.id, proposal, wanted)
                 if isinstance(offered, Part):
                     found.parts.append(offered)

@@ -6,6 +6,7 @@ Cycles are the Cortex-M4's (table.py, timing.py); the other cores of a kernel ar
 from __future__ import annotations
 
 import hashlib
+import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from mcu_deploy.backends.isa.timing import TIMINGS, cycles
 
 _TIMINGS = TIMINGS["cortex-m4"]
 _WIDTH = 84
+# s16-s31; of "vcvt.f32.s32" s32 is a type.
+_SAVED_FLOATS = re.compile(r"(?<![.\w])(?:s(?:1[6-9]|2\d|3[01])|d(?:[89]|1[0-5]))\b")
 
 
 class Assembly:
@@ -100,7 +103,10 @@ def statement(code: Assembly, *values: str) -> str:
     All other registers are the assembly's, so that these four are where they are, and lost.
     """
     operands = ", ".join(f'"+r"({value})' for value in values)
-    lost = [*(f"r{n}" for n in range(4, 13)), "lr", *(f"s{n}" for n in range(16)), "cc", "memory"]
+    # What the caller need not save is lost in any case.
+    floats = 32 if _SAVED_FLOATS.search(code.text()) else 16
+    lost = [*(f"r{n}" for n in range(4, 13)), "lr", *(f"s{n}" for n in range(floats))]
+    lost += ["cc", "memory"]
     clobbers = textwrap.fill(
         ", ".join(f'"{name}"' for name in lost) + ");", 100,
         initial_indent="        : ", subsequent_indent=" " * 10,

@@ -1,0 +1,230 @@
+"""3x3 convolution of int8 by Winograd's F(2x2, 3x3), exactly: 16 products for 4 outputs, not 36.
+
+With V = B' d B of a window of 4x4 inputs and U = 2G g (2G)' of a filter, both integers, the outputs
+A' (U V) A are 4 times the convolution's sums (Lavin and Gray, "Fast Algorithms for Convolutional
+Neural Networks", 2015, whose G has halves): the 1/4 is in the scales. All of it is arithmetic
+modulo 2**32, so only the sums at the end need fit into 32 bits. The price is flash: 16 weights of
+int16 for 9 of int8.
+
+Three windows at a time are transformed, then multiplied by all filters (see winograd_core.py).
+Windows of odd sizes end where the image ends: they compute some outputs a second time. A window
+that leaves the image is first copied to a patch, with the zero point where there is no image.
+All sizes are numbers in front of the weights, so that layers of equal channels share a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.core import Product, words
+from mcu_deploy.backends.ArmDsp.kernels import convolution
+from mcu_deploy.backends.ArmDsp.kernels.winograd_core import (
+    FRAME,
+    NUMBERS,
+    ORDER,
+    POSITIONS,
+    Coverage,
+    Shape,
+    assemble,
+)
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.requantization import accumulate
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import statement
+
+OPERATORS = ("Conv", "tflite::Conv")
+
+_LANES = 4  # of the accumulators, which are so many times the sums
+_MOST_CHANNELS, _MOST_FILTERS = 64, 254
+# How far an accumulator may be moved so that its scale has an integer addend.
+_MOVED = 2**15
+# Of `POSITIONS`, where a sum of products enters the outputs with a minus.
+_IS_NEGATIVE = np.array([(row == 3) != (column == 3) for row, column in POSITIONS])
+
+
+@dataclass(frozen=True, eq=False)
+class Winograd:
+    """A 3x3 convolution with a stride of 1."""
+
+    layer: Convolution
+
+    @property
+    def shape(self) -> Shape:
+        layer = self.layer
+        shift = Product(layer, layer.weights.reshape(layer.weights.shape[0], -1), True).shift
+        return Shape(
+            layer.x.shape[1], layer.y.shape[1], shift + 2, layer.extend, layer.saturate
+        )  # fmt: skip
+
+    def windows(self) -> tuple[Array, Array]:
+        """The output's row and column at which each window of a pair of rows and columns begins."""
+        rows, columns = (
+            np.minimum(np.arange(0, size, 2), size - 2) for size in self.layer.window.output
+        )
+        return np.repeat(rows, columns.size), np.tile(columns, rows.size)
+
+    def coverage(self) -> Coverage:
+        """How often what is run, for the price."""
+        inside = []
+        ends = zip(self.windows(), self.layer.window.begin, self.layer.window.input, strict=True)
+        for at, begin, size in ends:
+            first = at - begin
+            inside.append(np.clip(np.minimum(first + 4, size) - np.maximum(first, 0), 0, 4))
+        rows, columns = inside
+        border = (rows < 4) | (columns < 4)
+        count = max(1, int(border.sum()))
+        return Coverage(
+            -(-rows.size // 3), rows.size, int(border.sum()), self.layer.window.output[1],
+            rows[border].sum() / count, columns[border].sum() / count,
+        )  # fmt: skip
+
+    def distance(self) -> int:
+        """As `InPlace` has it: three windows are read before their outputs are written."""
+        window, (channels, filters) = self.layer.window, (self.shape.channels, self.shape.filters)
+        rows, columns = self.windows()
+        row, column = (
+            np.maximum(at - b, 0) for at, b in zip((rows, columns), window.begin, strict=True)
+        )
+        lowest = (row * window.input[1] + column) * channels
+        ends = ((rows + 1) * window.output[1] + columns + 2) * filters
+        starts = range(0, rows.size, 3)
+        reads = np.array([lowest[n:].min() for n in starts])
+        writes = np.array([ends[n : n + 3].max() for n in starts])
+        return int((writes[:-1] - reads[1:]).max(initial=-self.layer.x.bytes))
+
+    def numbers(self) -> Array:
+        """In the order of `NUMBERS`."""
+        window, shape = self.layer.window, self.shape
+        (height, width), (rows, columns) = window.input, window.output
+        pitch, target_pitch = width * shape.channels, columns * shape.filters
+        values = {
+            "groups": self.coverage().groups,
+            "source": -(window.begin[0] * pitch + window.begin[1] * shape.channels),
+            "column": -window.begin[1],
+            "row": -window.begin[0],
+            "target": shape.filters,
+            "last column": columns - 2 - window.begin[1],
+            "last row": rows - 2 - window.begin[0],
+            "wrap": 2 * pitch - (columns - 2) * shape.channels,
+            "target wrap": 2 * target_pitch - (columns - 2) * shape.filters,
+            "first column": -window.begin[1],
+            "pitch": pitch,
+            "target pitch": target_pitch,
+            "three pitches": 3 * pitch,
+            "columns inside": max(0, width - 3),
+            "rows inside": max(0, height - 3),
+            "width": width,
+            "height": height,
+            "zeros": (self.layer.zero_points[0] & 0xFF) * 0x01010101,
+        }
+        return (np.array([values[name] for name in NUMBERS]) & 0xFFFFFFFF).astype(np.uint32)
+
+    def scaling(self, filter_: int) -> tuple[int, int, int] | None:
+        return accumulate(self.layer.channel(filter_), _LANES, self.shape.shift)
+
+    def pack(self) -> Array:
+        """The stream of words that the kernel reads, two filters after two: both biases, U, and
+        scale and addend of both. Two of which one has no integer scale have 0 there, then two
+        float32 factors and the zero point."""
+        layer = self.layer
+        weights = transformed(self.layer.weights).reshape(self.shape.filters, -1)
+        stream = []
+        for index, taps in enumerate(words(weights[::2], weights[1::2], is_wide=True)):
+            both = (2 * index, 2 * index + 1)
+            even, odd = (self.scaling(n) for n in both)
+            moves = (0, 0)
+            if even is not None and odd is not None:
+                moves = (even[2], odd[2])
+                ends = [*even[:2], *odd[:2]]
+            else:
+                factors = layer.factors[list(both)] / np.float32(_LANES)
+                ends = [0, *factors.astype(np.float32).view(np.uint32), layer.zero_points[1]]
+            biases = [_LANES * int(layer.bias[n]) + m for n, m in zip(both, moves, strict=True)]
+            stream.append([*biases, *taps.tolist(), *(int(end) for end in ends)])
+        return (np.array(stream, np.int64).reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
+
+
+def transformed(weights: Array) -> Array:
+    """U of weights [filter, channel, 3, 3]: [filter, position, channel], in the orders of the
+    stream. Of int8 they are 9 * 128 at most."""
+    g = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
+    rows, columns = zip(*POSITIONS, strict=True)
+    whole = np.einsum("ia,ncab,jb->nijc", g, weights, g)[:, rows, columns]
+    four = np.arange(0, weights.shape[1], 4)[:, None] + np.array(ORDER)
+    signed: Array = np.where(_IS_NEGATIVE[:, None], -whole, whole)[:, :, four.reshape(-1)]
+    return signed
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A 3x3 convolution by itself; what it refuses other kernels compute."""
+    layer = read(node)
+    if isinstance(layer, str):
+        return layer
+    if layer.is_depthwise or convolution.refusal(layer, node):
+        return ""
+    kernel = Winograd(layer)
+    if refusal(kernel):
+        return ""
+    shape = kernel.shape
+    code = assemble(shape, kernel.coverage())
+    stem = f"winograd_{shape.channels}x{shape.filters}_dsp"
+    stream_bytes = shape.filters // 2 * (24 + 4 * len(POSITIONS) * shape.channels)
+    price = Price(
+        Costs(
+            layer.pixels * shape.filters * layer.weights[0].size,
+            cycles=round(code.cycles),
+            flash=stream_bytes + 4 * len(NUMBERS),
+        ),
+        {f"{stem} {code.digest}": code.bytes},
+        FRAME + shape.transformed_bytes + shape.patch_bytes,
+        (InPlace(0, 0, kernel.distance()),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
+        stream = np.concatenate([kernel.numbers(), kernel.pack()])
+        return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
+
+    part = view.part([node.node.id])
+    return [
+        Proposal(part, price, make, layouts=CHANNELS_LAST, title="winograd3x3", only_for="speed")
+    ]
+
+
+def refusal(kernel: Winograd) -> str:
+    """Why it does not compute a convolution, a clause; empty where it does."""
+    layer = kernel.layer
+    window = layer.window
+    filters, channels = layer.weights.shape[:2]
+    if {*window.strides, *window.dilations} != {1} or tuple(window.kernel) != (3, 3):
+        return "it takes kernels of 3x3 with a stride of 1"
+    if channels % 4 or filters % 2:
+        return f"it takes channels by 4 and filters by 2, not {channels} and {filters}"
+    if channels > _MOST_CHANNELS or filters > _MOST_FILTERS:
+        return (
+            f"it has offsets for {_MOST_CHANNELS} channels and {_MOST_FILTERS} filters, "
+            f"not {channels} and {filters}"
+        )
+    if min(window.output) < 2:
+        return "it takes outputs by 2x2"
+    low, high = layer.reach
+    if _LANES * max(-int(low.min()), int(high.max())) + _MOVED >= 2**31:
+        return f"{_LANES} times a sum of its weights could leave 32 bits"
+    if layer.fixed is not None and any(kernel.scaling(n) is None for n in range(filters)):
+        return "a filter of it has no integer scale, and it rounds others in float32"
+    return ""
