@@ -1,9 +1,9 @@
 """1x1 convolution of int8 by one function for all layers: their sizes are numbers.
 
-The products of a tile (see core.py) are a chain of 32 steps of four channels, which a layer enters
-so far from its end as it has channels; or, where flash counts most, a loop of one step. The chain
-takes a few per cent longer than a function for the layer's own channels (pointwise.py), the loop a
-fifth; and a network of many shapes needs it once.
+The products of a tile (see core.py) are a loop of eight steps of four channels, which a layer
+enters in the middle if its steps are no multiple of eight; or, where flash counts most, of one
+step. The first takes a few per cent longer than a function for the layer's own channels
+(pointwise.py), the other a fifth; and a network of many shapes needs it once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mcu_deploy.backends.isa import Assembly, statement
 
 OPERATORS = ("Conv", "tflite::Conv")
 
-_STEPS = 32  # of the chain, of four channels each
+_STEPS = (8, 1)  # of the loop, of four channels each
 _STEP_BYTES = 68
 # Behind a tile's activations and `STATE`; then bytes that take results of pixels that do not exist.
 _INPUT, _WEIGHTS, _TILES, _BACK, _CHANNELS, _FILTERS, _NOWHERE = 16, 20, 24, 28, 32, 36, 40
@@ -40,23 +40,29 @@ _INPUT, _WEIGHTS, _TILES, _BACK, _CHANNELS, _FILTERS, _NOWHERE = 16, 20, 24, 28,
 
 @dataclass(frozen=True, eq=False)
 class Steps(Product):
-    """The products. s9: where the steps of the chain begin, or of a loop the activations' end."""
+    """The products, by a loop of so many `steps`. s9: where the first round begins; s10: the
+    activations' end."""
 
+    steps: int = 1
     end: str = ""
-    is_loop: bool = False
+
+    @property
+    def first(self) -> int:
+        """Steps of the first round."""
+        return (self.pairs // 2 - 1) % self.steps + 1
 
     def _multiply(self, code: Assembly, end: str) -> None:
         code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
-        if self.is_loop:
-            with code.repeat(self.pairs // 2):
-                self._step(code)
-                code("vmov r6, s9", "cmp r12, r6")
-            return
-        code("vmov r6, s9", "bx r6")
-        for step in range(_STEPS, 0, -1):
-            with code.times(step <= self.pairs // 2):
-                self._step(code)
-        code.place(self.end)
+        if self.steps > 1:
+            code("vmov r6, s9", "bx r6")
+        rounds = -(-self.pairs // 2 // self.steps)
+        with code.repeat(rounds):
+            for step in range(self.steps, 0, -1):
+                with code.times((rounds - (step > self.first)) / rounds):
+                    self._step(code)
+            if self.steps > 1:
+                code.place(self.end)
+            code("vmov r6, s10", "cmp r12, r6")
 
     def _step(self, code: Assembly) -> None:
         code("ldmia lr!, {r9, r10}")
@@ -73,15 +79,14 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if isinstance(layer, str) or not layer.is_pixelwise or pointwise.refusal(layer):
         return ""
     part = view.part([node.node.id])
-    is_short = layer.x.shape[1] <= 4 * _STEPS
-    return [_proposal(part, layer, is_loop) for is_loop in (False, True) if is_loop or is_short]
+    return [_proposal(part, layer, steps) for steps in _STEPS]
 
 
-def _proposal(part: SubgraphView, layer: Convolution, is_loop: bool) -> Proposal:
+def _proposal(part: SubgraphView, layer: Convolution, steps: int) -> Proposal:
     channels, filters = layer.x.shape[1], layer.y.shape[1]
-    code = assemble(layer, is_loop)
-    stem = f"conv1x1_{'loop' if is_loop else 'chain'}_dsp"
-    bytes_ = _steps(layer).constant_bytes + numbers(layer).nbytes
+    code = assemble(layer, steps)
+    stem = f"conv1x1_any{'_small' if steps == 1 else ''}_dsp"
+    bytes_ = _product(layer, steps).constant_bytes + numbers(layer, steps).nbytes
     price = Price(
         Costs(layer.pixels * channels * filters, cycles=round(code.cycles), flash=bytes_),
         {f"{stem} {code.digest}": code.bytes},
@@ -91,45 +96,45 @@ def _proposal(part: SubgraphView, layer: Convolution, is_loop: bool) -> Proposal
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
-        stream = np.concatenate([numbers(layer), _steps(layer).pack()])
+        stream = np.concatenate([numbers(layer, steps), _product(layer, steps).pack()])
         return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
 
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title="conv1x1 of any size")
 
 
-def _steps(layer: Convolution, end: str = "", is_loop: bool = False) -> Steps:
+def _product(layer: Convolution, steps: int, end: str = "") -> Steps:
     """Its taps are in the order in which SXTB16 widens four bytes: (0, 2), (1, 3)."""
     filters, channels = layer.weights.shape[:2]
     order = np.arange(0, channels, 4)[:, None] + np.array([0, 2, 1, 3])
     weights = layer.weights.reshape(filters, channels)[:, order.reshape(-1)]
-    return Steps(layer, weights, unrolls_all=True, end=end, is_loop=is_loop)
+    return Steps(layer, weights, unrolls_all=True, steps=steps, end=end)
 
 
-def numbers(layer: Convolution) -> Array:
+def numbers(layer: Convolution, steps: int) -> Array:
     """What stands in front of the weights."""
     filters, channels = layer.weights.shape[:2]
     rest = layer.pixels % 3
     values = [
         6 * channels, filters, filters - 2, 2 * filters - 2, -(-layer.pixels // 3),
-        (3 - rest) % 3 * channels, channels, _STEP_BYTES * channels // 4,
+        (3 - rest) % 3 * channels, channels, _STEP_BYTES * _product(layer, steps).first,
     ]  # fmt: skip
     return np.array(values, np.uint32)
 
 
-def assemble(layer: Convolution, is_loop: bool) -> Assembly:
+def assemble(layer: Convolution, steps: int) -> Assembly:
     """The kernel. %0: pixels, %1: output, %2: numbers and packed stream, %3: scratch.
 
-    s8: a tile's activations, s9: as `Steps` has it.
+    s8: a tile's activations, s9 and s10: as `Steps` has them.
     """
     channels = layer.weights.shape[1]
     code = Assembly()
-    steps = _steps(layer, code.label(), is_loop)
+    product = _product(layer, steps, code.label())
     code("ldmia %2!, {r4-r11}", "add r12, %3, r4", "vmov s8, %3", "add r4, %1, r5")
     code("strd %1, r4, [r12]", "strd r6, r7, [r12, #8]", f"strd r8, r9, [r12, #{_TILES}]")
     code(f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]")
-    code(f"strd r10, r5, [r12, #{_CHANNELS}]", "vmov s9, r12")
-    if not is_loop:
-        code(f"adr r4, {steps.end}f", "sub r4, r4, r11", "orr r4, r4, #1", "vmov s9, r4")
+    code(f"strd r10, r5, [r12, #{_CHANNELS}]", "vmov s10, r12")
+    if steps > 1:
+        code(f"adr r4, {product.end}f", "sub r4, r4, r11", "orr r4, r4, #1", "vmov s9, r4")
     with code.repeat(-(-layer.pixels // 3), "b"):
         code(f"ldr r9, [r12, #{_INPUT}]", f"ldr r8, [r12, #{_CHANNELS}]", "add r10, r9, r8")
         code("add r11, r10, r8", "mov r8, r10", "vmov lr, s8")
@@ -139,7 +144,7 @@ def assemble(layer: Convolution, is_loop: bool) -> Assembly:
             code(*(f"{layer.extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
             code("cmp r9, r8")
         code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
-        steps.assemble(code, "vmov r12, s8")
+        product.assemble(code, "vmov r12, s8")
         done, ready = code.label(), code.label()
         code(f"ldrd r0, r5, [r12, #{_TILES}]", "ldr r1, [r12]", f"ldr r4, [r12, #{_INPUT}]")
         code(f"ldrd r2, r3, [r12, #{_CHANNELS}]", "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]")
