@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import tflite
 from arm_dsp_convolutions import model
 from arm_dsp_winograd_cases import TAKEN
 from sampling import first
+from tflite_models import Operator, constant, int8, write
 
 from mcu_deploy import formats, passes
 from mcu_deploy.api.building import build
@@ -15,7 +18,9 @@ from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import convolution
-from mcu_deploy.backends.interface import Target
+from mcu_deploy.backends.ArmDsp.kernels.winograd import Winograd
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.interface import Target, layer_of
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.options import Options
 
@@ -47,3 +52,33 @@ def test_every_shape_gives_the_bits_of_the_oracle(
         assert price is not None and cycles is not None
         # Filters without an integer scale are not in the price.
         assert 0.88 * cycles < price < 1.01 * cycles, node.name
+
+
+def test_twice_rounded_sums_are_the_oracles(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where elements of both signs are left, hardly a filter of TFLite's has an integer scale."""
+    monkeypatch.setattr(convolution, "propose", lambda view, layer: "")
+    random = np.random.default_rng(0)
+    window = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
+    options = {**window, "DilationHFactor": 1, "DilationWFactor": 1}
+    tensors, operators = [int8("x", (1, 7, 5, 8), 0.05, 3)], []
+    for name, source, filters, channels, zero in (("c", "x", 12, 8, -128), ("y", "c", 4, 12, 7)):
+        scales = random.uniform(0.001, 0.03, filters).tolist()
+        weights = random.integers(-128, 128, (filters, 3, 3, channels)).astype(np.int8)
+        bias = random.integers(-900, 900, filters).astype(np.int32)
+        tensors += [constant(f"{name}_w", weights, scales), constant(f"{name}_b", bias)]
+        tensors.append(int8(name, (1, 7, 5, filters), 0.5, zero))
+        inputs = (source, f"{name}_w", f"{name}_b")
+        operators.append(Operator("CONV_2D", inputs, (name,), "Conv2DOptions", options))
+    path = tmp_path / "twice.tflite"
+    path.write_bytes(write(tensors, operators, ["x"], ["y"]))
+    graph = passes.run(formats.load(path))
+    layers = [read(layer_of(graph, node, M4)) for node in graph.nodes if node.op == "Conv"]
+    kernels = [Winograd(layer) for layer in layers if isinstance(layer, Convolution)]
+    solved = [k.scaling(n) is not None for k in kernels for n in range(k.shape.filters)]
+    assert 0 < sum(solved) < len(solved)
+    goal = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    built = build(path, "mps2-an386", tmp_path / "build", options=goal)
+    assert [layer.backend for layer in built.report.layers if layer.op == "Conv"] == ["ArmDsp"] * 2
+    assert validate(built.directory).passed

@@ -129,7 +129,7 @@ class Product:
     def pack(self) -> Array:
         """The stream of words that the kernel reads, two filters after two: both biases, the
         weights, and scale and addend of both. Two of which one has no integer scale have 0 there,
-        then two float32 factors and the zero point, or what `_round_twice` takes."""
+        then two float32 factors and the zero point, or what `round_twice` takes."""
         layer, shift = self.layer, self.shift
         zero = layer.zero_points[1]
         stream = []
@@ -184,7 +184,10 @@ class Product:
         code(f"b {after}f")
         with code.rarely():
             code.place(fractional)
-            (self._round_in_float if self.layer.fixed is None else self._round_twice)(code)
+            if self.layer.fixed is None:
+                self._round_in_float(code)
+            else:
+                round_twice(code, self.layer.saturate, (0, self.lanes_log2))
             code(f"b {store}b")
         if self.filters % 2:
             code.place(last)
@@ -249,22 +252,26 @@ class Product:
         for acc in (*EVEN, *ODD):
             code(f"qadd {acc}, {acc}, r9", f"{self.layer.saturate} {acc}, #8, {acc}")
 
-    def _round_twice(self, code: Assembly) -> None:
-        """As TFLite does: r7 and r8 are multipliers; r9 has their shifts in its lower bytes, and
-        the zero point in its upper half. The high word of twice the sum times the multiplier is
-        rounded with ties up, the shift with ties away from zero."""
-        for sums, by, scale in ((EVEN, 0, "r7"), (ODD, self.lanes_log2, "r8")):
-            twice = "lsl #1" if by == 0 else f"asr #{by - 1}"
-            code("uxtb r6, r9" if sums is EVEN else "ubfx r6, r9, #8, #8")
-            code("mov r10, #1", "lsl r10, r10, r6", "lsr r10, r10, #1")
-            for acc in sums:
-                code(f"mov {acc}, {acc}, {twice}", f"smmulr {acc}, {acc}, {scale}")
-                code(f"asr r11, {acc}, #31", f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
-                code(f"add {acc}, {acc}, r10", f"asr {acc}, {acc}, r6")
-                code(f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
-        code("asr r10, r9, #16")
-        for acc in (*EVEN, *ODD):
-            code(f"qadd {acc}, {acc}, r10", f"{self.layer.saturate} {acc}, #8, {acc}")
+
+def round_twice(code: Assembly, saturate: str, lanes_log2: tuple[int, int]) -> None:
+    """Six sums to elements as TFLite does: r7 and r8 are multipliers; r9 has their shifts in its
+    lower bytes, and the zero point in its upper half. The high word of twice the sum times the
+    multiplier is rounded with ties up, the shift with ties away from zero.
+
+    lanes_log2: of what even and odd filters' accumulators are a multiple.
+    """
+    for sums, by, scale in zip((EVEN, ODD), lanes_log2, ("r7", "r8"), strict=True):
+        twice = "lsl #1" if by == 0 else f"asr #{by - 1}"
+        code("uxtb r6, r9" if sums is EVEN else "ubfx r6, r9, #8, #8")
+        code("mov r10, #1", "lsl r10, r10, r6", "lsr r10, r10, #1")
+        for acc in sums:
+            code(f"mov {acc}, {acc}, {twice}", f"smmulr {acc}, {acc}, {scale}")
+            code(f"asr r11, {acc}, #31", f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
+            code(f"add {acc}, {acc}, r10", f"asr {acc}, {acc}, r6")
+            code(f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
+    code("asr r10, r9, #16")
+    for acc in (*EVEN, *ODD):
+        code(f"qadd {acc}, {acc}, r10", f"{saturate} {acc}, #8, {acc}")
 
 
 def words(even: Array, odd: Array, is_wide: bool) -> Array:

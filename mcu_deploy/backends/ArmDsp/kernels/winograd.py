@@ -25,6 +25,7 @@ from mcu_deploy.backends.ArmDsp.core import Product, words
 from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.ArmDsp.kernels.winograd_core import (
     FRAME,
+    LANES_LOG2,
     NUMBERS,
     ORDER,
     POSITIONS,
@@ -49,7 +50,7 @@ from mcu_deploy.backends.isa import statement
 
 OPERATORS = ("Conv", "tflite::Conv")
 
-_LANES = 4  # of the accumulators, which are so many times the sums
+_LANES = 1 << LANES_LOG2
 _MOST_CHANNELS, _MOST_FILTERS = 64, 254
 # How far an accumulator may be moved so that its scale has an integer addend.
 _MOVED = 2**15
@@ -68,7 +69,8 @@ class Winograd:
         layer = self.layer
         shift = Product(layer, layer.weights.reshape(layer.weights.shape[0], -1), True).shift
         return Shape(
-            layer.x.shape[1], layer.y.shape[1], shift + 2, layer.extend, layer.saturate
+            layer.x.shape[1], layer.y.shape[1], shift + LANES_LOG2, layer.extend, layer.saturate,
+            layer.fixed is not None,
         )  # fmt: skip
 
     def windows(self) -> tuple[Array, Array]:
@@ -140,8 +142,8 @@ class Winograd:
     def pack(self) -> Array:
         """The stream of words that the kernel reads, two filters after two: both biases, U, and
         scale and addend of both. Two of which one has no integer scale have 0 there, then two
-        float32 factors and the zero point."""
-        layer = self.layer
+        float32 factors and the zero point, or what `round_twice` takes."""
+        layer, zero = self.layer, self.layer.zero_points[1]
         weights = transformed(self.layer.weights).reshape(self.shape.filters, -1)
         stream = []
         for index, taps in enumerate(words(weights[::2], weights[1::2], is_wide=True)):
@@ -151,9 +153,12 @@ class Winograd:
             if even is not None and odd is not None:
                 moves = (even[2], odd[2])
                 ends = [*even[:2], *odd[:2]]
+            elif layer.fixed is not None:
+                (m, by), (n, odd_by) = (map(int, pair) for pair in layer.fixed[list(both)])
+                ends = [0, m, n, -by | -odd_by << 8 | zero << 16]
             else:
                 factors = layer.factors[list(both)] / np.float32(_LANES)
-                ends = [0, *factors.astype(np.float32).view(np.uint32), layer.zero_points[1]]
+                ends = [0, *factors.astype(np.float32).view(np.uint32), zero]
             biases = [_LANES * int(layer.bias[n]) + m for n, m in zip(both, moves, strict=True)]
             stream.append([*biases, *taps.tolist(), *(int(end) for end in ends)])
         return (np.array(stream, np.int64).reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
@@ -225,6 +230,4 @@ def refusal(kernel: Winograd) -> str:
     low, high = layer.reach
     if _LANES * max(-int(low.min()), int(high.max())) + _MOVED >= 2**31:
         return f"{_LANES} times a sum of its weights could leave 32 bits"
-    if layer.fixed is not None and any(kernel.scaling(n) is None for n in range(filters)):
-        return "a filter of it has no integer scale, and it rounds others in float32"
     return ""

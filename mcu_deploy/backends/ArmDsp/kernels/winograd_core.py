@@ -13,15 +13,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from mcu_deploy.backends.ArmDsp.core import EVEN, ODD, round_twice
 from mcu_deploy.backends.isa import Assembly
 
 _ROWS = (1, 2, 0, 3)  # the order of the schedule, of columns too
 POSITIONS = tuple((row, column) for row in _ROWS for column in _ROWS)
+# The sums are so many times the convolution's.
+LANES_LOG2 = 2
 # Of four channels, as SXTB16 widens them.
 ORDER = (0, 2, 1, 3)
 
-_EVEN, _ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
-_SUMS, _OTHERS = (*_EVEN, *_ODD), tuple(f"r{n}" for n in range(6, 12))
+_SUMS, _OTHERS = (*EVEN, *ODD), tuple(f"r{n}" for n in range(6, 12))
 _X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
 # Six values each, in d registers; s0 and s1 are for two addresses.
 _DIFFERENCE, _ABOVE, _BELOW = 1, (4, 7), (10, 13)
@@ -50,13 +52,14 @@ class _Start(Enum):
 @dataclass(frozen=True)
 class Shape:
     """What a function is made for. shift: of the scaled sums; extend: the instruction that widens
-    bytes 0 and 2 of the input; saturate: SSAT or USAT."""
+    bytes 0 and 2 of the input; saturate: SSAT or USAT; rounds_twice: as TFLite does."""
 
     channels: int
     filters: int
     shift: int
     extend: str
     saturate: str
+    rounds_twice: bool
 
     @property
     def position_bytes(self) -> int:
@@ -277,7 +280,12 @@ def _products(code: Assembly, shape: Shape) -> None:
             code.place(slow[pixel])
             code(f"mov r11, #{pixel}", f"b {fractional}f")
         code.place(fractional)
-        _round_in_float(code, shape)
+        if shape.rounds_twice:
+            code("vmov r10, s0", f"str r11, [r10, #{_SAVED}]")
+            round_twice(code, shape.saturate, (LANES_LOG2, LANES_LOG2))
+            code("vmov r10, s0", f"ldr r11, [r10, #{_SAVED}]")
+        else:
+            _round_in_float(code, shape)
         code("cmp r11, #1", f"blo {ready[0]}b", f"beq {ready[1]}b", "cmp r11, #3")
         code(f"blo {ready[2]}b", f"b {ready[3]}b")
     code.place(after)
@@ -285,13 +293,13 @@ def _products(code: Assembly, shape: Shape) -> None:
 
 def _multiply(code: Assembly, shape: Shape, start: _Start) -> None:
     """The six sums of one position of three windows and two filters."""
-    words = [(pair, sums) for pair in range(shape.channels // 2) for sums in (_EVEN, _ODD)]
+    words = [(pair, sums) for pair in range(shape.channels // 2) for sums in (EVEN, ODD)]
     for first in range(0, len(words), 3):
         taken = words[first : first + 3]
         names = ", ".join(_W[: len(taken)])
         code(f"ldmia lr!, {{{names}}}" if len(taken) > 1 else f"ldr {names}, [lr], #4")
         for word, (pair, sums) in zip(_W, taken, strict=False):
-            if sums is _EVEN:
+            if sums is EVEN:
                 code("ldmia r12!, {r6-r8}")
             for acc, x in zip(sums, _X, strict=True):
                 if pair == 0 and start is _Start.ZERO:
@@ -322,7 +330,7 @@ def _round(code: Assembly, shape: Shape, left: int, slow: str, ready: str) -> No
     else:
         code("ldmia lr!, {r6-r9}")
     code("cmp r6, #0", f"beq {slow}f")
-    for sums, scale, addend in ((_EVEN, "r6", "r7"), (_ODD, "r8", "r9")):
+    for sums, scale, addend in ((EVEN, "r6", "r7"), (ODD, "r8", "r9")):
         code(*(f"smmla {acc}, {acc}, {scale}, {addend}" for acc in sums))
         code(*(f"{shape.saturate} {acc}, #8, {acc}, asr #{shape.shift}" for acc in sums))
     code.place(ready)
@@ -344,13 +352,13 @@ def _round_in_float(code: Assembly, shape: Shape) -> None:
 
 def _store(code: Assembly, shape: Shape, pixel: int) -> None:
     """Two filters of three windows. Behind a window's right pixels their addresses move on."""
-    code(*(f"bfi {even}, {odd}, #8, #8" for even, odd in zip(_EVEN, _ODD, strict=True)))
+    code(*(f"bfi {even}, {odd}, #8, #8" for even, odd in zip(EVEN, ODD, strict=True)))
     code("vmov r9, s0")
     if pixel > 1:
         code(f"add r9, r9, #{_TARGETS[1]}")
     code("ldmia r9, {r6-r8}")
     if pixel % 2:
-        code(*(f"strh {acc}, [{at}], #2" for acc, at in zip(_EVEN, _X, strict=True)))
+        code(*(f"strh {acc}, [{at}], #2" for acc, at in zip(EVEN, _X, strict=True)))
         code("stmia r9, {r6-r8}")
     else:
         code(*(f"strh r{n}, [r{6 + n}, #-{shape.filters}]" for n in range(3)))
