@@ -30,12 +30,13 @@ def _size(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
 
 def _ram(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
     """Least planned peak, of equals the least time."""
-    return _leanest(problem, run(lambda t: ((t.peak,), t.cost)))
+    return _leanest(problem, run(lambda t: ((t.peak,), t.cost)), lambda t: t.cost)
 
 
 def _balanced(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
     """Least time with flash at most 25 % above what `size` reaches; of all within 2 % of that time
-    the least planned peak."""
+    the least planned peak; of equals what gives least of time and flash, where a hundredth of the
+    flash is worth a thousandth of the time: a function more for a few cycles is no bargain."""
     smallest, fastest = run(_by_flash)[0], run(lambda t: (t.cost,))[0]
     least, most = smallest.totals, fastest.totals
     slower, larger = least.time - most.time, max(1, most.flash - least.flash)
@@ -51,20 +52,28 @@ def _balanced(problem: Problem, run: Callable[[Weigh], list[Path]]) -> Cover:
         return smallest.cover()
     best = min(p.totals.time for p in paths)
     near = [p for p in paths if 50 * p.totals.time <= 51 * best]
-    return _leanest(problem, near)
+
+    def worth(totals: Totals) -> tuple[int, ...]:
+        both = 10 * totals.time * max(1, least.flash) + totals.flash * max(1, best)
+        return (both, *totals.cost)
+
+    return _leanest(problem, near, worth)
 
 
 def _by_flash(totals: Totals) -> tuple[tuple[int, ...], ...]:
     return ((totals.flash, *totals.cost),)
 
 
-def _leanest(problem: Problem, paths: Sequence[Path]) -> Cover:
-    """The cover that needs the least memory, as the planner says of those that seem to."""
-    likely = sorted(paths, key=lambda p: (p.totals.peak, p.totals.cost, p.totals.flash))[:PLANS]
+def _leanest(
+    problem: Problem, paths: Sequence[Path], worth: Callable[[Totals], tuple[int, ...]]
+) -> Cover:
+    """The cover that needs the least memory, as the planner says of those that seem to; of equals
+    the one that is worth most, which has the least `worth`."""
+    likely = sorted(paths, key=lambda p: (p.totals.peak, worth(p.totals), p.totals.flash))[:PLANS]
     if problem.peak is None or len(likely) == 1:
         return likely[0].cover()
     peak = problem.peak
-    planned = [(peak(p.cover()), p.totals.cost, k) for k, p in enumerate(likely)]
+    planned = [(peak(p.cover()), worth(p.totals), k) for k, p in enumerate(likely)]
     return likely[min(planned)[-1]].cover()
 
 

@@ -13,6 +13,7 @@ from partition_cases import candidate, wired
 
 from mcu_deploy import choose
 from mcu_deploy.backends import measured
+from mcu_deploy.backends.ArmDsp.kernels import pointwise_shared
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import Cost, Costs, Known, LayoutRule, Price, Unit
 from mcu_deploy.boards import load_board
@@ -75,7 +76,11 @@ def _computed(network: Network) -> list[str]:
     return sorted(f"{c.workload.backend} {c.layer.op}" for c in steps)
 
 
-def test_a_measured_cost_takes_a_layer_from_one_backend_to_another(tmp_path: Path) -> None:
+def test_a_measured_cost_takes_a_layer_from_one_backend_to_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # so that ArmDsp has one kernel for the layer
+    monkeypatch.setattr(pointwise_shared, "propose", lambda view, layer: "")
     path = model([WIDE, Case(8, 4, 5, 5)], tmp_path / "net.onnx")
     plain = _compiled(path)
     assert _computed(plain) == ["ArmDsp Conv"] * 2
