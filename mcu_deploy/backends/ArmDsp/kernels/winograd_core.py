@@ -27,9 +27,10 @@ _SUMS, _OTHERS = (*EVEN, *ODD), tuple(f"r{n}" for n in range(6, 12))
 _X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
 # Six values each, in d registers; s0 and s1 are for two addresses.
 _DIFFERENCE, _ABOVE, _BELOW = 1, (4, 7), (10, 13)
+_FREE = _ABOVE[0]  # when outputs are rounded
 
 # The frame, at s0: the addresses of the second pixel of each window's output, and of the one below
-# it, how many pairs of filters are left, the layer's numbers, and room for s2-s9.
+# it, how many pairs of filters are left, the layer's numbers.
 NUMBERS = (
     "groups", "source", "column", "row", "target", "last column", "last row", "wrap",
     "target wrap", "first column", "pitch", "target pitch", "three pitches", "columns inside",
@@ -37,8 +38,7 @@ NUMBERS = (
 )  # fmt: skip
 _TARGETS, _LEFT = (0, 12), 24
 _AT = {name: 28 + 4 * index for index, name in enumerate(NUMBERS)}
-_SAVED = 28 + 4 * len(NUMBERS)
-FRAME = _SAVED + 32  # its bytes, behind which the transformed windows lie
+FRAME = 28 + 4 * len(NUMBERS)  # its bytes, behind which the transformed windows lie
 
 
 class _Start(Enum):
@@ -249,9 +249,10 @@ def _products(code: Assembly, shape: Shape) -> None:
         for row in _ROWS:
             _multiply(code, shape, _Start.BIAS if row == 1 else _Start.ZERO)
             _put(code, _DIFFERENCE, _SUMS)
-            _multiply(code, shape, _Start.ZERO)
+            _multiply(code, shape, _Start.SUMS)
             _take(code, _DIFFERENCE, _OTHERS)
-            _add_and_subtract(code)
+            # a - b is 2 a - (a + b).
+            code(*(f"rsb {b}, {a}, {b}, lsl #1" for a, b in zip(_SUMS, _OTHERS, strict=True)))
             _put(code, _DIFFERENCE, _OTHERS)
             for column, (above, below) in enumerate(zip(_ABOVE, _BELOW, strict=True)):
                 if column:
@@ -281,9 +282,9 @@ def _products(code: Assembly, shape: Shape) -> None:
             code(f"mov r11, #{pixel}", f"b {fractional}f")
         code.place(fractional)
         if shape.rounds_twice:
-            code("vmov r10, s0", f"str r11, [r10, #{_SAVED}]")
+            code(f"vmov s{2 * _FREE}, r11")
             round_twice(code, shape.saturate, (LANES_LOG2, LANES_LOG2))
-            code("vmov r10, s0", f"ldr r11, [r10, #{_SAVED}]")
+            code(f"vmov r11, s{2 * _FREE}")
         else:
             _round_in_float(code, shape)
         code("cmp r11, #1", f"blo {ready[0]}b", f"beq {ready[1]}b", "cmp r11, #3")
@@ -338,14 +339,13 @@ def _round(code: Assembly, shape: Shape, left: int, slow: str, ready: str) -> No
 
 def _round_in_float(code: Assembly, shape: Shape) -> None:
     """r7, r8: the factors; r9: the zero point."""
-    code("vmov r10, s0", f"add r10, r10, #{_SAVED}", "vstmia r10, {s2-s9}")
-    _put(code, 1, _SUMS)
-    code("vmov d4, r7, r8")
-    code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(2, 8)))
-    code(*(f"vmul.f32 s{n}, s{n}, s{8 if n < 5 else 9}" for n in range(2, 8)))
-    code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(2, 8)))
-    _take(code, 1, _SUMS)
-    code("vldmia r10, {s2-s9}")
+    first = 2 * _FREE
+    for sums, factor in ((EVEN, "r7"), (ODD, "r8")):
+        code(f"vmov d{_FREE}, {sums[0]}, {sums[1]}", f"vmov d{_FREE + 1}, {sums[2]}, {factor}")
+        code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(first, first + 3)))
+        code(*(f"vmul.f32 s{n}, s{n}, s{first + 3}" for n in range(first, first + 3)))
+        code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(first, first + 3)))
+        code(f"vmov {sums[0]}, {sums[1]}, d{_FREE}", f"vmov {sums[2]}, s{first + 2}")
     for acc in _SUMS:
         code(f"qadd {acc}, {acc}, r9", f"{shape.saturate} {acc}, #8, {acc}")
 
