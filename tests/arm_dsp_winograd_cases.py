@@ -23,7 +23,7 @@ TAKEN = (
     Case((16, 3, 11), 6, weights=(-128, -1, 127), dtypes=_BYTES, zeros=(0, 255)),
     Case((20, 4, 3), 130, pads=(1, 0, 0, 1)),
     Case((32, 5, 7), 4, weights=(-128, 127), zeros=(-128, -128)),
-    Case((48, 2, 6), 2, zeros=(3, 3)),
+    Case((56, 2, 6), 2, zeros=(3, 3)),
     Case((64, 4, 4), 8, zeros=(-128, -128)),
 )
 REFUSED = {
