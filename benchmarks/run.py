@@ -1,4 +1,5 @@
-"""Measures models and renews benchmarks/table.csv; prints it beside published results.
+"""Measures models; renews benchmarks/table.csv and docs/performance.md's table of it; prints it
+beside published results.
 
     .venv/bin/python benchmarks/run.py [--models FOLDER] [WORD ...]
 
@@ -7,7 +8,7 @@ lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, 
 
 Instructions are counted in QEMU on bench.elf; cycles are modelled from these (docs/costs.md), and
 empty where the core has no timings. Flash, RAM and stack, in bytes, are those of report.json: the
-network and the runtime alone. gcc: the version that compiled.
+network and the runtime alone. macs: of the network as it was built. gcc: the version that compiled.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from mcu_deploy.toolchain import Toolchain
 _HERE = Path(__file__).resolve().parent
 _PACK = _HERE.parent.parent / "shared" / "models"
 TABLE = _HERE / "table.csv"
+PAGE = _HERE.parent / "docs" / "performance.md"
+_BEGIN, _END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
 _PUBLISHED = _HERE / "published.csv"
 
 BOARDS = {
@@ -73,6 +76,7 @@ class Line:
     flash: int
     ram: int
     stack: int
+    macs: int
     gcc: str
 
     @property
@@ -82,7 +86,7 @@ class Line:
     def changes(self, before: Line) -> list[str]:
         """What is over 1 % off what it was, a clause for each number."""
         found = []
-        for name in ("instructions", "cycles", "flash", "ram", "stack"):
+        for name in ("instructions", "cycles", "flash", "ram", "stack", "macs"):
             now, then = getattr(self, name), getattr(before, name)
             if now is None and then is not None:
                 found.append(f"{name}: there are none, and were {then:,}")
@@ -95,7 +99,7 @@ class Line:
 
 def read() -> dict[tuple[str, str, str], Line]:
     """The committed table."""
-    numbers = {"instructions", "cycles", "flash", "ram", "stack"}
+    numbers = {"instructions", "cycles", "flash", "ram", "stack", "macs"}
     with TABLE.open(encoding="utf-8", newline="") as file:
         rows = [
             {key: (int(text) if text else None) if key in numbers else text
@@ -129,15 +133,38 @@ def measure(key: tuple[str, str, str], models: Path) -> Line:
         report = build(path, BOARDS[core], folder, name=model, options=options).report
         counted = profile(open_folder(folder))
     sizes = report.flash_bytes, report.ram_bytes, report.stack_bytes
-    return Line(*key, counted.total, counted.cycles, *sizes, gcc())
+    return Line(*key, counted.total, counted.cycles, *sizes, report.macs, gcc())
+
+
+def page(lines: Collection[Line]) -> str:
+    """The page of docs/ with these lines in its table: the int8 models on the Cortex-M4."""
+    rows = [
+        "| model | MACs | instructions | for a MAC | cycles | for a MAC | flash | RAM |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for line in lines:
+        if line.key[1:] == ("cortex-m4", "balanced") and not line.model.endswith("_f32"):
+            assert line.cycles is not None
+            rows.append(
+                f"| {line.model} | {line.macs:,} | {line.instructions:,} | "
+                f"{line.instructions / line.macs:.2f} | {line.cycles:,} | "
+                f"{line.cycles / line.macs:.2f} | {line.flash:,} | {line.ram:,} |"
+            )
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    return "\n".join([before + _BEGIN, "", *rows, "", _END + after])
 
 
 def show(lines: Collection[Line]) -> None:
     """Prints lines, and below each what others published of the model on that core."""
     with _PUBLISHED.open(encoding="utf-8", newline="") as file:
         published = list(csv.DictReader(file))
-    form = "{:<24} {:<11} {:<9} {:>13} {:>13} {:>9} {:>8} {:>6}"
-    print(form.format("model", "core", "goal", "instructions", "cycles", "flash", "RAM", "stack"))
+    form = "{:<24} {:<11} {:<9} {:>13} {:>13} {:>9} {:>8} {:>6} {:>11}"
+    print(
+        form.format(
+            "model", "core", "goal", "instructions", "cycles", "flash", "RAM", "stack", "MACs"
+        )
+    )
     for line in lines:
         cells = ["" if value is None else str(value) for value in list(asdict(line).values())[:-1]]
         print(form.format(*cells[:3], *(f"{int(c):,}" if c else "" for c in cells[3:])))
@@ -145,7 +172,7 @@ def show(lines: Collection[Line]) -> None:
             if (row["model"], row["core"]) == line.key[:2] and line.goal == "balanced":
                 numbers = [row[key] for key in ("instructions", "cycles", "flash", "ram")]
                 shown = [f"{int(n):,}" if n else "" for n in numbers]
-                print(form.format(f"  {row['by']}", "", "", *shown, ""), f"({row['of']})")
+                print(form.format(f"  {row['by']}", "", "", *shown, "", ""), f"({row['of']})")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -165,6 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             known[line.key] = line
     lines = [known[key] for key in LINES if key in known]
     _write(lines)
+    write_file(PAGE, page(lines).encode())
     show([line for line in lines if line.key in wanted])
 
 

@@ -41,8 +41,12 @@ def test_the_table_has_each_line_once_in_its_order() -> None:
     assert len(text.splitlines()) == 1 + len(run.LINES)
 
 
+def test_the_page_has_the_lines_of_the_table() -> None:
+    assert run.PAGE.read_text(encoding="utf-8") == run.page(run.read().values())
+
+
 def test_a_change_of_over_one_percent_is_told_in_both_directions() -> None:
-    line = run.Line("m", "cortex-m4", "speed", 1000, 2000, 300, 400, 100, "12.2.1")
+    line = run.Line("m", "cortex-m4", "speed", 1000, 2000, 300, 400, 100, 50, "12.2.1")
     near = replace(line, instructions=1010, cycles=1981, stack=101)
     assert near.changes(line) == line.changes(line) == []
     far = replace(line, instructions=1011, cycles=1970, ram=400)
