@@ -16,8 +16,8 @@ from sampling import examples
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels.winograd import Winograd, refusal, transformed
-from mcu_deploy.backends.ArmDsp.kernels.winograd_core import ORDER, POSITIONS
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.winograd_core import ORDER, POSITIONS
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import Proposal, Target, layer_of
 from mcu_deploy.choose import Choosing, assign

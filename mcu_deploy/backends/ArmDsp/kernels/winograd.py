@@ -23,7 +23,9 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.core import Product, words
 from mcu_deploy.backends.ArmDsp.kernels import convolution
-from mcu_deploy.backends.ArmDsp.kernels.winograd_core import (
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.requantization import accumulate
+from mcu_deploy.backends.ArmDsp.winograd_core import (
     FRAME,
     LANES_LOG2,
     NUMBERS,
@@ -33,8 +35,6 @@ from mcu_deploy.backends.ArmDsp.kernels.winograd_core import (
     Shape,
     assemble,
 )
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.requantization import accumulate
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
