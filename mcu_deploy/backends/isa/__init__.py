@@ -1,5 +1,5 @@
 """The instructions of kernels in assembler: their text, and what they cost."""
 
-from mcu_deploy.backends.isa.assembly import Assembly, statement
+from mcu_deploy.backends.isa.assembly import Assembly, Statements, placed, statement
 
-__all__ = ["Assembly", "statement"]
+__all__ = ["Assembly", "Statements", "placed", "statement"]

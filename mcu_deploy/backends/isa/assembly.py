@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from mcu_deploy.backends.isa.encoding import size
 from mcu_deploy.backends.isa.timing import TIMINGS, cycles
 
 _TIMINGS = TIMINGS["cortex-m4"]
-_WIDTH = 84
+_WIDTH = 92  # of a row with its indentation, without quotes and the end of its line
 # s16-s31; of "vcvt.f32.s32" s32 is a type.
 _SAVED_FLOATS = re.compile(r"(?<![.\w])(?:s(?:1[6-9]|2\d|3[01])|d(?:[89]|1[0-5]))\b")
 
@@ -85,19 +85,20 @@ class Assembly:
         """Of the text, to know equal functions by."""
         return hashlib.sha256(self.text().encode()).hexdigest()[:16]
 
-    def text(self) -> str:
+    def text(self, indent: int = 8) -> str:
         """C string literals, a few statements each."""
         rows: list[str] = []
+        width = _WIDTH - indent
         for line in self._lines:
             is_apart = not rows or line.endswith(":") or rows[-1].endswith(":")
-            if is_apart or len(rows[-1]) + len(line) + 2 > _WIDTH:
+            if is_apart or len(rows[-1]) + len(line) + 2 > width:
                 rows.append(line)
             else:
                 rows[-1] += f"; {line}"
-        return "\n".join(f'        "{row}\\n"' for row in rows)
+        return "\n".join(f'{" " * indent}"{row}\\n"' for row in rows)
 
 
-def statement(code: Assembly, *values: str) -> str:
+def statement(code: Assembly, *values: str, indent: int = 4) -> str:
     """The C statement of a kernel's assembly, which gets four values in r0-r3, in any order.
 
     All other registers are the assembly's, so that these four are where they are, and lost.
@@ -107,8 +108,23 @@ def statement(code: Assembly, *values: str) -> str:
     floats = 32 if _SAVED_FLOATS.search(code.text()) else 16
     lost = [*(f"r{n}" for n in range(4, 13)), "lr", *(f"s{n}" for n in range(floats))]
     lost += ["cc", "memory"]
+    at = " " * (indent + 4)
     clobbers = textwrap.fill(
         ", ".join(f'"{name}"' for name in lost) + ");", 100,
-        initial_indent="        : ", subsequent_indent=" " * 10,
+        initial_indent=f"{at}: ", subsequent_indent=f"{at}  ",
     )  # fmt: skip
-    return f"    __asm__ volatile(\n{code.text()}\n        : {operands}\n        :\n{clobbers}\n"
+    begin = f"{' ' * indent}__asm__ volatile("
+    return f"{begin}\n{code.text(indent + 4)}\n{at}: {operands}\n{at}:\n{clobbers}\n"
+
+
+Statements = Mapping[str, tuple[Assembly, Sequence[str]]]
+
+
+def placed(text: str, statements: Statements) -> str:
+    """C with a statement for each line `@name` of it, indented as that is."""
+
+    def of(match: re.Match[str]) -> str:
+        code, values = statements[match[2]]
+        return statement(code, *values, indent=len(match[1])).rstrip("\n")
+
+    return re.sub(r"^( *)@(\w+)$", of, text, flags=re.MULTILINE)

@@ -20,7 +20,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly, Statements, placed
 from mcu_deploy.backends.kit.c_files import helper
 from mcu_deploy.backends.kit.kit import Kit
 
@@ -104,7 +103,7 @@ def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
     name = "any" if kernel.lines.is_any else channels
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body, constants = kernel.body("x", "y"), kernel.constants()
+        body, constants = kernel.body(), kernel.constants()
         stem = f"depthwise3x3_{name}_dsp"
         return (workload(layers[0], stem, body, constants, price, (IN_FLOAT,)),)
 
@@ -149,7 +148,7 @@ class Kernel:
     @property
     def code(self) -> dict[str, int]:
         """As `Price` has it."""
-        whole = hashlib.sha256(self.body("x", "y").encode()).hexdigest()
+        whole = hashlib.sha256(self.body().encode()).hexdigest()
         return {whole: self.gather.bytes + self.rows.bytes + 160, IN_FLOAT.stem: 220}
 
     @property
@@ -176,16 +175,27 @@ class Kernel:
             Constant("shape", np.array(shape, np.int32)),
         )
 
-    def body(self, x: str, y: str, scratch: str = "scratch") -> str:
-        """A C block that convolves x to y, with `taps` and `shape`."""
+    @property
+    def statements(self) -> Statements:
+        """Of `text`."""
+        return {
+            "gather": (self.gather, ("pixels", "plane", "count", "pitch")),
+            "rows": (self.rows, ("tap", "plane", "out", "none")),
+        }
+
+    def body(self) -> str:
+        """Of a function that convolves x to y."""
+        return placed(self.text("x", "y"), self.statements)
+
+    def text(self, x: str, y: str, scratch: str = "scratch") -> str:
+        """A C block that convolves x to y, with `taps` and `shape`; `statements` have to be placed
+        in it."""
         lines, layer = self.lines, self.layer
         return KIT.render(
             "depthwise.c.j2",
             x=x, y=y, scratch=scratch, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
             channels=layer.weights.shape[0], tap_words=_TAP_WORDS,
             lines=lines, line=lines.line_bytes, held=lines.held,
-            gather=indent(statement(self.gather, "pixels", "plane", "count", "pitch"), " " * 8),
-            rows=indent(statement(self.rows, "tap", "plane", "out", "none"), " " * 8),
         )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from mcu_deploy.backends.interface import (
     Workload,
     layer_of,
 )
-from mcu_deploy.backends.isa import statement
+from mcu_deploy.backends.isa import placed
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -67,11 +67,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = (
             f"{{\n    {ctype} *const middle = {middle};\n    {ctype} *next = middle;\n"
-            + indent(kernel.body("x", "middle"), " " * 4)
-            + "\n"
-            + statement(code, "next", "y", "weights", "scratch")
-            + "}"
+            + indent(kernel.text("x", "middle"), " " * 4)
+            + "\n    @pointwise\n}"
         )
+        pointwise_statement = {"pointwise": (code, ("next", "y", "weights", "scratch"))}
+        body = placed(body, {**kernel.statements, **pointwise_statement})
         constants = (*kernel.constants(), Constant("weights", pointwise.product(behind).pack()))
         return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
 

@@ -28,7 +28,7 @@ from mcu_deploy.backends.interface import (
     Workload,
     layer_of,
 )
-from mcu_deploy.backends.isa import statement
+from mcu_deploy.backends.isa import placed
 
 OPERATORS = ("Conv", "tflite::Conv")
 _TITLE = "conv1x1 + depthwise3x3"
@@ -140,9 +140,10 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
             tiles=before.window.input[1] // 3, count_at=pointwise.count_at(channels),
             read=before.window.input[1] * channels, lead=kernel.lines.lead,
             written=strips.rows * window.output[1] * filters, step=strips.rows * strips.stride,
-            pointwise=indent(statement(code, "pixels", "middle", "words", "tile"), " " * 8),
-            depthwise=indent(kernel.body("strip", "target", "work"), " " * 8),
+            depthwise=indent(kernel.text("strip", "target", "work"), " " * 8),
         )  # fmt: skip
+        own = {"pointwise": (code, ("pixels", "middle", "words", "tile"))}
+        body = placed(body, {**kernel.statements, **own})
         constants = (*kernel.constants(), Constant("weights", pointwise.product(before).pack()))
         return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
 
