@@ -203,4 +203,4 @@ def test_what_it_says_of_what_goes_wrong(reader: Reader) -> None:
     quoted.append("Its layers go to the next backend.")
     assert len(quoted) > 25
     missing = [message for message in quoted if message not in printed]
-    assert not missing, printed
+    assert not missing, f"{missing} in:\n{printed}"

@@ -57,7 +57,7 @@ def _build(models_dir: Path, model: str, board: str, folder: Path, pools: PoolRe
 def test_a_network_in_dtcm_and_sram(models_dir: Path, tmp_path: Path) -> None:
     """The person detector needs more than the DTCM has: the rest goes to SRAM."""
     built = _build(
-        models_dir, "mlperf_vww_int8", "stm32f746", tmp_path, PoolRequests(True, hot_weights=20_000)
+        models_dir, "mlperf_vww_int8", "stm32f746", tmp_path, PoolRequests(True, hot_weights=40_000)
     )
     pools = {p.name: p for p in built.report.networks[0].pools}
     assert {name: pool.memory for name, pool in pools.items()} == {

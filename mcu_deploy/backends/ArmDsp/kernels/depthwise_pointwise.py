@@ -66,11 +66,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = (
-            f"{{\n    {ctype} *const middle = {middle};\n    {ctype} *next = middle;\n"
+            f"{{\n    {ctype} *const middle = {middle};\n    {ctype} *input = middle;\n"
             + indent(kernel.text("x", "middle"), " " * 4)
             + "\n    @pointwise\n}"
         )
-        pointwise_statement = {"pointwise": (code, ("next", "y", "weights", "scratch"))}
+        pointwise_statement = {"pointwise": (code, ("input", "y", "weights", "scratch"))}
         body = placed(body, {**kernel.statements, **pointwise_statement})
         constants = (*kernel.constants(), Constant("weights", pointwise.product(behind).pack()))
         return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
