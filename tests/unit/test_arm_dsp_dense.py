@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
+from mcu_deploy.backends.ArmDsp import ArmDsp, dense
 from mcu_deploy.backends.ArmDsp.kernels import fully_connected
+from mcu_deploy.backends.ArmDsp.requantization import reach
 from mcu_deploy.backends.interface import InPlace, Proposals, Target
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.ir import DType, Quantization, TensorType
@@ -49,13 +50,13 @@ def read_by_the_kernel(stream: np.ndarray, x: np.ndarray, is_common: bool) -> np
 
 def a_layer(
     random: np.random.Generator, outputs: int, taps: int, factors: np.ndarray
-) -> fully_connected.Dense:
+) -> dense.Dense:
     weights = random.integers(-127, 128, (outputs, taps))
     bias = random.integers(-9000, 9000, outputs)
-    ends = fully_connected.reach(weights, bias, -128, 127)
+    ends = reach(weights, bias, -128, 127)
     x = TensorType(DType.INT8, (1, taps), Quantization((1.0,), (0,)))
     y = TensorType(DType.INT8, (1, outputs), Quantization((1.0,), (-7,)))
-    return fully_connected.Dense(weights, bias, np.float32(factors), ends, x, y)
+    return dense.Dense(weights, bias, factors.astype(np.float32), ends, x, y, None)
 
 
 @given(st.integers(1, 40), st.integers(1, 14), st.booleans(), st.integers(0, 2**32 - 1))
@@ -68,7 +69,7 @@ def test_what_is_packed_gives_the_bits_of_the_float_product(
         random.uniform(0.001, 0.2, outputs)
     )  # fmt: skip
     layer = a_layer(random, outputs, taps, factors)
-    shift, common = fully_connected.rounding(layer)
+    shift, common = dense.rounding(layer)
     stream = fully_connected.pack(layer, shift, common, 1)
     x = random.choice([-128, 127, random.integers(-128, 128)], taps)
     sums = read_by_the_kernel(stream, x, common is not None)
@@ -78,7 +79,7 @@ def test_what_is_packed_gives_the_bits_of_the_float_product(
         acc = sums[group, place]
         own = scales[3:7] if common else scales[3:].reshape(sums.shape[0], -1)[group, -8:]
         scale, addend = own[2 * (place % (2 if common else 4)) :][:2]
-        wanted = layer.channel(slice(output, output + 1)).element(layer.weights @ x + layer.bias)
+        wanted = layer.channel(output).element(layer.weights @ x + layer.bias)
         if common or own[0]:
             given_ = ((acc * scale >> 32) + addend >> shift + place % 2 * 8).clip(-128, 127)
         else:

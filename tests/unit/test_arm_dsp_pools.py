@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.ArmDsp.kernels import pools
+from mcu_deploy.backends.ArmDsp import ArmDsp, pooling
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
@@ -55,8 +54,8 @@ def test_what_is_not_summed_again_has_the_bits_of_the_oracle(
     operator = find("", "GlobalAveragePool")
     assert operator is not None
     wanted = evaluate(operator, call)[0].reshape(-1)
-    pool = pools.Pool(*types, pool_window(call), False)
-    rounding = pools.round_sums(pool)
+    pool = pooling.Pool(*types, pool_window(call), False)
+    rounding = pooling.round_sums(pool)
     if isinstance(rounding, str):
         return
     sums = (x.astype(np.int64) - x_zero).sum(axis=(0, 2, 3))
@@ -77,9 +76,9 @@ def test_a_mean_of_an_even_number_is_summed_again_where_it_is_a_tie(tmp_path: Pa
         x = TensorType(DType.INT8, (1, 64, *case.plane), quantization)
         y = TensorType(DType.INT8, (1, 64, 1, 1), quantization)
         window = pool_window(Call("GlobalAveragePool", {}, (None,), (x,), (y,)))
-        roundings[case] = pools.round_sums(pools.Pool(x, y, window, False))
+        roundings[case] = pooling.round_sums(pooling.Pool(x, y, window, False))
     odd, even = roundings[ODD], roundings[EVEN]
-    assert isinstance(odd, pools.Rounding) and isinstance(even, pools.Rounding)
+    assert isinstance(odd, pooling.Rounding) and isinstance(even, pooling.Rounding)
     assert odd.margin == 0 and even.again == pytest.approx(1 / 64, rel=0.01)
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.workloads import ID
-from mcu_deploy.backends.interface import Layer, SubgraphView
-from mcu_deploy.ir import Graph, GraphEditor, Node
+from mcu_deploy.backends.interface import Layer, SubgraphView, layer_of
+from mcu_deploy.ir import Graph, GraphEditor
 
 
-def only_reader(view: SubgraphView, layer: Layer) -> Node | None:
-    """The one node of the view that reads what a layer writes, if nothing else needs it."""
+def followed(view: SubgraphView, layer: Layer) -> tuple[Convolution, SubgraphView] | None:
+    """The convolution that alone reads what a layer writes, and the part of the view that both
+    are; None where there is none, or something else needs what is between them."""
     assert view.whole is not None
     edge = layer.output.edge
     readers = view.whole.topology.consumers[edge]
-    is_inner = len(readers) == 1 and edge not in view.whole.outputs
-    return view.node(readers[0]) if is_inner and readers[0] in view.node_ids else None
+    if len(readers) != 1 or edge in view.whole.outputs or readers[0] not in view.node_ids:
+        return None
+    behind = read(layer_of(view, view.node(readers[0]), layer.target))
+    if isinstance(behind, str):
+        return None
+    return behind, view.part([layer.node.id, readers[0]])
 
 
 def fused(part: SubgraphView, operator: str) -> Graph:

@@ -1,4 +1,4 @@
-"""A quantized convolution as the kernels see it, and why one is none of theirs."""
+"""Quantized layers with constant weights as the kernels see them, and why one is none of theirs."""
 
 from __future__ import annotations
 
@@ -8,21 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
-from mcu_deploy.backends.ArmDsp.requantization import Channel, reach
+from mcu_deploy.backends.ArmDsp.requantization import Channel, elements, reach
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.conv import conv_window
 from mcu_deploy.operators.windows import Window
 
-_BYTES = (DType.INT8, DType.UINT8)
+BYTES = (DType.INT8, DType.UINT8)
+
+
+def saturate(y: TensorType) -> str:
+    """The instruction that brings a word into the range of an output."""
+    return "ssat" if y.dtype is DType.INT8 else "usat"
 
 
 @dataclass(frozen=True)
-class Convolution:
-    """weights: [filter, channel of the group, row, column]. bias: of sums of the input's elements
-    as they are (1x1), or without their zero point (depthwise, where padding is then 0). factors:
-    float32 of each filter. reach: the least and greatest sum of each. fixed: [filter, 2], TFLite's
-    multipliers and shifts, which say what the factors do; None for ONNX.
+class Linear:
+    """weights: of each filter, which is an output of a fully connected layer, and of each of its
+    taps. bias: of sums of the input's elements as they are, or without their zero point
+    (depthwise). factors: float32 of each filter. reach: the least and greatest sum of each. fixed:
+    [filter, 2], TFLite's multipliers and shifts, which say what the factors do; None for ONNX.
 
     A filter whose output is the same for all inputs has weights of 0: networks that were trained
     to be sparse have many of these, with biases that no 24 bits hold.
@@ -34,22 +39,12 @@ class Convolution:
     reach: tuple[Array, Array]
     x: TensorType
     y: TensorType
-    window: Window
-    is_depthwise: bool
-    is_pixelwise: bool
-    fixed: Array | None = None
-
-    @property
-    def pixels(self) -> int:
-        """Of the output, all of the batch."""
-        return self.y.shape[0] * math.prod(self.y.shape[2:])
+    fixed: Array | None
 
     @property
     def zero_points(self) -> tuple[int, int]:
         """The input's and the output's."""
-        assert self.x.quantization is not None
-        assert self.y.quantization is not None
-        return self.x.quantization.zero_point[0], self.y.quantization.zero_point[0]
+        return self.x.scaling.zero_point[0], self.y.scaling.zero_point[0]
 
     @property
     def extend(self) -> str:
@@ -62,22 +57,30 @@ class Convolution:
 
     @property
     def saturate(self) -> str:
-        return "ssat" if self.y.dtype is DType.INT8 else "usat"
+        return saturate(self.y)
 
-    def add_zero_point(self, register: str) -> str:
-        zero = self.zero_points[1]
-        return f"{'sub' if zero < 0 else 'add'} {register}, {register}, #{abs(zero)}"
-
-    def channel(self, index: int) -> Channel:
-        low, high = self.reach
+    def channel(self, first: int, count: int = 1) -> Channel:
+        """Filters of one factor, and all that their sums reach."""
+        low, high = (ends[first : first + count] for ends in self.reach)
+        fixed = None if self.fixed is None else tuple(map(int, self.fixed[first]))
         return Channel(
-            self.factors[index], self.zero_points[1], self.y.dtype.range,
-            (int(low[index]), int(high[index])), _fixed(self.fixed, index),
+            self.factors[first], self.zero_points[1], self.y.dtype.range,
+            (int(low.min()), int(high.max())), fixed,  # type: ignore[arg-type]
         )  # fmt: skip
 
 
-def _fixed(pairs: Array | None, index: int) -> tuple[int, int] | None:
-    return None if pairs is None else (int(pairs[index, 0]), int(pairs[index, 1]))
+@dataclass(frozen=True)
+class Convolution(Linear):
+    """weights: [filter, channel of the group, row, column]. Padding of a depthwise one is 0."""
+
+    window: Window
+    is_depthwise: bool
+    is_pixelwise: bool
+
+    @property
+    def pixels(self) -> int:
+        """Of the output, all of the batch."""
+        return self.y.shape[0] * math.prod(self.y.shape[2:])
 
 
 def read(layer: Layer) -> Convolution | str:
@@ -85,72 +88,94 @@ def read(layer: Layer) -> Convolution | str:
     if layer.op != "Conv" or layer.domain not in ("", "tflite"):
         return "it computes no convolution but Conv"
     x, w, y = layer.input(0), layer.input(1), layer.output
-    offset = layer.optional(2)
     if x.type.rank != 4:
         return f"it convolves over two spatial axes, not {x.type.rank - 2}"
-    if w.constant is None or (offset is not None and offset.constant is None):
-        return "the weights or the bias are computed at run time"
-    xq, wq, yq = x.type.quantization, w.type.quantization, y.type.quantization
-    if x.type.dtype not in _BYTES or y.type.dtype not in _BYTES or xq is None or yq is None:
-        return f"it computes int8 and uint8, not {x.type.dtype.value} to {y.type.dtype.value}"
-    if w.type.dtype is not DType.INT8 or wq is None or any(wq.zero_point):
-        return "it takes weights of int8 with the zero point 0"
-    clamp = tflite.activation_bounds if layer.domain else activation_bounds
-    if clamp(layer.call.activation, y.type) != y.type.dtype.range:
-        return "its clamp is the range of 8 bits, and the activation is narrower"
+    if reason := refusal(layer):
+        return reason
+    assert w.constant is not None
     window = conv_window(x.type, w.type, y.type, layer.attributes)
     filters, depth = w.type.shape[:2]
     group = int(layer.attributes.get("group", 1))
     is_depthwise = depth == 1 and group == filters == x.type.shape[1] and group > 1
     is_pixelwise = group == 1 and {*window.kernel, *window.strides} == {1} and not window.padded
-    weights = w.constant.astype(np.int64)
-    zeros = np.zeros(filters, np.int64)
-    bias = zeros if offset is None else np.asarray(offset.constant).astype(np.int64)
-    low, high = x.type.dtype.range
-    if is_depthwise:
-        low, high = low - xq.zero_point[0], high - xq.zero_point[0]
+    found = linear(layer, w.constant.astype(np.int64), is_centred=is_depthwise)
+    if isinstance(found, str):
+        return found
+    return Convolution(
+        **vars(found), window=window, is_depthwise=is_depthwise, is_pixelwise=is_pixelwise
+    )
+
+
+def refusal(layer: Layer) -> str:
+    """Why no kernel takes a layer with such weights, types and activation, a clause; empty where
+    one may."""
+    x, w, y, bias = layer.input(0), layer.input(1), layer.output, layer.optional(2)
+    if w.constant is None or (bias is not None and bias.constant is None):
+        return "the weights or the bias are computed at run time"
+    xq, wq, yq = x.type.quantization, w.type.quantization, y.type.quantization
+    if x.type.dtype not in BYTES or y.type.dtype not in BYTES or xq is None or yq is None:
+        return f"it computes int8 and uint8, not {x.type.dtype.value} to {y.type.dtype.value}"
+    if w.type.dtype is not DType.INT8 or wq is None or any(wq.zero_point):
+        return "it takes weights of int8 with the zero point 0"
+    return clamp_refusal(layer)
+
+
+def clamp_refusal(layer: Layer) -> str:
+    """Why no kernel takes a layer's activation, a clause; empty where one may."""
+    y, clamp = layer.output.type, tflite.activation_bounds if layer.domain else activation_bounds
+    if clamp(layer.call.activation, y) != y.dtype.range:
+        return "its clamp is the range of 8 bits, and the activation is narrower"
+    return ""
+
+
+def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | str:
+    """A layer that `refusal` lets pass, by its weights [filter, ...]; or why it is none for this
+    backend, a clause. is_centred: the sums are of elements without their zero point."""
+    x, w, y, offset = layer.input(0).type, layer.input(1).type, layer.output.type, layer.optional(2)
+    filters, zero = len(weights), x.scaling.zero_point[0]
+    given = np.zeros(1, np.int64) if offset is None else np.asarray(offset.constant, np.int64)
+    if given.size not in (1, filters):
+        return "it has a bias for each output, not one for each row too"
+    bias = np.array(np.broadcast_to(given.reshape(-1), (filters,)))
+    low, high = x.dtype.range
+    if is_centred:
+        low, high = low - zero, high - zero
     else:
-        bias = bias - xq.zero_point[0] * weights.sum(axis=(1, 2, 3))
+        bias -= zero * weights.reshape(filters, -1).sum(axis=1)
     fixed = None
     if layer.domain:
-        pairs = np.stack(tflite.convolution_multipliers(xq, wq, yq), 1)
+        pairs = np.stack(tflite.convolution_multipliers(x.scaling, w.scaling, y.scaling), 1)
         fixed = np.array(np.broadcast_to(pairs, (filters, 2)))
         if fixed[:, 1].max() > 0 or not fixed[:, 0].all():
             return "a factor of it is 0, or 1 or more"
         factors = np.ldexp(fixed[:, 0].astype(np.float64), fixed[:, 1] - 31).astype(np.float32)
     else:
-        factors = np.array(np.broadcast_to(multiplier(xq, wq, yq), (filters,)))
+        factors = np.array(np.broadcast_to(multiplier(x.scaling, w.scaling, y.scaling), (filters,)))
     sums = reach(weights, bias, low, high)
-    sums = without_constants(weights, bias, factors, sums, y.type, fixed)
-    return Convolution(
-        weights, bias, factors, sums, x.type, y.type, window, is_depthwise, is_pixelwise, fixed
-    )
+    sums = _without_constants(weights, bias, factors, sums, y, fixed)
+    return Linear(weights, bias, factors, sums, x, y, fixed)
 
 
-def without_constants(
+def _without_constants(
     weights: Array,
     bias: Array,
     factors: Array,
     sums: tuple[Array, Array],
     y: TensorType,
-    fixed: Array | None = None,
+    fixed: Array | None,
 ) -> tuple[Array, Array]:
     """Makes the filters constant whose output is, and gives the sums that are left to reach.
 
     They get the factor of another, so that a layer's range of factors is that of the rest.
     """
-    zero = y.scaling.zero_point[0]
-
-    def element(like: int, sum_: int) -> int:
-        channel = Channel(factors[like], zero, y.dtype.range, (0, 0), _fixed(fixed, like))
-        return int(channel.element(np.array(sum_)))
-
-    ends = np.array([[element(n, int(s)) for n, s in enumerate(of)] for of in sums])
+    zero, bounds = y.scaling.zero_point[0], y.dtype.range
+    pairs = None if fixed is None else fixed.T
+    ends = [elements(of, factors, pairs, zero, bounds) for of in sums]
     constant = ends[0] == ends[1]
     most = int(np.where(constant & ~constant.all(), 0, factors).argmax())
     starts = np.rint((ends[0] - zero) / float(factors[most])).astype(np.int64)
-    for n in np.flatnonzero(constant):
-        constant[n] = element(most, int(starts[n])) == ends[0, n]
+    like = None if fixed is None else fixed[most]
+    constant &= elements(starts, factors[most], like, zero, bounds) == ends[0]
     weights[constant], bias[constant], factors[constant] = 0, starts[constant], factors[most]
     if fixed is not None:
         fixed[constant] = fixed[most]

@@ -12,6 +12,7 @@ large sums, so some channels have no solution: these the kernels compute in floa
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,11 +28,30 @@ _ROUNDS = 64
 _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
 
 
+def elements(
+    acc: Array,
+    factor: Array | np.float32,
+    fixed: Sequence[Array | int] | Array | None,
+    zero_point: int,
+    bounds: tuple[int, int],
+) -> Array:
+    """The arithmetic of docs/arithmetic.md, of sums of channels or of one.
+
+    fixed: TFLite's multipliers and shifts, which round twice; None for ONNX, which rounds float32.
+    """
+    if fixed is None:
+        rounded = np.rint(acc.astype(np.float32) * factor).astype(np.int64)
+    else:
+        rounded = tflite.multiply(acc, *fixed)
+    clamped: Array = np.clip(rounded + zero_point, *bounds)
+    return clamped
+
+
 @dataclass(frozen=True)
 class Channel:
     """An output channel: its factor, the output's zero point and clamp, its reachable sums.
 
-    fixed: TFLite's multiplier and shift, which round twice; None for ONNX, which rounds float32.
+    fixed: as in `elements`.
     """
 
     factor: np.float32
@@ -41,14 +61,7 @@ class Channel:
     fixed: tuple[int, int] | None = None
 
     def element(self, acc: Array) -> Array:
-        """The arithmetic of docs/arithmetic.md."""
-        if self.fixed is None:
-            rounded = np.rint(acc.astype(np.float32) * self.factor).astype(np.int64)
-        else:
-            rounded = tflite.multiply(acc, *self.fixed)
-        low, high = self.bounds
-        element: Array = np.clip(rounded + self.zero_point, low, high)
-        return element
+        return elements(acc, self.factor, self.fixed, self.zero_point, self.bounds)
 
     def steps(self) -> tuple[Array, Array]:
         """The values above the lower bound, and of each the smallest reachable sum that gives at

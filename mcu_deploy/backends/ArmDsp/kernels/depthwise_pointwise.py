@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from textwrap import indent
 from typing import Any
 
-from mcu_deploy.backends.ArmDsp.chains import fused, only_reader
+from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.layers import read
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -18,7 +18,6 @@ from mcu_deploy.backends.interface import (
     Proposal,
     SubgraphView,
     Workload,
-    layer_of,
 )
 from mcu_deploy.backends.isa import placed
 
@@ -34,12 +33,10 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if reason := depthwise.refusal(before):
         return reason
-    reader = only_reader(view, node)
-    behind = None if reader is None else read(layer_of(view, reader, node.target))
-    if not isinstance(behind, Convolution) or not behind.is_pixelwise or pointwise.refusal(behind):
+    found = followed(view, node)
+    if found is None or not found[0].is_pixelwise or pointwise.refusal(found[0]):
         return ""
-    assert reader is not None
-    part = view.part([node.node.id, reader.id])
+    behind, part = found
     channels, filters = behind.x.shape[1], behind.y.shape[1]
     kernel = depthwise.Kernel.of(before)
     code = pointwise.assemble(behind)

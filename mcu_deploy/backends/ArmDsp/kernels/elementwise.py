@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.layers import BYTES, saturate
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,
@@ -38,7 +39,6 @@ from mcu_deploy.operators.base import evaluate
 
 OPERATORS = ("Add", "Sub")
 
-_BYTES = (DType.INT8, DType.UINT8)
 # The finest that leaves a sum in 32 bits is taken; few of them, so that layers share a function.
 _SHIFTS = (21, 18, 15)
 _TRIES = 400
@@ -111,7 +111,7 @@ def refusal(layer: Layer) -> str:
     if any(o.type.shape != y.shape for o in operands):
         return "it adds tensors of one shape"
     types = [y, *(o.type for o in operands)]
-    if any(t.dtype not in _BYTES or t.quantization is None for t in types):
+    if any(t.dtype not in BYTES or t.quantization is None for t in types):
         return f"it computes int8 and uint8, not {y}"
     return "" if y.elements >= 8 else "there are less than 8 elements"
 
@@ -187,12 +187,8 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int) -> Assem
                 code(f"eor {x}, {x}, #0x80")
             code(f"lsl {x}, {x}, #8")
         code(f"smlawb r3, {_A_SCALE}, r3, {_OFFSET}", f"smlawb r3, {_B_SCALE}, r5, r3")
-        code(f"{_saturate(y)} r3, #8, r3, asr #{shift}", "strb r3, [r2], #1")
+        code(f"{saturate(y)} r3, #8, r3, asr #{shift}", "strb r3, [r2], #1")
     return code
-
-
-def _saturate(y: TensorType) -> str:
-    return "ssat" if y.dtype is DType.INT8 else "usat"
 
 
 def _word(
@@ -209,6 +205,6 @@ def _word(
     code(f"smlawb r7, {_A_SCALE}, r7, {_OFFSET}", f"smlawb r7, {_B_SCALE}, r8, r7")
     code(f"smlawt r8, {_A_SCALE}, {a}, {_OFFSET}", f"smlawt r8, {_B_SCALE}, {b}, r8")
     code(f"smlawb {a}, {_A_SCALE}, {a}, {_OFFSET}", f"smlawb {a}, {_B_SCALE}, {b}, {a}")
-    code(*(f"{_saturate(y)} {acc}, #8, {acc}, asr #{shift}" for acc in sums))
+    code(*(f"{saturate(y)} {acc}, #8, {acc}, asr #{shift}" for acc in sums))
     code(f"bfi r7, {a}, #8, #8", "bfi lr, r8, #8, #8", "pkhbt r7, r7, lr, lsl #16")
     code("str r7, [r2], #4")

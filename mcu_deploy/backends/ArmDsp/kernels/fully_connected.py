@@ -16,14 +16,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, activation_bounds, multiplier
-from mcu_deploy.backends.ArmDsp.layers import without_constants
-from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, reach, shift_of
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.dense import (
+    LANES,
+    OUTPUTS,
+    TAPS,
+    Dense,
+    Rounding,
+    read,
+    refusal,
+    round_pair,
+    rounding,
+)
 from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -38,18 +46,11 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.ir import DType, TensorType
 
 OPERATORS = ("Gemm", "MatMul")
 
-_BYTES = (DType.INT8, DType.UINT8)
-_LANES = 256  # of the odd output's sum
-_TAPS, _OUTPUTS = 8, 4  # of a block, of a group
 _BLOCKS = 16  # of the long form
 _BLOCK_CODE = 4 * 27  # bytes
-# Tried first of an output's scale, so that layers mostly share a function. It is the least with
-# which the half that rounds is an addend.
-_SHIFT = 1
 _SUMS = ("r0", "r1", "r2", "r3")  # even, odd, even, odd
 # Scale and addend of even and odd outputs: of all, and of each of a group.
 _COMMON_SCALES = ("r7", "r8", "r9", "r10") * 2
@@ -61,104 +62,6 @@ _TAIL, _REST = 28, 28
 _ROW, _END, _X, _Y, _STEP, _WEIGHTS, _ROWS = "s0", "s1", "s2", "s3", "s4", "s5", "s6"
 # The long form must save so many cycles for each byte of its code.
 _WORTH = 1
-
-
-class Rounding(NamedTuple):
-    """Of an even and an odd output: scale, addend, and what the sum is moved by."""
-
-    even: tuple[int, int, int]
-    odd: tuple[int, int, int]
-
-    @property
-    def scales(self) -> tuple[int, int, int, int]:
-        return (*self.even[:2], *self.odd[:2])
-
-
-@dataclass(frozen=True)
-class Dense:
-    """weights: [output, tap]. bias: of sums of the input's elements as they are. factors: float32
-    of each output. reach: the least and greatest sum of each."""
-
-    weights: Array
-    bias: Array
-    factors: Array
-    reach: tuple[Array, Array]
-    x: TensorType
-    y: TensorType
-
-    @property
-    def rows(self) -> int:
-        return math.prod(self.x.shape[:-1])
-
-    @property
-    def blocks(self) -> int:
-        return math.ceil(self.x.shape[-1] / _TAPS)
-
-    @property
-    def groups(self) -> int:
-        return math.ceil(self.y.shape[-1] / _OUTPUTS)
-
-    @property
-    def scratch_distance(self) -> int:
-        """How far the scratch must start before the input, as `InPlace` has it. The writes of the
-        first row are followed by the lowest reads."""
-        taps = self.x.shape[-1]
-        whole, end = taps // _TAPS * _TAPS, 2 * _TAPS * self.blocks
-        ends = np.arange(2 * _TAPS, 2 * whole + 1, 2 * _TAPS)
-        rest = np.arange(taps - whole) + end + _REST + 1
-        after = taps if self.rows > 1 else overlap.NOTHING  # the next row
-        return overlap.distance(
-            np.r_[ends, rest, end + _TAIL],
-            np.r_[0:whole:_TAPS, whole:taps, overlap.NOTHING, after],
-        )
-
-    @property
-    def zero_point(self) -> int:
-        return int(self.y.scaling.zero_point[0])
-
-    @property
-    def extend(self) -> str:
-        """The instruction that widens bytes 0 and 2 of the input."""
-        return "sxtb16" if self.x.dtype is DType.INT8 else "uxtb16"
-
-    @property
-    def saturate(self) -> str:
-        return "ssat" if self.y.dtype is DType.INT8 else "usat"
-
-    def channel(self, outputs: slice) -> Channel:
-        """Outputs of one factor, and all that their sums reach."""
-        low, high = (ends[outputs] for ends in self.reach)
-        return Channel(
-            self.factors[outputs][0], self.zero_point, self.y.dtype.range,
-            (int(low.min()), int(high.max())),
-        )  # fmt: skip
-
-
-def read(layer: Layer) -> Dense | str:
-    """A layer as a product with constant weights, or why it is none for this backend, a clause."""
-    x, w, y, offset = layer.input(0), layer.input(1), layer.output, layer.optional(2)
-    if w.constant is None or (offset is not None and offset.constant is None):
-        return "the second matrix or the bias is computed at run time"
-    if w.type.rank != 2 or x.type.rank < 2 or layer.attributes.get("transA", 0):
-        return "it multiplies rows with one matrix"
-    xq, wq, yq = x.type.quantization, w.type.quantization, y.type.quantization
-    if x.type.dtype not in _BYTES or y.type.dtype not in _BYTES or xq is None or yq is None:
-        return f"it computes int8 and uint8, not {x.type.dtype.value} to {y.type.dtype.value}"
-    if w.type.dtype is not DType.INT8 or wq is None or any(wq.zero_point):
-        return "it takes weights of int8 with the zero point 0"
-    if activation_bounds(layer.call.activation, y.type) != y.type.dtype.range:
-        return "its clamp is the range of 8 bits, and the activation is narrower"
-    is_transposed = layer.op == "Gemm" and layer.attributes.get("transB", 0)
-    weights = (w.constant if is_transposed else w.constant.T).astype(np.int64)
-    outputs = weights.shape[0]
-    given = np.zeros(1, np.int64) if offset is None else np.asarray(offset.constant, np.int64)
-    if given.size not in (1, outputs):
-        return "it has a bias for each output, not one for each row too"
-    bias = given.reshape(-1) - xq.zero_point[0] * weights.sum(axis=1)
-    factors = np.array(np.broadcast_to(multiplier(xq, wq, yq), (outputs,)))
-    sums = reach(weights, bias, *x.type.dtype.range)
-    sums = without_constants(weights, bias, factors, sums, y.type)
-    return Dense(weights, bias, factors, sums, x.type, y.type)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -185,7 +88,7 @@ def _pays(view: SubgraphView, node: Layer) -> bool:
     blocks = 0
     for other in view.nodes:
         if other.domain == "" and other.op in OPERATORS:
-            blocks += layer_of(view, other, node.target).macs // (_TAPS * _OUTPUTS)
+            blocks += layer_of(view, other, node.target).macs // (TAPS * OUTPUTS)
     return blocks * 5 >= _WORTH * _BLOCKS * _BLOCK_CODE
 
 
@@ -200,10 +103,10 @@ def _proposal(
     price = Price(
         Costs(layer.rows * outputs * taps, cycles=round(code.cycles), flash=stream.nbytes),
         {f"{stem} {code.digest}": code.bytes},
-        2 * _TAPS * layer.blocks + _TAIL + (_TAPS if taps % _TAPS else 0),
+        2 * TAPS * layer.blocks + _TAIL + (TAPS if taps % TAPS else 0),
         (
             InPlace(0, 0, max(distance, -layer.x.bytes)),
-            InPlace(0, None, max(layer.scratch_distance, -layer.x.bytes)),
+            InPlace(0, None, max(scratch_distance(layer), -layer.x.bytes)),
         ),
     )
 
@@ -215,49 +118,18 @@ def _proposal(
     return Proposal(view.part([node.node.id]), price, make, title=title)
 
 
-def refusal(layer: Dense) -> str:
-    """Why the kernel does not compute a layer, a clause; empty where it does."""
-    outputs, taps = layer.weights.shape
-    if not layer.rows * outputs * taps:
-        return "there is nothing to compute"
-    if shift_of(layer.factors) < 0:
-        return "its factors are too large for a 31-bit scale"
-    low, high = layer.reach
-    if max(-low.min(), high.max()) >= 2**23 - 2**15:
-        return "a sum of its weights could leave the 24 bits that two channels in one word have"
-    even, odd = _pairs(layer)
-    if ((odd == -128) & (even < 0)).any():
-        return "a weight of -128 stands beside a negative one, which one word cannot hold"
-    return ""
-
-
-def _pairs(layer: Dense) -> tuple[Array, Array]:
-    """The weights of the even and the odd outputs [pair, tap], padded with zeros to groups and to
-    blocks, the taps of a block in the order in which SXTB16 widens eight bytes."""
-    outputs, taps = layer.weights.shape
-    padded = np.zeros((_OUTPUTS * layer.groups, _TAPS * layer.blocks), np.int64)
-    padded[:outputs, :taps] = layer.weights
-    blocks = padded.reshape(-1, layer.blocks, _TAPS)[:, :, [0, 2, 4, 6, 1, 3, 5, 7]]
-    rows = blocks.reshape(padded.shape)
-    return rows[::2], rows[1::2]
-
-
-def rounding(layer: Dense) -> tuple[int, Rounding | None]:
-    """The shift, and what rounds all outputs where these have one factor and integers for it."""
-    finest = shift_of(layer.factors)
-    if np.unique(layer.factors).size == 1:
-        whole = layer.channel(slice(None))
-        for shift in (_SHIFT, finest):
-            fits = layer.factors[0] < 2.0 ** -(shift + 1.001)
-            if fits and (found := _rounding(whole, whole, shift)) is not None:
-                return shift, found
-    return finest, None
-
-
-def _rounding(even: Channel, odd: Channel, shift: int) -> Rounding | None:
-    first = accumulate(even, 1, shift)
-    second = accumulate(odd, _LANES, shift + 8)
-    return None if first is None or second is None else Rounding(first, second)
+def scratch_distance(layer: Dense) -> int:
+    """How far the scratch must start before the input, as `InPlace` has it. The writes of the first
+    row are followed by the lowest reads."""
+    taps = layer.x.shape[-1]
+    whole, end = taps // TAPS * TAPS, 2 * TAPS * layer.blocks
+    ends = np.arange(2 * TAPS, 2 * whole + 1, 2 * TAPS)
+    rest = np.arange(taps - whole) + end + _REST + 1
+    after = taps if layer.rows > 1 else overlap.NOTHING  # the next row
+    return overlap.distance(
+        np.r_[ends, rest, end + _TAIL],
+        np.r_[0:whole:TAPS, whole:taps, overlap.NOTHING, after],
+    )
 
 
 def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Array:
@@ -265,20 +137,20 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     skip, outputs, the common scales; then group after group the start of the four sums, the
     weights, and where outputs differ, scale and addend of each. A group of which an output has no
     integer scale has 0 there, and four float32 factors behind it."""
-    even, odd = _pairs(layer)
-    halves = (_LANES * odd + even).reshape(layer.groups, 2, layer.blocks, 4, 2)
+    even, odd = layer.pairs()
+    halves = (LANES * odd + even).reshape(layer.groups, 2, layer.blocks, 4, 2)
     words = (halves[..., 0] & 0xFFFF | (halves[..., 1] & 0xFFFF) << 16).transpose(0, 2, 1, 3)
     skipped = -layer.blocks % unrolled * _BLOCK_CODE
-    stream = [2 * _TAPS * layer.blocks, skipped, len(layer.weights)]
+    stream = [2 * TAPS * layer.blocks, skipped, len(layer.weights)]
     stream += [] if common is None else common.scales
-    bias = np.resize(layer.bias, _OUTPUTS * layer.groups).reshape(-1, _OUTPUTS)
+    bias = np.resize(layer.bias, OUTPUTS * layer.groups).reshape(-1, OUTPUTS)
     for group in range(layer.groups):
         ends: list[int] = []
         if common is None:
             moves, ends = _ends(layer, group, shift)
         else:
             moves = [common.even[2], common.odd[2]] * 2
-        starts = bias[group] * [1, _LANES, 1, _LANES] + moves
+        starts = bias[group] * [1, LANES, 1, LANES] + moves
         starts[1::2] += starts[::2]
         stream += [*starts.tolist(), *words[group].reshape(-1).tolist(), *ends]
     return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
@@ -286,19 +158,19 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
 
 def _ends(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
     """What the four sums of a group are moved by, and what stands behind its weights."""
-    indices = [min(_OUTPUTS * group + k, len(layer.factors) - 1) for k in range(_OUTPUTS)]
-    channels = [layer.channel(slice(k, k + 1)) for k in indices]
-    first, second = (_rounding(channels[k], channels[k + 1], shift) for k in (0, 2))
+    indices = [min(OUTPUTS * group + k, len(layer.factors) - 1) for k in range(OUTPUTS)]
+    channels = [layer.channel(k) for k in indices]
+    first, second = (round_pair(channels[k], channels[k + 1], shift) for k in (0, 2))
     if first is not None and second is not None:
         moves = [one[2] for one in (*first, *second)]
         return moves, [*first.scales, *second.scales]
-    factors = layer.factors[indices] / np.array([1, _LANES] * 2, np.float32)
-    return [0] * _OUTPUTS, [0, *map(int, factors.astype(np.float32).view(np.uint32)), 0, 0, 0]
+    factors = layer.factors[indices] / np.array([1, LANES] * 2, np.float32)
+    return [0] * OUTPUTS, [0, *map(int, factors.astype(np.float32).view(np.uint32)), 0, 0, 0]
 
 
 def assemble(layer: Dense, shift: int, is_uniform: bool, unrolled: int) -> Assembly:
     """The kernel. %0: rows, %1: output, %2: the packed stream, %3: scratch."""
-    surplus = -len(layer.weights) % _OUTPUTS
+    surplus = -len(layer.weights) % OUTPUTS
     passes = math.ceil(layer.blocks / unrolled)
     skipped = passes * unrolled - layer.blocks
     code = Assembly()
@@ -362,10 +234,10 @@ def assemble(layer: Dense, shift: int, is_uniform: bool, unrolled: int) -> Assem
 def _widen(code: Assembly, layer: Dense) -> None:
     """A row, to pairs of int16 in the scratch; r12 ends behind them, r4-r10 stay. The bytes of a
     block that the row does not fill are any: their weights are 0."""
-    whole, rest = divmod(layer.weights.shape[1], _TAPS)
+    whole, rest = divmod(layer.weights.shape[1], TAPS)
     code(f"vmov r11, {_X}", f"vmov r12, {_ROW}", f"vmov lr, {_END}")
     if rest:
-        code(f"sub lr, lr, #{2 * _TAPS}")
+        code(f"sub lr, lr, #{2 * TAPS}")
     if whole:
         with code.repeat(whole):
             if rest % 4 and layer.rows > 1:  # rows begin anywhere, where LDM would trap
@@ -376,8 +248,8 @@ def _widen(code: Assembly, layer: Dense) -> None:
             code("cmp r12, lr")
     if rest:
         for n in range(rest):
-            code("ldrb r0, [r11], #1", f"strb r0, [r12, #{2 * _TAPS + _REST + n}]")
-        code(f"ldrd r0, r1, [r12, #{2 * _TAPS + _REST}]")
+            code("ldrb r0, [r11], #1", f"strb r0, [r12, #{2 * TAPS + _REST + n}]")
+        code(f"ldrd r0, r1, [r12, #{2 * TAPS + _REST}]")
         _widen_eight(code, layer)
     if layer.rows > 1:
         code(f"vmov {_X}, r11")
@@ -402,10 +274,10 @@ def _block(code: Assembly) -> None:
 def _store(code: Assembly, surplus: int) -> None:
     """The four outputs, but for those that the last group has too many."""
     code("strb r0, [r4], #4", "cmp r4, r5")
-    for n in range(1, _OUTPUTS):
-        if n == _OUTPUTS - surplus:
+    for n in range(1, OUTPUTS):
+        if n == OUTPUTS - surplus:
             code(f"i{'t' * surplus} ne")
-        code(f"strb{'ne' if n >= _OUTPUTS - surplus else ''} r{n}, [r4, #{n - 4}]")
+        code(f"strb{'ne' if n >= OUTPUTS - surplus else ''} r{n}, [r4, #{n - 4}]")
     code("str r4, [r12]")
 
 
@@ -416,7 +288,7 @@ def _round_floats(code: Assembly, layer: Dense) -> None:
     code(*(f"vmul.f32 s{n}, s{n}, s{n - 4}" for n in range(12, 16)))
     code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(12, 16)))
     code("vmov r0, r1, d6", "vmov r2, r3, d7")
-    zero = layer.zero_point
+    zero = layer.zero_points[1]
     for acc in _SUMS:
         code(f"{'sub' if zero < 0 else 'add'} {acc}, {acc}, #{abs(zero)}")
         code(f"{layer.saturate} {acc}, #8, {acc}")

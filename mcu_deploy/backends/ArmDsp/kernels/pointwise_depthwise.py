@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from textwrap import indent
 from typing import Any
 
-from mcu_deploy.backends.ArmDsp.chains import fused, only_reader
+from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.lines import Lines
@@ -26,7 +26,6 @@ from mcu_deploy.backends.interface import (
     Proposal,
     SubgraphView,
     Workload,
-    layer_of,
 )
 from mcu_deploy.backends.isa import placed
 
@@ -105,16 +104,14 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     before = read(node)
     if isinstance(before, str) or not before.is_pixelwise or pointwise.refusal(before):
         return ""
-    reader = only_reader(view, node)
-    behind = None if reader is None else read(layer_of(view, reader, node.target))
-    if not isinstance(behind, Convolution) or not behind.is_depthwise or depthwise.refusal(behind):
+    found = followed(view, node)
+    if found is None or not found[0].is_depthwise or depthwise.refusal(found[0]):
         return ""
+    behind, part = found
     strips = Strips.of(before, behind)
     kernel = strips.kernel
     if before.window.input[1] % 3 or strips.rows * strips.stride < kernel.lines.lead:
         return ""
-    assert reader is not None
-    part = view.part([node.node.id, reader.id])
     channels, filters = before.x.shape[1], before.y.shape[1]
     code = pointwise.assemble(before, is_counted=False)
     number = behind.window.output[0] // strips.rows

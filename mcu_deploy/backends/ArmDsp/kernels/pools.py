@@ -9,16 +9,15 @@ they are known by the fraction that SMMLA leaves, and their channel is summed ag
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, activation_bounds
-from mcu_deploy.backends.ArmDsp.requantization import shift_of
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.layers import saturate
+from mcu_deploy.backends.ArmDsp.pooling import Pool, Rounding, read, round_sums
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -31,15 +30,10 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.ir import DType, TensorType
-from mcu_deploy.operators.pool import pool_window
-from mcu_deploy.operators.windows import Window
 
 OPERATORS = ("AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool")
 
-_LANES = 1 << 16  # of a sum as SMMLA gets it
 _WORDS = 4  # at a time, of four channels
-_MOST_COLUMNS = 16  # of a window, unrolled
 _SMALL = 9  # taps of a maximum that are all unrolled
 # In the FPU's registers: pointers to window, output, channels of the window, sums and their end;
 # counts of the outer loops; then the constants of an average as they lie in flash.
@@ -48,100 +42,6 @@ _IMAGES, _ROWS, _COLUMNS, _BLOCKS = "s4", "s5", "s6", "s7"
 _START, _SCALE, _ADDEND, _X_SCALE, _COUNT, _Y_SCALE = (f"s{n}" for n in range(8, 14))
 # Where the next sums go; and of a channel that is summed again, the sum and a term.
 _TO, _REAL, _TERM = "s14", "s14", "s15"
-
-
-@dataclass(frozen=True)
-class Pool:
-    """A pool whose windows all lie inside of the input."""
-
-    x: TensorType
-    y: TensorType
-    window: Window
-    is_maximum: bool
-
-    @property
-    def channels(self) -> int:
-        return self.x.shape[1]
-
-    @property
-    def taps(self) -> int:
-        return math.prod(self.window.kernel)
-
-    @property
-    def pixels(self) -> int:
-        return self.y.shape[0] * math.prod(self.window.output)
-
-    @property
-    def runs(self) -> tuple[int, int, int]:
-        """A window as loops: rows, pixels of each, bytes from a row to the next. Whole rows of the
-        input are one run of pixels, which is divided as suits the code."""
-        rows, columns = self.window.kernel
-        if columns != self.window.input[1] and rows > 1:
-            return rows, columns, self.window.input[1] * self.channels
-        unrolled = max(n for n in range(1, 6) if self.taps % n == 0)
-        return self.taps // unrolled, unrolled, unrolled * self.channels
-
-    @property
-    def reach(self) -> tuple[int, int]:
-        """The least and the greatest sum of a window without its zero points."""
-        low, high = self.x.dtype.range
-        zero = self.x.scaling.zero_point[0]
-        return self.taps * (low - zero), self.taps * (high - zero)
-
-    @property
-    def moved(self) -> int:
-        """What a lane holds less than such a sum, so that it has room for it."""
-        low, high = self.reach
-        return 0 if low >= -(2**15) and high < 2**15 else (low + high + 1) // 2
-
-    @property
-    def is_signed(self) -> bool:
-        return self.x.dtype is DType.INT8
-
-    @property
-    def starts(self) -> Array:
-        """Where the windows of the output's pixels begin, in bytes."""
-        (height, width), (down, right) = self.window.input, self.window.strides
-        rows, columns = self.window.output
-        return overlap.strided(
-            (self.y.shape[0], rows, columns),
-            (height * width * self.channels, down * width * self.channels, right * self.channels),
-        )
-
-
-class Rounding(NamedTuple):
-    """shift: of SMMLA's result. margin: what is so near to a step is summed again, a power of two;
-    0 where no sum needs it. again: the share of sums that are."""
-
-    scale: int
-    addend: int
-    shift: int
-    margin: int = 0
-    again: float = 0.0
-
-
-def read(layer: Layer) -> Pool | str:
-    """A layer as a pool, or why it is none for this backend, a clause."""
-    x, y = layer.input(0).type, layer.output.type
-    if len(layer.outputs) > 1:
-        return "it does not compute the indices of maxima"
-    if x.rank != 4 or {x.dtype, y.dtype} - {DType.INT8, DType.UINT8} or x.dtype is not y.dtype:
-        return f"it pools int8 and uint8 over two spatial axes, not {x}"
-    window, is_maximum = pool_window(layer.call), "Max" in layer.op
-    if window.padded or {*window.dilations} != {1}:
-        return "its windows have no padding and no dilation"
-    if not is_maximum and (x.quantization is None or y.quantization is None):
-        return "an average needs scales"
-    if y.quantization and activation_bounds(layer.call.activation, y) != y.dtype.range:
-        return "its clamp is the range of 8 bits, and the activation is narrower"
-    pool = Pool(x, y, window, is_maximum)
-    if pool.channels % 4 or not y.elements:
-        return f"it takes channels by 4, and there are {pool.channels}"
-    if pool.runs[1] > _MOST_COLUMNS:
-        return f"its windows have {_MOST_COLUMNS} columns at most, or all of the input"
-    if pool.taps > 256 and not is_maximum:
-        return f"its lanes hold the sum of 256 elements, not of {pool.taps}"
-    return pool
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -187,52 +87,6 @@ def demand(pool: Pool, rounding: Rounding | None) -> int:
     # What is summed again is read while the pixel's first outputs are written.
     again = [overlap.NOTHING] if rounding.margin else []
     return overlap.distance(pixels + pool.channels, np.concatenate([again, pool.starts]))
-
-
-def sums_of(pool: Pool) -> tuple[Array, Array, Array]:
-    """All sums of a window without its zero points, the output of each, and whether the float32 sum
-    of such elements could also give another."""
-    xq, yq = pool.x.scaling, pool.y.scaling
-    (low, high), (least, most) = pool.reach, pool.y.dtype.range
-    sums = np.arange(low, high + 1, dtype=np.int64)
-    ratio = float(xq.scale[0]) / (pool.taps * float(yq.scale[0]))
-    # Each product, addition and division is off by 2**-24 of its result at most (Higham, Accuracy
-    # and Stability of Numerical Algorithms, 4.2), and a little for the terms of higher order.
-    magnitude = np.abs(sums) if low >= 0 or high <= 0 else max(-low, high)
-    error = (pool.taps + 4) * 1.001 * 2.0**-24 * ratio * magnitude + 2.0**-40
-    ends = [
-        np.clip(np.rint(sums * ratio + e).astype(np.int64) + yq.zero_point[0], least, most)
-        for e in (-error, error)
-    ]
-    return sums, ends[0], ends[0] != ends[1]
-
-
-def round_sums(pool: Pool) -> Rounding | str:
-    """The integers that round all sums which a window can have, tried on each of them."""
-    sums, wanted, is_open = sums_of(pool)
-    xq, yq = pool.x.scaling, pool.y.scaling
-    factor = float(xq.scale[0]) / (pool.taps * float(yq.scale[0]))
-    shift = shift_of(np.array([factor]), _LANES)
-    if shift < 12:
-        return "its scales are too far apart"
-    unit = 1 << shift
-    scale = round(factor * unit * 2**32 / _LANES)
-    addend = round((yq.zero_point[0] + 0.5 + pool.moved * factor) * unit)
-    results = (_LANES * (sums - pool.moved) * scale >> 32) + addend
-    is_right = (np.clip(results >> shift, *pool.y.dtype.range) == wanted) & ~is_open
-    if is_right.all():
-        return Rounding(scale, addend, shift)
-    # TST has eight neighbouring bits.
-    for margin in (1 << (shift - 9 + more) for more in range(5)):
-        is_again = (results + margin) & _fraction(shift, margin) == 0
-        if (is_right | is_again).all():
-            return Rounding(scale, addend, shift, margin, float(is_again.mean()))
-    return "the error of its float32 sums is too large for integers"
-
-
-def _fraction(shift: int, margin: int) -> int:
-    """The bits of a result that are all 0 where it is near a step, and `margin` was added."""
-    return (1 << shift) - 2 * margin
 
 
 def pack(pool: Pool, rounding: Rounding | None) -> Array:
@@ -357,7 +211,7 @@ def _run(code: Assembly, pool: Pool, words: int, taken: int, is_first: bool = Fa
 
 def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
     """The outputs of a pixel, four at a time, from the lanes of their sums."""
-    saturate = "ssat" if pool.is_signed else "usat"
+    bound = saturate(pool.y)
     code(f"vmov r12, {_SUMS}", f"vmov lr, {_Y}", f"vmov r8, {_SCALE}", f"vmov r9, {_ADDEND}")
     code("mov r11, #0", "movt r11, #0xFFFF")
     _advance_to(code, "r10", pool.channels)
@@ -369,9 +223,9 @@ def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
             code("mov r6, #0")
             for n in range(4):
                 code(f"add r7, r{n}, #{rounding.margin}")
-                code(f"tst r7, #{_fraction(rounding.shift, rounding.margin)}")
+                code(f"tst r7, #{rounding.fraction}")
                 code("it eq", f"orreq r6, r6, #{1 << n}")
-        code(*(f"{saturate} r{n}, #8, r{n}, asr #{rounding.shift}" for n in range(4)))
+        code(*(f"{bound} r{n}, #8, r{n}, asr #{rounding.shift}" for n in range(4)))
         code("strb r0, [lr], #4", *(f"strb r{n}, [lr, #{n - 4}]" for n in range(1, 4)))
         if rounding.margin:
             done = code.label()
@@ -413,5 +267,5 @@ def _sum_again(code: Assembly, pool: Pool) -> None:
     code(f"vdiv.f32 {_REAL}, {_REAL}, {_COUNT}", f"vdiv.f32 {_REAL}, {_REAL}, {_Y_SCALE}")
     code(f"vcvtr.s32.f32 {_REAL}, {_REAL}", f"vmov r0, {_REAL}")
     _add(code, "r0", y_zero, "r1")
-    code(f"{'ssat' if pool.is_signed else 'usat'} r0, #8, r0", "strb r0, [r7]")
+    code(f"{saturate(pool.y)} r0, #8, r0", "strb r0, [r7]")
     code("cmp r6, #0", f"bne {again}b")

@@ -1,0 +1,108 @@
+"""A fully connected layer as its kernel sees it, and the integers that round its outputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.layers import Linear, linear
+from mcu_deploy.backends.ArmDsp.layers import refusal as refusal_of_types
+from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
+from mcu_deploy.backends.interface import Layer
+
+LANES = 256  # of the odd output's sum
+TAPS, OUTPUTS = 8, 4  # of a block, of a group
+# Tried first of an output's scale, so that layers mostly share a function. It is the least with
+# which the half that rounds is an addend.
+_SHIFT = 1
+
+
+@dataclass(frozen=True)
+class Dense(Linear):
+    """weights: [output, tap]."""
+
+    @property
+    def rows(self) -> int:
+        return math.prod(self.x.shape[:-1])
+
+    @property
+    def blocks(self) -> int:
+        return math.ceil(self.x.shape[-1] / TAPS)
+
+    @property
+    def groups(self) -> int:
+        return math.ceil(self.y.shape[-1] / OUTPUTS)
+
+    def pairs(self) -> tuple[Array, Array]:
+        """The weights of the even and the odd outputs [pair, tap], padded with zeros to groups and
+        to blocks, the taps of a block in the order in which SXTB16 widens eight bytes."""
+        outputs, taps = self.weights.shape
+        padded = np.zeros((OUTPUTS * self.groups, TAPS * self.blocks), np.int64)
+        padded[:outputs, :taps] = self.weights
+        blocks = padded.reshape(-1, self.blocks, TAPS)[:, :, [0, 2, 4, 6, 1, 3, 5, 7]]
+        rows = blocks.reshape(padded.shape)
+        return rows[::2], rows[1::2]
+
+
+class Rounding(NamedTuple):
+    """Of an even and an odd output: scale, addend, and what the sum is moved by."""
+
+    even: tuple[int, int, int]
+    odd: tuple[int, int, int]
+
+    @property
+    def scales(self) -> tuple[int, int, int, int]:
+        return (*self.even[:2], *self.odd[:2])
+
+
+def read(layer: Layer) -> Dense | str:
+    """A layer as a product with constant weights, or why it is none for this backend, a clause."""
+    x, w = layer.input(0), layer.input(1)
+    if reason := refusal_of_types(layer):
+        return reason
+    if w.type.rank != 2 or x.type.rank < 2 or layer.attributes.get("transA", 0):
+        return "it multiplies rows with one matrix"
+    assert w.constant is not None
+    is_transposed = layer.op == "Gemm" and layer.attributes.get("transB", 0)
+    weights = w.constant if is_transposed else w.constant.T
+    found = linear(layer, weights.astype(np.int64))
+    return found if isinstance(found, str) else Dense(**vars(found))
+
+
+def refusal(layer: Dense) -> str:
+    """Why the kernel does not compute a layer, a clause; empty where it does."""
+    outputs, taps = layer.weights.shape
+    if not layer.rows * outputs * taps:
+        return "there is nothing to compute"
+    if shift_of(layer.factors) < 0:
+        return "its factors are too large for a 31-bit scale"
+    low, high = layer.reach
+    if max(-low.min(), high.max()) >= 2**23 - 2**15:
+        return "a sum of its weights could leave the 24 bits that two channels in one word have"
+    even, odd = layer.pairs()
+    if ((odd == -128) & (even < 0)).any():
+        return "a weight of -128 stands beside a negative one, which one word cannot hold"
+    return ""
+
+
+def rounding(layer: Dense) -> tuple[int, Rounding | None]:
+    """The shift, and what rounds all outputs where these have one factor and integers for it."""
+    finest = shift_of(layer.factors)
+    if np.unique(layer.factors).size == 1:
+        whole = layer.channel(0, len(layer.factors))
+        for shift in (_SHIFT, finest):
+            fits = layer.factors[0] < 2.0 ** -(shift + 1.001)
+            if fits and (found := round_pair(whole, whole, shift)) is not None:
+                return shift, found
+    return finest, None
+
+
+def round_pair(even: Channel, odd: Channel, shift: int) -> Rounding | None:
+    """What rounds two outputs, if integers do."""
+    first = accumulate(even, 1, shift)
+    second = accumulate(odd, LANES, shift + 8)
+    return None if first is None or second is None else Rounding(first, second)

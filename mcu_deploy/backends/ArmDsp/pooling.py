@@ -1,0 +1,162 @@
+"""Pools as the kernel sees them, why one is none of its own, and the integers of an average."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal
+from mcu_deploy.backends.ArmDsp.requantization import shift_of
+from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.operators.pool import pool_window
+from mcu_deploy.operators.windows import Window
+
+_LANES = 1 << 16  # of a sum as SMMLA gets it
+_MOST_COLUMNS = 16  # of a window, unrolled
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A pool whose windows all lie inside of the input."""
+
+    x: TensorType
+    y: TensorType
+    window: Window
+    is_maximum: bool
+
+    @property
+    def channels(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def taps(self) -> int:
+        return math.prod(self.window.kernel)
+
+    @property
+    def pixels(self) -> int:
+        return self.y.shape[0] * math.prod(self.window.output)
+
+    @property
+    def runs(self) -> tuple[int, int, int]:
+        """A window as loops: rows, pixels of each, bytes from a row to the next. Whole rows of the
+        input are one run of pixels, which is divided as suits the code."""
+        rows, columns = self.window.kernel
+        if columns != self.window.input[1] and rows > 1:
+            return rows, columns, self.window.input[1] * self.channels
+        unrolled = max(n for n in range(1, 6) if self.taps % n == 0)
+        return self.taps // unrolled, unrolled, unrolled * self.channels
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The least and the greatest sum of a window without its zero points."""
+        low, high = self.x.dtype.range
+        zero = self.x.scaling.zero_point[0]
+        return self.taps * (low - zero), self.taps * (high - zero)
+
+    @property
+    def moved(self) -> int:
+        """What a lane holds less than such a sum, so that it has room for it."""
+        low, high = self.reach
+        return 0 if low >= -(2**15) and high < 2**15 else (low + high + 1) // 2
+
+    @property
+    def is_signed(self) -> bool:
+        return self.x.dtype is DType.INT8
+
+    @property
+    def starts(self) -> Array:
+        """Where the windows of the output's pixels begin, in bytes."""
+        (height, width), (down, right) = self.window.input, self.window.strides
+        rows, columns = self.window.output
+        return overlap.strided(
+            (self.y.shape[0], rows, columns),
+            (height * width * self.channels, down * width * self.channels, right * self.channels),
+        )
+
+
+class Rounding(NamedTuple):
+    """shift: of SMMLA's result. margin: what is so near to a step is summed again, a power of two;
+    0 where no sum needs it. again: the share of sums that are."""
+
+    scale: int
+    addend: int
+    shift: int
+    margin: int = 0
+    again: float = 0.0
+
+    @property
+    def fraction(self) -> int:
+        """The bits of a result that are all 0 where it is near a step, and `margin` was added."""
+        return (1 << self.shift) - 2 * self.margin
+
+
+def read(layer: Layer) -> Pool | str:
+    """A layer as a pool, or why it is none for this backend, a clause."""
+    x, y = layer.input(0).type, layer.output.type
+    if len(layer.outputs) > 1:
+        return "it does not compute the indices of maxima"
+    if x.rank != 4 or x.dtype not in BYTES or x.dtype is not y.dtype:
+        return f"it pools int8 and uint8 over two spatial axes, not {x}"
+    window, is_maximum = pool_window(layer.call), "Max" in layer.op
+    if window.padded or {*window.dilations} != {1}:
+        return "its windows have no padding and no dilation"
+    if not is_maximum and (x.quantization is None or y.quantization is None):
+        return "an average needs scales"
+    if y.quantization and (reason := clamp_refusal(layer)):
+        return reason
+    pool = Pool(x, y, window, is_maximum)
+    if pool.channels % 4 or not y.elements:
+        return f"it takes channels by 4, and there are {pool.channels}"
+    if pool.runs[1] > _MOST_COLUMNS:
+        return f"its windows have {_MOST_COLUMNS} columns at most, or all of the input"
+    if pool.taps > 256 and not is_maximum:
+        return f"its lanes hold the sum of 256 elements, not of {pool.taps}"
+    return pool
+
+
+def sums_of(pool: Pool) -> tuple[Array, Array, Array]:
+    """All sums of a window without its zero points, the output of each, and whether the float32 sum
+    of such elements could also give another."""
+    xq, yq = pool.x.scaling, pool.y.scaling
+    (low, high), (least, most) = pool.reach, pool.y.dtype.range
+    sums = np.arange(low, high + 1, dtype=np.int64)
+    ratio = float(xq.scale[0]) / (pool.taps * float(yq.scale[0]))
+    # Each product, addition and division is off by 2**-24 of its result at most (Higham, Accuracy
+    # and Stability of Numerical Algorithms, 4.2), and a little for the terms of higher order.
+    magnitude = np.abs(sums) if low >= 0 or high <= 0 else max(-low, high)
+    error = (pool.taps + 4) * 1.001 * 2.0**-24 * ratio * magnitude + 2.0**-40
+    ends = [
+        np.clip(np.rint(sums * ratio + e).astype(np.int64) + yq.zero_point[0], least, most)
+        for e in (-error, error)
+    ]
+    return sums, ends[0], ends[0] != ends[1]
+
+
+def round_sums(pool: Pool) -> Rounding | str:
+    """The integers that round all sums which a window can have, tried on each of them."""
+    sums, wanted, is_open = sums_of(pool)
+    xq, yq = pool.x.scaling, pool.y.scaling
+    factor = float(xq.scale[0]) / (pool.taps * float(yq.scale[0]))
+    shift = shift_of(np.array([factor]), _LANES)
+    if shift < 12:
+        return "its scales are too far apart"
+    unit = 1 << shift
+    scale = round(factor * unit * 2**32 / _LANES)
+    addend = round((yq.zero_point[0] + 0.5 + pool.moved * factor) * unit)
+    results = (_LANES * (sums - pool.moved) * scale >> 32) + addend
+    is_right = (np.clip(results >> shift, *pool.y.dtype.range) == wanted) & ~is_open
+    if is_right.all():
+        return Rounding(scale, addend, shift)
+    # TST has eight neighbouring bits.
+    for margin in (1 << (shift - 9 + more) for more in range(5)):
+        found = Rounding(scale, addend, shift, margin)
+        is_again = (results + margin) & found.fraction == 0
+        if (is_right | is_again).all():
+            return found._replace(again=float(is_again.mean()))
+    return "the error of its float32 sums is too large for integers"
