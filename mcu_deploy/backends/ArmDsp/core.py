@@ -256,22 +256,19 @@ class Product:
 def round_twice(code: Assembly, saturate: str, lanes_log2: tuple[int, int]) -> None:
     """Six sums to elements as TFLite does: r7 and r8 are multipliers; r9 has their shifts in its
     lower bytes, and the zero point in its upper half. The high word of twice the sum times the
-    multiplier is rounded with ties up, the shift with ties away from zero.
+    multiplier is rounded with ties up, the shift with ties away from zero: that is with ties up of
+    one less where it is negative. The last bit that a shift drops is the carry.
 
     lanes_log2: of what even and odd filters' accumulators are a multiple.
     """
+    code("asr r10, r9, #16")
     for sums, by, scale in zip((EVEN, ODD), lanes_log2, ("r7", "r8"), strict=True):
         twice = "lsl #1" if by == 0 else f"asr #{by - 1}"
         code("uxtb r6, r9" if sums is EVEN else "ubfx r6, r9, #8, #8")
-        code("mov r10, #1", "lsl r10, r10, r6", "lsr r10, r10, #1")
         for acc in sums:
-            code(f"mov {acc}, {acc}, {twice}", f"smmulr {acc}, {acc}, {scale}")
-            code(f"asr r11, {acc}, #31", f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
-            code(f"add {acc}, {acc}, r10", f"asr {acc}, {acc}, r6")
-            code(f"eor {acc}, {acc}, r11", f"sub {acc}, {acc}, r11")
-    code("asr r10, r9, #16")
-    for acc in (*EVEN, *ODD):
-        code(f"qadd {acc}, {acc}, r10", f"{saturate} {acc}, #8, {acc}")
+            code(f"mov r11, {acc}, {twice}", f"smmulr r11, r11, {scale}")
+            code(f"add {acc}, r11, {acc}, asr #31", f"asrs {acc}, {acc}, r6")
+            code(f"adc {acc}, {acc}, r10", f"{saturate} {acc}, #8, {acc}")
 
 
 def words(even: Array, odd: Array, is_wide: bool) -> Array:

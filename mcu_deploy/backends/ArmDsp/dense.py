@@ -19,6 +19,7 @@ TAPS, OUTPUTS = 8, 4  # of a block, of a group
 # Tried first of an output's scale, so that layers mostly share a function. It is the least with
 # which the half that rounds is an addend.
 _SHIFT = 1
+_LARGEST_SHIFT = 22  # that leaves a zero point in 32 bits, with room for sums
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,13 @@ class Dense(Linear):
 
 
 class Rounding(NamedTuple):
-    """Of an even and an odd output: scale, addend, and what the sum is moved by."""
+    """words: of an even and an odd output scale and addend each; or, where they are rounded twice
+    as TFLite does, of both the multiplier, the addend and the shift. moves: what the sums are moved
+    by."""
 
-    even: tuple[int, int, int]
-    odd: tuple[int, int, int]
-
-    @property
-    def scales(self) -> tuple[int, int, int, int]:
-        return (*self.even[:2], *self.odd[:2])
+    words: tuple[int, int, int, int]
+    moves: tuple[int, int] = (0, 0)
+    is_twice: bool = False
 
 
 def read(layer: Layer) -> Dense | str:
@@ -67,7 +67,7 @@ def read(layer: Layer) -> Dense | str:
     if w.type.rank != 2 or x.type.rank < 2 or layer.attributes.get("transA", 0):
         return "it multiplies rows with one matrix"
     assert w.constant is not None
-    is_transposed = layer.op == "Gemm" and layer.attributes.get("transB", 0)
+    is_transposed = layer.op == "FullyConnected" or layer.attributes.get("transB", 0)
     weights = w.constant if is_transposed else w.constant.T
     found = linear(layer, weights.astype(np.int64))
     return found if isinstance(found, str) else Dense(**vars(found))
@@ -92,12 +92,17 @@ def refusal(layer: Dense) -> str:
 def rounding(layer: Dense) -> tuple[int, Rounding | None]:
     """The shift, and what rounds all outputs where these have one factor and integers for it."""
     finest = shift_of(layer.factors)
-    if np.unique(layer.factors).size == 1:
+    if layer.is_uniform:
         whole = layer.channel(0, len(layer.factors))
         for shift in (_SHIFT, finest):
             fits = layer.factors[0] < 2.0 ** -(shift + 1.001)
             if fits and (found := round_pair(whole, whole, shift)) is not None:
                 return shift, found
+        if whole.fixed is not None and -whole.fixed[1] <= _LARGEST_SHIFT:
+            # The addend of the second rounding, with the zero point behind it.
+            (multiplier, minus), zero = whole.fixed, layer.zero_points[1]
+            addend = (1 << -minus - 1) + (zero << -minus)
+            return finest, Rounding((multiplier, addend, -minus, 0), is_twice=True)
     return finest, None
 
 
@@ -105,4 +110,6 @@ def round_pair(even: Channel, odd: Channel, shift: int) -> Rounding | None:
     """What rounds two outputs, if integers do."""
     first = accumulate(even, 1, shift)
     second = accumulate(odd, LANES, shift + 8)
-    return None if first is None or second is None else Rounding(first, second)
+    if first is None or second is None:
+        return None
+    return Rounding((*first[:2], *second[:2]), (first[2], second[2]))

@@ -42,6 +42,12 @@ class Linear:
     fixed: Array | None
 
     @property
+    def is_uniform(self) -> bool:
+        """Whether all filters have one factor."""
+        of = self.factors if self.fixed is None else self.fixed
+        return len(np.unique(of, axis=0)) == 1
+
+    @property
     def zero_points(self) -> tuple[int, int]:
         """The input's and the output's."""
         return self.x.scaling.zero_point[0], self.y.scaling.zero_point[0]
@@ -142,17 +148,23 @@ def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | s
         low, high = low - zero, high - zero
     else:
         bias -= zero * weights.reshape(filters, -1).sum(axis=1)
-    fixed = None
+    scalings, fixed = (x.scaling, w.scaling, y.scaling), None
     if layer.domain:
-        pairs = np.stack(tflite.convolution_multipliers(x.scaling, w.scaling, y.scaling), 1)
-        fixed = np.array(np.broadcast_to(pairs, (filters, 2)))
-        if fixed[:, 1].max() > 0 or not fixed[:, 0].all():
-            return "a factor of it is 0, or 1 or more"
+        is_dense = layer.op == "FullyConnected"
+        of = tflite.fully_connected_multipliers if is_dense else tflite.convolution_multipliers
+        fixed = np.array(np.broadcast_to(np.stack(of(*scalings), 1), (filters, 2)))
         factors = np.ldexp(fixed[:, 0].astype(np.float64), fixed[:, 1] - 31).astype(np.float32)
     else:
-        factors = np.array(np.broadcast_to(multiplier(x.scaling, w.scaling, y.scaling), (filters,)))
+        factors = np.array(np.broadcast_to(multiplier(*scalings), (filters,)))
+    # What rounds twice at run time shifts at least by one; depthwise kernels never do it.
+    if layer.domain and factors.max() >= (1 if is_centred else 0.5):
+        return "a factor of it is too large"
     sums = reach(weights, bias, low, high)
     sums = _without_constants(weights, bias, factors, sums, y, fixed)
+    if not factors.all():
+        return "a factor of it is 0"
+    if layer.domain and max(-sums[0].min(), sums[1].max()) >= 2**30:
+        return "a sum of its weights could leave 31 bits"
     return Linear(weights, bias, factors, sums, x, y, fixed)
 
 
@@ -173,6 +185,8 @@ def _without_constants(
     ends = [elements(of, factors, pairs, zero, bounds) for of in sums]
     constant = ends[0] == ends[1]
     most = int(np.where(constant & ~constant.all(), 0, factors).argmax())
+    if not factors[most]:
+        return sums
     starts = np.rint((ends[0] - zero) / float(factors[most])).astype(np.int64)
     like = None if fixed is None else fixed[most]
     constant &= elements(starts, factors[most], like, zero, bounds) == ends[0]

@@ -46,8 +46,9 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.operators import label
 
-OPERATORS = ("Gemm", "MatMul")
+OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected")
 
 _BLOCKS = 16  # of the long form
 _BLOCK_CODE = 4 * 27  # bytes
@@ -55,6 +56,8 @@ _SUMS = ("r0", "r1", "r2", "r3")  # even, odd, even, odd
 # Scale and addend of even and odd outputs: of all, and of each of a group.
 _COMMON_SCALES = ("r7", "r8", "r9", "r10") * 2
 _OWN_SCALES = ("r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11")
+# What makes twice the sum of an even and an odd output's.
+_TWICE = ("lsl {}, {}, #1", "asr {}, {}, #7")
 # Behind the activations: output pointer, its end, where the blocks are entered, the scales of all,
 # and eight bytes for the rest of a row.
 _TAIL, _REST = 28, 28
@@ -77,7 +80,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [
         _proposal(
             view, node, layer, n,
-            pack(layer, shift, common, n), assemble(layer, shift, common is not None, n),
+            pack(layer, shift, common, n), assemble(layer, shift, common, n),
         )
         for n in unrolled
     ]  # fmt: skip
@@ -87,7 +90,7 @@ def _pays(view: SubgraphView, node: Layer) -> bool:
     """Whether the unrolled blocks save enough, in all layers of the view that could share them."""
     blocks = 0
     for other in view.nodes:
-        if other.domain == "" and other.op in OPERATORS:
+        if label(other.domain, other.op) in OPERATORS:
             blocks += layer_of(view, other, node.target).macs // (TAPS * OUTPUTS)
     return blocks * 5 >= _WORTH * _BLOCKS * _BLOCK_CODE
 
@@ -136,20 +139,21 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     """The words that the kernel reads: bytes of a widened row, bytes of code that the first blocks
     skip, outputs, the common scales; then group after group the start of the four sums, the
     weights, and where outputs differ, scale and addend of each. A group of which an output has no
-    integer scale has 0 there, and four float32 factors behind it."""
+    integer scale has 0 there, and four float32 factors behind it, or what `_round_each_twice`
+    takes."""
     even, odd = layer.pairs()
     halves = (LANES * odd + even).reshape(layer.groups, 2, layer.blocks, 4, 2)
     words = (halves[..., 0] & 0xFFFF | (halves[..., 1] & 0xFFFF) << 16).transpose(0, 2, 1, 3)
     skipped = -layer.blocks % unrolled * _BLOCK_CODE
     stream = [2 * TAPS * layer.blocks, skipped, len(layer.weights)]
-    stream += [] if common is None else common.scales
+    stream += [] if common is None else common.words
     bias = np.resize(layer.bias, OUTPUTS * layer.groups).reshape(-1, OUTPUTS)
     for group in range(layer.groups):
         ends: list[int] = []
         if common is None:
             moves, ends = _ends(layer, group, shift)
         else:
-            moves = [common.even[2], common.odd[2]] * 2
+            moves = [*common.moves] * 2
         starts = bias[group] * [1, LANES, 1, LANES] + moves
         starts[1::2] += starts[::2]
         stream += [*starts.tolist(), *words[group].reshape(-1).tolist(), *ends]
@@ -162,13 +166,16 @@ def _ends(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
     channels = [layer.channel(k) for k in indices]
     first, second = (round_pair(channels[k], channels[k + 1], shift) for k in (0, 2))
     if first is not None and second is not None:
-        moves = [one[2] for one in (*first, *second)]
-        return moves, [*first.scales, *second.scales]
+        return [*first.moves, *second.moves], [*first.words, *second.words]
+    if layer.fixed is not None:
+        pairs = layer.fixed[indices]
+        shifts = sum(-int(by) << 8 * n for n, by in enumerate(pairs[:, 1]))
+        return [0] * OUTPUTS, [0, *map(int, pairs[:, 0]), shifts, layer.zero_points[1], 0]
     factors = layer.factors[indices] / np.array([1, LANES] * 2, np.float32)
     return [0] * OUTPUTS, [0, *map(int, factors.astype(np.float32).view(np.uint32)), 0, 0, 0]
 
 
-def assemble(layer: Dense, shift: int, is_uniform: bool, unrolled: int) -> Assembly:
+def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Assembly:
     """The kernel. %0: rows, %1: output, %2: the packed stream, %3: scratch."""
     surplus = -len(layer.weights) % OUTPUTS
     passes = math.ceil(layer.blocks / unrolled)
@@ -181,7 +188,7 @@ def assemble(layer: Dense, shift: int, is_uniform: bool, unrolled: int) -> Assem
     if surplus:
         code(f"add r5, r5, #{surplus}")
     code(f"adr.w r6, {blocks}f", "add r6, r6, r1", "orr r6, r6, #1")
-    if is_uniform:
+    if common is not None:
         code("ldmia lr!, {r7-r10}")
     code(f"vmov {_WEIGHTS}, lr")
     if layer.rows > 1:
@@ -201,24 +208,30 @@ def assemble(layer: Dense, shift: int, is_uniform: bool, unrolled: int) -> Assem
                 code(f"vmov r4, {_END}", "cmp r12, r4")
             code("sub r1, r1, r0", "sub r3, r3, r2")
             fractional, store = code.label(), code.label()
-            if is_uniform:
-                code("ldmia r12, {r4-r10}")
-            else:
+            if common is None:
                 code("ldmia lr!, {r4-r11}", f"cbz r4, {fractional}f")
-            scales = _COMMON_SCALES if is_uniform else _OWN_SCALES
-            for acc, scale, addend in zip(_SUMS, scales[::2], scales[1::2], strict=True):
-                code(f"smmla {acc}, {acc}, {scale}, {addend}")
-            for n, acc in enumerate(_SUMS):
-                code(f"{layer.saturate} {acc}, #8, {acc}, asr #{shift + n % 2 * 8}")
+            else:
+                code("ldmia r12, {r4-r10}")
+            if common is not None and common.is_twice:
+                _round_twice(code, layer)
+            else:
+                scales = _OWN_SCALES if common is None else _COMMON_SCALES
+                for acc, scale, addend in zip(_SUMS, scales[::2], scales[1::2], strict=True):
+                    code(f"smmla {acc}, {acc}, {scale}, {addend}")
+                for n, acc in enumerate(_SUMS):
+                    code(f"{layer.saturate} {acc}, #8, {acc}, asr #{shift + n % 2 * 8}")
             code.place(store)
-            if not is_uniform:
+            if common is None:
                 code("ldmia r12, {r4-r6}")
             _store(code, surplus)
             code(f"beq {last}f", f"vmov r12, {_ROW}", "ldmia lr!, {r0-r3}", "bx r6")
-        if not is_uniform:
+        if common is None:
             with code.rarely():
                 code.place(fractional)
-                _round_floats(code, layer)
+                if layer.fixed is None:
+                    _round_floats(code, layer)
+                else:
+                    _round_each_twice(code, layer)
                 code(f"b {store}b")
         code.place(last)
         if layer.rows > 1:
@@ -292,3 +305,26 @@ def _round_floats(code: Assembly, layer: Dense) -> None:
     for acc in _SUMS:
         code(f"{'sub' if zero < 0 else 'add'} {acc}, {acc}, #{abs(zero)}")
         code(f"{layer.saturate} {acc}, #8, {acc}")
+
+
+def _round_twice(code: Assembly, layer: Dense) -> None:
+    """The four sums times the multiplier in r7, with the addend in r8 and the shift in r9: the
+    upper word of twice the product is rounded with ties up, then shifted with ties away from zero,
+    which is with ties up of one less where it is negative."""
+    for n, acc in enumerate(_SUMS):
+        code(f"{_TWICE[n % 2].format('r10', acc)}", "smmlar r10, r10, r7, r8")
+        code(f"add {acc}, r10, {acc}, asr #31", f"asr {acc}, {acc}, r9")
+        code(f"{layer.saturate} {acc}, #8, {acc}")
+
+
+def _round_each_twice(code: Assembly, layer: Dense) -> None:
+    """The same with multipliers in r5-r8, shifts in the bytes of r9 and the zero point in r10: the
+    carry is the last bit that a shift drops."""
+    for n, acc in enumerate(_SUMS):
+        code(f"ubfx r11, r9, #{8 * n}, #8", f"{_TWICE[n % 2].format('r4', acc)}")
+        code(f"smmulr r4, r4, r{5 + n}", f"add {acc}, r4, {acc}, asr #31")
+        code(
+            f"asrs {acc}, {acc}, r11",
+            f"adc {acc}, {acc}, r10",
+            f"{layer.saturate} {acc}, #8, {acc}",
+        )

@@ -1,0 +1,159 @@
+"""Layers of TFLite for ArmDsp, which round twice: of many shapes, at the ends of the range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tflite
+from tflite_models import Operator, Tensor, constant, write
+
+from mcu_deploy import formats
+
+
+class LayersFile:
+    """A .tflite file of layers side by side; of each the input and the output are the model's."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self.operators: list[Operator] = []
+        self.inputs: list[str] = []
+        self.outputs: list[str] = []
+
+    def tensor(
+        self, name: str, shape: Sequence[int], scale: float, zero: int, dtype: str = "int8"
+    ) -> str:
+        shapes = tuple(shape)
+        self.tensors.append(Tensor(name, shapes, dtype.upper(), (scale,), (zero,)))
+        return name
+
+    def constant(self, name: str, value: np.ndarray, scale: Sequence[float] = ()) -> str:
+        self.tensors.append(constant(name, value, scale))
+        return name
+
+    def layer(
+        self, kind: str, inputs: Sequence[str], output: str, table: str, options: dict[str, Any]
+    ) -> None:
+        self.operators.append(Operator(kind, tuple(inputs), (output,), table, options))
+        given = {t.name for t in self.tensors if t.value is not None}
+        self.inputs += [name for name in inputs if name and name not in given]
+        self.outputs.append(output)
+
+    def save(self, path: Path) -> Path:
+        path.write_bytes(write(self.tensors, self.operators, self.inputs, self.outputs))
+        return path
+
+
+@dataclass(frozen=True)
+class Dense:
+    """zeros: the zero points of input and output; scale: of the output, against a middling one;
+    is_extreme: weights of -127 and 127 only."""
+
+    rows: int
+    taps: int
+    outputs: int
+    is_per_channel: bool = False
+    zeros: tuple[int, int] = (3, -5)
+    scale: float = 1.0
+    is_extreme: bool = False
+
+    def add(self, file: LayersFile, name: str) -> None:
+        random = np.random.default_rng(len(file.tensors))
+        shape = (self.outputs, self.taps)
+        weights = np.clip(np.rint(random.normal(0, 40, shape)), -127, 127)
+        if self.is_extreme:
+            weights = random.choice([-127, 127], shape)
+        scales = random.uniform(0.5, 2, self.outputs) if self.is_per_channel else np.array([0.7])
+        bias = random.integers(-8000, 8000, self.outputs).astype(np.int32)
+        inputs = [
+            file.tensor(f"{name}_x", (self.rows, self.taps), 1.0, self.zeros[0]),
+            file.constant(f"{name}_w", weights.astype(np.int8), scales.tolist()),
+            file.constant(f"{name}_b", bias),
+        ]
+        product = float(self.scale * 40 * np.sqrt(self.taps))
+        y = file.tensor(name, (self.rows, self.outputs), product, self.zeros[1])
+        file.layer("FULLY_CONNECTED", inputs, y, "FullyConnectedOptions", {})
+
+
+@dataclass(frozen=True)
+class Conv:
+    """A convolution with as much padding as keeps the plane. zeros: of input and output."""
+
+    channels: int
+    filters: int
+    plane: tuple[int, int]
+    kernel: tuple[int, int] = (1, 1)
+    zeros: tuple[int, int] = (3, -5)
+    is_extreme: bool = False
+
+    def add(self, file: LayersFile, name: str) -> None:
+        random = np.random.default_rng(len(file.tensors))
+        shape = (self.filters, *self.kernel, self.channels)
+        weights = np.clip(np.rint(random.normal(0, 40, shape)), -128, 127)
+        if self.is_extreme:
+            weights = random.choice([-127, 127], shape)
+        scales = random.uniform(0.5, 2, self.filters)
+        bias = random.integers(-8000, 8000, self.filters).astype(np.int32)
+        inputs = [
+            file.tensor(f"{name}_x", (1, *self.plane, self.channels), 1.0, self.zeros[0]),
+            file.constant(f"{name}_w", weights.astype(np.int8), scales.tolist()),
+            file.constant(f"{name}_b", bias),
+        ]
+        product = float(40 * np.sqrt(np.prod(shape[1:])))
+        y = file.tensor(name, (1, *self.plane, self.filters), product, self.zeros[1])
+        window = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
+        options = {**window, "DilationHFactor": 1, "DilationWFactor": 1}
+        file.layer("CONV_2D", inputs, y, "Conv2DOptions", options)
+
+
+Case = Conv | Dense
+# A model has 16 inputs and outputs at most. The first is of all kinds.
+MODELS: dict[str, tuple[Case, ...]] = {
+    "mixed": (
+        Conv(8, 6, (3, 5)),
+        Dense(1, 64, 12, zeros=(-128, -128)),
+        Dense(3, 21, 6, zeros=(-7, -128), is_per_channel=True),
+        Dense(2, 136, 9, is_extreme=True, scale=200, zeros=(127, 127)),
+    ),
+    "convolutions": (
+        Conv(4, 4, (5, 5), is_extreme=True, zeros=(-128, 127)),
+        Conv(7, 5, (4, 3), zeros=(-1, 0)),
+        Conv(3, 8, (6, 7), (3, 3), zeros=(127, -127)),
+        Conv(4, 3, (6, 4), (2, 5)),
+    ),
+    "dense": (
+        Dense(1, 640, 128),
+        Dense(1, 1, 1),
+        Dense(1, 7, 3, zeros=(-128, 127)),
+        Dense(2, 12, 10, is_per_channel=True, scale=0.05),
+        Dense(2, 8, 4, is_extreme=True, scale=4),
+        Dense(1, 250, 18, is_per_channel=True, is_extreme=True, scale=300, zeros=(0, 100)),
+        Dense(1, 30, 5, zeros=(0, 0), scale=2000),
+    ),
+}
+
+
+def model(cases: Sequence[Case], path: Path) -> Path:
+    """The outputs are called by the numbers of the cases."""
+    file = LayersFile()
+    for index, case in enumerate(cases):
+        case.add(file, f"y{index}")
+    return file.save(path)
+
+
+def extremes(path: Path) -> Path:
+    """Samples of such a model beside it: random, the lowest, the highest, and either of both."""
+    graph, random = formats.load(path), np.random.default_rng(7)
+    arrays: dict[str, np.ndarray] = {}
+    for edge in graph.inputs:
+        (low, high), shape = graph.type(edge).dtype.range, graph.type(edge).shape
+        rows = [
+            random.integers(low, high + 1, shape), np.full(shape, low), np.full(shape, high),
+            random.choice([low, high], shape),
+        ]  # fmt: skip
+        arrays[graph.edge_name(edge)] = np.stack(rows).astype(graph.type(edge).dtype.numpy)
+    np.savez(samples := path.with_suffix(".npz"), **arrays)
+    return samples

@@ -1,0 +1,28 @@
+"""ArmDsp's layers of TFLite models on the cores: the oracle's bits, where integers round once and
+where only two roundings do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arm_dsp_tflite_cases import MODELS, extremes, model
+from sampling import first
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.validating import validate
+from mcu_deploy.options import Options
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+
+@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
+@pytest.mark.parametrize("name", first([*MODELS]))
+def test_every_layer_gives_the_bits_of_the_oracle(name: str, board: str, tmp_path: Path) -> None:
+    cases = MODELS[name]
+    path = model(cases, tmp_path / "layers.tflite")
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    built = build(path, board, tmp_path / "build", options=options)
+    backends = [layer.backend for layer in built.report.layers]
+    assert backends == ["ArmDsp"] * len(cases)
+    assert validate(built.directory, extremes(path)).passed
