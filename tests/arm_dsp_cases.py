@@ -77,9 +77,7 @@ STRIPS = (
     Case(4, 4, 26, 15, 1, is_behind=True, dtype="uint8", zeros=(1, 250, 3)),
 )
 REFUSED = {
-    Case(4, 4, 4, 4, 2, pads=(2, 2, 2, 2)): (
-        "of depthwise convolutions it has strides of 1 and 2, and pads of at most 1"
-    ),
+    Case(4, 4, 4, 4, 2, pads=(3, 3, 3, 3)): "its padding is as wide as its kernel",
 }
 
 

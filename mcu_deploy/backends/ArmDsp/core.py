@@ -73,9 +73,8 @@ class Product:
 
     @property
     def shift(self) -> int:
-        """Of the even filters. Factors that are too large for it, or too small, are floats."""
-        most = _SHIFT if self.layer.factors.max() > _LEAST_FACTOR else LARGEST_SHIFT - 8
-        return min(max(0, shift_of(self.layer.factors)), most)
+        """Of the even filters."""
+        return shift(self.layer)
 
     @property
     def unrolled(self) -> int:
@@ -185,7 +184,7 @@ class Product:
         with code.rarely():
             code.place(fractional)
             if self.layer.fixed is None:
-                self._round_in_float(code)
+                round_in_float(code, self.layer.saturate)
             else:
                 round_twice(code, self.layer.saturate, (0, self.lanes_log2))
             code(f"b {store}b")
@@ -243,14 +242,23 @@ class Product:
             code(*(f"smmla {acc}, {acc}, {scale}, {addend}" for acc in sums))
             code(*(f"{self.layer.saturate} {acc}, #8, {acc}, asr #{by}" for acc in sums))
 
-    def _round_in_float(self, code: Assembly) -> None:
-        code("vmov d3, r7, r8", "vmov d0, r0, r1", "vmov d1, r2, r3", "vmov d2, r4, r5")
-        code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(6)))
-        code(*(f"vmul.f32 s{n}, s{n}, s{6 + n // 3}" for n in range(6)))
-        code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(6)))
-        code("vmov r0, r1, d0", "vmov r2, r3, d1", "vmov r4, r5, d2")
-        for acc in (*EVEN, *ODD):
-            code(f"qadd {acc}, {acc}, r9", f"{self.layer.saturate} {acc}, #8, {acc}")
+
+def shift(layer: Convolution) -> int:
+    """Of a layer's filters. Factors that are too large for it, or too small, are floats."""
+    most = _SHIFT if layer.factors.max() > _LEAST_FACTOR else LARGEST_SHIFT - 8
+    return min(max(0, shift_of(layer.factors)), most)
+
+
+def round_in_float(code: Assembly, saturate: str) -> None:
+    """Six sums to elements as ONNX does: r7 and r8 are even and odd filters' float32 factors, r9 is
+    the zero point. s0 to s7 are lost."""
+    code("vmov d3, r7, r8", "vmov d0, r0, r1", "vmov d1, r2, r3", "vmov d2, r4, r5")
+    code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(6)))
+    code(*(f"vmul.f32 s{n}, s{n}, s{6 + n // 3}" for n in range(6)))
+    code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(6)))
+    code("vmov r0, r1, d0", "vmov r2, r3, d1", "vmov r4, r5, d2")
+    for acc in (*EVEN, *ODD):
+        code(f"qadd {acc}, {acc}, r9", f"{saturate} {acc}, #8, {acc}")
 
 
 def round_twice(code: Assembly, saturate: str, lanes_log2: tuple[int, int]) -> None:

@@ -100,9 +100,9 @@ def read(layer: Layer) -> Convolution | str:
         return reason
     assert w.constant is not None
     window = conv_window(x.type, w.type, y.type, layer.attributes)
-    filters, depth = w.type.shape[:2]
+    depth = w.type.shape[1]
     group = int(layer.attributes.get("group", 1))
-    is_depthwise = depth == 1 and group == filters == x.type.shape[1] and group > 1
+    is_depthwise = depth == 1 and group == x.type.shape[1] and group > 1
     is_pixelwise = group == 1 and {*window.kernel, *window.strides} == {1} and not window.padded
     found = linear(layer, w.constant.astype(np.int64), is_centred=is_depthwise)
     if isinstance(found, str):

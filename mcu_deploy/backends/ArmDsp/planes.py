@@ -30,7 +30,7 @@ def _add(code: Assembly, to: str, source: str, value: int) -> None:
         code(f"{'sub' if value < 0 else 'add'} {to}, {source}, {amount}")
 
 
-def _unrolled(count: int) -> tuple[int, int]:
+def unrolled(count: int) -> tuple[int, int]:
     """(steps of an iteration, iterations) for a loop of up to `count` steps."""
     if count <= _MOST_UNROLLED:
         return count, 1 if count else 0
@@ -52,14 +52,14 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
         names = ("r0", "r1", "r4", "r5")[: 2 * count]
         code(*(f"ldr {name}, [r12, #{(first + n) * pitch}]" for n, name in enumerate(names)))
         for left, right in zip(names[::2], names[1::2], strict=True):
-            _widen(code, layer, left, right)
+            widen(code, layer, left, right)
 
     def some(count: int) -> None:
         for pair in range(0, count, 2):
             two(2 * pair, min(2, count - pair))
 
     in_reach = max(1, (REACH // pitch + 1) // 2)
-    steps, times = _unrolled(pairs)
+    steps, times = unrolled(pairs)
     if steps > in_reach:
         steps = next(n for n in range(in_reach, 0, -1) if pairs % n == 0 or n == 1)
         times = pairs // steps
@@ -85,7 +85,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
                 code(f"ldr r1, [r12, #{offset + pitch}]")
             else:
                 _nothing(code, layer)
-            _widen(code, layer, "r0", "r1")
+            widen(code, layer, "r0", "r1")
         if line_pitch != taken:
             _advance(code, line_pitch - taken)
         code("vmov r0, s0", "cmp r7, r0")
@@ -99,7 +99,7 @@ def _begin_gather(code: Assembly, layer: Convolution, lines: Lines) -> None:
     code("vmov s0, lr", f"movw r6, #{minus}", f"movt r6, #{minus}")
 
 
-def _widen(code: Assembly, layer: Convolution, left: str, right: str) -> None:
+def widen(code: Assembly, layer: Convolution, left: str, right: str) -> None:
     """Two pixels to the planes."""
     code(f"pkhbt r2, {left}, {right}, lsl #16", f"pkhtb r3, {right}, {left}, asr #16")
     words = "r8, r6, r2", "r9, r6, r2, ror #8", "r10, r6, r3", "r11, r6, r3, ror #8"
@@ -120,10 +120,10 @@ def gather_any(layer: Convolution, lines: Lines) -> Assembly:
     def some(count: int) -> None:
         for _ in range(count):
             code("ldr r0, [r12]", "ldr r1, [r12, lr]", "add r12, r12, lr, lsl #1")
-            _widen(code, layer, "r0", "r1")
+            widen(code, layer, "r0", "r1")
 
     pairs = lines.pixels[0] // 2
-    steps, times = _unrolled(pairs)
+    steps, times = unrolled(pairs)
     with code.repeat(lines.lines[0]):
         if times > 1:
             code(f"add r0, r7, #{PAIR * steps * times}", "vmov s1, r0")
@@ -134,7 +134,7 @@ def gather_any(layer: Convolution, lines: Lines) -> Assembly:
         if lines.pixels[0] % 2:
             code("ldr r0, [r12]", "add r12, r12, lr")
             _nothing(code, layer)
-            _widen(code, layer, "r0", "r1")
+            widen(code, layer, "r0", "r1")
         code("vmov r0, s0", "cmp r7, r0")
     return code
 
@@ -285,7 +285,7 @@ class _Line:
         inside = 0
         while at + 2 * inside + 1 < outputs and len(self.steps(at + 2 * inside + 1, "")) == 2:
             inside += 1
-        steps, times = _unrolled(inside)
+        steps, times = unrolled(inside)
         if times > 1:
             self.loop(at, steps, times)
             at += 2 * steps * times

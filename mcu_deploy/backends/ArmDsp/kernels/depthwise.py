@@ -57,12 +57,15 @@ IN_FLOAT = replace(helper(KIT.folder, "c/depthwise_in_float.c"), inline=False)
 
 
 def refusal(layer: Convolution) -> str:
-    """Why the kernel does not compute a depthwise convolution, a clause; empty where it does."""
+    """Why the kernel does not compute a depthwise convolution, a clause; empty where it does.
+    depthwise_any.py is for all others."""
     window, channels = layer.window, layer.weights.shape[0]
     if window.kernel != (3, 3) or window.dilations != (1, 1) or layer.x.shape[0] != 1:
         return "of depthwise convolutions it has 3x3, of one image and without dilation"
     if window.strides not in ((1, 1), (2, 2)) or max(*window.begin, *window.end) > 1:
         return "of depthwise convolutions it has strides of 1 and 2, and pads of at most 1"
+    if channels != layer.x.shape[1]:
+        return "of depthwise convolutions it has one filter a channel"
     if channels % LANES:
         return f"it takes channels by {LANES}, and there are {channels}"
     if not any(Lines.of(layer, transposed).is_reachable for transposed in (False, True)):
@@ -82,10 +85,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     layer = read(node)
     if isinstance(layer, str):
         return layer
-    if not layer.is_depthwise:
+    if not layer.is_depthwise or refusal(layer):
         return ""
-    if reason := refusal(layer):
-        return reason
     part = view.part([node.node.id])
     kernels = [Kernel.of(layer), Kernel.of_any(layer)]
     return [_proposal(part, kernel) for kernel in kernels if kernel.lines.is_reachable]

@@ -29,10 +29,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     before = read(node)
     if isinstance(before, str):
         return before
-    if not before.is_depthwise:
+    if not before.is_depthwise or depthwise.refusal(before):
         return ""
-    if reason := depthwise.refusal(before):
-        return reason
     found = followed(view, node)
     if found is None or not found[0].is_pixelwise or pointwise.refusal(found[0]):
         return ""

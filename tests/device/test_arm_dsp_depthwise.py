@@ -1,0 +1,92 @@
+"""ArmDsp's depthwise convolutions of any kernel on the cores: the oracle's bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tflite
+from arm_dsp_convolutions import model
+from arm_dsp_depthwise_cases import REFUSED, TAKEN
+from sampling import first
+from tflite_models import Operator, constant, int8, write
+
+from mcu_deploy import formats, passes
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.validating import validate
+from mcu_deploy.backends.ArmDsp import core
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.requantization import accumulate
+from mcu_deploy.backends.interface import Target, layer_of
+from mcu_deploy.options import Options
+
+M4 = Target("cortex-m4", fpu=True, dsp=True)
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+
+@pytest.mark.parametrize(
+    ("board", "goal"),
+    first(
+        [
+            ("mps2-an386", "speed"), ("mps2-an386", "size"), ("mps2-an500", "speed"),
+            ("mps2-an505", "speed"),
+        ]
+    ),
+)  # fmt: skip
+def test_every_shape_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_path: Path) -> None:
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
+    path = model([*TAKEN, *REFUSED], tmp_path / "shapes.onnx")
+    built = build(path, board, tmp_path / "build", options=options)
+    mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
+    assert len(mine) == len(TAKEN)
+    # onnxruntime convolves no int8 to uint8.
+    assert validate(built.directory, onnxruntime=False).passed
+    if (board, goal) != ("mps2-an386", "speed"):
+        return
+    counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
+    largest = [layer for layer in mine if layer.macs > 20_000]
+    assert len(largest) == 4
+    for layer in largest:
+        assert layer.cost is not None
+        assert 0.9 * counted[layer.name] < layer.cost.value < 1.1 * counted[layer.name]
+        # Of 3, 5 and 7 taps in a row; the 5x1 one has two filters a channel of nine.
+        assert counted[layer.name] < (3 if layer.macs == 95_040 else 1.65) * layer.macs
+
+
+def test_twice_rounded_sums_are_the_oracles(tmp_path: Path) -> None:
+    """Where elements of both signs are left, hardly a filter of TFLite's has an integer scale."""
+    random = np.random.default_rng(0)
+    window = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
+    tensors, operators = [int8("x", (1, 9, 7, 8), 0.05, 3)], []
+    for name, source, kernel, filters, zero in (
+        ("b", "x", (3, 3), 8, -10), ("c", "b", (5, 5), 8, -128), ("y", "c", (3, 1), 16, 7),
+    ):  # fmt: skip
+        scales = random.uniform(0.001, 0.03, filters).tolist()
+        weights = random.integers(-128, 128, (1, *kernel, filters)).astype(np.int8)
+        bias = random.integers(-900, 900, filters).astype(np.int32)
+        tensors += [constant(f"{name}_w", weights, scales, 3), constant(f"{name}_b", bias)]
+        tensors.append(int8(name, (1, 9, 7, filters), 0.5, zero))
+        attributes = {"DepthMultiplier": filters // 8, "DilationHFactor": 1, "DilationWFactor": 1}
+        inputs = (source, f"{name}_w", f"{name}_b")
+        operators.append(
+            Operator(
+                "DEPTHWISE_CONV_2D", inputs, (name,), "DepthwiseConv2DOptions",
+                {**window, **attributes},
+            )
+        )  # fmt: skip
+    path = tmp_path / "twice.tflite"
+    path.write_bytes(write(tensors, operators, ["x"], ["y"]))
+    graph = passes.run(formats.load(path))
+    layers = [read(layer_of(graph, node, M4)) for node in graph.nodes if node.op == "Conv"]
+    solved = [
+        accumulate(layer.channel(n), 1, core.shift(layer)) is not None
+        for layer in layers if isinstance(layer, Convolution)
+        for n in range(layer.weights.shape[0])
+    ]  # fmt: skip
+    assert 0 < sum(solved) < len(solved) == 32
+    goal = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    built = build(path, "mps2-an386", tmp_path / "build", options=goal)
+    assert [layer.backend for layer in built.report.layers if layer.op == "Conv"] == ["ArmDsp"] * 3
+    assert validate(built.directory).passed
