@@ -109,14 +109,46 @@ class Conv:
         file.layer("CONV_2D", inputs, y, "Conv2DOptions", options)
 
 
-Case = Conv | Dense
+@dataclass(frozen=True)
+class Pool:
+    op: str
+    channels: int
+    plane: tuple[int, int]
+    kernel: tuple[int, int]
+    strides: tuple[int, int] = (1, 1)
+    dtype: str = "int8"
+
+    def add(self, file: LayersFile, name: str) -> None:
+        sizes = zip(self.plane, self.kernel, self.strides, strict=True)
+        out = [(size - kernel) // stride + 1 for size, kernel, stride in sizes]
+        x = file.tensor(f"{name}_x", (1, *self.plane, self.channels), 0.1, 7, self.dtype)
+        y = file.tensor(name, (1, *out, self.channels), 0.1, 7, self.dtype)
+        (down, right), (height, width) = self.strides, self.kernel
+        options = {
+            "Padding": tflite.Padding.VALID, "StrideH": down, "StrideW": right,
+            "FilterHeight": height, "FilterWidth": width,
+        }  # fmt: skip
+        file.layer(f"{self.op}_POOL_2D", [x], y, "Pool2DOptions", options)
+
+
+Case = Conv | Dense | Pool
 # A model has 16 inputs and outputs at most. The first is of all kinds.
 MODELS: dict[str, tuple[Case, ...]] = {
     "mixed": (
         Conv(8, 6, (3, 5)),
+        Pool("AVERAGE", 16, (6, 7), (2, 3), (2, 2)),
         Dense(1, 64, 12, zeros=(-128, -128)),
         Dense(3, 21, 6, zeros=(-7, -128), is_per_channel=True),
         Dense(2, 136, 9, is_extreme=True, scale=200, zeros=(127, 127)),
+    ),
+    "pools": (
+        Pool("AVERAGE", 64, (25, 5), (25, 5)),
+        Pool("AVERAGE", 8, (8, 8), (8, 8)),
+        Pool("AVERAGE", 4, (3, 2), (1, 1)),
+        Pool("AVERAGE", 20, (7, 9), (3, 2), (2, 3)),
+        Pool("AVERAGE", 12, (16, 16), (16, 16)),
+        Pool("AVERAGE", 16, (4, 6), (2, 6), dtype="uint8"),
+        Pool("MAX", 12, (7, 9), (3, 2), (2, 3)),
     ),
     "convolutions": (
         Conv(4, 4, (5, 5), is_extreme=True, zeros=(-128, 127)),

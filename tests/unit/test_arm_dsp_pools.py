@@ -82,6 +82,16 @@ def test_a_mean_of_an_even_number_is_summed_again_where_it_is_a_tie(tmp_path: Pa
     assert odd.margin == 0 and even.again == pytest.approx(1 / 64, rel=0.01)
 
 
+def test_averages_of_integers_have_one_multiplication_for_every_window() -> None:
+    """Ties away from zero: TFLite's."""
+    for dtype in (DType.INT8, DType.UINT8):
+        for taps in range(1, 257):
+            x, y = (TensorType(dtype, (1, 4, 1, n), Quantization((0.1,), (5,))) for n in (taps, 1))
+            window = pool_window(Call("GlobalAveragePool", {}, (None,), (x,), (y,)))
+            pool = pooling.Pool(x, y, window, False, is_of_integers=True)
+            assert isinstance(pooling.round_sums(pool), pooling.Rounding)
+
+
 @pytest.mark.parametrize(("case", "cycles"), [(ODD, 7_933), (EVEN, 4_707), (LARGEST, 9_127)])
 def test_the_price_is_near_what_the_timings_of_counted_instructions_say(
     case: Pool, cycles: int, tmp_path: Path

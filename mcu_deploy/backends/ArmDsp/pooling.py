@@ -23,12 +23,14 @@ _MOST_COLUMNS = 16  # of a window, unrolled
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool whose windows all lie inside of the input."""
+    """A pool whose windows all lie inside of the input. is_of_integers: an average of the elements
+    themselves, as TFLite's; others are of the real numbers that these stand for."""
 
     x: TensorType
     y: TensorType
     window: Window
     is_maximum: bool
+    is_of_integers: bool = False
 
     @property
     def channels(self) -> int:
@@ -53,10 +55,17 @@ class Pool:
         return self.taps // unrolled, unrolled, unrolled * self.channels
 
     @property
+    def zero_points(self) -> tuple[int, int]:
+        """What is taken from each element, and added to each average."""
+        if self.is_of_integers:
+            return 0, 0
+        return self.x.scaling.zero_point[0], self.y.scaling.zero_point[0]
+
+    @property
     def reach(self) -> tuple[int, int]:
         """The least and the greatest sum of a window without its zero points."""
         low, high = self.x.dtype.range
-        zero = self.x.scaling.zero_point[0]
+        zero = self.zero_points[0]
         return self.taps * (low - zero), self.taps * (high - zero)
 
     @property
@@ -110,7 +119,7 @@ def read(layer: Layer) -> Pool | str:
         return "an average needs scales"
     if y.quantization and (reason := clamp_refusal(layer)):
         return reason
-    pool = Pool(x, y, window, is_maximum)
+    pool = Pool(x, y, window, is_maximum, layer.domain == "tflite")
     if pool.channels % 4 or not y.elements:
         return f"it takes channels by 4, and there are {pool.channels}"
     if pool.runs[1] > _MOST_COLUMNS:
@@ -123,36 +132,48 @@ def read(layer: Layer) -> Pool | str:
 def sums_of(pool: Pool) -> tuple[Array, Array, Array]:
     """All sums of a window without its zero points, the output of each, and whether the float32 sum
     of such elements could also give another."""
-    xq, yq = pool.x.scaling, pool.y.scaling
     (low, high), (least, most) = pool.reach, pool.y.dtype.range
     sums = np.arange(low, high + 1, dtype=np.int64)
-    ratio = float(xq.scale[0]) / (pool.taps * float(yq.scale[0]))
+    if pool.is_of_integers:  # rounded to nearest, ties away from zero
+        means = np.sign(sums) * ((np.abs(sums) + pool.taps // 2) // pool.taps)
+        return sums, means, np.zeros(sums.shape, np.bool_)
+    ratio = _factor(pool)
     # Each product, addition and division is off by 2**-24 of its result at most (Higham, Accuracy
     # and Stability of Numerical Algorithms, 4.2), and a little for the terms of higher order.
     magnitude = np.abs(sums) if low >= 0 or high <= 0 else max(-low, high)
     error = (pool.taps + 4) * 1.001 * 2.0**-24 * ratio * magnitude + 2.0**-40
     ends = [
-        np.clip(np.rint(sums * ratio + e).astype(np.int64) + yq.zero_point[0], least, most)
+        np.clip(np.rint(sums * ratio + e).astype(np.int64) + pool.zero_points[1], least, most)
         for e in (-error, error)
     ]
     return sums, ends[0], ends[0] != ends[1]
 
 
+def _factor(pool: Pool) -> float:
+    if pool.is_of_integers:
+        return 1 / pool.taps
+    return float(pool.x.scaling.scale[0]) / (pool.taps * float(pool.y.scaling.scale[0]))
+
+
 def round_sums(pool: Pool) -> Rounding | str:
     """The integers that round all sums which a window can have, tried on each of them."""
     sums, wanted, is_open = sums_of(pool)
-    xq, yq = pool.x.scaling, pool.y.scaling
-    factor = float(xq.scale[0]) / (pool.taps * float(yq.scale[0]))
+    factor = _factor(pool)
     shift = shift_of(np.array([factor]), _LANES)
     if shift < 12:
         return "its scales are too far apart"
     unit = 1 << shift
+    if pool.is_of_integers and pool.taps % 2 == 0:
+        # A little steeper, all ties are away from zero, and no other sum is at a tie.
+        factor *= 1 + 1 / (512 * pool.taps)
     scale = round(factor * unit * 2**32 / _LANES)
-    addend = round((yq.zero_point[0] + 0.5 + pool.moved * factor) * unit)
+    addend = round((pool.zero_points[1] + 0.5 + pool.moved * factor) * unit)
     results = (_LANES * (sums - pool.moved) * scale >> 32) + addend
     is_right = (np.clip(results >> shift, *pool.y.dtype.range) == wanted) & ~is_open
     if is_right.all():
         return Rounding(scale, addend, shift)
+    if pool.is_of_integers:
+        return "no integers round its sums"
     # TST has eight neighbouring bits.
     for margin in (1 << (shift - 9 + more) for more in range(5)):
         found = Rounding(scale, addend, shift, margin)

@@ -31,7 +31,10 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.backends.kit import overlap
 
-OPERATORS = ("AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool")
+OPERATORS = (
+    "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "tflite::AveragePool",
+    "tflite::MaxPool",
+)  # fmt: skip
 
 _WORDS = 4  # at a time, of four channels
 _SMALL = 9  # taps of a maximum that are all unrolled
@@ -94,7 +97,7 @@ def pack(pool: Pool, rounding: Rounding | None) -> Array:
     if rounding is None:
         return np.array([0x80808080 if pool.is_signed else 0], np.uint32)
     xq, yq = pool.x.scaling, pool.y.scaling
-    start = -pool.taps * xq.zero_point[0] - pool.moved & 0xFFFF
+    start = -pool.taps * pool.zero_points[0] - pool.moved & 0xFFFF
     integers = np.array([start * 0x10001, rounding.scale, rounding.addend & 0xFFFFFFFF], np.uint32)
     reals = np.array([xq.scale[0], pool.taps, yq.scale[0]], np.float32)
     return np.concatenate([integers, reals.view(np.uint32)])
@@ -245,7 +248,7 @@ def _advance_to(code: Assembly, register: str, channels: int) -> None:
 
 def _sum_again(code: Assembly, pool: Pool) -> None:
     """In float32, the channels of the last four whose bits are set in r6."""
-    x_zero, y_zero = pool.x.scaling.zero_point[0], pool.y.scaling.zero_point[0]
+    x_zero, y_zero = pool.zero_points
     rows, columns, pitch = pool.runs
     again = code.label()
     code.place(again)
