@@ -63,18 +63,27 @@ class Channel:
     def element(self, acc: Array) -> Array:
         return elements(acc, self.factor, self.fixed, self.zero_point, self.bounds)
 
-    def steps(self) -> tuple[Array, Array]:
-        """The values above the lower bound, and of each the smallest reachable sum that gives at
-        least it; the largest sum plus one where none does."""
-        values = np.arange(self.bounds[0] + 1, self.bounds[1] + 1, dtype=np.int64)
-        low = np.full(values.size, self.reach[0], np.int64)
-        high = np.full(values.size, self.reach[1] + 1, np.int64)
-        while (low < high).any():
-            middle = (low + high) >> 1
-            is_reached = (self.element(middle) >= values) & (low < high)
-            high = np.where(is_reached, middle, high)
-            low = np.where(is_reached | (low == high), low, middle + 1)
-        return values, low
+
+@functools.lru_cache(1 << 12)
+def steps_of(channel: Channel) -> tuple[Array, Array]:
+    """The values above the lower bound, and of each the smallest reachable sum that gives at
+    least it; the largest sum plus one where none does."""
+    values = np.arange(channel.bounds[0] + 1, channel.bounds[1] + 1, dtype=np.int64)
+    first, beyond = channel.reach[0], channel.reach[1] + 1
+    # A step lies where the exact product would have it, but for what float32 rounds.
+    with np.errstate(divide="ignore"):
+        guess = (values - channel.zero_point - 0.5) / np.float64(channel.factor)
+    guess = np.clip(guess, first, beyond).astype(np.int64)
+    margin = 2 + (np.abs(guess) >> 20)
+    near, far = np.maximum(guess - margin, first), np.minimum(guess + margin, beyond)
+    low = np.where(channel.element(near) < values, near, first)
+    high = np.where(channel.element(far) < values, beyond, far)
+    while (low < high).any():
+        middle = (low + high) >> 1
+        is_reached = (channel.element(middle) >= values) & (low < high)
+        high = np.where(is_reached, middle, high)
+        low = np.where(is_reached | (low == high), low, middle + 1)
+    return values, low
 
 
 class Scaling(NamedTuple):
@@ -98,7 +107,7 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
 
 def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:
     """The scaling of accumulators that are `lanes` times the sum; None where there is none."""
-    values, steps = channel.steps()
+    values, steps = steps_of(channel)
     unit = 1 << (32 + shift)
     is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
     at, before = lanes * steps[is_in], lanes * (steps[is_above] - 1)
