@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from mcu_deploy.choose.model import Cover, Problem
-from mcu_deploy.choose.search import Path, Search, Totals, Weigh
+from mcu_deploy.choose.paths import Path, Totals, Weigh
+from mcu_deploy.choose.search import Search
 
 # How many covers the planner is asked about.
 PLANS = 4

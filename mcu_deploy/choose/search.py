@@ -10,94 +10,23 @@ time, which holds for chains and for networks with a few branches. Beyond it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from mcu_deploy.backends.interface import LayoutRule
-from mcu_deploy.choose.model import Cover, Part, Problem, Uncovered
+from mcu_deploy.choose.model import Part, Problem, Uncovered
+from mcu_deploy.choose.paths import (
+    NO_COPIES,
+    Arrangement,
+    Option,
+    Order,
+    Path,
+    State,
+    Step,
+    Totals,
+    Weigh,
+    Weight,
+)
 from mcu_deploy.ir import EdgeId, Graph, Node, NodeId, TensorType
 from mcu_deploy.ir.types import channels_last
-
-Order = tuple[int, ...]
-# For each tensor that is still to be read: the order of its axes in memory, and the orders (without
-# axes of size 1, as `TensorType.memory_axes`) of the copies that were made of it.
-Arrangement = dict[EdgeId, tuple[Order, frozenset[Order]]]
-
-
-@dataclass(frozen=True)
-class Option:
-    """A candidate or a part as it is compared.
-
-    time: in the problem's unit, 0 where it is unknown. place: in the preference, summed over the
-    nodes. flash: bytes that are its own; code: those of functions, by key. scratch: bytes.
-    """
-
-    backend: str
-    rule: LayoutRule
-    time: int
-    place: int
-    flash: int = 0
-    code: Mapping[str, int] = field(default_factory=dict)
-    scratch: int = 0
-    part: Part | None = None
-    number: int = 0
-
-
-@dataclass(frozen=True)
-class Totals:
-    """The sums of a cover. bare: the nodes that are taken as they are. peak: bytes, a guess that
-    ranks covers before the planner is asked."""
-
-    time: int = 0
-    place: int = 0
-    bare: int = 0
-    flash: int = 0
-    peak: int = 0
-
-    @property
-    def cost(self) -> tuple[int, int, int]:
-        """What `speed` makes least: time; of equals the preferred backends, and parts rather than
-        single nodes."""
-        return (self.time, self.place, self.bare)
-
-
-Weigh = Callable[[Totals], tuple[tuple[int, ...], ...]]
-
-
-@dataclass(frozen=True)
-class Path:
-    """The decisions up to a node, their totals, how the tensors lie, and the parts begun.
-
-    live: the bytes of the tensors that are still to be read, and of their copies.
-    """
-
-    totals: Totals
-    tensors: Arrangement
-    live: int = 0
-    begun: Mapping[NodeId, Part] = field(default_factory=dict)
-    tangle: tuple[Part, ...] = ()
-    functions: frozenset[str] = frozenset()
-    node: NodeId | None = None
-    option: Option | None = None
-    previous: Path | None = None
-
-    def cover(self) -> Cover:
-        """All decisions."""
-        labels: dict[NodeId, str] = {}
-        chosen: dict[NodeId, int] = {}
-        parts: list[Part] = []
-        path: Path | None = self
-        while path is not None:
-            if path.node is not None and path.option is not None:
-                part = path.option.part
-                if part is None:
-                    labels[path.node] = path.option.backend
-                    chosen[path.node] = path.option.number
-                else:
-                    parts.append(part)
-                    labels.update(dict.fromkeys(part.nodes, part.backend))
-            path = path.previous
-        order = dict(reversed(labels.items()))
-        return Cover(order, tuple(reversed(parts)), chosen)
 
 
 class Search:
@@ -119,7 +48,7 @@ class Search:
         self.graph = problem.graph
         self.cut = False
         self._options, self._parts = options, parts
-        self._conversion, self._shared = conversion, shared
+        self._conversion = conversion
         self._outputs = frozenset(self.graph.outputs)
         self._positions = self.graph.topology.positions
         self._order = list(self._positions)
@@ -133,25 +62,34 @@ class Search:
             self._gone[node_id].append(edge)
         for node in self.graph.nodes:
             self._gone[node.id] += [e for e in node.writes if e not in last]
+        # After each node the functions that may still be of use: of others it does not matter
+        # whether they are there.
+        self._useful: dict[NodeId, frozenset[str]] = {}
+        later: frozenset[str] = frozenset()
+        for node in reversed(list(self.graph.nodes)):
+            self._useful[node.id] = later
+            own = options(node.id) if node.id in problem.candidates else ()
+            later = later.union(
+                *(shared.intersection(o.code) for o in (*own, *parts.get(node.id, ())))
+            )
         self._acyclic: dict[frozenset[int], bool] = {}
         self._in_memory: dict[tuple[EdgeId, Order], Order] = {}
+        # Many paths come to one state, which is one object, and go on alike.
+        self._states: dict[object, State] = {}
+        self._known: dict[State, tuple[Step, ...]] = {}
+        inputs = {edge: (self._natural[edge], NO_COPIES) for edge in self.graph.inputs}
+        self._start = State(inputs, sum(self._bytes[edge] for edge in inputs))
 
     def run(self, weigh: Weigh, width: int) -> list[Path]:
         """The ways to the end of which none is better in all; the least comes first."""
-        inputs: Arrangement = {
-            edge: (self._natural[edge], frozenset()) for edge in self.graph.inputs
-        }
-        paths = [Path(Totals(), inputs, sum(self._bytes[edge] for edge in inputs))]
+        paths = [Path(Totals(), self._start)]
         for node in self.graph.nodes:
-            fronts: dict[object, list[_Weighed]] = {}
+            fronts: dict[State, list[_Weighed]] = {}
             for path in paths:
-                for reached in self._decide(path, node):
-                    state = (
-                        tuple(reached.tensors.items()),
-                        frozenset(map(id, reached.tangle)),
-                        reached.functions,
-                    )
-                    _add(fronts.setdefault(state, []), weigh(reached.totals), reached)
+                for step in self._steps(path.state, node):
+                    totals = path.totals.plus(step.adds)
+                    reached = Path(totals, step.to, step, path)
+                    _add(fronts.setdefault(step.to, []), weigh(totals), reached)
             found = [pair for front in fronts.values() for pair in front]
             if not found:
                 raise Uncovered(node.id)
@@ -164,26 +102,31 @@ class Search:
             _add(front, weigh(path.totals), path)
         return [path for _, path in sorted(front, key=lambda pair: pair[0])]
 
-    def _decide(self, path: Path, node: Node) -> Iterator[Path]:
-        """One path further for each option. A node that is not asked about wants natural order."""
-        begun = path.begun.get(node.id)
+    def _steps(self, state: State, node: Node) -> tuple[Step, ...]:
+        if state not in self._known:
+            self._known[state] = tuple(self._decide(state, node))
+        return self._known[state]
+
+    def _decide(self, state: State, node: Node) -> Iterator[Step]:
+        """One step for each option. A node that is not asked about wants natural order."""
+        begun = state.begun.get(node.id)
         if begun is not None:
-            yield self._extend(path, node, None, begun)
+            yield self._extend(state, node, None, begun)
             return
         if node.id not in self.problem.candidates:
-            yield self._extend(path, node, Option("", LayoutRule.NATURAL, 0, 0), None)
+            yield self._extend(state, node, Option("", LayoutRule.NATURAL, 0, 0), None)
             return
         for option in self._options(node.id):
-            yield self._extend(path, node, option, None)
+            yield self._extend(state, node, option, None)
         for option in self._parts.get(node.id, ()):
             part = option.part
             assert part is not None
-            if path.begun.keys().isdisjoint(part.nodes) and self._is_acyclic(path.tangle, part):
-                yield self._extend(path, node, option, part)
+            if state.begun.keys().isdisjoint(part.nodes) and self._is_acyclic(state.tangle, part):
+                yield self._extend(state, node, option, part)
 
-    def _extend(self, path: Path, node: Node, option: Option | None, part: Part | None) -> Path:
-        """The path with a node decided: a candidate's, a part's first, or another of a part's."""
-        tensors, live = dict(path.tensors), path.live
+    def _extend(self, state: State, node: Node, option: Option | None, part: Part | None) -> Step:
+        """The step that decides a node: a candidate's, a part's first, or another of a part's."""
+        tensors, live = dict(state.tensors), state.live
         time = 0 if option is None else option.time
         elements = 0
         rule = LayoutRule.NATURAL if option is None else option.rule
@@ -202,7 +145,7 @@ class Search:
         for edge in node.writes:
             if part is None or edge in part.writes:
                 wants = rule if part is None else part.writes[edge]
-                tensors[edge] = (self._written(node, edge, wants, leader, tensors), frozenset())
+                tensors[edge] = (self._written(node, edge, wants, leader, tensors), NO_COPIES)
                 live += self._bytes[edge]
         peak = live + (0 if option is None else option.scratch)
         if part is not None and option is not None:
@@ -218,39 +161,34 @@ class Search:
                     live -= self._bytes[edge] * (1 + len(tensors[edge][1]))
                 del tensors[edge]
         time += self._conversion * elements
-        return self._reached(path, node, option, part, tensors, time, live, peak)
+        return self._step(state, node, option, part, tensors, time, live, peak)
 
-    def _reached(
-        self, path: Path, node: Node, option: Option | None, part: Part | None,
+    def _step(
+        self, state: State, node: Node, option: Option | None, part: Part | None,
         tensors: Arrangement, time: int, live: int, peak: int,
-    ) -> Path:  # fmt: skip
-        totals, functions = path.totals, path.functions
-        begun: Mapping[NodeId, Part] = path.begun
-        tangle = path.tangle
+    ) -> Step:  # fmt: skip
+        functions, begun, tangle = state.functions, state.begun, state.tangle
         flash = 0
         if option is not None:
             flash = option.flash
             if option.code:
                 new = {k: b for k, b in option.code.items() if k not in functions}
-                functions |= self._shared & new.keys()
+                functions = functions.union(new)
                 flash += sum(new.values())
             if part is not None and len(part.nodes) > 1:
                 begun = {**begun, **dict.fromkeys(part.nodes, part)}
                 tangle = (*tangle, part)
         if node.id in begun:
             begun = {n: p for n, p in begun.items() if n != node.id}
-        reached = Totals(
-            totals.time + time,
-            totals.place + (0 if option is None else option.place),
-            totals.bare + (part is None and option is not None and option.backend != ""),
-            totals.flash + flash,
-            max(totals.peak, peak),
-        )
+        functions &= self._useful[node.id]
         # Parts that are done may be in a cycle with later ones only while others are not done.
-        return Path(
-            reached, tensors, live, begun, tangle if begun else (), functions,
-            node.id if option is not None and option.backend else None, option, path,
-        )  # fmt: skip
+        tangle = tangle if begun else ()
+        is_bare = part is None and option is not None and option.backend != ""
+        adds = Totals(time, 0 if option is None else option.place, is_bare, flash, peak)
+        key = (node.id, tuple(tensors.items()), frozenset(map(id, tangle)), functions)
+        to = self._states.setdefault(key, State(tensors, live, begun, tangle, functions))
+        chosen = node.id if option is not None and option.backend else None
+        return Step(adds, to, chosen, option)
 
     def _is_acyclic(self, tangle: Sequence[Part], part: Part) -> bool:
         """Whether the parts of a tangle, each run as a whole, and the new one have an order.
@@ -358,18 +296,24 @@ def is_acyclic(graph: Graph, part_of: Mapping[NodeId, NodeId]) -> bool:
     return done == len(followers)
 
 
-_Weighed = tuple[tuple[tuple[int, ...], ...], Path]
+_Weighed = tuple[Weight, Path]
 
 
-def _add(front: list[_Weighed], weight: tuple[tuple[int, ...], ...], path: Path) -> None:
+def _add(front: list[_Weighed], weight: Weight, path: Path) -> None:
     """Adds a path to those of its state, if none of them is as good in all; drops worse ones."""
     for other, _ in front:
-        if all(a <= b for a, b in zip(other, weight, strict=True)):
+        if _is_as_good(other, weight):
             return
-    front[:] = [
-        pair for pair in front if not all(a <= b for a, b in zip(weight, pair[0], strict=True))
-    ]
+    front[:] = [pair for pair in front if not _is_as_good(weight, pair[0])]
     front.append((weight, path))
+
+
+def _is_as_good(one: Weight, other: Weight) -> bool:
+    """In all figures. A plain loop: it is the innermost of all."""
+    for a, b in zip(one, other, strict=True):  # noqa: SIM110
+        if a > b:
+            return False
+    return True
 
 
 def _widest(found: list[_Weighed], width: int) -> list[_Weighed]:

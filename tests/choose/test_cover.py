@@ -33,7 +33,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.choose import Assignment, Choosing, Cover, Part, Problem, strategies
 from mcu_deploy.choose.goals import GOALS, PLANS
-from mcu_deploy.choose.search import Totals, is_acyclic
+from mcu_deploy.choose.paths import Totals
+from mcu_deploy.choose.search import is_acyclic
 from mcu_deploy.choose.strategies import cost
 from mcu_deploy.ir import EdgeId, Graph, NodeId, view
 from mcu_deploy.ir.substitute import SubstitutionError, substitute
@@ -239,6 +240,22 @@ def test_a_function_that_is_there_costs_no_flash_again() -> None:
     assert "".join(cost.choose(two).values()) == "AA"  # 80 bytes
 
 
+def test_a_function_that_nobody_can_share_any_more_makes_no_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two ways at a time are enough for any number of functions that two neighbours share."""
+    monkeypatch.setattr(cost, "STEPS", 0)
+    monkeypatch.setattr(cost, "WIDTH", 8)  # for flash a quarter of it
+    size = 24
+    alone = replace(candidate("A"), costs=Costs(instructions=1, flash=60))
+    candidates = {
+        n: (alone, replace(candidate("B"), costs=Costs(instructions=1), code={f"f{n // 2}": 100}))
+        for n in range(size)
+    }
+    problem = Problem(wired([[], *([n] for n in range(size - 1))]), candidates, goal="size")
+    assert cost.totals(problem, cost.choose(problem)).flash == 100 * size // 2
+
+
 def test_the_planner_is_asked_about_few_covers() -> None:
     asked: list[Cover] = []
 
@@ -294,7 +311,7 @@ def _seconds(size: int) -> float:
 
 def test_time_grows_with_the_length_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "STEPS", 0)  # one width for both
-    assert _seconds(1000) < 9 * _seconds(200)
+    assert _seconds(500) < 9 * _seconds(100)
 
 
 class Fuses(BackendBase):

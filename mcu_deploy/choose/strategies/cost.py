@@ -20,7 +20,8 @@ from mcu_deploy.backends.cost import Unit, common_unit
 from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose import goals
 from mcu_deploy.choose.model import Candidate, Cover, Part, Problem
-from mcu_deploy.choose.search import Option, Search, Totals
+from mcu_deploy.choose.paths import Option, Totals
+from mcu_deploy.choose.search import Search
 from mcu_deploy.ir import NodeId
 
 NAME = "cost"
