@@ -14,16 +14,16 @@ from onnx import helper, numpy_helper
 
 @dataclass(frozen=True)
 class Case:
-    """shape: channels, rows, columns of the input. zeros: the zero points of input and output;
-    scale: of the output, against a middling one; weights: the values that are drawn from, or
-    "normal"; dtypes: of input and output."""
+    """shape: channels, rows, columns of the input; without rows all is of one axis. zeros: the zero
+    points of input and output; scale: of the output, against a middling one; weights: the values
+    that are drawn from, or "normal"; dtypes: of input and output."""
 
-    shape: tuple[int, int, int]
+    shape: tuple[int, ...]
     filters: int
-    kernel: tuple[int, int] = (3, 3)
-    strides: tuple[int, int] = (1, 1)
-    pads: tuple[int, int, int, int] = (1, 1, 1, 1)
-    dilations: tuple[int, int] = (1, 1)
+    kernel: tuple[int, ...] = (3, 3)
+    strides: tuple[int, ...] = (1, 1)
+    pads: tuple[int, ...] = (1, 1, 1, 1)
+    dilations: tuple[int, ...] = (1, 1)
     zeros: tuple[int, int] = (3, -5)
     scale: float = 1.0
     weights: str | tuple[int, ...] = "normal"
@@ -71,6 +71,13 @@ SHARED = (
     Case((4, 4, 20), 6, (4, 3), (1, 1), (3, 1, 2, 1), (2, 1), weights=(-127, 127), scale=6),
     Case((8, 3, 40), 10, zeros=(127, 3)),
     Case((12, 5, 42), 7, (3, 3), (1, 1), (0, 0, 0, 0)),
+)
+LINES = (
+    Case((8, 30), 6, (5,), (1,), (2, 2), (1,), zeros=(-128, -128)),
+    Case((3, 29), 5, (8,), (3,), (3, 4), (1,), dtypes=_BYTES, zeros=(200, 0)),
+    Case((12, 17), 8, (3,), (1,), (4, 0), (2,), scale=0.2),
+    Case((16, 9), 12, (1,), (1,), (0, 0), (1,)),
+    Case((16, 9), 12, (1,), (2,), (0, 0), (1,)),
 )
 REFUSED = {
     Case((4, 5, 5), 4, group=2): "of convolutions in groups it has depthwise ones only",

@@ -9,9 +9,9 @@ _BYTES = ("uint8", "uint8")
 
 
 def _case(
-    channels: int, size: tuple[int, int], kernel: tuple[int, int],
-    strides: tuple[int, int] = (1, 1), pads: tuple[int, int, int, int] | None = None,
-    dilations: tuple[int, int] = (1, 1), filters: int = 1, **more: object,
+    channels: int, size: tuple[int, ...], kernel: tuple[int, ...],
+    strides: tuple[int, ...] = (1, 1), pads: tuple[int, ...] | None = None,
+    dilations: tuple[int, ...] = (1, 1), filters: int = 1, **more: object,
 ) -> Case:  # fmt: skip
     """pads: None for those that leave the size as it is."""
     spans = [(k - 1) * d for k, d in zip(kernel, dilations, strict=True)]
@@ -48,6 +48,9 @@ TAKEN = (
     _case(4, (7, 6), (3, 3), filters=2, scale=0.5),
     _case(3, (6, 5), (3, 5), (2, 2), (1, 2, 1, 2), filters=3, zeros=(-100, 0)),
     _case(9, (32, 33), (5, 1), filters=2, dtypes=_BYTES, zeros=(128, 128)),
+    _case(40, (31,), (9,), (1,), (8, 0), (1,), zeros=(-128, 5)),
+    _case(6, (21,), (3,), (2,), (1, 1), (1,), filters=2, dtypes=_BYTES, zeros=(128, 0)),
+    _case(8, (25,), (5,), (1,), (8, 8), (4,)),
     _case(4, (5, 5), (5, 5), scale=1e-3),
     _case(4, (5, 5), (5, 5), scale=1e-7, zeros=(0, 127)),
     _case(4, (5, 5), (5, 5), scale=3e3, zeros=(0, -128)),

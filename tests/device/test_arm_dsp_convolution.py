@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from arm_dsp_convolutions import BLOCK, REFUSED, SHARED, SPEECH, TAKEN, model
+from arm_dsp_convolutions import BLOCK, LINES, REFUSED, SHARED, SPEECH, TAKEN, model
 from sampling import first
 
 from mcu_deploy.api.building import build
@@ -19,10 +19,10 @@ pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500"]))
 def test_every_shape_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
     options = Options(backends=("ArmDsp", "CpuRef"))
-    path = model([*TAKEN, *SHARED, SPEECH, BLOCK, *REFUSED], tmp_path / "shapes.onnx")
+    path = model([*TAKEN, *SHARED, *LINES, SPEECH, BLOCK, *REFUSED], tmp_path / "shapes.onnx")
     built = build(path, board, tmp_path / "build", options=options)
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
-    assert len(mine) == len(TAKEN) + len(SHARED) + 2
+    assert len(mine) == len(TAKEN) + len(SHARED) + len(LINES) + 2
     # onnxruntime convolves no int8 to uint8.
     assert validate(built.directory, onnxruntime=False).passed
     if board == "mps2-an386":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_dsp_convolutions import BLOCK, REFUSED, SHARED, SPEECH, TAKEN, Case, model
+from arm_dsp_convolutions import BLOCK, LINES, REFUSED, SHARED, SPEECH, TAKEN, Case, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -80,7 +80,7 @@ def test_a_convolution_that_it_has_no_kernel_for_is_refused_with_the_reason(
         assert reason in proposed(case, tmp_path).refused.values()
 
 
-@pytest.mark.parametrize("case", [*TAKEN, SPEECH, *SHARED], ids=str)
+@pytest.mark.parametrize("case", [*TAKEN, SPEECH, *SHARED, *LINES], ids=str)
 def test_the_output_may_follow_the_input_as_far_as_the_taps_say(case: Case, tmp_path: Path) -> None:
     layer = convolution(case, tmp_path)
     assert Tiles(layer).distance() == distance(layer, is_shared=False)

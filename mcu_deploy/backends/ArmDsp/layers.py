@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,7 +77,8 @@ class Linear:
 
 @dataclass(frozen=True)
 class Convolution(Linear):
-    """weights: [filter, channel of the group, row, column]. Padding of a depthwise one is 0."""
+    """weights: [filter, channel of the group, row, column]. Padding of a depthwise one is 0. One of
+    one spatial axis is that of an image of one row here."""
 
     window: Window
     is_depthwise: bool
@@ -94,22 +95,37 @@ def read(layer: Layer) -> Convolution | str:
     if layer.op != "Conv" or layer.domain not in ("", "tflite"):
         return "it computes no convolution but Conv"
     x, w, y = layer.input(0), layer.input(1), layer.output
-    if x.type.rank != 4:
-        return f"it convolves over two spatial axes, not {x.type.rank - 2}"
+    if x.type.rank not in (3, 4):
+        return f"it convolves over one or two spatial axes, not {x.type.rank - 2}"
     if reason := refusal(layer):
         return reason
     assert w.constant is not None
-    window = conv_window(x.type, w.type, y.type, layer.attributes)
+    window = _of_rows(conv_window(x.type, w.type, y.type, layer.attributes))
     depth = w.type.shape[1]
     group = int(layer.attributes.get("group", 1))
     is_depthwise = depth == 1 and group == x.type.shape[1] and group > 1
     is_pixelwise = group == 1 and {*window.kernel, *window.strides} == {1} and not window.padded
-    found = linear(layer, w.constant.astype(np.int64), is_centred=is_depthwise)
+    weights = w.constant.astype(np.int64).reshape(*w.type.shape[:2], *window.kernel)
+    found = linear(layer, weights, is_centred=is_depthwise)
     if isinstance(found, str):
         return found
-    return Convolution(
-        **vars(found), window=window, is_depthwise=is_depthwise, is_pixelwise=is_pixelwise
+    x_type, y_type = (
+        replace(type_, shape=(*type_.shape[:2], *size))
+        for type_, size in ((x.type, window.input), (y.type, window.output))
     )
+    return Convolution(
+        **{**vars(found), "x": x_type, "y": y_type},
+        window=window, is_depthwise=is_depthwise, is_pixelwise=is_pixelwise,
+    )  # fmt: skip
+
+
+def _of_rows(window: Window) -> Window:
+    """Of one spatial axis: an image of one row."""
+    if len(window.kernel) == 2:
+        return window
+    along = (window.kernel, window.strides, window.dilations, window.input, window.output)
+    kernel, strides, dilations, input_, output = ((1, *pair) for pair in along)
+    return Window(kernel, strides, dilations, (0, *window.begin), (0, *window.end), input_, output)
 
 
 def refusal(layer: Layer) -> str:
