@@ -89,17 +89,15 @@ class Search:
                 for step in self._steps(path.state, node):
                     totals = path.totals.plus(step.adds)
                     reached = Path(totals, step.to, step, path)
-                    _add(fronts.setdefault(step.to, []), weigh(totals), reached)
-            found = [pair for front in fronts.values() for pair in front]
+                    fronts.setdefault(step.to, []).append((weigh(totals), reached))
+            found = [pair for front in fronts.values() for pair in _best(front)]
             if not found:
                 raise Uncovered(node.id)
             if len(found) > width:
                 self.cut = True
                 found = _widest(found, width)
             paths = [path for _, path in found]
-        front: list[_Weighed] = []
-        for path in paths:
-            _add(front, weigh(path.totals), path)
+        front = _best([(weigh(path.totals), path) for path in paths])
         return [path for _, path in sorted(front, key=lambda pair: pair[0])]
 
     def _steps(self, state: State, node: Node) -> tuple[Step, ...]:
@@ -299,13 +297,15 @@ def is_acyclic(graph: Graph, part_of: Mapping[NodeId, NodeId]) -> bool:
 _Weighed = tuple[Weight, Path]
 
 
-def _add(front: list[_Weighed], weight: Weight, path: Path) -> None:
-    """Adds a path to those of its state, if none of them is as good in all; drops worse ones."""
-    for other, _ in front:
-        if _is_as_good(other, weight):
-            return
-    front[:] = [pair for pair in front if not _is_as_good(weight, pair[0])]
-    front.append((weight, path))
+def _best(found: list[_Weighed]) -> list[_Weighed]:
+    """Those that are better than each other one in some figure; of equals the first."""
+    kept: list[int] = []
+    for i in sorted(range(len(found)), key=lambda i: found[i][0]):
+        weight = found[i][0]
+        # Only what comes before it can be as good, and what comes shortly before most likely is.
+        if not any(_is_as_good(found[k][0], weight) for k in reversed(kept)):
+            kept.append(i)
+    return [found[i] for i in sorted(kept)]
 
 
 def _is_as_good(one: Weight, other: Weight) -> bool:
