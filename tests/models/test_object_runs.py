@@ -10,23 +10,19 @@ from pathlib import Path
 import network_programs as programs
 import numpy as np
 import pytest
-from models.mlperf import FLOAT32, INT8, MODELS
+from models.mlperf import FLOAT32, INT8, MODELS, compiled
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.codegen.network import ABI_VERSION
 from mcu_deploy.compiled import Network
-from mcu_deploy.compiler import compile_model
 
 
 def short(model: str) -> str:
     return model.removeprefix("mlperf_")
 
 
-def compiled(models_dir: Path, board: str, models: Sequence[str] = MODELS) -> list[Network]:
-    return [
-        compile_model(models_dir / model / "model.onnx", load_board(board), name=short(model))
-        for model in models
-    ]
+def networks_of(models_dir: Path, board: str, models: Sequence[str] = MODELS) -> list[Network]:
+    return [compiled(models_dir / m / "model.onnx", board, short(m)) for m in models]
 
 
 @pytest.mark.needs_host_gcc
@@ -37,7 +33,7 @@ def test_all_eight_run_under_sanitizers_and_give_the_oracle_s_values(
     models: Sequence[str], models_dir: Path, tmp_path: Path
 ) -> None:
     """Compiled with -Werror and AddressSanitizer and UBSan, the workspace of exactly its size."""
-    networks = compiled(models_dir, "host", models)
+    networks = networks_of(models_dir, "host", models)
     program = programs.host_program(networks, tmp_path, flags=programs.SANITIZERS)
     inputs = [np.load(models_dir / model / "io.npz")["in0"][1] for model in models]
     raw = programs.run([program], given=b"".join(i.tobytes() for i in inputs))
@@ -48,7 +44,7 @@ def test_all_eight_run_under_sanitizers_and_give_the_oracle_s_values(
 
 @pytest.mark.needs_arm_gcc
 def test_all_eight_compile_without_warnings_for_cortex_m(models_dir: Path, tmp_path: Path) -> None:
-    names = programs.write(compiled(models_dir, "mps2-an386"), tmp_path)
+    names = programs.write(networks_of(models_dir, "mps2-an386"), tmp_path)
     flags = ["arm-none-eabi-gcc", *load_board("mps2-an386").cflags, "-O2"]
     programs.compile_all(names, tmp_path, [*flags, "-std=c99"], ["-Wstrict-prototypes"])
     for standard in ("c99", "c11"):
@@ -60,7 +56,7 @@ def test_all_eight_compile_without_warnings_for_cortex_m(models_dir: Path, tmp_p
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_host_gcc
 def test_the_headers_are_c_and_cpp_and_refuse_another_abi(models_dir: Path, tmp_path: Path) -> None:
-    names = programs.write(compiled(models_dir, "mps2-an386"), tmp_path)
+    names = programs.write(networks_of(models_dir, "mps2-an386"), tmp_path)
     networks = ", ".join(f"mcu_network_{name}" for name in names)
     lines = [
         *(f'#include "network_{name}.h"' for name in [*names, *names]),

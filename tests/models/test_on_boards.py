@@ -13,13 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from models.mlperf import BOARDS, DOES_NOT_FIT, FLOAT32, INT8
+from models.mlperf import BOARDS, DOES_NOT_FIT, FLOAT32, INT8, first_samples
 from sampling import one_of_each_core
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.validating import Validation, validate
-from mcu_deploy.files.samples import load_samples
 
 _TOOLS = {
     "host": [pytest.mark.needs_host_gcc],
@@ -60,12 +59,12 @@ def _validate(
     built = open_folder(folder)
     for model in models:
         recorded = models_dir / model / "io.npz"
-        given = load_samples(recorded, built.compile_again(model).graph).first(samples)
+        given = recorded if samples is None else first_samples(recorded, samples, folder)
         result = validate(built, given, model=model, layers=layers)
         assert result.problems == (), model
         assert "onnxruntime 1." in result.reference
         assert result.onnxruntime[0].acc == 1.0, model
-        assert len(given) == (samples or len(np.load(recorded)["in0"]))
+        assert result.samples == (samples or len(np.load(recorded)["in0"]))
         yield model, result
 
 

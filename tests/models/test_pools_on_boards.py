@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
+from models.mlperf import first_samples
 from network_programs import WARNINGS, run, write
 from sampling import first
 
@@ -40,9 +41,7 @@ def _require_inside(built: Build, array: str, memory: str) -> None:
 
 
 def _require_right(built: Build, io: Path) -> None:
-    folder = open_folder(built.directory)
-    samples = load_samples(io, folder.compile_again("n").graph).first(1)
-    result = validate(folder, samples)
+    result = validate(built.directory, first_samples(io, 1, built.directory))
     assert result.problems == ()
     assert result.oracle[0].equal == 1.0
 
@@ -129,8 +128,9 @@ def test_a_second_network_gets_what_the_first_leaves(models_dir: Path, tmp_path:
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
+@pytest.mark.parametrize("io", first(["caller", "arena"]))
 def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
-    models_dir: Path, tmp_path: Path
+    io: str, models_dir: Path, tmp_path: Path
 ) -> None:
     """Every layer's output is read from the pool that it lies in."""
     source = models_dir / "mlperf_kws_int8"
@@ -141,20 +141,18 @@ def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
         if plain.graph.edge_name(e).startswith(cut) and e in plain.plan.tensors
     )  # fmt: skip
     requests = Requests((name,), (PartitionRequest("head", ("input_1",), (name,)),))
-    for io in ("arena", "caller"):
-        options = Options(pools=PoolRequests(pinned={name: "psram"}), requests=requests, io=io)
-        folder = tmp_path / io
-        built = build(source / "model.onnx", "mps2-an500", folder, name="n", options=options)
-        _require_inside(built, "psram_n", "psram")
-        samples = load_samples(source / "io.npz", plain.graph).first(1)
-        result = validate(open_folder(folder), samples, layers=True)
-        assert result.problems == () and result.oracle[0].equal == 1.0
-        assert result.layers is not None and result.layers.compared > 0
-        with open_device(open_folder(folder)) as device:
-            device.infer("n", samples.inputs[0])
-            kept = device.kept("n", device.model("n").kept[0].name)
-            (part,) = device.infer("n", samples.inputs[0], partition="head")
-        assert np.array_equal(part, kept)
+    options = Options(pools=PoolRequests(pinned={name: "psram"}), requests=requests, io=io)
+    built = build(source / "model.onnx", "mps2-an500", tmp_path, name="n", options=options)
+    _require_inside(built, "psram_n", "psram")
+    samples = load_samples(source / "io.npz", plain.graph).first(1)
+    result = validate(open_folder(tmp_path), samples, layers=True)
+    assert result.problems == () and result.oracle[0].equal == 1.0
+    assert result.layers is not None and result.layers.compared > 0
+    with open_device(open_folder(tmp_path)) as device:
+        device.infer("n", samples.inputs[0])
+        kept = device.kept("n", device.model("n").kept[0].name)
+        (part,) = device.infer("n", samples.inputs[0], partition="head")
+    assert np.array_equal(part, kept)
 
 
 @pytest.mark.needs_arm_gcc
@@ -182,8 +180,8 @@ def test_a_state_lives_in_any_memory(models_dir: Path, tmp_path: Path) -> None:
 def test_the_program_of_the_page_compiles(models_dir: Path, tmp_path: Path) -> None:
     page = (resources.root() / "docs" / "memory.md").read_text()
     (program,) = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
-    options = Options(pools=PoolRequests(hot_weights=20_000))
-    source = models_dir / "mlperf_vww_int8" / "model.onnx"
+    options = Options(pools=PoolRequests(hot_weights=8_000))
+    source = models_dir / "mlperf_kws_int8" / "model.onnx"
     board = load_board("stm32f746")
     network = compile_model(source, board, name="pooled", options=options)
     write([network], tmp_path)
