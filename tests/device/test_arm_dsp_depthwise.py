@@ -60,10 +60,13 @@ def test_twice_rounded_sums_are_the_oracles(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     window = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
     tensors, operators = [int8("x", (1, 9, 7, 8), 0.05, 3)], []
-    for name, source, kernel, filters, zero in (
-        ("b", "x", (3, 3), 8, -10), ("c", "b", (5, 5), 8, -128), ("y", "c", (3, 1), 16, 7),
+    for name, source, kernel, filters, zero, scale in (
+        ("b", "x", (3, 3), 8, -10, 0.03), ("c", "b", (5, 5), 8, -128, 0.03),
+        # Factors of a half and more are not shifted.
+        ("d", "c", (2, 2), 8, 0, 0.99), ("y", "d", (3, 1), 16, 7, 0.03),
     ):  # fmt: skip
         scales = random.uniform(0.001, 0.03, filters).tolist()
+        scales[:3] = random.uniform(0.55, 1, 3) * scale
         weights = random.integers(-128, 128, (1, *kernel, filters)).astype(np.int8)
         bias = random.integers(-900, 900, filters).astype(np.int32)
         tensors += [constant(f"{name}_w", weights, scales, 3), constant(f"{name}_b", bias)]
@@ -85,8 +88,8 @@ def test_twice_rounded_sums_are_the_oracles(tmp_path: Path) -> None:
         for layer in layers if isinstance(layer, Convolution)
         for n in range(layer.weights.shape[0])
     ]  # fmt: skip
-    assert 0 < sum(solved) < len(solved) == 32
+    assert 0 < sum(solved) < len(solved) == 40
     goal = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     built = build(path, "mps2-an386", tmp_path / "build", options=goal)
-    assert [layer.backend for layer in built.report.layers if layer.op == "Conv"] == ["ArmDsp"] * 3
+    assert [layer.backend for layer in built.report.layers if layer.op == "Conv"] == ["ArmDsp"] * 4
     assert validate(built.directory).passed

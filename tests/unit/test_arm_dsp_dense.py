@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arm_dsp_dense_cases import REFUSED, SMALL, WIDE, Dense, model
+from arm_dsp_tflite_cases import Dense as TfliteDense
+from arm_dsp_tflite_cases import LayersFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import examples
@@ -141,3 +143,12 @@ def test_the_scratch_follows_the_row_that_is_read(
 def test_a_layer_that_it_has_no_kernel_for_is_refused_with_the_reason(tmp_path: Path) -> None:
     for case, reason in REFUSED.items():
         assert reason in proposed([case], tmp_path).refused.values()
+
+
+def test_a_factor_that_the_second_rounding_does_not_shift_is_refused(tmp_path: Path) -> None:
+    file = LayersFile()
+    TfliteDense(1, 4, 4, scale=0.7 / 0.75 / 80).add(file, "y")
+    graph = passes.run(formats.load(file.save(tmp_path / "half.tflite")))
+    found = ArmDsp().propose(view_of_all(graph), M4)
+    assert not found.proposals
+    assert set(found.refused.values()) == {"a factor of it is a half or more"}

@@ -265,7 +265,8 @@ def round_twice(code: Assembly, saturate: str, lanes_log2: tuple[int, int]) -> N
     """Six sums to elements as TFLite does: r7 and r8 are multipliers; r9 has their shifts in its
     lower bytes, and the zero point in its upper half. The high word of twice the sum times the
     multiplier is rounded with ties up, the shift with ties away from zero: that is with ties up of
-    one less where it is negative. The last bit that a shift drops is the carry.
+    one less where it is negative. The last bit that a shift drops is the carry. A shift of 0 leaves
+    the carry, which CMP has cleared then, and all else as it is.
 
     lanes_log2: of what even and odd filters' accumulators are a multiple.
     """
@@ -274,8 +275,8 @@ def round_twice(code: Assembly, saturate: str, lanes_log2: tuple[int, int]) -> N
         twice = "lsl #1" if by == 0 else f"asr #{by - 1}"
         code("uxtb r6, r9" if sums is EVEN else "ubfx r6, r9, #8, #8")
         for acc in sums:
-            code(f"mov r11, {acc}, {twice}", f"smmulr r11, r11, {scale}")
-            code(f"add {acc}, r11, {acc}, asr #31", f"asrs {acc}, {acc}, r6")
+            code("cmp r6, #1", f"mov r11, {acc}, {twice}", f"smmulr r11, r11, {scale}")
+            code("it hs", f"addhs r11, r11, {acc}, asr #31", f"asrs {acc}, r11, r6")
             code(f"adc {acc}, {acc}, r10", f"{saturate} {acc}, #8, {acc}")
 
 

@@ -59,8 +59,8 @@ def refusal(layer: Convolution) -> str:
     if not any(lines.is_reachable for lines in both):
         return "its kernel is out of the reach of an offset"
     low, high = layer.reach
-    if max(-low.min(), high.max()) + _MARGIN >= 2**31:
-        return "a sum of its weights could leave 32 bits"
+    if max(-low.min(), high.max()) + _MARGIN >= 2**30:
+        return "twice a sum of its weights could leave 32 bits"
     return ""
 
 
