@@ -151,4 +151,4 @@ def test_a_factor_that_the_second_rounding_does_not_shift_is_refused(tmp_path: P
     graph = passes.run(formats.load(file.save(tmp_path / "half.tflite")))
     found = ArmDsp().propose(view_of_all(graph), M4)
     assert not found.proposals
-    assert set(found.refused.values()) == {"a factor of it is a half or more"}
+    assert set(found.refused.values()) == {"a factor of it is too large"}

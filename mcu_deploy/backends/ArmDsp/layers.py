@@ -172,7 +172,7 @@ def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | s
         factors = np.ldexp(fixed[:, 0].astype(np.float64), fixed[:, 1] - 31).astype(np.float32)
     else:
         factors = np.array(np.broadcast_to(multiplier(*scalings), (filters,)))
-    # What rounds twice at run time shifts at least by one; depthwise kernels never do it.
+    # What rounds twice at run time shifts at least by one, but for the depthwise kernels.
     if layer.domain and factors.max() >= (1 if is_centred else 0.5):
         return "a factor of it is too large"
     sums = reach(weights, bias, low, high)

@@ -74,8 +74,6 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return layer
     if reason := refusal(layer):
         return reason
-    if layer.fixed is not None and not layer.fixed[:, 1].all():
-        return "a factor of it is a half or more"  # which is no shift for the second rounding
     # Of those that cost the same cycles the first is taken: the code that others need anyway.
     unrolled = (_BLOCKS, 1) if _pays(view, node) else (1,)
     shift, common = rounding(layer)
