@@ -46,6 +46,11 @@ class UnsupportedError(ModelError):
     kind = "unsupported"
 
 
+class Refusal(UnsupportedError):
+    """A list of what hinders: many lines, each of bounded length, with no text of a file that is
+    not escaped."""
+
+
 class BoardError(McuDeployError):
     """A board file is missing or wrong."""
 

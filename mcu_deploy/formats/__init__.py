@@ -16,10 +16,9 @@ from pathlib import Path
 from types import ModuleType
 
 from mcu_deploy.configuration import formats_off
-from mcu_deploy.errors import ModelError, one_line
+from mcu_deploy.errors import ModelError, Refusal, one_line
 from mcu_deploy.files.given import is_file, is_folder, why_no_file
 from mcu_deploy.formats.imported import Imported
-from mcu_deploy.formats.obstacles import Refusal
 from mcu_deploy.ir import Graph, naming
 
 _LONGEST = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcu_deploy.errors import ModelError, UnsupportedError, one_line, shorten
+from mcu_deploy.errors import ModelError, Refusal, one_line, shorten
 
 # One answer is to fit on a screen.
 _MOST_LINES = 15
@@ -28,10 +28,6 @@ class Obstacle:
     node: str
     reason: str
     weak: bool = False
-
-
-class Refusal(UnsupportedError):
-    """Many lines, each of bounded length, with no text of a file that is not escaped."""
 
 
 def settled(found: Iterable[Obstacle], known: Collection[str]) -> list[Obstacle]:

@@ -9,7 +9,7 @@ from typing import Any
 from mcu_deploy import operators
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.compiled import CompiledModel
-from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.errors import Refusal
 from mcu_deploy.ir import Graph
 from mcu_deploy.passes.floats import REASON
 
@@ -80,10 +80,10 @@ def _reason(attributes: Mapping[str, Any], body: Graph | None) -> str:
 
 
 def require_integers(model: CompiledModel) -> None:
-    """Raises UnsupportedError, which names them, where layers compute real numbers."""
+    """Raises Refusal, which names them, where layers compute real numbers."""
     found = float_layers(model)
     if found:
-        raise UnsupportedError(
+        raise Refusal(
             f"{len(found)} of {len(model.plan.steps)} layers of {model.name!r} run in float, and "
             "--no-float forbids it:\n"
             + "\n".join(f"  {layer}" for layer in found)

@@ -95,6 +95,6 @@ def test_keyword_spotting_gives_the_bits_of_the_oracle(
     board: str, kws_dir: Path, tmp_path: Path
 ) -> None:
     built = build(kws_dir / "model.onnx", board, tmp_path / "build")
-    backends = [layer.backend for layer in built.report.layers]
-    assert backends.count("ArmDsp") >= 4
+    others = {layer.op for layer in built.report.layers if layer.backend != "ArmDsp"}
+    assert others == {"Softmax"}
     assert validate(built.directory).passed

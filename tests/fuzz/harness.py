@@ -26,8 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, ModuleType
 
-from mcu_deploy.errors import McuDeployError, UnsupportedError
-from mcu_deploy.formats.obstacles import Refusal
+from mcu_deploy.errors import McuDeployError, Refusal
 
 _DIAGNOSES = "protocol"  # of a line: several sentences
 REGRESSIONS = Path(__file__).parent / "regressions"
@@ -67,9 +66,7 @@ def complaint(target: ModuleType, path: Path) -> str:
         target.read(path)
     except McuDeployError as error:
         text = str(error)
-        is_list = isinstance(error, (Refusal, UnsupportedError)) or target.__name__.endswith(
-            _DIAGNOSES
-        )
+        is_list = isinstance(error, Refusal) or target.__name__.endswith(_DIAGNOSES)
         lines = text.splitlines() if is_list else [text]
         if not all(line.isprintable() for line in lines):
             return f"a message of several lines: {text!r}"

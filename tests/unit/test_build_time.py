@@ -53,4 +53,4 @@ def test_the_time_to_compile_grows_with_the_layers_and_not_with_their_square(
         taken = time.process_time() - start
         seconds[count] = min(taken, seconds.get(count, taken))
         assert len(network.plan.steps) <= count + 4  # and two transposes
-    assert seconds[160] <= 5.5 * seconds[40]
+    assert seconds[160] <= 5 * seconds[40]
