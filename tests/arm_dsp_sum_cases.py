@@ -43,8 +43,8 @@ TAKEN = (
     Sum(36, (0.0441419, 0.0223127, 0.0301703), (128, 3, 255), op="Sub", dtype="uint8"),
 )
 REFUSED = {
-    Sum(16, (0.1, 0.1, 0.2)): "no integers round its real numbers as float32 does",
-    Sum(16, (9.0, 0.1, 0.001)): "no integers round its real numbers as float32 does",
+    Sum(16, (0.1, 0.1, 0.2)): "no integers round its sums as the model says",
+    Sum(16, (9.0, 0.1, 0.001)): "no integers round its sums as the model says",
     Sum(16, other=(1, 1)): "it adds tensors of one shape",
     Sum(5): "there are less than 8 elements",
 }

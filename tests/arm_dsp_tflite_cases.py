@@ -30,8 +30,10 @@ class LayersFile:
         self.tensors.append(Tensor(name, shapes, dtype.upper(), (scale,), (zero,)))
         return name
 
-    def constant(self, name: str, value: np.ndarray, scale: Sequence[float] = ()) -> str:
-        self.tensors.append(constant(name, value, scale))
+    def constant(
+        self, name: str, value: np.ndarray, scale: Sequence[float] = (), axis: int = 0
+    ) -> str:
+        self.tensors.append(constant(name, value, scale, axis))
         return name
 
     def layer(
@@ -110,6 +112,33 @@ class Conv:
 
 
 @dataclass(frozen=True)
+class Depthwise:
+    """A depthwise convolution whose factors are from far below 1 to hardly below it."""
+
+    channels: int
+    plane: tuple[int, int]
+    kernel: tuple[int, int]
+    zeros: tuple[int, int] = (3, -5)
+
+    def add(self, file: LayersFile, name: str) -> None:
+        random = np.random.default_rng(len(file.tensors))
+        factors = np.geomspace(0.0005, 0.99, self.channels)
+        shape = (1, *self.kernel, self.channels)
+        weights = np.clip(np.rint(random.normal(0, 0.4 / factors, shape)), -128, 127)
+        bias = random.integers(-90, 90, self.channels).astype(np.int32)
+        shape = (1, *self.plane, self.channels)
+        inputs = [
+            file.tensor(f"{name}_x", shape, 1.0, self.zeros[0]),
+            file.constant(f"{name}_w", weights.astype(np.int8), factors.tolist(), axis=3),
+            file.constant(f"{name}_b", bias),
+        ]
+        y = file.tensor(name, shape, 1.0, self.zeros[1])
+        window = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
+        options = {**window, "DilationHFactor": 1, "DilationWFactor": 1, "DepthMultiplier": 1}
+        file.layer("DEPTHWISE_CONV_2D", inputs, y, "DepthwiseConv2DOptions", options)
+
+
+@dataclass(frozen=True)
 class Pool:
     op: str
     channels: int
@@ -131,15 +160,48 @@ class Pool:
         file.layer(f"{self.op}_POOL_2D", [x], y, "Pool2DOptions", options)
 
 
-Case = Conv | Dense | Pool
+@dataclass(frozen=True)
+class Binary:
+    """A sum, difference or product of two tensors, or with a constant number. scales and zeros: of
+    both operands and the output."""
+
+    op: str
+    elements: int
+    scales: tuple[float, float, float] = (0.0393936, 0.1041950, 0.0447614)
+    zeros: tuple[int, int, int] = (-128, 4, -17)
+    number: int | None = None
+    dtype: str = "int8"
+
+    def add(self, file: LayersFile, name: str) -> None:
+        shape = (1, self.elements)
+        a = file.tensor(f"{name}_a", shape, self.scales[0], self.zeros[0], self.dtype)
+        if self.number is None:
+            b = file.tensor(f"{name}_b", shape, self.scales[1], self.zeros[1], self.dtype)
+        else:
+            value = np.array(self.number, np.dtype(self.dtype))
+            b = file.constant(f"{name}_b", value, (self.scales[1],))
+        y = file.tensor(name, shape, self.scales[2], self.zeros[2], self.dtype)
+        file.layer(self.op, [a, b], y, f"{self.op.title()}Options", {})
+
+
+Case = Binary | Conv | Dense | Depthwise | Pool
 # A model has 16 inputs and outputs at most. The first is of all kinds.
 MODELS: dict[str, tuple[Case, ...]] = {
     "mixed": (
+        Binary("ADD", 45),
+        Binary("MUL", 37, (0.0039, 0.0157, 0.0078), number=127),
         Conv(8, 6, (3, 5)),
         Pool("AVERAGE", 16, (6, 7), (2, 3), (2, 2)),
         Dense(1, 64, 12, zeros=(-128, -128)),
         Dense(3, 21, 6, zeros=(-7, -128), is_per_channel=True),
         Dense(2, 136, 9, is_extreme=True, scale=200, zeros=(127, 127)),
+    ),
+    "sums": (
+        Binary("ADD", 8, (0.05, 0.05, 0.05), (0, 0, 0)),
+        Binary("ADD", 31, (0.0310177, 0.0770329, 0.0501713), (127, -128, 127)),
+        Binary("SUB", 22, (0.2003413, 0.0100371, 0.0602311), (-128, 127, -128)),
+        Binary("SUB", 65, (0.7012939, 0.9009173, 0.1003391), (-5, 6, -7), number=99),
+        Binary("ADD", 63, (0.0301241, 0.0401339, 0.0702713), (0, 255, 0), dtype="uint8"),
     ),
     "pools": (
         Pool("AVERAGE", 64, (25, 5), (25, 5)),
@@ -155,6 +217,8 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Conv(7, 5, (4, 3), zeros=(-1, 0)),
         Conv(3, 8, (6, 7), (3, 3), zeros=(127, -127)),
         Conv(4, 3, (6, 4), (2, 5)),
+        Depthwise(12, (5, 6), (3, 3)),
+        Depthwise(7, (4, 7), (5, 3)),
     ),
     "dense": (
         Dense(1, 640, 128),

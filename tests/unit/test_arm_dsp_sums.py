@@ -55,7 +55,7 @@ def test_what_was_solved_has_the_bits_of_the_oracle(
     call = a_call(op, scales, [z + 128 for z in zeros] if is_unsigned else zeros, pairs)
     if is_unsigned and call.results[0].dtype is DType.INT8:
         return
-    scaling = elementwise.solve(call)
+    scaling = elementwise.solve("", call)
     if scaling is None:
         return
     first = scaling.offset + (scaling.a * 256 * pairs[0] >> 16)
@@ -73,12 +73,13 @@ def test_most_scales_have_integers() -> None:
     pairs = np.zeros((2, 1), np.int64)
     solved = [
         elementwise.solve(
+            "",
             a_call(
                 "Add",
                 [*random.uniform(0.02, 0.1, 3)],
                 [*map(int, random.integers(-128, 128, 3))],
                 pairs,
-            )
+            ),
         )
         for _ in range(12)
     ]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import BYTES, saturate
+from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,
@@ -37,7 +37,7 @@ from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call, find
 from mcu_deploy.operators.base import evaluate
 
-OPERATORS = ("Add", "Sub")
+OPERATORS = ("Add", "Sub", "tflite::Add", "tflite::Sub")
 
 # The finest that leaves a sum in 32 bits is taken; few of them, so that layers share a function.
 _SHIFTS = (21, 18, 15)
@@ -65,9 +65,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A sum or a difference by itself."""
     if reason := refusal(node):
         return reason
-    scaling = solve(node.call)
+    scaling = solve(node.domain, node.call)
     if scaling is None:
-        return "no integers round its real numbers as float32 does"
+        return "no integers round its sums as the model says"
     y = node.output.type
     code = assemble([node.input(k).type for k in (0, 1)], y, scaling.shift)
     stem = f"{node.op.lower()}_dsp"
@@ -113,16 +113,16 @@ def refusal(layer: Layer) -> str:
     types = [y, *(o.type for o in operands)]
     if any(t.dtype not in BYTES or t.quantization is None for t in types):
         return f"it computes int8 and uint8, not {y}"
-    return "" if y.elements >= 8 else "there are less than 8 elements"
+    return "there are less than 8 elements" if y.elements < 8 else clamp_refusal(layer)
 
 
-def _tried(call: Call) -> tuple[Array, Array, Array]:
+def _tried(domain: str, call: Call) -> tuple[Array, Array, Array]:
     """All pairs of bytes, uint8 as int8 less 128, and the element that the oracle makes of each."""
     size = (256, 256)
     types = [TensorType(t.dtype, size, t.quantization) for t in (call.type(0), call.type(1))]
     a, b = np.meshgrid(*(np.arange(t.dtype.range[0], 256 + t.dtype.range[0]) for t in types))
     result = TensorType(call.results[0].dtype, size, call.results[0].quantization)
-    operator = find("", call.op)
+    operator = find(domain, call.op)
     assert operator is not None
     values = tuple(v.astype(t.dtype.numpy) for v, t in zip((a, b), types, strict=True))
     every = replace(call, values=values, types=tuple(types), results=(result,))
@@ -131,9 +131,9 @@ def _tried(call: Call) -> tuple[Array, Array, Array]:
     return signed[0], signed[1], wanted
 
 
-def solve(call: Call) -> Scaling | None:
+def solve(domain: str, call: Call) -> Scaling | None:
     """Integers that give the oracle's element for every pair; None where none were found."""
-    a, b, wanted = _tried(call)
+    a, b, wanted = _tried(domain, call)
     types = (call.type(0), call.type(1))
     y = call.results[0]
     ratios = [t.scaling.scale[0] / y.scaling.scale[0] for t in types]

@@ -1,0 +1,145 @@
+"""Functions of one byte by a table of 256: activations, changes of scale, and sums and products
+with a constant number.
+
+The table is the oracle's answer to every byte, whatever the function. Sixteen elements are taken at
+a time: for each a byte is cut out of its word, the table is read, and the answers are put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.layers import BYTES
+from mcu_deploy.backends.ArmDsp.workloads import ID
+from mcu_deploy.backends.interface import (
+    Argument,
+    CFunction,
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Price,
+    Proposal,
+    Role,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer, scalar
+from mcu_deploy.operators import find, label, registry
+from mcu_deploy.operators.base import evaluate
+
+OPERATORS = (
+    *(label(o.domain, o.name) for o in registry().values() if o.elementwise or o.broadcasts),
+    "tflite::Requantize",
+)
+_AT_ONCE = 16
+_END = "s0"
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A function by itself."""
+    if reason := refusal(node):
+        return reason
+    which = computed(node)
+    if which is None:
+        return ""
+    table = Constant("table", table_of(node, which), 1)
+    elements = node.output.type.elements
+    code = assemble(elements)
+    stem = "table_dsp"
+    price = Price(
+        Costs(cycles=round(code.cycles), flash=256),
+        {f"{stem} {code.digest}": code.bytes},
+        in_place=(InPlace(which, 0, 0),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        (layer,) = layers
+        parameters = (
+            pointer(layer.input(which), "x"), pointer(layer.output, "y", const=False),
+            Parameter("const uint8_t *", "table"), Parameter("uint32_t", "elements"),
+        )  # fmt: skip
+        body = "{\n" + statement(code, "x", "y", "table", "elements") + "}"
+        arguments = (
+            Argument(Role.INPUT, which), OUTPUT, constant_argument(0), scalar(elements),
+        )  # fmt: skip
+        return (
+            Workload(
+                ID, CFunction(stem, parameters, body), arguments, (table,),
+                in_place=price.in_place, costs=price.costs,
+            ),
+        )  # fmt: skip
+
+    part = view.part([node.node.id])
+    return [Proposal(part, price, make, layouts=(LayoutRule.SAME,), title="table")]
+
+
+def computed(layer: Layer) -> int | None:
+    """Which input the function is of: the only one that is no constant number."""
+    there = [k for k, operand in enumerate(layer.inputs) if operand is not None]
+    tensors = [k for k in there if layer.input(k).constant is None]
+    numbers = [k for k in there if k not in tensors and layer.input(k).type.elements == 1]
+    return tensors[0] if len(tensors) == 1 and len(tensors) + len(numbers) == len(there) else None
+
+
+def refusal(layer: Layer) -> str:
+    """Why the kernel does not compute a function, a clause; empty where it may."""
+    which, y = computed(layer), layer.output.type
+    if which is None:
+        return ""
+    x = layer.input(which).type
+    if any(t.dtype not in BYTES or t.quantization is None for t in (x, y)):
+        return f"it computes int8 and uint8, not {y}"
+    if not all(t.scaling.per_tensor for t in (x, y)):
+        return "its tables are of tensors with one scale"
+    if x.shape != y.shape or len(layer.outputs) != 1 or not y.elements:
+        return "its tables make one element of each"
+    return ""
+
+
+def table_of(layer: Layer, which: int) -> Array:
+    """uint8 [256]: the answers to the bytes 0 to 255 for an input, as they lie in memory."""
+    call = layer.call
+    types = [None if t is None else replace(t, shape=(), layout=None) for t in call.types]
+    values: list[Array | None] = [None if v is None else v.reshape(()) for v in call.values]
+    types[which], y = (
+        replace(t, shape=(256,), layout=None) for t in (call.type(which), call.results[0])
+    )
+    values[which] = np.arange(256, dtype=np.uint8).view(call.type(which).dtype.numpy)
+    every = replace(call, values=tuple(values), types=tuple(types), results=(y,))
+    operator = find(layer.domain, layer.op)
+    assert operator is not None
+    return evaluate(operator, every)[0].view(np.uint8)
+
+
+def assemble(elements: int) -> Assembly:
+    """The kernel, of no count of elements. %0: input, %1: output, %2: table, %3: elements."""
+    rounds, rest = divmod(elements, _AT_ONCE)
+    code = Assembly()
+    last, done = code.label(), code.label()
+    code("vmov s1, %0", "vmov s2, %1", "vmov s3, %2", "mov r3, %3")
+    code("vmov r0, s1", "vmov r1, s2", "vmov r2, s3")
+    code("add r12, r1, r3", f"vmov {_END}, r12", f"bic r3, r3, #{_AT_ONCE - 1}")
+    code("add r12, r1, r3", "cmp r1, r12", f"beq {last}f")
+    with code.times(rounds > 0), code.repeat(max(1, rounds)):
+        code("ldmia r0!, {r4-r7}")
+        for word in ("r4", "r5", "r6", "r7"):
+            code(f"uxtb r8, {word}", f"ubfx r9, {word}, #8, #8", f"ubfx r10, {word}, #16, #8")
+            code(f"lsr r11, {word}, #24", *(f"ldrb r{n}, [r2, r{n}]" for n in range(8, 12)))
+            code("orr r8, r8, r9, lsl #8", "orr r10, r10, r11, lsl #8")
+            code(f"pkhbt {word}, r8, r10, lsl #16")
+        code("stmia r1!, {r4-r7}", "cmp r1, r12")
+    code.place(last)
+    code(f"vmov r12, {_END}", "cmp r1, r12", f"beq {done}f")
+    with code.times(rest > 0), code.repeat(max(1, rest)):
+        code("ldrb r4, [r0], #1", "ldrb r4, [r2, r4]", "strb r4, [r1], #1", "cmp r1, r12")
+    code.place(done)
+    return code
