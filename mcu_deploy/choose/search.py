@@ -303,7 +303,10 @@ def _best(found: list[_Weighed]) -> list[_Weighed]:
     for i in sorted(range(len(found)), key=lambda i: found[i][0]):
         weight = found[i][0]
         # Only what comes before it can be as good, and what comes shortly before most likely is.
-        if not any(_is_as_good(found[k][0], weight) for k in reversed(kept)):
+        for k in reversed(kept):
+            if _is_as_good(found[k][0], weight):
+                break
+        else:
             kept.append(i)
     return [found[i] for i in sorted(kept)]
 

@@ -6,6 +6,7 @@ kernels are written of; what they do not name is taken for 32 bits.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 
@@ -61,12 +62,21 @@ def size(lines: Sequence[str]) -> int:
 
 
 def _bytes(statement: str, at: int, places: Mapping[str, int]) -> int:
+    if not statement.startswith("b"):
+        return _of_no_branch(statement)
     mnemonic, _, operands = statement.partition(" ")
     name, condition = split(mnemonic)
-    if name == "b":
-        label = _BRANCH.fullmatch(operands.strip())
-        distance = abs(places.get(label[1], at) - at) if label else 1 << 20
-        return 2 if distance < (250 if condition else 2040) else 4
+    if name != "b":
+        return _of_no_branch(statement)
+    label = _BRANCH.fullmatch(operands.strip())
+    distance = abs(places.get(label[1], at) - at) if label else 1 << 20
+    return 2 if distance < (250 if condition else 2040) else 4
+
+
+@functools.lru_cache(1 << 14)
+def _of_no_branch(statement: str) -> int:
+    mnemonic, _, operands = statement.partition(" ")
+    name, condition = split(mnemonic)
     # In an IT block the short forms that set the flags elsewhere do not.
     forms = (name, f"{name}s") if condition else (mnemonic,)
     text = re.sub(r"\s", "", operands)
