@@ -15,7 +15,7 @@ from sampling import examples
 from mcu_deploy import formats, passes
 from mcu_deploy.arithmetic import tflite
 from mcu_deploy.backends.ArmDsp import ArmDsp, core, requantization
-from mcu_deploy.backends.ArmDsp.kernels import pointwise
+from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.ir.view import view_of_all
@@ -78,6 +78,39 @@ def test_integers_round_as_the_oracle_does_for_every_sum(
         scale, move = single
         given_ = ((lanes * sums + move) * scale >> 32 + shift).clip(-128, 127)
         np.testing.assert_array_equal(given_, wanted)
+
+
+@given(
+    st.integers(30_000, 45_000), st.integers(1, 2**20), st.integers(-128, 127),
+    st.integers(20_000, 100_000),
+)  # fmt: skip
+@settings(max_examples=examples(100), deadline=None)
+def test_what_a_channel_of_a_depthwise_convolution_rounds_otherwise_is_doubtful(
+    half: int, nudge: int, zero: int, span: int
+) -> None:
+    """Factors near simple fractions, whose products lie on ties, are those without integers."""
+    factor = np.float32(1 / (half / 256 + nudge * 2.0**-40))
+    channel = requantization.Channel(factor, zero, (-128, 127), (-span, span))
+    shift = requantization.shift_of(np.array([factor]), depthwise.planes.LEAST_GAIN, 8)
+    found = depthwise.rounding(channel, 7, shift)
+    sums = np.arange(-span, span + 1, dtype=np.int64)
+    start = found.start - 7 * found.gain
+    given_ = ((found.gain * sums + start) * found.scale >> 32 + shift).clip(-128, 127)
+    bits = np.unpackbits(found.doubtful.astype(np.uint32).view(np.uint8), bitorder="little")
+    is_sure = bits[given_ & 0xFF] == 0
+    np.testing.assert_array_equal(given_[is_sure], channel.element(sums)[is_sure])
+    assert found.is_exact == is_sure.all()
+
+
+def test_a_channel_without_integers_has_some_for_most_sums() -> None:
+    """Of keyword spotting: 13 of its steps are on ties of float32, which it rounds to even."""
+    channel = requantization.Channel(
+        np.float32(0.007498026825487614), -128, (-128, 127), (-74450, 33670)
+    )
+    shift = requantization.shift_of(np.array([channel.factor]), depthwise.planes.LEAST_GAIN, 8)
+    found = depthwise.rounding(channel, 0, shift)
+    assert found.gain
+    assert len(found.open) == 6
 
 
 def test_most_channels_have_a_scale_of_integers(kws_dir: Path) -> None:

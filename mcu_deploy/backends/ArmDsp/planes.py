@@ -12,7 +12,7 @@ from mcu_deploy.backends.isa import Assembly
 
 LEAST_GAIN = 91
 _SCALE = "r9"
-_MOST_UNROLLED = 13  # pairs of pixels
+_MOST_UNROLLED = 6  # pairs of pixels
 
 
 def shift(layer: Convolution) -> int:

@@ -86,6 +86,17 @@ def steps_of(channel: Channel) -> tuple[Array, Array]:
     return values, low
 
 
+def odd_steps(channel: Channel) -> tuple[Array, Array]:
+    """The values of the steps, those first that are latest, or earliest, compared with where real
+    numbers would have them: what is at both ends keeps a channel from having integers."""
+    values, steps = steps_of(channel)
+    is_in = (steps > channel.reach[0]) & (steps <= channel.reach[1])
+    values, steps = values[is_in], steps[is_in]
+    late = steps - (values - channel.zero_point - 0.5) / float(channel.factor)
+    order = np.argsort(late, kind="stable")
+    return values[order[::-1]], values[order]
+
+
 class Scaling(NamedTuple):
     """floor((scale * acc + offset) / 2**(32 + shift)), for offsets of an interval."""
 
@@ -105,9 +116,15 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
     return min(room, LARGEST_SHIFT) // step * step if room >= 0 else -1
 
 
-def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:
-    """The scaling of accumulators that are `lanes` times the sum; None where there is none."""
+def solve(channel: Channel, lanes: int, shift: int, open_: tuple[int, ...] = ()) -> Scaling | None:
+    """The scaling of accumulators that are `lanes` times the sum; None where there is none.
+
+    open_: values whose steps may be anywhere between those of the values beside them.
+    """
     values, steps = steps_of(channel)
+    if open_:
+        is_held = ~np.isin(values, open_)
+        values, steps = values[is_held], steps[is_held]
     unit = 1 << (32 + shift)
     is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
     at, before = lanes * steps[is_in], lanes * (steps[is_above] - 1)
@@ -165,9 +182,11 @@ def _are_words(values: list[int]) -> bool:
 
 
 @functools.lru_cache(1 << 14)
-def multiply(channel: Channel, lanes: int, shift: int) -> tuple[int, int] | None:
+def multiply(
+    channel: Channel, lanes: int, shift: int, open_: tuple[int, ...] = ()
+) -> tuple[int, int] | None:
     """For SMMUL: scale, and what the accumulator is moved by, which is all of the offset."""
-    found = solve(channel, lanes, shift)
+    found = solve(channel, lanes, shift, open_)
     if found is None:
         return None
     move = -(-found.least // found.scale)

@@ -20,7 +20,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import planes
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.lines import LANES, Lines
-from mcu_deploy.backends.ArmDsp.requantization import multiply
+from mcu_deploy.backends.ArmDsp.requantization import Channel, multiply, odd_steps
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -45,13 +45,18 @@ from mcu_deploy.backends.kit.c_files import helper
 from mcu_deploy.backends.kit.kit import Kit
 
 OPERATORS = ("Conv", "tflite::Conv")
-_MOST_GAIN = 255
+_LEAST_GAIN, _MOST_GAIN = planes.LEAST_GAIN, 255
+_OPEN = (1, 2, 3, 4, 6, 8, 12)  # steps
+_FEW = 8  # gains that are tried with open steps
 _MARGIN = 2**20  # of an accumulator, for what rounds it
-_TAP_WORDS = 5  # of a channel's constants
+_TAP_WORDS, _AGAIN_WORDS = 5, 10  # of a channel's constants, and more of one in float32
 # The cycles of the C around the assembler, for a channel and for four.
 _CALL, _PLANES = 40, 60
 # Of a byte that is written behind the planes first.
 _STAGED = 2
+# Of an output that is looked at, and of one that is computed in float32; and how many are for each
+# open step.
+_LOOK, _IN_FLOAT, _SHARE = 15, 175, 2 / 128
 KIT = Kit("ArmDsp", Path(__file__).parents[1])
 IN_FLOAT = replace(helper(KIT.folder, "c/depthwise_in_float.c"), inline=False)
 
@@ -75,8 +80,11 @@ def refusal(layer: Convolution) -> str:
     low, high = layer.reach
     if max(-low.min(), high.max()) * planes.LEAST_GAIN + _MARGIN >= 2**31:
         return f"a sum of its weights times {planes.LEAST_GAIN} could leave 32 bits"
-    if layer.fixed is not None and not all(_scaling(layer, n) for n in range(channels)):
+    inexact = sum(not how.is_exact for how in roundings(layer))
+    if layer.fixed is not None and inexact:
         return "a channel of it is rounded twice, as no single multiplication does"
+    if inexact > 255:
+        return f"{inexact} channels have no integers that round as float32 does, and 255 may"
     return ""
 
 
@@ -144,7 +152,14 @@ class Kernel:
         channels, bands = int(self.layer.weights.shape[0]), self.lines.lines[1] // self.lines.band
         rows = channels * bands * (self.rows.cycles + _CALL)
         four = self.gather.cycles + bands * _PLANES + _STAGED * self.lines.staged_bytes * bands
-        return round(rows + channels // LANES * four)
+        return round(rows + channels // LANES * four + self._again)
+
+    @property
+    def _again(self) -> float:
+        """Cycles of the outputs in float32."""
+        inexact = [h for h in roundings(self.layer) if not h.is_exact]
+        each = sum(_LOOK + _IN_FLOAT * (_SHARE * len(h.open) if h.gain else 1) for h in inexact)
+        return self.layer.pixels * each
 
     @property
     def code(self) -> dict[str, int]:
@@ -158,7 +173,8 @@ class Kernel:
 
     @property
     def constant_bytes(self) -> int:
-        return 4 * _TAP_WORDS * int(self.layer.weights.shape[0])
+        inexact = sum(not how.is_exact for how in roundings(self.layer))
+        return 4 * (_TAP_WORDS * int(self.layer.weights.shape[0]) + _AGAIN_WORDS * inexact)
 
     def constants(self) -> tuple[Constant, ...]:
         """`taps` and `shape`, as the body's function takes them."""
@@ -181,7 +197,7 @@ class Kernel:
         """Of `text`."""
         return {
             "gather": (self.gather, ("pixels", "plane", "count", "pitch")),
-            "rows": (self.rows, ("tap", "plane", "out", "none")),
+            "rows": (self.rows, ("words", "held", "line", "none")),
         }
 
     def body(self) -> str:
@@ -195,32 +211,80 @@ class Kernel:
         return KIT.render(
             "depthwise.c.j2",
             x=x, y=y, scratch=scratch, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
-            channels=layer.weights.shape[0], tap_words=_TAP_WORDS,
+            channels=layer.weights.shape[0], tap_words=_TAP_WORDS, again_words=_AGAIN_WORDS,
             lines=lines, line=lines.line_bytes, held=lines.held,
         )  # fmt: skip
 
 
-def _scaling(layer: Convolution, index: int) -> tuple[int, int, int] | None:
-    """Of a channel the gain, what its sum begins with, and the scale; None where there are none."""
-    low, high = layer.reach
-    bias, span = int(layer.bias[index]), max(int(-low[index]), int(high[index]))
-    most = min(_MOST_GAIN, (2**31 - _MARGIN) // max(1, span))
-    for gain in range(most, planes.LEAST_GAIN - 1, -1):
-        found = multiply(layer.channel(index), gain, planes.shift(layer))
+class Rounding(NamedTuple):
+    """Of a channel the gain, what its sum begins with, and the scale. open: the values of steps
+    that may be elsewhere: outputs of these and of those below them are computed again in float32.
+    No gain: all."""
+
+    gain: int
+    start: int
+    scale: int
+    open: tuple[int, ...] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        return self.gain != 0 and not self.open
+
+    @property
+    def doubtful(self) -> Array:
+        """A bit for each byte that an output may be, from the lowest word's lowest on [8]."""
+        bits = np.full(256, self.gain == 0)
+        bits[np.array([(n, n - 1) for n in self.open], np.int64) & 0xFF] = True
+        words: Array = np.packbits(bits, bitorder="little").view(np.uint32).astype(np.int64)
+        return words
+
+
+@functools.lru_cache(1 << 12)
+def rounding(channel: Channel, bias: int, shift: int) -> Rounding:
+    """What rounds a channel. Where no integers put every step where float32 has it, there are some
+    as a rule that have most."""
+    if found := _integers(channel, bias, shift, _LEAST_GAIN):
+        return found
+    late, early = odd_steps(channel)
+    for count in _OPEN:
+        for steps in (tuple(late[:count].tolist()), tuple(early[:count].tolist())):
+            if found := _integers(channel, bias, shift, _MOST_GAIN - _FEW, steps):
+                return found
+    return Rounding(0, 0, 0)
+
+
+def _integers(
+    channel: Channel, bias: int, shift: int, least: int, open_: tuple[int, ...] = ()
+) -> Rounding | None:
+    span = max(-channel.reach[0], channel.reach[1], 1)
+    most = min(_MOST_GAIN, (2**31 - _MARGIN) // span)
+    for gain in range(most, min(least, most) - 1, -1):
+        found = multiply(channel, gain, shift, open_)
         if found is not None and span * gain + abs(found[1]) < 2**31:
-            return gain, bias * gain + found[1], found[0]
+            return Rounding(gain, bias * gain + found[1], found[0], open_)
     return None
 
 
+def roundings(layer: Convolution) -> list[Rounding]:
+    """Of each channel."""
+    shift = planes.shift(layer)
+    return [rounding(layer.channel(n), int(b), shift) for n, b in enumerate(layer.bias)]
+
+
 def pack(layer: Convolution, is_transposed: bool) -> Array:
-    """Of each channel 5 words: a row of weights in three bytes each, and in the first word's top
-    byte the gain; bias, scale. A channel without an integer scale has no gain, and a float32 factor
-    for its scale."""
+    """Of each channel 5 words: a row of weights in three bytes each; bias, scale. The first word's
+    top byte is the gain. The second's is 0, or which of the channels it is that are rounded in
+    float32 here and there, from 1 on: behind all channels these have bias, float32 factor, and what
+    is doubtful."""
     weights = layer.weights[:, 0].transpose(0, 2, 1) if is_transposed else layer.weights[:, 0]
-    taps = (weights & 0xFF) << np.array([0, 8, 16])
-    stream = []
-    for index, rows in enumerate(taps.sum(axis=2)):
-        in_float = 0, int(layer.bias[index]), int(layer.factors[index].view(np.uint32))
-        gain, *ends = _scaling(layer, index) or in_float
-        stream.append([int(rows[0]) | gain << 24, int(rows[1]), int(rows[2]), *ends])
-    return (np.array(stream, np.int64).reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
+    taps = ((weights & 0xFF) << np.array([0, 8, 16])).sum(axis=2)
+    stream: list[list[int]] = []
+    again: list[int] = []
+    for index, (rows, how) in enumerate(zip(taps.tolist(), roundings(layer), strict=True)):
+        if not how.is_exact:
+            factor = int(layer.factors[index].view(np.uint32))
+            again += [int(layer.bias[index]), factor, *how.doubtful.tolist()]
+        which = 0 if how.is_exact else len(again) // _AGAIN_WORDS
+        stream.append([rows[0] | how.gain << 24, rows[1] | which << 24, rows[2], *how[1:3]])
+    words = np.array([word for words in (*stream, again) for word in words], np.int64)
+    return (words & 0xFFFFFFFF).astype(np.uint32)
