@@ -9,6 +9,7 @@ from mcu_deploy.backends.interface import (
     Backend,
     Layer,
     LayoutRule,
+    Operand,
     Proposal,
     Proposes,
     SubgraphView,
@@ -106,10 +107,22 @@ def estimated(backend: Backend, layer: Layer, support: Support) -> Candidate:
     costs = backend.estimate(layer)
     if not costs.code:
         return Candidate(backend.id, support, costs)
-    types = [None if o is None else (o.type, o.constant is None) for o in layer.inputs]
-    alike = (layer.op, layer.domain, types, [o.type for o in layer.outputs], layer.attributes)
-    key = f"{backend.id} {alike}"
+    has_weights = any(o is not None and o.constant is not None for o in layer.inputs)
+    operands = [_alike(o, has_weights) for o in (*layer.inputs, *layer.outputs)]
+    key = f"{backend.id} {layer.domain}::{layer.op} {operands} {layer.attributes}"
     return Candidate(backend.id, support, costs, code={key: costs.code})
+
+
+def _alike(operand: Operand | None, has_weights: bool) -> object:
+    """What operands of layers that share a function have in common. The scales of one with weights
+    are constants of the layer, as the weights are."""
+    if operand is None:
+        return None
+    type_ = operand.type
+    if has_weights and type_.quantization is not None:
+        zeros = tuple(sorted(set(type_.quantization.zero_point)))
+        return operand.constant is None, type_.dtype, type_.shape, type_.layout, zeros
+    return operand.constant is None, type_
 
 
 def _competing(

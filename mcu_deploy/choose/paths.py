@@ -23,6 +23,8 @@ class Option:
 
     time: in the problem's unit, 0 where it is unknown. place: in the preference, summed over the
     nodes. flash: bytes that are its own; code: those of functions, by key. scratch: bytes.
+    in_place: of tensors that it reads, the bytes that it saves by writing over them if nothing
+    needs them.
     """
 
     backend: str
@@ -34,6 +36,7 @@ class Option:
     scratch: int = 0
     part: Part | None = None
     number: int = 0
+    in_place: Mapping[EdgeId, int] = field(default_factory=dict)
 
 
 class Totals(NamedTuple):

@@ -33,7 +33,8 @@ class Search:
     """Follows the best ways to every state. cut: whether any was left because of the width.
 
     options: of a node as it is; parts: those that begin at a node. conversion: the time of copying
-    one element of a tensor into another order. shared: keys of functions that count once.
+    one element of a tensor into another order. shared: keys of functions that count once. width:
+    how many ways are followed at a time.
     """
 
     def __init__(
@@ -43,8 +44,10 @@ class Search:
         parts: Mapping[NodeId, Sequence[Option]],
         conversion: int,
         shared: frozenset[str] = frozenset(),
+        width: int = 1,
     ) -> None:
         self.problem = problem
+        self.width = width
         self.graph = problem.graph
         self.cut = False
         self._options, self._parts = options, parts
@@ -56,7 +59,7 @@ class Search:
         self._bytes = {e: t.bytes for e, t in self.graph.data.types.items()}
         # Of each node what it reads, and which tensors nobody reads after it.
         self._reads = {node.id: node.reads for node in self.graph.nodes}
-        last = {e: n for n, reads in self._reads.items() for e in reads}
+        last = self._last = {e: n for n, reads in self._reads.items() for e in reads}
         self._gone: dict[NodeId, list[EdgeId]] = {n: [] for n in self._reads}
         for edge, node_id in last.items():
             self._gone[node_id].append(edge)
@@ -80,8 +83,10 @@ class Search:
         inputs = {edge: (self._natural[edge], NO_COPIES) for edge in self.graph.inputs}
         self._start = State(inputs, sum(self._bytes[edge] for edge in inputs))
 
-    def run(self, weigh: Weigh, width: int) -> list[Path]:
-        """The ways to the end of which none is better in all; the least comes first."""
+    def run(self, weigh: Weigh, width: int | None = None) -> list[Path]:
+        """The ways to the end of which none is better in all; the least comes first. width: another
+        than the search's own."""
+        width = self.width if width is None else width
         paths = [Path(Totals(), self._start)]
         for node in self.graph.nodes:
             fronts: dict[State, list[_Weighed]] = {}
@@ -150,6 +155,9 @@ class Search:
             # It runs as a whole: all that it reads and writes is there at once.
             borders = (*part.reads, *part.writes)
             peak += sum(self._bytes[e] for e in dict.fromkeys(borders) if e not in tensors)
+        if option is not None:
+            done = own or frozenset([node.id])
+            peak -= max((b for e, b in option.in_place.items() if self._dies(e, done)), default=0)
         for edge in self._gone[node.id]:
             if edge in tensors:
                 if edge in self._outputs:
@@ -160,6 +168,10 @@ class Search:
                 del tensors[edge]
         time += self._conversion * elements
         return self._step(state, node, option, part, tensors, time, live, peak)
+
+    def _dies(self, edge: EdgeId, nodes: frozenset[NodeId]) -> bool:
+        """Whether nothing needs a tensor after these nodes."""
+        return self._last.get(edge) in nodes and edge not in self._outputs
 
     def _step(
         self, state: State, node: Node, option: Option | None, part: Part | None,

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from mcu_deploy.backends.cost import Unit, common_unit
-from mcu_deploy.backends.interface import LayoutRule
+from mcu_deploy.backends.interface import LayoutRule, Proposal
 from mcu_deploy.choose import goals
 from mcu_deploy.choose.model import Candidate, Cover, Part, Problem
 from mcu_deploy.choose.paths import Option, Totals
 from mcu_deploy.choose.search import Search
-from mcu_deploy.ir import NodeId
+from mcu_deploy.ir import EdgeId, Graph, NodeId
 
 NAME = "cost"
 
@@ -38,10 +38,10 @@ STEPS = 16_000
 
 def choose(problem: Problem) -> Cover:
     """The best cover for the problem's goal; fixed nodes as they are."""
-    search = _search(problem)
     least = WIDTH if problem.goal == "speed" else WIDTH // 4
     width = max(least, STEPS // max(1, len(problem.graph.topology.nodes)))
-    found = goals.find(problem, search, width)
+    search = _search(problem, width)
+    found = goals.find(problem, search)
     if not search.cut or problem.goal != "speed" or problem.parts:
         return found
     # The optimum may have been cut off; what is left must not cost more than the plain preference.
@@ -69,11 +69,11 @@ def totals(problem: Problem, labels: Mapping[NodeId, str]) -> Totals:
 
     candidates = {node: taken(node) for node in problem.candidates}
     only = replace(problem, candidates=candidates, fixed={}, parts=cover.parts)
-    (path, *_) = _search(only).run(lambda t: (t.cost,), 1)
+    (path, *_) = _search(only, 1).run(lambda t: (t.cost,))
     return path.totals
 
 
-def _search(problem: Problem) -> Search:
+def _search(problem: Problem, width: int) -> Search:
     unit = _unit(problem)
     options = {node: _options(problem, node, unit) for node in problem.candidates}
     positions = problem.graph.topology.positions
@@ -86,7 +86,7 @@ def _search(problem: Problem) -> Search:
                 parts.setdefault(first, []).append(whole)
     every = [o for some in (*options.values(), *parts.values()) for o in some]
     return Search(
-        problem, options.__getitem__, parts, CONVERSION[unit], _shared(problem, every)
+        problem, options.__getitem__, parts, CONVERSION[unit], _shared(problem, every), width
     )  # fmt: skip
 
 
@@ -114,6 +114,7 @@ def _options(problem: Problem, node: NodeId, unit: Unit) -> tuple[Option, ...]:
                 c.backend, c.support.layout, 0 if price is None else price.value, place,
                 c.costs.flash or 0, c.code,
                 0 if c.proposal is None else c.proposal.price.scratch_bytes, number=place,
+                in_place=_saved(problem.graph, node, c),
             ),
             price,
         )
@@ -150,7 +151,34 @@ def _whole(problem: Problem, part: Part, unit: Unit) -> Option | None:
         part.backend, LayoutRule.NATURAL, value or 0, sum(places),
         part.proposal.price.costs.flash or 0, part.proposal.price.code,
         part.proposal.price.scratch_bytes, part,
+        in_place=_shared_rooms(problem.graph, part.proposal),
     )  # fmt: skip
+
+
+def _saved(graph: Graph, node: NodeId, candidate: Candidate) -> dict[EdgeId, int]:
+    """What is saved where a view is what it is read from, or results lie on operands."""
+    if candidate.support.layout is LayoutRule.VIEW:
+        return {e: graph.type(e).bytes for e in graph.node(node).inputs[:1] if e is not None}
+    return {} if candidate.proposal is None else _shared_rooms(graph, candidate.proposal)
+
+
+def _shared_rooms(graph: Graph, proposal: Proposal) -> dict[EdgeId, int]:
+    """Of each tensor that a proposal's nodes read, the bytes that are saved where an output, or the
+    scratch, shares room with it."""
+    saved: dict[EdgeId, int] = {}
+    part = proposal.part
+    for fact in proposal.price.in_place:
+        is_whole = proposal.replacement is not None
+        source = (part.inputs if is_whole else next(iter(part.nodes)).inputs)[fact.input]
+        if source is None:
+            continue
+        x, y = graph.type(source).bytes, proposal.price.scratch_bytes
+        if fact.output is not None:
+            y = graph.type(part.outputs[fact.output]).bytes
+        # The output starts at `distance` before the input, or anywhere earlier.
+        both = max(x + max(0, fact.distance), y)
+        saved[source] = max(saved.get(source, 0), x + y - both)
+    return saved
 
 
 def _place(problem: Problem, node: NodeId, backend: str) -> int:
