@@ -81,11 +81,13 @@ TAKEN = (
     Dense(1, 392, 7, dtype="uint8", zeros=(255, 0)),
     Dense(4, 30, 17, dtype="uint8", zeros=(0, 255), is_per_channel=True),
     Dense(6, 33, 11, is_matmul=True),
+    Dense(1, 801, 6, is_extreme=True, scale=4),
+    Dense(2, 790, 3, is_extreme=True, is_per_channel=True, dtype="uint8", zeros=(7, 9)),
     Dense(2, 64, 64, is_matmul=True, is_per_channel=True),
 )
 REFUSED = {
     Dense(1, 2000, 2, is_extreme=True, scale=50): (
-        "a sum of its weights could leave the 24 bits that two channels in one word have"
+        "half a sum of its weights could leave the 24 bits of two channels in one word"
     ),
     Dense(1, 16, 4, lowest_weight=-128): (
         "a weight of -128 stands beside a negative one, which one word cannot hold"

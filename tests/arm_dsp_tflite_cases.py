@@ -219,6 +219,7 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Conv(4, 3, (6, 4), (2, 5)),
         Depthwise(12, (5, 6), (3, 3)),
         Depthwise(7, (4, 7), (5, 3)),
+        Dense(1, 810, 5, is_extreme=True, is_per_channel=True),
     ),
     "dense": (
         Dense(1, 640, 128),
@@ -228,6 +229,7 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Dense(2, 8, 4, is_extreme=True, scale=4),
         Dense(1, 250, 18, is_per_channel=True, is_extreme=True, scale=300, zeros=(0, 100)),
         Dense(1, 30, 5, zeros=(0, 0), scale=2000),
+        Dense(1, 810, 5, is_extreme=True, zeros=(-3, 4)),
     ),
 }
 

@@ -11,11 +11,12 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.layers import Linear, linear
 from mcu_deploy.backends.ArmDsp.layers import refusal as refusal_of_types
-from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
+from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, reach, shift_of
 from mcu_deploy.backends.interface import Layer
 
 LANES = 256  # of the odd output's sum
 TAPS, OUTPUTS = 8, 4  # of a block, of a group
+BLOCKS = 16  # of the long form
 # Tried first of an output's scale, so that layers mostly share a function. It is the least with
 # which the half that rounds is an addend.
 _SHIFT = 1
@@ -38,6 +39,22 @@ class Dense(Linear):
     def groups(self) -> int:
         return math.ceil(self.y.shape[-1] / OUTPUTS)
 
+    @property
+    def is_long(self) -> bool:
+        """Whether sums leave the 24 bits that two outputs in one word have, so that these are taken
+        apart in the middle, too."""
+        return _leave(self.reach)
+
+    @property
+    def middle(self) -> int:
+        """Blocks before a long row's middle: behind it is a multiple of the unrolled ones."""
+        return self.blocks - BLOCKS * (self.blocks // (2 * BLOCKS))
+
+    @property
+    def lanes(self) -> int:
+        """Of the odd outputs' sums, as they are rounded."""
+        return 1 if self.is_long else LANES
+
     def pairs(self) -> tuple[Array, Array]:
         """The weights of the even and the odd outputs [pair, tap], padded with zeros to groups and
         to blocks, the taps of a block in the order in which SXTB16 widens eight bytes."""
@@ -47,6 +64,11 @@ class Dense(Linear):
         blocks = padded.reshape(-1, self.blocks, TAPS)[:, :, [0, 2, 4, 6, 1, 3, 5, 7]]
         rows = blocks.reshape(padded.shape)
         return rows[::2], rows[1::2]
+
+
+def _leave(ends: tuple[Array, Array]) -> bool:
+    """Whether sums could leave 24 bits, with what they are moved by (requantization.py)."""
+    return bool(max(-ends[0].min(), ends[1].max()) >= 2**23 - 2**15)
 
 
 class Rounding(NamedTuple):
@@ -80,9 +102,12 @@ def refusal(layer: Dense) -> str:
         return "there is nothing to compute"
     if shift_of(layer.factors) < 0:
         return "its factors are too large for a 31-bit scale"
-    low, high = layer.reach
-    if max(-low.min(), high.max()) >= 2**23 - 2**15:
-        return "a sum of its weights could leave the 24 bits that two channels in one word have"
+    if layer.is_long:
+        middle, ends = TAPS * layer.middle, layer.x.dtype.range
+        first = reach(layer.weights[:, :middle], layer.bias, *ends)
+        second = reach(layer.weights[:, middle:], 0 * layer.bias, *ends)
+        if _leave(first) or _leave(second):
+            return "half a sum of its weights could leave the 24 bits of two channels in one word"
     even, odd = layer.pairs()
     if ((odd == -128) & (even < 0)).any():
         return "a weight of -128 stands beside a negative one, which one word cannot hold"
@@ -96,7 +121,7 @@ def rounding(layer: Dense) -> tuple[int, Rounding | None]:
         whole = layer.channel(0, len(layer.factors))
         for shift in (_SHIFT, finest):
             fits = layer.factors[0] < 2.0 ** -(shift + 1.001)
-            if fits and (found := round_pair(whole, whole, shift)) is not None:
+            if fits and (found := round_pair(whole, whole, shift, layer.lanes)) is not None:
                 return shift, found
         if whole.fixed is not None and -whole.fixed[1] <= _LARGEST_SHIFT:
             # The addend of the second rounding, with the zero point behind it.
@@ -106,10 +131,10 @@ def rounding(layer: Dense) -> tuple[int, Rounding | None]:
     return finest, None
 
 
-def round_pair(even: Channel, odd: Channel, shift: int) -> Rounding | None:
-    """What rounds two outputs, if integers do."""
+def round_pair(even: Channel, odd: Channel, shift: int, lanes: int) -> Rounding | None:
+    """What rounds two outputs, if integers do. lanes: what the odd one's sum is a multiple of."""
     first = accumulate(even, 1, shift)
-    second = accumulate(odd, LANES, shift + 8)
+    second = accumulate(odd, lanes, shift + lanes.bit_length() - 1)
     if first is None or second is None:
         return None
     return Rounding((*first[:2], *second[:2]), (first[2], second[2]))

@@ -10,6 +10,9 @@ block; 16 blocks stand one behind the other, and the first time in a group of ou
 entered so far inside that the rest comes out even. What a group needs besides its sums lies behind
 the activations, where the pointer to these ends up by itself. It is written there when a row has
 been widened, so that the row may lie in the scratch's second half, if nothing needs it any more.
+
+Sums of long rows leave the 24 bits that an odd output's has in such a word. They are taken apart in
+the middle too, and what the odd output has so far waits in the FPU.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.dense import (
+    BLOCKS,
     LANES,
     OUTPUTS,
     TAPS,
@@ -50,19 +54,20 @@ from mcu_deploy.operators import label
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected")
 
-_BLOCKS = 16  # of the long form
 _BLOCK_CODE = 4 * 27  # bytes
 _SUMS = ("r0", "r1", "r2", "r3")  # even, odd, even, odd
 # Scale and addend of even and odd outputs: of all, and of each of a group.
 _COMMON_SCALES = ("r7", "r8", "r9", "r10") * 2
 _OWN_SCALES = ("r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11")
-# What makes twice the sum of an even and an odd output's.
-_TWICE = ("lsl {}, {}, #1", "asr {}, {}, #7")
+# What makes twice the sum, by what it is a multiple of.
+_TWICE = {1: "lsl {}, {}, #1", LANES: "asr {}, {}, #7"}
 # Behind the activations: output pointer, its end, where the blocks are entered, the scales of all,
 # and eight bytes for the rest of a row.
 _TAIL, _REST = 28, 28
 # In the FPU's registers.
 _ROW, _END, _X, _Y, _STEP, _WEIGHTS, _ROWS = "s0", "s1", "s2", "s3", "s4", "s5", "s6"
+# Of long rows: where the blocks end next, the middle, and the odd outputs' sums before it.
+_LIMIT, _MIDDLE, _BEFORE = "s7", "s16", "d5"
 # The long form must save so many cycles for each byte of its code.
 _WORTH = 1
 
@@ -75,7 +80,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if reason := refusal(layer):
         return reason
     # Of those that cost the same cycles the first is taken: the code that others need anyway.
-    unrolled = (_BLOCKS, 1) if _pays(view, node) else (1,)
+    unrolled = (BLOCKS, 1) if _pays(view, node) else (1,)
     shift, common = rounding(layer)
     return [
         _proposal(
@@ -92,14 +97,14 @@ def _pays(view: SubgraphView, node: Layer) -> bool:
     for other in view.nodes:
         if label(other.domain, other.op) in OPERATORS:
             blocks += layer_of(view, other, node.target).macs // (TAPS * OUTPUTS)
-    return blocks * 5 >= _WORTH * _BLOCKS * _BLOCK_CODE
+    return blocks * 5 >= _WORTH * BLOCKS * _BLOCK_CODE
 
 
 def _proposal(
     view: SubgraphView, node: Layer, layer: Dense, unrolled: int, stream: Array, code: Assembly
 ) -> Proposal:
     outputs, taps = layer.weights.shape
-    stem = "dense_dsp" if unrolled == 1 else "dense_unrolled_dsp"
+    stem = f"dense{'_long' * layer.is_long}{'_unrolled' * (unrolled > 1)}_dsp"
     # A row is read before it is written.
     rows = layer.rows - 1 if outputs > taps else 1
     distance = rows * (outputs - taps) if layer.rows > 1 else -layer.x.bytes
@@ -137,15 +142,16 @@ def scratch_distance(layer: Dense) -> int:
 
 def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Array:
     """The words that the kernel reads: bytes of a widened row, bytes of code that the first blocks
-    skip, outputs, the common scales; then group after group the start of the four sums, the
-    weights, and where outputs differ, scale and addend of each. A group of which an output has no
-    integer scale has 0 there, and four float32 factors behind it, or what `_round_each_twice`
-    takes."""
+    skip, outputs, of long rows the bytes before their middle, the common scales; then group after
+    group the start of the four sums, the weights, and where outputs differ, scale and addend of
+    each. A group of which an output has no integer scale has 0 there, and four float32 factors
+    behind it, or what `_round_each_twice` takes."""
     even, odd = layer.pairs()
     halves = (LANES * odd + even).reshape(layer.groups, 2, layer.blocks, 4, 2)
     words = (halves[..., 0] & 0xFFFF | (halves[..., 1] & 0xFFFF) << 16).transpose(0, 2, 1, 3)
     skipped = -layer.blocks % unrolled * _BLOCK_CODE
     stream = [2 * TAPS * layer.blocks, skipped, len(layer.weights)]
+    stream += [2 * TAPS * layer.middle] if layer.is_long else []
     stream += [] if common is None else common.words
     bias = np.resize(layer.bias, OUTPUTS * layer.groups).reshape(-1, OUTPUTS)
     for group in range(layer.groups):
@@ -154,7 +160,8 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
             moves, ends = _ends(layer, group, shift)
         else:
             moves = [*common.moves] * 2
-        starts = bias[group] * [1, LANES, 1, LANES] + moves
+        starts = bias[group] * [1, LANES, 1, LANES]
+        starts += moves * np.array([1, LANES // layer.lanes] * 2)
         starts[1::2] += starts[::2]
         stream += [*starts.tolist(), *words[group].reshape(-1).tolist(), *ends]
     return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
@@ -164,14 +171,14 @@ def _ends(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
     """What the four sums of a group are moved by, and what stands behind its weights."""
     indices = [min(OUTPUTS * group + k, len(layer.factors) - 1) for k in range(OUTPUTS)]
     channels = [layer.channel(k) for k in indices]
-    first, second = (round_pair(channels[k], channels[k + 1], shift) for k in (0, 2))
+    first, second = (round_pair(channels[k], channels[k + 1], shift, layer.lanes) for k in (0, 2))
     if first is not None and second is not None:
         return [*first.moves, *second.moves], [*first.words, *second.words]
     if layer.fixed is not None:
         pairs = layer.fixed[indices]
         shifts = sum(-int(by) << 8 * n for n, by in enumerate(pairs[:, 1]))
         return [0] * OUTPUTS, [0, *map(int, pairs[:, 0]), shifts, layer.zero_points[1], 0]
-    factors = layer.factors[indices] / np.array([1, LANES] * 2, np.float32)
+    factors = layer.factors[indices] / np.array([1, layer.lanes] * 2, np.float32)
     return [0] * OUTPUTS, [0, *map(int, factors.astype(np.float32).view(np.uint32)), 0, 0, 0]
 
 
@@ -183,7 +190,10 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
     code = Assembly()
     blocks, last = code.label(), code.label()
     code(f"vmov {_X}, %0", f"vmov {_Y}, %1", f"vmov {_ROW}, %3", "mov lr, %2")
-    code("ldmia lr!, {r0-r2}", f"vmov r12, {_ROW}", "add r12, r12, r0", f"vmov {_END}, r12")
+    code(f"ldmia lr!, {{r0-{'r3' if layer.is_long else 'r2'}}}", f"vmov r12, {_ROW}")
+    if layer.is_long:
+        code("add r3, r3, r12", f"vmov {_MIDDLE}, r3", f"vmov {_LIMIT}, r3")
+    code("add r12, r12, r0", f"vmov {_END}, r12")
     code(f"vmov r4, {_Y}", "add r5, r4, r2")
     if surplus:
         code(f"add r5, r5, #{surplus}")
@@ -205,8 +215,10 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
                 for n in range(unrolled):
                     with code.times((passes - (n < skipped)) / passes):
                         _block(code)
-                code(f"vmov r4, {_END}", "cmp r12, r4")
+                code(f"vmov r4, {_LIMIT if layer.is_long else _END}", "cmp r12, r4")
             code("sub r1, r1, r0", "sub r3, r3, r2")
+            if layer.is_long:
+                _add_halves(code, blocks)
             fractional, store = code.label(), code.label()
             if common is None:
                 code("ldmia lr!, {r4-r11}", f"cbz r4, {fractional}f")
@@ -216,10 +228,11 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
                 _round_twice(code, layer)
             else:
                 scales = _OWN_SCALES if common is None else _COMMON_SCALES
+                by = layer.lanes.bit_length() - 1
                 for acc, scale, addend in zip(_SUMS, scales[::2], scales[1::2], strict=True):
                     code(f"smmla {acc}, {acc}, {scale}, {addend}")
                 for n, acc in enumerate(_SUMS):
-                    code(f"{layer.saturate} {acc}, #8, {acc}, asr #{shift + n % 2 * 8}")
+                    code(f"{layer.saturate} {acc}, #8, {acc}, asr #{shift + n % 2 * by}")
             code.place(store)
             if common is None:
                 code("ldmia r12, {r4-r6}")
@@ -284,6 +297,18 @@ def _block(code: Assembly) -> None:
         code(*(f"smlad {even}, {word}, {x}, {even}" for word, x in taps))
 
 
+def _add_halves(code: Assembly, blocks: str) -> None:
+    """The odd outputs' sums, which are 256-fold in r1 and r3: in the middle of the row they wait,
+    and the sums begin again with the even ones' as they are; at its end both are added."""
+    end = code.label()
+    code("asr r1, r1, #8", "asr r3, r3, #8", f"vmov r5, {_END}", "cmp r4, r5", f"beq {end}f")
+    code(f"vmov {_BEFORE}, r1, r3", "mov r1, r0", "mov r3, r2", f"vmov {_LIMIT}, r5")
+    code(f"b {blocks}b")
+    code.place(end)
+    code(f"vmov r4, r5, {_BEFORE}", "add r1, r1, r4", "add r3, r3, r5")
+    code(f"vmov r4, {_MIDDLE}", f"vmov {_LIMIT}, r4")
+
+
 def _store(code: Assembly, surplus: int) -> None:
     """The four outputs, but for those that the last group has too many."""
     code("strb r0, [r4], #4", "cmp r4, r5")
@@ -312,7 +337,7 @@ def _round_twice(code: Assembly, layer: Dense) -> None:
     upper word of twice the product is rounded with ties up, then shifted with ties away from zero,
     which is with ties up of one less where it is negative."""
     for n, acc in enumerate(_SUMS):
-        code(f"{_TWICE[n % 2].format('r10', acc)}", "smmlar r10, r10, r7, r8")
+        code(_TWICE[layer.lanes if n % 2 else 1].format("r10", acc), "smmlar r10, r10, r7, r8")
         code(f"add {acc}, r10, {acc}, asr #31", f"asr {acc}, {acc}, r9")
         code(f"{layer.saturate} {acc}, #8, {acc}")
 
@@ -321,7 +346,7 @@ def _round_each_twice(code: Assembly, layer: Dense) -> None:
     """The same with multipliers in r5-r8, shifts in the bytes of r9 and the zero point in r10: the
     carry is the last bit that a shift drops."""
     for n, acc in enumerate(_SUMS):
-        code(f"ubfx r11, r9, #{8 * n}, #8", f"{_TWICE[n % 2].format('r4', acc)}")
+        code(f"ubfx r11, r9, #{8 * n}, #8", _TWICE[layer.lanes if n % 2 else 1].format("r4", acc))
         code(f"smmulr r4, r4, r{5 + n}", f"add {acc}, r4, {acc}, asr #31")
         code(
             f"asrs {acc}, {acc}, r11",
