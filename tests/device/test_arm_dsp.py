@@ -19,7 +19,9 @@ from mcu_deploy.backends.ArmDsp.kernels import (
 )
 from mcu_deploy.options import Options
 
-pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [
+    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
+]  # fmt: skip
 
 # In the sample every third shape on one core.
 _BOARDS = first([("mps2-an386", 3), ("mps2-an386", 1), ("mps2-an500", 1), ("mps2-an505", 1)])

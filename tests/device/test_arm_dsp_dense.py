@@ -20,7 +20,9 @@ from mcu_deploy.plan.analysis import Analysis
 from mcu_deploy.plan.lifetimes import Lifetimes
 from mcu_deploy.plan.placement import Placement, Problem
 
-pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [
+    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500"]))

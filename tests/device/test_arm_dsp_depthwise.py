@@ -23,7 +23,9 @@ from mcu_deploy.backends.interface import Target, layer_of
 from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
-pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [
+    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,9 @@ from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
-pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [
+    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))

@@ -179,6 +179,7 @@ def test_reset_and_self_test(device: Device) -> None:
     assert device.self_test() == 0
 
 
+@pytest.mark.matrix  # test_pools_on_boards.py speaks with the board in Renode
 @pytest.mark.needs_renode
 def test_renode(tmp_path: Path) -> None:
     """Renode has faults for an undefined instruction and a stack overflow only."""

@@ -206,7 +206,7 @@ def test_a_second_stack_that_is_too_small_is_refused(workshop: Workshop, tmp_pat
     build(model, second_core(64, 64), tmp_path, name="net")
 
 
-@pytest.mark.parametrize("forks", [TWO, THREE])
+@pytest.mark.parametrize("forks", [TWO, pytest.param(THREE, marks=pytest.mark.matrix)])
 def test_the_second_stacks_bound_holds(workshop: Workshop, forks: Forks, tmp_path: Path) -> None:
     folder = workshop.open(forks)
     sources = (
