@@ -11,8 +11,9 @@ from mcu_deploy.api.running import Connection, open_device
 from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.compiled import Network
 from mcu_deploy.device.counting import count_instructions
+from mcu_deploy.device.emulators import launchers
 from mcu_deploy.device.modelling import model_cycles
-from mcu_deploy.errors import BackendFault, RequestError
+from mcu_deploy.errors import BackendFault, McuDeployError, RequestError
 from mcu_deploy.files.samples import random_samples
 from mcu_deploy.report import LayerReport, NetworkReport
 from mcu_deploy.session import Session
@@ -24,8 +25,8 @@ class LayerCost:
 
     short: the layer's own name; name: the model's. cycles: modelled, None where they are not known.
     floor: the instructions (and cycles) that its MACs take at least: two each of SMLAD; None for
-    layers in float, and on cores without it or with Helium. share: of the cycles where they are
-    known.
+    layers in float, and on cores without it or with Helium. share: of the cycles, those of a
+    board's counter or modelled ones, where they are known. is_measured: `cost` is cycles.
     """
 
     index: int
@@ -37,11 +38,13 @@ class LayerCost:
     share: float
     cycles: int | None = None
     floor: int | None = None
+    is_measured: bool = False
 
     @property
     def above_floor(self) -> int | None:
         """The distance of the cycles from the floor."""
-        return None if self.cycles is None or self.floor is None else self.cycles - self.floor
+        cycles = self.cost if self.is_measured else self.cycles
+        return None if cycles is None or self.floor is None else cycles - self.floor
 
     @property
     def per_mac(self) -> float | None:
@@ -53,6 +56,7 @@ class Profile:
     """One inference: the total of a run without a hook, and the layers.
 
     unit: "instructions" from an emulator, "cycles" or "ticks" from a board's counter; never mixed.
+    Beside a board's counter stand the cycles that are modelled of bench.elf in an emulator.
     counters: what the backends' profiling contexts added, by backend and name. cores: the total of
     each core that took part, without waiting for the other; `total` is that of the first.
     cycles: modelled for the first core, by the timings of the core `timings`; where they are None,
@@ -113,7 +117,8 @@ def profile(
     entry = folder.network(model)
     chosen = connection or Connection()
     if chosen.port is not None:
-        measured = on_board(folder, folder.compile_again(entry.name, session), chosen)
+        network = folder.compile_again(entry.name, session)
+        measured = _beside(on_board(folder, network, chosen), folder, entry, chosen)
     else:
         measured = emulated(folder, entry, chosen)
     return replace(measured, counters=_counters(entry, measured, session))
@@ -156,6 +161,28 @@ def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> P
     return replace(made, cycles=modelled.total, timings=modelled.core, layers=layers)
 
 
+def _beside(
+    measured: Profile, folder: BuildFolder, entry: NetworkReport, chosen: Connection
+) -> Profile:
+    """What a board's counter says, with the modelled cycles where an emulator counts for them."""
+    board = folder.board
+    able = [x for x in launchers() if x.counts_addresses and x.machine(board) is not None]
+    if not able:
+        return replace(measured, no_cycles=f"no emulator that counts by address has {board.name}")
+    try:
+        modelled = emulated(folder, entry, replace(chosen, port=None, emulator=able[0].name))
+    except McuDeployError as error:
+        return replace(measured, no_cycles=str(error).rstrip("."))
+    layers = tuple(
+        replace(layer, cycles=beside.cycles)
+        for layer, beside in zip(measured.layers, modelled.layers, strict=True)
+    )
+    return replace(
+        measured, layers=layers, cycles=modelled.cycles, timings=modelled.timings,
+        no_cycles=modelled.no_cycles,
+    )  # fmt: skip
+
+
 def on_board(folder: BuildFolder, network: Network, connection: Connection) -> Profile:
     """`profile` on the board at a port, without the backends' counters."""
     name = network.name
@@ -188,6 +215,7 @@ def _profile(
         LayerCost(
             row.index, row.short, row.name, row.op, cost, row.macs, cost / total if total else 0.0,
             floor=None if not has_smlad or _is_float(row) else (row.macs + 1) // 2,
+            is_measured=unit == "cycles",
         )
         for row, cost in zip(entry.layers, _padded(costs, len(entry.layers)), strict=True)
     )  # fmt: skip

@@ -128,13 +128,14 @@ def _print_layers(result: Profile, wide: bool) -> None:
     """
     layers = result.layers
     has_cycles = result.cycles is not None
+    modelled = "modelled" if result.unit == "cycles" else "cycles"
     has_floor = any(layer.above_floor is not None for layer in layers)
     columns = [
         ("", True, [str(layer.index) for layer in layers]),
         ("layer", True, [layer.short for layer in layers]),
         ("operator", wide or not has_floor, [layer.op for layer in layers]),
         (result.unit, True, [_number(layer.cost) for layer in layers]),
-        ("cycles", has_cycles, [_number(layer.cycles) for layer in layers]),
+        (modelled, has_cycles, [_number(layer.cycles) for layer in layers]),
         ("share", True, [f"{layer.share:.1%}" for layer in layers]),
         ("MACs", True, [_number(layer.macs) for layer in layers]),
         ("floor", has_floor, [_number(layer.floor) for layer in layers]),

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from sampling import first
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import BuildFolder, open_folder
-from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.profiling import LayerCost, profile
 from mcu_deploy.api.running import Connection
 from mcu_deploy.device.counting import count_instructions
+from mcu_deploy.device.emulators import open_emulator
 from mcu_deploy.device.modelling import model_cycles
 from mcu_deploy.options import Options
 
@@ -105,3 +107,24 @@ def test_both_emulators_count_the_same(kws_dir: Path, tmp_path: Path) -> None:
     assert [x.cost for x in in_qemu.layers] == [x.cost for x in in_renode.layers]
     assert in_qemu.cycles is not None and in_qemu.cycles > in_qemu.total
     assert (in_renode.cycles, in_renode.no_cycles) == (None, "renode does not count by address")
+
+
+@pytest.mark.needs_qemu
+def test_beside_a_boards_counter_stand_modelled_cycles(tmp_path: Path, kws_dir: Path) -> None:
+    """QEMU's board counts ticks at a port; what is modelled does not come from there."""
+    build(kws_dir / "model.onnx", "mps2-an386", tmp_path / "build", name="kws")
+    folder = open_folder(tmp_path / "build")
+    with open_emulator(folder.board, folder.firmware, emulator="qemu") as emulator:
+        measured = profile(folder, connection=Connection(port=emulator.url))
+    alone = profile(folder)
+    assert (measured.unit, alone.unit) == ("ticks", "instructions")
+    assert measured.source == "the counter of mps2-an386"
+    assert (measured.cycles, measured.timings) == (alone.cycles, "cortex-m4")
+    assert [x.cycles for x in measured.layers] == [x.cycles for x in alone.layers]
+    assert [x.above_floor for x in measured.layers] == [x.above_floor for x in alone.layers]
+
+
+def test_what_lies_above_the_floor_is_counted_from_a_boards_own_cycles() -> None:
+    layer = LayerCost(0, "conv_1", "conv", "Conv", 1500, 2000, 1.0, cycles=1300, floor=1000)
+    assert layer.above_floor == 300
+    assert replace(layer, is_measured=True).above_floor == 500
