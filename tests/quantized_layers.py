@@ -55,6 +55,12 @@ class LayersModel:
         part = self.node("Reshape", [part, self.constant(np.array(shape))])
         return self.dequantized(part, how.scale, how.zero, how.dtype)
 
+    def quantized(self, value: str, how: Quantized) -> str:
+        """A real tensor, rounded to what the integers hold of it."""
+        kind = np.dtype(how.dtype).type
+        operands = [value, self.constant(np.float32(how.scale)), self.constant(kind(how.zero))]
+        return self.dequantized(self.node("QuantizeLinear", operands), *how)
+
     def output(self, value: str, how: Quantized) -> None:
         """Makes a real tensor a part of the model's output."""
         kind = np.dtype(how.dtype).type

@@ -100,7 +100,10 @@ def refusal(layer: Convolution, node: Layer) -> str:
 class Kernel:
     """How a layer's windows are gathered and multiplied.
 
-    is_shared, is_common: as in `Tiles`, `Gather` and `Product`.
+    is_shared, is_common: as in `Tiles`, `Gather` and `Product`. is_of_rows: its function computes
+    some rows of the output, from where the first is to go. It finds the image at the row that the
+    first window begins at, or would without padding; and in the first words of its scratch, in rows
+    of the image, where the windows of the first row begin, and of the one behind the last.
     """
 
     def __init__(
@@ -109,8 +112,10 @@ class Kernel:
         is_wide: bool = False,
         is_shared: bool = False,
         is_common: bool = False,
+        is_of_rows: bool = False,
     ) -> None:
         self.layer, self.is_shared, self.is_common = layer, is_shared, is_common
+        self.is_of_rows = is_of_rows
         self.tiles = Tiles(layer, is_shared)
         self.gather = SharedGather(layer) if is_shared else Gather(layer, is_common)
         weights = self.gather.weights()
@@ -282,6 +287,11 @@ def _begin(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
     code(f"str %1, {frame('next')}", f"str r4, {frame('end')}")
     code(f"ldr r4, {frame('source')}", "add r4, %0, r4", f"str r4, {frame('source')}")
     code(f"add r4, r12, #{frame.at('rounds')}", "ldmia r4, {r4, r5}", "vmov d6, r4, r5")
+    if kernel.is_of_rows:
+        code("ldrd r4, r5, [%3]", f"str r4, {frame('row')}", f"str r5, {frame('row end')}")
+        if not kernel.is_shared:  # so that behind the last row no tile begins where all is inside
+            code(f"ldr r4, {frame('tile rows')}", "cmp r5, r4", "it lo")
+            code(f"strlo r5, {frame('tile rows')}")
     if kernel.has_patches:
         code(f"ldr r4, {frame('patches')}", f"ldr r7, {frame('patch')}", "add r4, r4, r12")
         code("add r5, r4, r7", "add r6, r5, r7", "add lr, lr, #24", "stmia lr, {r4-r6}")

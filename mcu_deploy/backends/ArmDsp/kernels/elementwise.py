@@ -68,29 +68,20 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     scaling = solve(node.domain, node.call)
     if scaling is None:
         return "no integers round its sums as the model says"
-    y = node.output.type
-    code = assemble([node.input(k).type for k in (0, 1)], y, scaling.shift)
-    stem = f"{node.op.lower()}_dsp"
-    words = [scaling.a, scaling.b, scaling.offset, y.elements // 8 * 8]
-    constants = (Constant("constants", np.array(words, np.int32)),)
+    code = assemble([node.input(k).type for k in (0, 1)], node.output.type, scaling.shift)
+    stem = stem_of(node, scaling.shift)
+    constants = constants_of(scaling, node.output.type.elements)
     price = Price(
-        Costs(cycles=round(code.cycles), flash=4 * len(words)),
+        Costs(cycles=round(code.cycles), flash=constants.value.nbytes),
         {f"{stem} {code.digest}": code.bytes},
         in_place=tuple(InPlace(k, 0, 0) for k in (0, 1)),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        (layer,) = layers
-        operands = [pointer(layer.input(k), name) for k, name in enumerate("ab")]
-        parameters = (
-            *operands, pointer(layer.output, "y", const=False),
-            Parameter("const int32_t *", "constants"),
-        )  # fmt: skip
-        body = "{\n" + statement(code, "a", "b", "y", "constants") + "}"
         arguments = (INPUT, Argument(Role.INPUT, 1), OUTPUT, constant_argument(0))
         return (
             Workload(
-                ID, CFunction(stem, parameters, body), arguments, constants,
+                ID, function(layers[0], stem, code), arguments, (constants,),
                 in_place=price.in_place, costs=price.costs,
             ),
         )  # fmt: skip
@@ -101,6 +92,29 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
             title=node.op.lower(),
         )
     ]  # fmt: skip
+
+
+def stem_of(layer: Layer, shift: int) -> str:
+    """A name that functions of different code do not share."""
+    y = layer.output.type
+    types = [t.dtype.value for t in (layer.input(0).type, layer.input(1).type, y)]
+    kind = "_".join(types if len({*types}) > 1 else types[:1])
+    rest = f"_and_{y.elements % 8}" if y.elements % 8 else ""
+    return f"{layer.op.lower()}_{kind}_{shift}{rest}_dsp"
+
+
+def function(layer: Layer, stem: str, code: Assembly) -> CFunction:
+    """The kernel as a C function of both operands, the output and the constants."""
+    parameters = (
+        *(pointer(layer.input(k), name) for k, name in enumerate("ab")),
+        pointer(layer.output, "y", const=False), Parameter("const int32_t *", "constants"),
+    )  # fmt: skip
+    return CFunction(stem, parameters, "{\n" + statement(code, "a", "b", "y", "constants") + "}")
+
+
+def constants_of(scaling: Scaling, elements: int) -> Constant:
+    words = [scaling.a, scaling.b, scaling.offset, elements // 8 * 8]
+    return Constant("constants", np.array(words, np.int32))
 
 
 def refusal(layer: Layer) -> str:

@@ -1,0 +1,305 @@
+"""Two convolutions, and the sum with what the first one reads, a strip of rows at a time.
+
+What is between the two never exists as a whole: the scratch holds the rows that some output rows
+need, and those that the next strip needs too stay in it. In a residual block the second's rows are
+written over these, and the sum follows the first convolution through its input: the output may lie
+on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mcu_deploy.backends.ArmDsp.chains import followed, fused
+from mcu_deploy.backends.ArmDsp.gather import SharedGather
+from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwise
+from mcu_deploy.backends.ArmDsp.kernels.convolution import Kernel
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.tiles import Tiles
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.interface import (
+    CFunction,
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Parameter,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+    layer_of,
+)
+from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.operators import label
+
+OPERATORS = ("Conv", "tflite::Conv")
+_STRIP_BYTES = 8192
+_STRIP_CYCLES = 700  # of the C of a strip, and of what the kernels begin with
+_CODE_BYTES = 240
+
+
+class Sum(NamedTuple):
+    """The layer that adds the first convolution's input to the second's output, or subtracts it.
+    is_first: whether that input is its first operand."""
+
+    layer: Layer
+    scaling: elementwise.Scaling
+    code: Assembly
+    is_first: bool
+
+    @property
+    def stem(self) -> str:
+        return elementwise.stem_of(self.layer, self.scaling.shift)
+
+
+@dataclass(frozen=True, eq=False)
+class Strips:
+    """How many output rows a strip has, the last one at most, and what lies in the scratch."""
+
+    before: Kernel
+    behind: Kernel
+    rows: int
+    is_added: bool
+
+    @staticmethod
+    def of(before: Kernel, behind: Kernel, is_added: bool) -> Strips | None:
+        """The tallest strips that are small, of equal ones if some are half as tall; None where
+        there is but one."""
+        height = behind.layer.window.output[0]
+        found = [Strips(before, behind, rows, is_added) for rows in range(1, height)]
+        usable = [s for s in found if s.kept >= 0 and all(a < b for a, b in s._made())]
+        most = min(_STRIP_BYTES, behind.layer.x.bytes // 2)
+        small = [s for s in usable if s.scratch_bytes <= most] or usable[:1]
+        equal = [s for s in small if height % s.rows == 0 and 2 * s.rows >= small[-1].rows]
+        return equal[-1] if equal else small[-1] if small else None
+
+    @property
+    def stride(self) -> int:
+        return self.behind.layer.window.strides[0]
+
+    @property
+    def above(self) -> int:
+        return self.behind.layer.window.begin[0]
+
+    @property
+    def kept(self) -> int:
+        """Rows of what is between that the next strip needs, too."""
+        return self.behind.tiles.span[0] - self.stride
+
+    @property
+    def held(self) -> int:
+        """Rows of what is between."""
+        return self.rows * self.stride + self.kept
+
+    @property
+    def row_bytes(self) -> int:
+        return self.behind.layer.window.input[1] * self.behind.layer.x.shape[1]
+
+    @property
+    def written(self) -> int:
+        """Bytes of an output row."""
+        return self.behind.layer.window.output[1] * self.behind.layer.y.shape[1]
+
+    @property
+    def count(self) -> int:
+        return -(-self.behind.layer.window.output[0] // self.rows)
+
+    def _made(self) -> list[tuple[int, int]]:
+        """Of each strip the rows of what is between that it makes: first, and behind the last."""
+        height, most = self.behind.layer.window.output[0], self.behind.layer.window.input[0]
+        ends = [min(height, (n + 1) * self.rows) for n in range(self.count)]
+        until = [min(most, end * self.stride + self.kept - self.above) for end in ends]
+        return list(zip([0, *until], until, strict=False))
+
+    @property
+    def gap(self) -> int:
+        """In front of the strip, where the second's rows begin that are written over it: they reach
+        neither what it still reads nor what the next strip needs."""
+        if not self.is_added:
+            return 0
+        layer = self.behind.layer
+        window = layer.window
+        strip = replace(
+            window, begin=(0, window.begin[1]), end=(0, window.end[1]),
+            input=(self.held, window.input[1]), output=(self.rows, window.output[1]),
+        )  # fmt: skip
+        x = replace(layer.x, shape=(*layer.x.shape[:2], *strip.input))
+        distance = Tiles(replace(layer, window=strip, x=x), self.behind.is_shared).distance()
+        over = self.rows * (self.written - self.stride * self.row_bytes)
+        return -(-max(0, distance, over) // 16) * 16
+
+    @property
+    def work(self) -> int:
+        return -(-(self.gap + self.held * self.row_bytes) // 16) * 16
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.work + max(self.before.scratch_bytes, self.behind.scratch_bytes)
+
+    @property
+    def distance(self) -> int:
+        """As `InPlace` has it: a strip's rows are written when those of what is between are made,
+        and added element by element."""
+        layer = self.before.layer
+        window, read = layer.window, layer.window.input[1] * layer.x.shape[1]
+        distance = 0 if self.is_added else -layer.x.bytes
+        for strip, (_, until) in enumerate(self._made()[:-1]):
+            row = max(0, until * window.strides[0] - window.begin[0])
+            lowest = min(read * row, layer.x.bytes)
+            end = (strip + 1) * self.rows * self.written
+            distance = max(distance, end - (min(lowest, end) if self.is_added else lowest))
+        return distance
+
+    @property
+    def cycles(self) -> float:
+        cycles = float(self.count * (_STRIP_CYCLES + self.kept * self.row_bytes // 2))
+        height = self.behind.layer.window.output[0]
+        ends = [(n, min(height, n + self.rows)) for n in range(0, height, self.rows)]
+        for kernel, strips in ((self.before, self._made()), (self.behind, ends)):
+            # Tiles of three outputs begin anew with each strip.
+            columns = kernel.layer.window.output[1]
+            tiles = sum(-(-(end - begin) * columns // 3) for begin, end in strips)
+            more = 1.0 if kernel.is_shared else max(1.0, tiles / kernel.tiles.count)
+            cycles += convolution.assemble(kernel).cycles * more
+        return cycles
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A convolution with the one that alone reads it, and with their sum with its input."""
+    before = _kernel(read(node), node)
+    found = followed(view, node) if before is not None else None
+    if before is None or found is None:
+        return ""
+    part = found[1]
+    *_, last = part.nodes
+    second = layer_of(view, last, node.target)
+    behind = _kernel(found[0], second)
+    if behind is None:
+        return ""
+    sum_ = _sum(view, node, second)
+    strips = Strips.of(before, behind, sum_ is not None)
+    if strips is None or strips.scratch_bytes >= behind.layer.x.bytes:
+        return ""
+    if sum_ is not None:
+        part = view.part([*part.node_ids, sum_.layer.node.id])
+    return [_proposal(part, strips, sum_)]
+
+
+def _kernel(layer: Convolution | str, node: Layer) -> Kernel | None:
+    """The quickest that computes some rows of a layer."""
+    if isinstance(layer, str) or layer.is_depthwise or convolution.refusal(layer, node):
+        return None
+    kernels = [Kernel(layer, is_wide, is_of_rows=True) for is_wide in (False, True)]
+    if not SharedGather.refusal(layer):
+        kernels.insert(0, Kernel(layer, is_shared=True, is_of_rows=True))
+    return next((kernel for kernel in kernels if not kernel.product.refusal()), None)
+
+
+def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
+    assert view.whole is not None
+    edge, x = second.output.edge, first.input(0)
+    readers = view.whole.topology.consumers[edge]
+    if len(readers) != 1 or edge in view.whole.outputs or readers[0] not in view.node_ids:
+        return None
+    layer = layer_of(view, view.node(readers[0]), first.target)
+    if label(layer.domain, layer.op) not in elementwise.OPERATORS:
+        return None
+    edges = [operand.edge for operand in layer.inputs if operand is not None]
+    # Words of eight elements are added: a row of the output has whole ones.
+    if {*edges} != {edge, x.edge} or x.type.shape[1] * x.type.shape[-1] % 8:
+        return None
+    scaling = None if elementwise.refusal(layer) else elementwise.solve(layer.domain, layer.call)
+    if scaling is None:
+        return None
+    types = [layer.input(k).type for k in (0, 1)]
+    code = elementwise.assemble(types, layer.output.type, scaling.shift)
+    return Sum(layer, scaling, code, edges[0] == x.edge)
+
+
+def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
+    kernels = (strips.before, strips.behind)
+    assembled = [convolution.assemble(kernel) for kernel in kernels]
+    stems = [_stem(*pair) for pair in zip(kernels, assembled, strict=True)]
+    streams = [np.concatenate([convolution.numbers(k), k.product.pack()]) for k in kernels]
+    constants = [Constant("weights", streams[0]), Constant("more_weights", streams[1])]
+    code = {stem: one.bytes for stem, one in zip(stems, assembled, strict=True)}
+    title = " + ".join("conv{}x{}".format(*kernel.layer.window.kernel) for kernel in kernels)
+    if sum_ is not None:
+        constants.append(_constants(strips, sum_))
+        code[f"{sum_.stem} {sum_.code.digest}"] = sum_.code.bytes
+        title += f" + {sum_.layer.op.lower()}"
+    stem = "_".join(("conv_conv", *([sum_.layer.op.lower()] if sum_ else []), "strips_dsp"))
+    body = _body(strips, sum_, stems)
+    price = Price(
+        Costs(
+            sum(k.layer.pixels * k.product.filters * k.layer.weights[0].size for k in kernels),
+            cycles=round(strips.cycles + (sum_.code.cycles if sum_ else 0)),
+            flash=sum(constant.value.nbytes for constant in constants),
+        ),
+        {**code, body: _CODE_BYTES},
+        strips.scratch_bytes,
+        (InPlace(0, 0, strips.distance),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        helpers = [_function(*of) for of in zip(kernels, assembled, stems, strict=True)]
+        if sum_ is not None:
+            helpers.append(elementwise.function(sum_.layer, sum_.stem, sum_.code))
+        once = tuple(dict.fromkeys(helpers))
+        return (workload(layers[0], stem, body, tuple(constants), price, once),)
+
+    replacement = fused(part, "ConvolutionStrips")
+    return Proposal(part, price, make, replacement, CHANNELS_LAST, f"{title} in strips")
+
+
+def _stem(kernel: Kernel, code: Assembly) -> str:
+    """A name that functions of different code do not share."""
+    rows, columns = kernel.layer.window.kernel
+    return f"conv{rows}x{columns}_rows_{code.digest[:8]}_dsp"
+
+
+def _function(kernel: Kernel, code: Assembly, stem: str) -> CFunction:
+    layer = kernel.layer
+    parameters = (
+        Parameter(f"const {layer.x.dtype.c_type} *", "x"),
+        Parameter(f"{layer.y.dtype.c_type} *", "y"),
+        Parameter("const uint32_t *", "weights"), Parameter("uint8_t *", "scratch"),
+    )  # fmt: skip
+    return CFunction(stem, parameters, "{\n" + statement(code, *(p.name for p in parameters)) + "}")
+
+
+def _constants(strips: Strips, sum_: Sum) -> Constant:
+    """For a strip, and for the last one where that has fewer rows."""
+    height = strips.behind.layer.window.output[0]
+    rows = dict.fromkeys((strips.rows, height - (strips.count - 1) * strips.rows))
+    sets = [elementwise.constants_of(sum_.scaling, n * strips.written).value for n in rows]
+    return Constant("constants", np.concatenate(sets))
+
+
+def _body(strips: Strips, sum_: Sum | None, stems: Sequence[str]) -> str:
+    before, behind = strips.before.layer, strips.behind.layer
+    row, moved, step = strips.row_bytes, strips.rows * strips.stride, before.window.strides[0]
+    return depthwise.KIT.render(
+        "convolution_strips.c.j2",
+        strips=strips, row=row, written=strips.written, before=stems[0], behind=stems[1],
+        sum=sum_, into=before.x.dtype.c_type, middle=behind.x.dtype.c_type,
+        convolved=behind.y.dtype.c_type,
+        out_of=(sum_.layer.output.type if sum_ else behind.y).dtype.c_type,
+        height=behind.window.output[0], between=behind.window.input[0],
+        wanted=_sum_of(strips.stride, "last", strips.kept - strips.above),
+        made=[_sum_of(step, name, -before.window.begin[0]) for name in ("made", "until")],
+        range=[_sum_of(strips.stride, name, -strips.above) for name in ("first", "last")],
+        read=step * before.window.input[1] * before.x.shape[1],
+        move="memcpy" if strips.kept <= moved else "memmove", moved=moved,
+    )  # fmt: skip
+
+
+def _sum_of(factor: int, name: str, addend: int) -> str:
+    """C of a multiple of a variable and a number."""
+    multiple = name if factor == 1 else f"{factor} * {name}"
+    return f"{multiple} {'-' if addend < 0 else '+'} {abs(addend)}" if addend else multiple

@@ -1,0 +1,38 @@
+"""ArmDsp's convolutions in strips on the cores: the oracle's bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arm_dsp_strips_cases import TAKEN, model
+from quantized_layers import extremes
+from sampling import first
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.validating import validate
+from mcu_deploy.backends.ArmDsp.kernels import convolution, convolution_strips, winograd
+from mcu_deploy.options import Options
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+
+@pytest.mark.parametrize(
+    ("board", "small"),
+    first(
+        [("mps2-an386", 2000), ("mps2-an386", 0), ("mps2-an386", 8192), ("mps2-an500", 2000),
+         ("mps2-an505", 2000)]
+    ),
+)  # fmt: skip
+def test_every_block_gives_the_bits_of_the_oracle(
+    monkeypatch: pytest.MonkeyPatch, board: str, small: int, tmp_path: Path
+) -> None:
+    for alone in (convolution, winograd):
+        monkeypatch.setattr(alone, "propose", lambda view, layer: "")
+    monkeypatch.setattr(convolution_strips, "_STRIP_BYTES", small)
+    path = model(TAKEN, tmp_path / "blocks.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    built = build(path, board, tmp_path / "build", options=options)
+    layers = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
+    assert [layer.op for layer in layers] == ["ConvolutionStrips"] * len(TAKEN)
+    assert validate(built.directory, extremes(path)).passed
