@@ -1,15 +1,27 @@
 """The networks whose generated C is committed, and what they are compiled with.
 
 kws is the package's example. The small ones, written by `make golden` beside their C, show what it
-does not have: float layers, a residual sum, a state, a second pool, a partition.
+does not have: float layers, a residual sum, a state, a second pool, a partition. All these are
+CpuRef's; of ArmDsp there is a layer of each family of kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import arm_dsp_cases
+import arm_dsp_convolutions
+import arm_dsp_dense_cases
+import arm_dsp_depthwise_cases
+import arm_dsp_pool_cases
+import arm_dsp_sum_cases
+import arm_dsp_table_cases
+import arm_dsp_winograd_cases
 import numpy as np
 import onnx
 from branchy import residual
@@ -34,6 +46,7 @@ class Net:
     model: Callable[[], onnx.ModelProto] | None
     options: Options = field(default_factory=Options)
     boards: tuple[str, ...] = BOARDS
+    backends: tuple[str, ...] = ("CpuRef",)
 
     @property
     def path(self) -> Path:
@@ -41,7 +54,7 @@ class Net:
 
     def sources(self, board: str) -> Mapping[str, bytes]:
         """The generated header and source, without the weights, by the name they are kept under."""
-        options = replace(self.options, backends=("CpuRef",))
+        options = replace(self.options, backends=self.backends)
         made = compile_model(self.path, load_board(board), name=self.name, options=options)
         files = made.sources.files
         return {
@@ -70,6 +83,19 @@ def float_layers() -> onnx.ModelProto:
     )
 
 
+def _of_arm_dsp(
+    family: str, module: ModuleType, cases: Sequence[Any], goal: str = "balanced"
+) -> Net:
+    """Layers of the kernels' tests."""
+
+    def model() -> onnx.ModelProto:
+        with tempfile.TemporaryDirectory() as folder:
+            return onnx.load(module.model(cases, Path(folder) / "model.onnx"))
+
+    model.__name__ = name = f"dsp_{family}"
+    return Net(name, model, Options(optimize_for=goal), ("mps2-an386",), ("ArmDsp", "CpuRef"))
+
+
 NETS = (
     Net("kws", None),
     Net("float_layers", float_layers),
@@ -94,6 +120,15 @@ NETS = (
             )
         ),
     ),
+    _of_arm_dsp("pointwise", arm_dsp_cases, [arm_dsp_cases.Case(8, 8, 4, 3)]),
+    _of_arm_dsp("chain", arm_dsp_cases, [arm_dsp_cases.Case(8, 8, 5, 4, 1)]),
+    _of_arm_dsp("convolution", arm_dsp_convolutions, [arm_dsp_convolutions.TAKEN[2]]),
+    _of_arm_dsp("depthwise", arm_dsp_convolutions, [arm_dsp_depthwise_cases.TAKEN[0]]),
+    _of_arm_dsp("winograd", arm_dsp_convolutions, [arm_dsp_winograd_cases.TAKEN[2]], "speed"),
+    _of_arm_dsp("dense", arm_dsp_dense_cases, [arm_dsp_dense_cases.SMALL]),
+    _of_arm_dsp("pools", arm_dsp_pool_cases, [arm_dsp_pool_cases.LARGEST, arm_dsp_pool_cases.EVEN]),
+    _of_arm_dsp("sum", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[1]]),
+    _of_arm_dsp("table", arm_dsp_table_cases, [arm_dsp_table_cases.TAKEN[1]]),
 )
 
 

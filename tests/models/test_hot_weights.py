@@ -87,8 +87,16 @@ def _compile(models_dir: Path, board: str, options: Options) -> tuple[Network, s
 
 CASES = [
     pytest.param(Options(pools=PoolRequests(hot_weights=3000)), id="incbin"),
-    pytest.param(Options(pools=PoolRequests(hot_weights=3000), weights="array"), id="array"),
-    pytest.param(Options(pools=PoolRequests(hot_weights=3000), memory="mru"), id="mru"),
+    pytest.param(
+        Options(pools=PoolRequests(hot_weights=3000), weights="array"),
+        id="array",
+        marks=pytest.mark.matrix,
+    ),
+    pytest.param(
+        Options(pools=PoolRequests(hot_weights=3000), memory="mru"),
+        id="mru",
+        marks=pytest.mark.matrix,
+    ),
     pytest.param(Options(pools=PoolRequests(hot_weights=10**6), memory="compact"), id="all"),
 ]
 

@@ -1,0 +1,222 @@
+/* network_dsp_dense.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  layers, SHA-256
+ *                 aeec470440dd992f9c812afb573edd862066cb48cedf7b8e6ab3396a42837151
+ *   constants     924 bytes, as a file: SHA-256
+ *                 bf6f015d8ca729466bd2eb1630936b0262dc126abf85b16d2e362af893139096
+ *   workspace     176 bytes
+ *   layers        3 with 768 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_dense, at the end. To compile this file
+ * by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_dense -I path/to/crt/include -c network_dsp_dense.c -o \
+ *       network_dsp_dense.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *       64     64  input       1  int8
+ *        0    156      1       1  scratch of dense_1
+ *      160     12      1       2  quantizelinear_6_13
+ *        0     12      2  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_dense.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_dense_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_dense_weights, %object\n"
+        ".size _mcu_dsp_dense_weights, 924\n"
+        "_mcu_dsp_dense_weights:\n"
+        ".incbin \"network_dsp_dense.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)            \
+    extern const type name[elements];                                \
+    __asm__(".set " #name ", _mcu_dsp_dense_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                             \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_dense_slice_64_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 64; i0++) {
+        *y++ = x[i0];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x, int8_t *y, const uint32_t *weights,
+                                         uint8_t *scratch) {
+    __asm__ volatile(
+        "vmov s2, %0; vmov s3, %1; vmov s0, %3; mov lr, %2; ldmia lr!, {r0-r2}; vmov r12, s0\n"
+        "add r12, r12, r0; vmov s1, r12; vmov r4, s3; add r5, r4, r2; adr.w r6, 1f\n"
+        "add r6, r6, r1; orr r6, r6, #1; vmov s5, lr\n"
+        "3:\n"
+        "vmov r11, s2; vmov r12, s0; vmov lr, s1\n"
+        "4:\n"
+        "ldmia r11!, {r0, r1}; sxtb16 r2, r0, ror #8; sxtb16 r3, r1, ror #8; sxtb16 r0, r0\n"
+        "sxtb16 r1, r1; stmia r12!, {r0-r3}; cmp r12, lr; bne 4b; stmia r12, {r4-r10}\n"
+        "vmov lr, s5; vmov r12, s0; ldmia lr!, {r0-r3}; bx r6\n"
+        "1:\n"
+        "5:\n"
+        "ldmia r12!, {r4-r7}; ldmia lr!, {r8-r11}; smlad r1, r8, r4, r1; smlad r1, r9, r5, r1\n"
+        "smlad r1, r10, r6, r1; smlad r1, r11, r7, r1; sxtb16 r8, r8; sxtb16 r9, r9\n"
+        "sxtb16 r10, r10; sxtb16 r11, r11; smlad r0, r8, r4, r0; smlad r0, r9, r5, r0\n"
+        "smlad r0, r10, r6, r0; smlad r0, r11, r7, r0; ldmia lr!, {r8-r11}\n"
+        "smlad r3, r8, r4, r3; smlad r3, r9, r5, r3; smlad r3, r10, r6, r3\n"
+        "smlad r3, r11, r7, r3; sxtb16 r8, r8; sxtb16 r9, r9; sxtb16 r10, r10\n"
+        "sxtb16 r11, r11; smlad r2, r8, r4, r2; smlad r2, r9, r5, r2; smlad r2, r10, r6, r2\n"
+        "smlad r2, r11, r7, r2; vmov r4, s1; cmp r12, r4; bne 5b; sub r1, r1, r0\n"
+        "sub r3, r3, r2; ldmia lr!, {r4-r11}; cbz r4, 6f; smmla r0, r0, r4, r5\n"
+        "smmla r1, r1, r6, r7; smmla r2, r2, r8, r9; smmla r3, r3, r10, r11\n"
+        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #12; ssat r2, #8, r2, asr #4\n"
+        "ssat r3, #8, r3, asr #12\n"
+        "7:\n"
+        "ldmia r12, {r4-r6}; strb r0, [r4], #4; cmp r4, r5; strb r1, [r4, #-3]\n"
+        "strb r2, [r4, #-2]; strb r3, [r4, #-1]; str r4, [r12]; beq 2f; vmov r12, s0\n"
+        "ldmia lr!, {r0-r3}; bx r6\n"
+        "6:\n"
+        "vmov d4, r5, r6; vmov d5, r7, r8; vmov d6, r0, r1; vmov d7, r2, r3\n"
+        "vcvt.f32.s32 s12, s12; vcvt.f32.s32 s13, s13; vcvt.f32.s32 s14, s14\n"
+        "vcvt.f32.s32 s15, s15; vmul.f32 s12, s12, s8; vmul.f32 s13, s13, s9\n"
+        "vmul.f32 s14, s14, s10; vmul.f32 s15, s15, s11; vcvtr.s32.f32 s12, s12\n"
+        "vcvtr.s32.f32 s13, s13; vcvtr.s32.f32 s14, s14; vcvtr.s32.f32 s15, s15\n"
+        "vmov r0, r1, d6; vmov r2, r3, d7; sub r0, r0, #5; ssat r0, #8, r0; sub r1, r1, #5\n"
+        "ssat r1, #8, r1; sub r2, r2, #5; ssat r2, #8, r2; sub r3, r3, #5; ssat r3, #8, r3\n"
+        "b 7b\n"
+        "2:\n"
+        : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_dense_concat_12_int8(const int8_t *x0, int8_t *y) {
+    memcpy(y, x0, 12);
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_dense_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* slice_1: Slice, slice_0_2: int8[64] -> int8[64] */
+    int8_t *const int8 = (int8_t *)(ws + 64);
+    int8_t *const slice_1 = (int8_t *)(ws + 64);
+    MCU_LAYER(0, _mcu_dsp_dense_slice_64_int8(int8, slice_1));
+
+    /* dense_1: Gemm, gemm_5_11 (5 nodes): int8[1,64] -> int8[1,12]; 768 MACs */
+    int8_t *const dense_1 = (int8_t *)(ws + 160);
+    uint8_t *const dense_1_scratch = (uint8_t *)(ws + 0);
+    MCU_LAYER(1, _mcu_dsp_dense_dense_dsp(slice_1, dense_1, _mcu_dsp_dense_dense_1_weights,
+                                          dense_1_scratch));
+
+    /* concat_1: Concat, Concat_8: int8[12] -> int8[12] */
+    int8_t *const concat_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_dense_concat_12_int8(dense_1, concat_1));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_dense_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                       void *out_ret_value, void *out_ret_tcode,
+                                       void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_dense;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_dense_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_dense_input0_shape[1] = {64};
+static const mcu_tensor_info_t _mcu_dsp_dense_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_dsp_dense_input0_shape,
+        .place = {64, 0, 64},
+        .scale = 1.0e+0F,
+        .zero_point = 3,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_dense_output0_shape[1] = {12};
+static const mcu_tensor_info_t _mcu_dsp_dense_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_dsp_dense_output0_shape,
+        .place = {0, 0, 12},
+        .scale = 3.2e+2F,
+        .zero_point = -5,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_dense_regions[3] = {
+    {64,  0, 64}, /* 0 */
+    {160, 0, 12}, /* 1 */
+    {0,   0, 12}, /* 2 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_dense_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_dense = {
+    .run_func = _mcu_dsp_dense_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_DENSE_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_DENSE_WORKSPACE_ALIGNMENT,
+    .num_layers = 3,
+    .name = "dsp_dense",
+    .inputs = _mcu_dsp_dense_inputs,
+    .outputs = _mcu_dsp_dense_outputs,
+    .layers = _mcu_dsp_dense_layer_infos,
+    .layer_outputs = _mcu_dsp_dense_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};

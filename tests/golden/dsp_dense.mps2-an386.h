@@ -1,0 +1,70 @@
+/* network_dsp_dense.h: for programs that run the network, made by mcu-deploy.
+ *
+ *   source model  layers, SHA-256
+ *                 aeec470440dd992f9c812afb573edd862066cb48cedf7b8e6ab3396a42837151
+ *   constants     924 bytes, as a file: SHA-256
+ *                 bf6f015d8ca729466bd2eb1630936b0262dc126abf85b16d2e362af893139096
+ *   workspace     176 bytes
+ *   layers        3 with 768 multiply-accumulates
+ *
+ * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
+ *   0: int8: int8_t[64], 64 bytes
+ *      real value = 1 * (q - 3)
+ * Outputs:
+ *   0: int8_y: int8_t[12], 12 bytes
+ *      real value = 320 * (q + 5)
+ *
+ * Tensors are compact and row-major: the last index runs fastest.
+ */
+#ifndef MCU_NETWORK_DSP_DENSE_H
+#define MCU_NETWORK_DSP_DENSE_H
+
+#include "mcu/runtime.h"
+
+#if MCU_MODEL_ABI_VERSION != 3
+#error "network_dsp_dense is for ABI 3 of mcu/model.h: build it again"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What each instance needs in RAM for its tensors, in bytes, and how that block must be aligned:
+ *     MCU_ALIGNED(MCU_DSP_DENSE_WORKSPACE_ALIGNMENT)
+ *     static uint8_t workspace[MCU_DSP_DENSE_WORKSPACE_SIZE];
+ * For an array of your own, which may be larger, behind its definition:
+ *     MCU_DSP_DENSE_CHECK_WORKSPACE(array);
+ * For the arena of mcu_run, as crt/arena/arena.c is compiled:
+ *     MCU_DSP_DENSE_CHECK_ARENA(MCU_ARENA_NUM_PAGES, MCU_ARENA_PAGE_SIZE_LOG2); */
+#define MCU_DSP_DENSE_WORKSPACE_SIZE      176U
+#define MCU_DSP_DENSE_WORKSPACE_ALIGNMENT 16U
+/* clang-format off */
+#define MCU_DSP_DENSE_CHECK_WORKSPACE(array) \
+    MCU_STATIC_ASSERT(sizeof(array) >= MCU_DSP_DENSE_WORKSPACE_SIZE, \
+                      array##_is_too_small_for_dsp_dense)
+#define MCU_DSP_DENSE_ARENA_PAGES(page_size_log2) \
+    ((MCU_DSP_DENSE_WORKSPACE_SIZE + (1UL << (page_size_log2)) - 1UL) >> (page_size_log2))
+#define MCU_DSP_DENSE_CHECK_ARENA(num_pages, page_size_log2) \
+    MCU_STATIC_ASSERT((num_pages) >= MCU_DSP_DENSE_ARENA_PAGES(page_size_log2), \
+                      the_arena_is_too_small_for_dsp_dense)
+/* clang-format on */
+
+/* Inputs and outputs: the bytes of each and, where it is quantized as a whole, its scale and zero
+ * point: real value = scale * (q - zero point). */
+#define MCU_DSP_DENSE_INPUT_0_BYTES       64U
+#define MCU_DSP_DENSE_INPUT_0_SCALE       1.0e+0F
+#define MCU_DSP_DENSE_INPUT_0_ZERO_POINT  3
+#define MCU_DSP_DENSE_OUTPUT_0_BYTES      12U
+#define MCU_DSP_DENSE_OUTPUT_0_SCALE      3.2e+2F
+#define MCU_DSP_DENSE_OUTPUT_0_ZERO_POINT (-5)
+
+/* The model, for mcu_instance_init and mcu_run. */
+#define mcu_network_dsp_dense (&_mcu_network_dsp_dense)
+
+extern const mcu_model_t _mcu_network_dsp_dense;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MCU_NETWORK_DSP_DENSE_H */

@@ -1,0 +1,256 @@
+/* network_dsp_pointwise.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  convolutions, SHA-256
+ *                 3e1c78589db033162381de58c2192af045851a44a58dca6b747b7c7988f29cdd
+ *   constants     160 bytes, as a file: SHA-256
+ *                 a70acc358998a783b696a7a5b240b614466e63a940cfc11ec53b6dede0175f93
+ *   workspace     192 bytes
+ *   layers        5 with 768 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_pointwise, at the end. To compile this
+ * file by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_pointwise -I path/to/crt/include -c network_dsp_pointwise.c -o \
+ *       network_dsp_pointwise.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0     96  input       1  int8
+ *       96     96      1       3  x0
+ *        0     88      2       2  scratch of conv_1
+ *        0     96      3       4  p0
+ *       96     96      4  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_pointwise.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_pointwise_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_pointwise_weights, %object\n"
+        ".size _mcu_dsp_pointwise_weights, 160\n"
+        "_mcu_dsp_pointwise_weights:\n"
+        ".incbin \"network_dsp_pointwise.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)                \
+    extern const type name[elements];                                    \
+    __asm__(".set " #name ", _mcu_dsp_pointwise_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                                 \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_pointwise_conv_1_weights, uint32_t, 40, 0, 160);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_pointwise_slice_96_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 96; i0++) {
+        *y++ = x[i0];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 12; i0++) {
+        for (int32_t i1 = 0; i1 < 8; i1++) {
+            *y++ = x[i0 + i1 * 12];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x, int8_t *y,
+                                                   const uint32_t *weights, uint8_t *scratch) {
+    __asm__ volatile(
+        "add r12, %3, #48; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #8\n"
+        "vmov d7, %1, r4; mov r4, #4; str r4, [r12, #8]\n"
+        "1:\n"
+        "sub lr, r12, #48; ldr r12, [r12, #0]; ldrd r0, r3, [r12, #0]; ldrd r1, r4, [r12, #8]\n"
+        "ldrd r2, r5, [r12, #16]; sxtb16 r6, r0, ror #8; sxtb16 r7, r1, ror #8\n"
+        "sxtb16 r8, r2, ror #8; sxtb16 r9, r3, ror #8; sxtb16 r10, r4, ror #8\n"
+        "sxtb16 r11, r5, ror #8; sxtb16 r0, r0; sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3\n"
+        "sxtb16 r4, r4; sxtb16 r5, r5; stmia lr!, {r0-r11}; mov r12, lr; ldr lr, [r12, #4]\n"
+        "5:\n"
+        "sub r12, r12, #48; ldmia lr!, {r2, r5}; ldmia lr!, {r9, r10, r11}\n"
+        "ldmia r12!, {r6-r8}; smlad r3, r9, r6, r5; smlad r4, r9, r7, r5\n"
+        "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r2; smlad r1, r9, r7, r2\n"
+        "smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}; smlad r3, r10, r6, r3\n"
+        "smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0\n"
+        "smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; ldmia r12!, {r6-r8}\n"
+        "smlad r3, r11, r6, r3; smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
+        "ldr r9, [lr], #4; ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
+        "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0; smlad r1, r9, r7, r1\n"
+        "smlad r2, r9, r8, r2; sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2\n"
+        "ldmia lr!, {r6-r9}; cbz r6, 2f; smmla r0, r0, r6, r7; smmla r1, r1, r6, r7\n"
+        "smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4\n"
+        "ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9; smmla r4, r4, r8, r9\n"
+        "smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12\n"
+        "ssat r5, #8, r5, asr #12\n"
+        "3:\n"
+        "vmov r6, r7, d7; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
+        "strh r0, [r6], #2; strh r1, [r6, #6]; strh r2, [r6, #14]; vmov s14, r6; cmp r6, r7\n"
+        "bne 5b; b 4f\n"
+        "2:\n"
+        "vmov d3, r7, r8; vmov d0, r0, r1; vmov d1, r2, r3; vmov d2, r4, r5\n"
+        "vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2; vcvt.f32.s32 s3, s3\n"
+        "vcvt.f32.s32 s4, s4; vcvt.f32.s32 s5, s5; vmul.f32 s0, s0, s6; vmul.f32 s1, s1, s6\n"
+        "vmul.f32 s2, s2, s6; vmul.f32 s3, s3, s7; vmul.f32 s4, s4, s7; vmul.f32 s5, s5, s7\n"
+        "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2\n"
+        "vcvtr.s32.f32 s3, s3; vcvtr.s32.f32 s4, s4; vcvtr.s32.f32 s5, s5; vmov r0, r1, d0\n"
+        "vmov r2, r3, d1; vmov r4, r5, d2; qadd r0, r0, r9; ssat r0, #8, r0; qadd r1, r1, r9\n"
+        "ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9; ssat r3, #8, r3\n"
+        "qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5; b 3b\n"
+        "4:\n"
+        "ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14; subs r0, r0, #1\n"
+        "str r0, [r12, #8]; beq 6f; add r4, r4, #24; add r1, r1, #16; add r2, r1, #8\n"
+        "vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"
+        "6:\n"
+        : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_pointwise_reorder_8x12_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 8; i0++) {
+        for (int32_t i1 = 0; i1 < 12; i1++) {
+            *y++ = x[i0 + i1 * 8];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_pointwise_concat_96_int8(const int8_t *x0, int8_t *y) {
+    memcpy(y, x0, 96);
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_pointwise_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* slice_1: Slice, Slice_0: int8[96] -> int8[96] */
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(0, _mcu_dsp_pointwise_slice_96_int8(int8, slice_1));
+
+    /* reshape_1_reorder: Reorder, x0 reordered: int8[1,8,4,3] -> int8[1,8,4,3] NHWC */
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 96);
+    MCU_LAYER(1, _mcu_dsp_pointwise_reorder_12x8_int8(slice_1, reshape_1_reorder));
+
+    /* conv_1: Conv, p0 (5 nodes): int8[1,8,4,3] NHWC -> int8[1,8,4,3] NHWC; 768 MACs */
+    int8_t *const conv_1 = (int8_t *)(ws + 96);
+    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_pointwise_conv1x1_8x8_dsp(
+        reshape_1_reorder, conv_1, _mcu_dsp_pointwise_conv_1_weights, conv_1_scratch));
+
+    /* conv_1_reorder: Reorder, p0 reordered: int8[1,8,4,3] NHWC -> int8[1,8,4,3] */
+    int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_dsp_pointwise_reorder_8x12_int8(conv_1, conv_1_reorder));
+
+    /* concat_1: Concat, Concat_8: int8[96] -> int8[96] */
+    int8_t *const concat_1 = (int8_t *)(ws + 96);
+    MCU_LAYER(4, _mcu_dsp_pointwise_concat_96_int8(conv_1_reorder, concat_1));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_pointwise_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                           void *out_ret_value, void *out_ret_tcode,
+                                           void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_pointwise;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_pointwise_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_pointwise_input0_shape[1] = {96};
+static const mcu_tensor_info_t _mcu_dsp_pointwise_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_dsp_pointwise_input0_shape,
+        .place = {0, 0, 96},
+        .scale = 1.0e+0F,
+        .zero_point = 3,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_pointwise_output0_shape[1] = {96};
+static const mcu_tensor_info_t _mcu_dsp_pointwise_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_dsp_pointwise_output0_shape,
+        .place = {96, 0, 96},
+        .scale = 1.13137085e+2F,
+        .zero_point = -5,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_pointwise_regions[5] = {
+    {0,  0, 96}, /* 0 */
+    {96, 0, 96}, /* 1 */
+    {96, 0, 96}, /* 2 */
+    {0,  0, 96}, /* 3 */
+    {96, 0, 96}, /* 4 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_pointwise_layer_infos[5] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_pointwise = {
+    .run_func = _mcu_dsp_pointwise_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_POINTWISE_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_POINTWISE_WORKSPACE_ALIGNMENT,
+    .num_layers = 5,
+    .name = "dsp_pointwise",
+    .inputs = _mcu_dsp_pointwise_inputs,
+    .outputs = _mcu_dsp_pointwise_outputs,
+    .layers = _mcu_dsp_pointwise_layer_infos,
+    .layer_outputs = _mcu_dsp_pointwise_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};

@@ -1,0 +1,210 @@
+/* network_dsp_sum.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  layers, SHA-256
+ *                 94221178e75eedca4117d6abbe096e5c706f5249cb95c1b55f50a8710567990f
+ *   constants     16 bytes, as a file: SHA-256
+ *                 8bf5ee4c2e57637d53f483d1e3390094b84b15cd1a450dff6ad8fa6cb93b9b98
+ *   workspace     32 bytes
+ *   layers        4 with 0 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_sum, at the end. To compile this file by
+ * hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_sum -I path/to/crt/include -c network_dsp_sum.c -o network_dsp_sum.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0     16  input       2  int8
+ *       16      8      0       3  slice_0_2
+ *        0      8      3  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_sum.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_sum_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_sum_weights, %object\n"
+        ".size _mcu_dsp_sum_weights, 16\n"
+        "_mcu_dsp_sum_weights:\n"
+        ".incbin \"network_dsp_sum.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)          \
+    extern const type name[elements];                              \
+    __asm__(".set " #name ", _mcu_dsp_sum_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                           \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_sum_add_1_constants, int32_t, 4, 0, 16);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_sum_slice_8_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 8; i0++) {
+        *y++ = x[i0];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_sum_slice_8_int8_2(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 8; i0++) {
+        *y++ = x[i0 + 8];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_sum_add_dsp(const int8_t *a, const int8_t *b, int8_t *y,
+                                     const int32_t *constants) {
+    __asm__ volatile(
+        "vmov s0, %0; vmov s1, %1; vmov s2, %2; mov r3, %3; vmov r0, s0; vmov r1, s1\n"
+        "vmov r2, s2; ldmia r3, {r9-r12}; add r12, r12, r2; vmov s3, r12\n"
+        "mov r12, #4278255360\n"
+        "1:\n"
+        "ldmia r0!, {r3, r4}; ldmia r1!, {r5, r6}; and r7, r12, r3, lsl #8; and r3, r3, r12\n"
+        "and r8, r12, r5, lsl #8; and r5, r5, r12; smlawt lr, r9, r7, r11\n"
+        "smlawt lr, r10, r8, lr; smlawb r7, r9, r7, r11; smlawb r7, r10, r8, r7\n"
+        "smlawt r8, r9, r3, r11; smlawt r8, r10, r5, r8; smlawb r3, r9, r3, r11\n"
+        "smlawb r3, r10, r5, r3; ssat r7, #8, r7, asr #21; ssat lr, #8, lr, asr #21\n"
+        "ssat r3, #8, r3, asr #21; ssat r8, #8, r8, asr #21; bfi r7, r3, #8, #8\n"
+        "bfi lr, r8, #8, #8; pkhbt r7, r7, lr, lsl #16; str r7, [r2], #4\n"
+        "and r7, r12, r4, lsl #8; and r4, r4, r12; and r8, r12, r6, lsl #8; and r6, r6, r12\n"
+        "smlawt lr, r9, r7, r11; smlawt lr, r10, r8, lr; smlawb r7, r9, r7, r11\n"
+        "smlawb r7, r10, r8, r7; smlawt r8, r9, r4, r11; smlawt r8, r10, r6, r8\n"
+        "smlawb r4, r9, r4, r11; smlawb r4, r10, r6, r4; ssat r7, #8, r7, asr #21\n"
+        "ssat lr, #8, lr, asr #21; ssat r4, #8, r4, asr #21; ssat r8, #8, r8, asr #21\n"
+        "bfi r7, r4, #8, #8; bfi lr, r8, #8, #8; pkhbt r7, r7, lr, lsl #16; str r7, [r2], #4\n"
+        "vmov lr, s3; cmp r2, lr; bne 1b\n"
+        : "+r"(a), "+r"(b), "+r"(y), "+r"(constants)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_sum_concat_8_int8(const int8_t *x0, int8_t *y) {
+    memcpy(y, x0, 8);
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_sum_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* slice_1: Slice, slice_0_2: int8[16] -> int8[8] */
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_1 = (int8_t *)(ws + 16);
+    MCU_LAYER(0, _mcu_dsp_sum_slice_8_int8(int8, slice_1));
+
+    /* slice_2: Slice, slice_3_7: int8[16] -> int8[8] */
+    int8_t *const slice_2 = (int8_t *)(ws + 0);
+    MCU_LAYER(1, _mcu_dsp_sum_slice_8_int8_2(int8, slice_2));
+
+    /* add_1: Add, sum0 (4 nodes): int8[1,8], int8[1,8] -> int8[1,8] */
+    int8_t *const add_1 = (int8_t *)(ws + 16);
+    MCU_LAYER(2, _mcu_dsp_sum_add_dsp(slice_1, slice_2, add_1, _mcu_dsp_sum_add_1_constants));
+
+    /* concat_1: Concat, Concat_9: int8[8] -> int8[8] */
+    int8_t *const concat_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_dsp_sum_concat_8_int8(add_1, concat_1));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_sum_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                     void *out_ret_value, void *out_ret_tcode,
+                                     void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_sum;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_sum_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_sum_input0_shape[1] = {16};
+static const mcu_tensor_info_t _mcu_dsp_sum_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_dsp_sum_input0_shape,
+        .place = {0, 0, 16},
+        .scale = 5.0e-2F,
+        .zero_point = 0,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_sum_output0_shape[1] = {8};
+static const mcu_tensor_info_t _mcu_dsp_sum_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_dsp_sum_output0_shape,
+        .place = {0, 0, 8},
+        .scale = 5.0e-2F,
+        .zero_point = 0,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_sum_regions[4] = {
+    {16, 0, 8}, /* 0 */
+    {0,  0, 8}, /* 1 */
+    {16, 0, 8}, /* 2 */
+    {0,  0, 8}, /* 3 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_sum_layer_infos[4] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_sum = {
+    .run_func = _mcu_dsp_sum_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_SUM_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_SUM_WORKSPACE_ALIGNMENT,
+    .num_layers = 4,
+    .name = "dsp_sum",
+    .inputs = _mcu_dsp_sum_inputs,
+    .outputs = _mcu_dsp_sum_outputs,
+    .layers = _mcu_dsp_sum_layer_infos,
+    .layer_outputs = _mcu_dsp_sum_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};

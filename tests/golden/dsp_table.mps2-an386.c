@@ -1,0 +1,201 @@
+/* network_dsp_table.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  layers, SHA-256
+ *                 e57ca2b26ac5d508ffd46d001a1df8ca90724c7d160dbabad3717be1268281c8
+ *   constants     256 bytes, as a file: SHA-256
+ *                 9cd4213925ab83ea8844a5e68da510557d5b00485170de75b41834c0a4208201
+ *   workspace     32 bytes
+ *   layers        3 with 0 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_table, at the end. To compile this file
+ * by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_table -I path/to/crt/include -c network_dsp_table.c -o \
+ *       network_dsp_table.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0      1  input       2  int8
+ *       16      1      2  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_table.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_table_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_table_weights, %object\n"
+        ".size _mcu_dsp_table_weights, 256\n"
+        "_mcu_dsp_table_weights:\n"
+        ".incbin \"network_dsp_table.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)            \
+    extern const type name[elements];                                \
+    __asm__(".set " #name ", _mcu_dsp_table_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                             \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_table_tanh_1_table, uint8_t, 256, 0, 256);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_table_slice_int8(const int8_t *x, int8_t *y) {
+    *y++ = x[0];
+}
+
+MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x, int8_t *y, const uint8_t *table,
+                                         uint32_t elements) {
+    __asm__ volatile(
+        "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
+        "vmov r2, s3; add r12, r1, r3; vmov s0, r12; bic r3, r3, #15; add r12, r1, r3\n"
+        "cmp r1, r12; beq 1f\n"
+        "3:\n"
+        "ldmia r0!, {r4-r7}; uxtb r8, r4; ubfx r9, r4, #8, #8; ubfx r10, r4, #16, #8\n"
+        "lsr r11, r4, #24; ldrb r8, [r2, r8]; ldrb r9, [r2, r9]; ldrb r10, [r2, r10]\n"
+        "ldrb r11, [r2, r11]; orr r8, r8, r9, lsl #8; orr r10, r10, r11, lsl #8\n"
+        "pkhbt r4, r8, r10, lsl #16; uxtb r8, r5; ubfx r9, r5, #8, #8; ubfx r10, r5, #16, #8\n"
+        "lsr r11, r5, #24; ldrb r8, [r2, r8]; ldrb r9, [r2, r9]; ldrb r10, [r2, r10]\n"
+        "ldrb r11, [r2, r11]; orr r8, r8, r9, lsl #8; orr r10, r10, r11, lsl #8\n"
+        "pkhbt r5, r8, r10, lsl #16; uxtb r8, r6; ubfx r9, r6, #8, #8; ubfx r10, r6, #16, #8\n"
+        "lsr r11, r6, #24; ldrb r8, [r2, r8]; ldrb r9, [r2, r9]; ldrb r10, [r2, r10]\n"
+        "ldrb r11, [r2, r11]; orr r8, r8, r9, lsl #8; orr r10, r10, r11, lsl #8\n"
+        "pkhbt r6, r8, r10, lsl #16; uxtb r8, r7; ubfx r9, r7, #8, #8; ubfx r10, r7, #16, #8\n"
+        "lsr r11, r7, #24; ldrb r8, [r2, r8]; ldrb r9, [r2, r9]; ldrb r10, [r2, r10]\n"
+        "ldrb r11, [r2, r11]; orr r8, r8, r9, lsl #8; orr r10, r10, r11, lsl #8\n"
+        "pkhbt r7, r8, r10, lsl #16; stmia r1!, {r4-r7}; cmp r1, r12; bne 3b\n"
+        "1:\n"
+        "vmov r12, s0; cmp r1, r12; beq 2f\n"
+        "4:\n"
+        "ldrb r4, [r0], #1; ldrb r4, [r2, r4]; strb r4, [r1], #1; cmp r1, r12; bne 4b\n"
+        "2:\n"
+        : "+r"(x), "+r"(y), "+r"(table), "+r"(elements)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_table_concat_int8(const int8_t *x0, int8_t *y) {
+    memcpy(y, x0, 1);
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_table_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* slice_1: Slice, slice_0_2: int8[1] -> int8[1] */
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(0, _mcu_dsp_table_slice_int8(int8, slice_1));
+
+    /* tanh_1: Tanh, table0 (3 nodes): int8[1,1] -> int8[1,1] */
+    int8_t *const tanh_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(1, _mcu_dsp_table_table_dsp(slice_1, tanh_1, _mcu_dsp_table_tanh_1_table, 1U));
+
+    /* concat_1: Concat, Concat_6: int8[1] -> int8[1] */
+    int8_t *const concat_1 = (int8_t *)(ws + 16);
+    MCU_LAYER(2, _mcu_dsp_table_concat_int8(tanh_1, concat_1));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_table_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                       void *out_ret_value, void *out_ret_tcode,
+                                       void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_table;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_table_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_table_input0_shape[1] = {1};
+static const mcu_tensor_info_t _mcu_dsp_table_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_dsp_table_input0_shape,
+        .place = {0, 0, 1},
+        .scale = 5.0e-2F,
+        .zero_point = 3,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_table_output0_shape[1] = {1};
+static const mcu_tensor_info_t _mcu_dsp_table_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_dsp_table_output0_shape,
+        .place = {16, 0, 1},
+        .scale = 3.0e-2F,
+        .zero_point = -7,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_table_regions[3] = {
+    {0,  0, 1}, /* 0 */
+    {0,  0, 1}, /* 1 */
+    {16, 0, 1}, /* 2 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_table_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_table = {
+    .run_func = _mcu_dsp_table_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_TABLE_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_TABLE_WORKSPACE_ALIGNMENT,
+    .num_layers = 3,
+    .name = "dsp_table",
+    .inputs = _mcu_dsp_table_inputs,
+    .outputs = _mcu_dsp_table_outputs,
+    .layers = _mcu_dsp_table_layer_infos,
+    .layer_outputs = _mcu_dsp_table_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};
