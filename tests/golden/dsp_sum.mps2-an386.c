@@ -65,8 +65,8 @@ MCU_KERNEL void _mcu_dsp_sum_slice_8_int8_2(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_sum_add_dsp(const int8_t *a, const int8_t *b, int8_t *y,
-                                     const int32_t *constants) {
+MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a, const int8_t *b, int8_t *y,
+                                             const int32_t *constants) {
     __asm__ volatile(
         "vmov s0, %0; vmov s1, %1; vmov s2, %2; mov r3, %3; vmov r0, s0; vmov r1, s1\n"
         "vmov r2, s2; ldmia r3, {r9-r12}; add r12, r12, r2; vmov s3, r12\n"
@@ -114,7 +114,8 @@ static void _mcu_dsp_sum_layers(mcu_instance_t *instance) {
 
     /* add_1: Add, sum0 (4 nodes): int8[1,8], int8[1,8] -> int8[1,8] */
     int8_t *const add_1 = (int8_t *)(ws + 16);
-    MCU_LAYER(2, _mcu_dsp_sum_add_dsp(slice_1, slice_2, add_1, _mcu_dsp_sum_add_1_constants));
+    MCU_LAYER(2, _mcu_dsp_sum_add_int8_21_dsp(slice_1, slice_2, add_1,
+                                              _mcu_dsp_sum_add_1_constants));
 
     /* concat_1: Concat, Concat_9: int8[8] -> int8[8] */
     int8_t *const concat_1 = (int8_t *)(ws + 0);
