@@ -191,6 +191,7 @@ def test_layers_of_a_network(tmp_path: Path) -> None:
     assert 0 < counts.stack_bytes < 1024
 
 
+@pytest.mark.matrix
 @qemu
 @renode
 def test_both_emulators_count_the_same(tmp_path: Path) -> None:
