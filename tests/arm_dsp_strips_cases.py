@@ -64,9 +64,10 @@ class Block:
 
 
 _NONE = (0, 0, 0, 0)
+# As in the image classification model, and its rows are not whole tiles of three.
+BLOCK = Block((16, 12, 32), 16)
 TAKEN = (
-    # As in the image classification model, and its rows are not whole tiles of three.
-    Block((16, 12, 32), 16),
+    BLOCK,
     Block((8, 13, 16), 16, zeros=(3, -7, 9, 20), swapped=True),
     Block((8, 11, 15), 8, zeros=(127, 0, -128, 0), op="Sub"),
     Block((8, 10, 16), 16, kernels=((1, 1), (3, 3)), pads=(_NONE, (1, 1, 1, 1)), op="Sub",

@@ -11,6 +11,7 @@ from sampling import first
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
+from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.options import Options
 
 pytestmark = [
@@ -36,6 +37,18 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, every: int, tmp_pa
         by_size = {layer.macs: counts[layer.name] for layer in mine}
         assert 230_000 < by_size[64 * 40 * 125] <= 293_000
         assert 1_700_000 < by_size[16 * 144 * 1024] <= 1_930_000
+
+
+@pytest.mark.matrix
+def test_numbers_that_are_words_give_the_bits_of_the_oracle(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As in layers of larger images than tests have."""
+    monkeypatch.setattr(convolution, "_are_words", lambda taken: True)
+    path = model([*TAKEN, *SHARED], tmp_path / "shapes.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"))
+    built = build(path, "mps2-an386", tmp_path / "build", options=options)
+    assert validate(built.directory, onnxruntime=False).passed
 
 
 @pytest.mark.parametrize("every", first([2, 1]))

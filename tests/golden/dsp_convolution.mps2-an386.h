@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 4488765474ce8d8c10a79d8412818dfe5b27f8adc022b8bf4d81fc798ba42d58
- *   constants     460 bytes, as a file: SHA-256
- *                 b792f9f81143335af45d48c747444da4f64ccad02dcc81f5c64f8635f07f1290
+ *   constants     388 bytes, as a file: SHA-256
+ *                 eae48e136e947379283385c808621db04f0e37a4196f3db898e687d84f432254
  *   workspace     896 bytes
  *   layers        5 with 7,776 multiply-accumulates
  *

@@ -14,6 +14,7 @@ from sampling import examples
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp, core
+from mcu_deploy.backends.ArmDsp.kernels import convolution as convolutions
 from mcu_deploy.backends.ArmDsp.kernels import winograd
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
@@ -118,3 +119,15 @@ def distance(layer: Convolution, is_shared: bool) -> int:
         read_later = min(lowest(y, x) for tile in tiles[index + 1 :] for y, x in tile)
         found = max(found, written - read_later)
     return found
+
+
+def test_numbers_are_halves_but_for_long_rows(tmp_path: Path) -> None:
+    sizes = []
+    for columns in (500, 600):
+        layer = convolution(Case((64, 2, columns), 2), tmp_path)
+        kernel = convolutions.Kernel(layer)
+        taken = convolutions.numbers(kernel)
+        sizes.append(taken.size)
+        assert taken[0] == kernel.product.tile_bytes
+    assert sizes[0] - 1 == (sizes[1] - 1 + 1) // 2
+    assert np.int32(taken[3]) == -(600 * 64 + 64)  # where the first window begins

@@ -175,7 +175,21 @@ def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
 
 
 def numbers(kernel: Kernel) -> Array:
-    """The layer's numbers, in the order of `_NUMBERS`, behind the bytes of a tile's activations."""
+    """What stands in front of the weights: the bytes of a tile's activations, and the layer's
+    numbers, two in a word where all fit."""
+    taken = _numbers(kernel)
+    if not _are_words(taken):
+        halves = np.append(taken, np.zeros(taken.size % 2, np.int64)) & 0xFFFF
+        taken = halves[::2] | halves[1::2] << 16
+    return (np.append(kernel.product.tile_bytes, taken) & 0xFFFFFFFF).astype(np.uint32)
+
+
+def _are_words(taken: Array) -> bool:
+    return bool((taken != taken.astype(np.int16)).any())
+
+
+def _numbers(kernel: Kernel) -> Array:
+    """In the order of the kernel's names, but for the two that are pointers to the output."""
     layer, gather, tiles = kernel.layer, kernel.gather, kernel.tiles
     window, channels, filters = layer.window, layer.x.shape[1], kernel.product.filters
     pitch = window.input[1] * channels
@@ -216,12 +230,11 @@ def numbers(kernel: Kernel) -> Array:
         "width": window.input[1],
         "span": tiles.span[1],
         "channels": channels,
-        "zeros": zero * 0x01010101,
+        "zeros": (zero * 0x0101 ^ 0x8000) - 0x8000,
         "patch": kernel.patch_bytes,
         "patches": 4 * len(kernel.names) + _SLOTS + kernel.nowhere_bytes,
     }
-    stream = [kernel.product.tile_bytes, *(values.get(name, 0) for name in kernel.names)]
-    return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
+    return np.array([values[name] for name in kernel.names[2:]], np.int64)
 
 
 class _Frame:
@@ -279,12 +292,18 @@ def assemble(kernel: Kernel) -> Assembly:
 
 
 def _begin(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
-    code("ldr r4, [%2], #4", "add r12, %3, r4", "mov lr, r12", "vmov s8, r12", "vmov s9, %3")
-    for at in range(0, len(kernel.names), 8):
-        last = 3 + min(8, len(kernel.names) - at)
-        code(f"ldmia %2!, {{r4-r{last}}}", f"stmia lr!, {{r4-r{last}}}")
-    code("vmov s10, %2", f"ldr r4, {frame('filters')}", "add r4, %1, r4")
-    code(f"str %1, {frame('next')}", f"str r4, {frame('end')}")
+    taken = _numbers(kernel)
+    code("ldr r4, [%2], #4", "add r12, %3, r4", "add lr, r12, #8", "vmov s8, r12", "vmov s9, %3")
+    if _are_words(taken):
+        for at in range(0, taken.size, 8):
+            last = 3 + min(8, taken.size - at)
+            code(f"ldmia %2!, {{r4-r{last}}}", f"stmia lr!, {{r4-r{last}}}")
+    else:
+        code(f"add r6, r12, #{8 + 4 * (taken.size + taken.size % 2)}")
+        with code.repeat((taken.size + 1) // 2):
+            code("ldr r4, [%2], #4", "sxth r5, r4", "asrs r4, r4, #16")
+            code("strd r5, r4, [lr], #8", "cmp lr, r6")
+    code("vmov s10, %2", f"ldr r4, {frame('filters')}", "add r4, %1, r4", "strd %1, r4, [r12]")
     code(f"ldr r4, {frame('source')}", "add r4, %0, r4", f"str r4, {frame('source')}")
     code(f"add r4, r12, #{frame.at('rounds')}", "ldmia r4, {r4, r5}", "vmov d6, r4, r5")
     if kernel.is_of_rows:
@@ -294,7 +313,8 @@ def _begin(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
             code(f"strlo r5, {frame('tile rows')}")
     if kernel.has_patches:
         code(f"ldr r4, {frame('patches')}", f"ldr r7, {frame('patch')}", "add r4, r4, r12")
-        code("add r5, r4, r7", "add r6, r5, r7", "add lr, lr, #24", "stmia lr, {r4-r6}")
+        code("add r5, r4, r7", "add r6, r5, r7")
+        code(f"add lr, r12, #{frame.slots + 24}", "stmia lr, {r4-r6}")
 
 
 def _windows(code: Assembly, kernel: Kernel, frame: _Frame, ready: str, done: str) -> None:
@@ -365,7 +385,8 @@ def _patch(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
     width = kernel.gather.row_bytes // unit
     code("ldr r8, [r3, #24]", f"ldr r4, {frame('down a patch')}", "str r4, [r3]")
     code("str r8, [r3, #12]", f"ldr r10, {frame('patch')}", "add r10, r10, r8", "mov r9, r8")
-    code(f"ldr r4, {frame('zeros')}", "mov r5, r4", "mov r6, r4", "mov r7, r4")
+    code(f"ldr r4, {frame('zeros')}", "pkhbt r4, r4, r4, lsl #16")
+    code("mov r5, r4", "mov r6, r4", "mov r7, r4")
     with code.repeat(kernel.patch_bytes // 16):
         code("stmia r9!, {r4-r7}", "cmp r9, r10")
     nothing = code.label()

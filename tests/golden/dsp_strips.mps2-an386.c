@@ -1,0 +1,469 @@
+/* network_dsp_strips.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  layers, SHA-256
+ *                 3155015ec786e8d1397af80103ab97ffac692a6c315e7f11636cef0dd7b21faa
+ *   constants     5,160 bytes, as a file: SHA-256
+ *                 fa4b7383dca3e3f486a246b1bf8a24d81501053bd8d42968555fb8a2ab6fb635
+ *   workspace     12,288 bytes
+ *   layers        5 with 1,769,472 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_strips, at the end. To compile this file
+ * by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_strips -I path/to/crt/include -c network_dsp_strips.c -o \
+ *       network_dsp_strips.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0   6144  input       1  int8
+ *     6144   6144      1       3  reshape_1_3
+ *        0   2984      2       2  scratch of conv_1
+ *        0   6144      3       4  quantizelinear_14_27
+ *     6144   6144      4  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_strips.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_strips_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_strips_weights, %object\n"
+        ".size _mcu_dsp_strips_weights, 5160\n"
+        "_mcu_dsp_strips_weights:\n"
+        ".incbin \"network_dsp_strips.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)             \
+    extern const type name[elements];                                 \
+    __asm__(".set " #name ", _mcu_dsp_strips_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                              \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_strips_conv_1_weights,      uint32_t, 643,    0, 2572);
+MCU_CONSTANT(_mcu_dsp_strips_conv_1_more_weights, uint32_t, 643, 2572, 2572);
+MCU_CONSTANT(_mcu_dsp_strips_conv_1_constants,    int32_t,    4, 5144,   16);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_strips_slice_6144_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 6144; i0++) {
+        *y++ = x[i0];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 384; i0++) {
+        for (int32_t i1 = 0; i1 < 16; i1++) {
+            *y++ = x[i0 + i1 * 384];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(const int8_t *x, int8_t *y,
+                                                          const uint32_t *weights,
+                                                          uint8_t *scratch) {
+    __asm__ volatile(
+        "ldr r4, [%2], #4; add r12, %3, r4; add lr, r12, #8; vmov s8, r12; vmov s9, %3\n"
+        "add r6, r12, #152\n"
+        "1:\n"
+        "ldr r4, [%2], #4; sxth r5, r4; asrs r4, r4, #16; strd r5, r4, [lr], #8; cmp lr, r6\n"
+        "bne 1b; vmov s10, %2; ldr r4, [r12, #84]; add r4, %1, r4; strd %1, r4, [r12]\n"
+        "ldr r4, [r12, #16]; add r4, %0, r4; str r4, [r12, #16]; add r4, r12, #88\n"
+        "ldmia r4, {r4, r5}; vmov d6, r4, r5; ldrd r4, r5, [%3]; str r4, [r12, #24]\n"
+        "str r5, [r12, #52]; ldr r4, [r12, #144]; ldr r7, [r12, #140]; add r4, r4, r12\n"
+        "add r5, r4, r7; add r6, r5, r7; add lr, r12, #172; stmia lr, {r4-r6}\n"
+        "5:\n"
+        "add r11, r12, #16; ldmia r11, {r0-r7}; cmp r1, r3; it lo; cmplo r2, r4; bhs 2f\n"
+        "mov r9, r0; add r1, r1, r7; add r0, r0, r5; strd r0, r1, [r12, #16]\n"
+        "3:\n"
+        "vmov lr, s9; mov r12, r9; mov r11, r6; mov r10, #3\n"
+        "6:\n"
+        "ldr r0, [r12], #4; ldr r1, [r12, #12]; ldr r2, [r12, #28]; ldr r3, [r12, #44]\n"
+        "ldr r4, [r12, #60]; sxtb16 r5, r0, ror #8; sxtb16 r6, r1, ror #8\n"
+        "sxtb16 r7, r2, ror #8; sxtb16 r8, r3, ror #8; sxtb16 r9, r4, ror #8; sxtb16 r0, r0\n"
+        "sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3; sxtb16 r4, r4; stmia lr!, {r0-r9}\n"
+        "ldr r0, [r12], #4; ldr r1, [r12, #12]; ldr r2, [r12, #28]; ldr r3, [r12, #44]\n"
+        "ldr r4, [r12, #60]; sxtb16 r5, r0, ror #8; sxtb16 r6, r1, ror #8\n"
+        "sxtb16 r7, r2, ror #8; sxtb16 r8, r3, ror #8; sxtb16 r9, r4, ror #8; sxtb16 r0, r0\n"
+        "sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3; sxtb16 r4, r4; stmia lr!, {r0-r9}\n"
+        "ldr r0, [r12], #4; ldr r1, [r12, #12]; ldr r2, [r12, #28]; ldr r3, [r12, #44]\n"
+        "ldr r4, [r12, #60]; sxtb16 r5, r0, ror #8; sxtb16 r6, r1, ror #8\n"
+        "sxtb16 r7, r2, ror #8; sxtb16 r8, r3, ror #8; sxtb16 r9, r4, ror #8; sxtb16 r0, r0\n"
+        "sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3; sxtb16 r4, r4; stmia lr!, {r0-r9}\n"
+        "ldr r0, [r12], #4; ldr r1, [r12, #12]; ldr r2, [r12, #28]; ldr r3, [r12, #44]\n"
+        "ldr r4, [r12, #60]; sxtb16 r5, r0, ror #8; sxtb16 r6, r1, ror #8\n"
+        "sxtb16 r7, r2, ror #8; sxtb16 r8, r3, ror #8; sxtb16 r9, r4, ror #8; sxtb16 r0, r0\n"
+        "sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3; sxtb16 r4, r4; stmia lr!, {r0-r9}\n"
+        "add r12, r12, r11; subs r10, r10, #1; bne 6b; vmov lr, s10\n"
+        "10:\n"
+        "vmov r12, s9; ldmia lr!, {r2, r5}; mov r0, r2; mov r1, r2; mov r3, r5; mov r4, r5\n"
+        "11:\n"
+        "ldmia r12!, {r6-r10}; ldr r11, [lr], #4; smlad r3, r11, r6, r3\n"
+        "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
+        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r7, r3; smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r7, r0; smlad r1, r11, r8, r1; smlad r2, r11, r9, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r8, r3; smlad r4, r11, r9, r4\n"
+        "smlad r5, r11, r10, r5; sxtb16 r11, r11; smlad r0, r11, r8, r0\n"
+        "smlad r1, r11, r9, r1; smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r6, r3; smlad r4, r11, r7, r4\n"
+        "smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0; smlad r1, r11, r7, r1\n"
+        "smlad r2, r11, r8, r2; ldr r11, [lr], #4; smlad r3, r11, r7, r3\n"
+        "smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0\n"
+        "smlad r1, r11, r8, r1; smlad r2, r11, r9, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r8, r3; smlad r4, r11, r9, r4; smlad r5, r11, r10, r5\n"
+        "sxtb16 r11, r11; smlad r0, r11, r8, r0; smlad r1, r11, r9, r1\n"
+        "smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r6, r3; smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r7, r3; smlad r4, r11, r8, r4\n"
+        "smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0; smlad r1, r11, r8, r1\n"
+        "smlad r2, r11, r9, r2; ldr r11, [lr], #4; smlad r3, r11, r8, r3\n"
+        "smlad r4, r11, r9, r4; smlad r5, r11, r10, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r8, r0; smlad r1, r11, r9, r1; smlad r2, r11, r10, r2\n"
+        "ldmia r12!, {r6-r10}; ldr r11, [lr], #4; smlad r3, r11, r6, r3\n"
+        "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
+        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r7, r3; smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r7, r0; smlad r1, r11, r8, r1; smlad r2, r11, r9, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r8, r3; smlad r4, r11, r9, r4\n"
+        "smlad r5, r11, r10, r5; sxtb16 r11, r11; smlad r0, r11, r8, r0\n"
+        "smlad r1, r11, r9, r1; smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r6, r3; smlad r4, r11, r7, r4\n"
+        "smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0; smlad r1, r11, r7, r1\n"
+        "smlad r2, r11, r8, r2; ldr r11, [lr], #4; smlad r3, r11, r7, r3\n"
+        "smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0\n"
+        "smlad r1, r11, r8, r1; smlad r2, r11, r9, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r8, r3; smlad r4, r11, r9, r4; smlad r5, r11, r10, r5\n"
+        "sxtb16 r11, r11; smlad r0, r11, r8, r0; smlad r1, r11, r9, r1\n"
+        "smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r6, r3; smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r7, r3; smlad r4, r11, r8, r4\n"
+        "smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0; smlad r1, r11, r8, r1\n"
+        "smlad r2, r11, r9, r2; ldr r11, [lr], #4; smlad r3, r11, r8, r3\n"
+        "smlad r4, r11, r9, r4; smlad r5, r11, r10, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r8, r0; smlad r1, r11, r9, r1; smlad r2, r11, r10, r2\n"
+        "ldmia r12!, {r6-r10}; ldr r11, [lr], #4; smlad r3, r11, r6, r3\n"
+        "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
+        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r7, r3; smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r7, r0; smlad r1, r11, r8, r1; smlad r2, r11, r9, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r8, r3; smlad r4, r11, r9, r4\n"
+        "smlad r5, r11, r10, r5; sxtb16 r11, r11; smlad r0, r11, r8, r0\n"
+        "smlad r1, r11, r9, r1; smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r6, r3; smlad r4, r11, r7, r4\n"
+        "smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0; smlad r1, r11, r7, r1\n"
+        "smlad r2, r11, r8, r2; ldr r11, [lr], #4; smlad r3, r11, r7, r3\n"
+        "smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0\n"
+        "smlad r1, r11, r8, r1; smlad r2, r11, r9, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r8, r3; smlad r4, r11, r9, r4; smlad r5, r11, r10, r5\n"
+        "sxtb16 r11, r11; smlad r0, r11, r8, r0; smlad r1, r11, r9, r1\n"
+        "smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r6, r3; smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r7, r3; smlad r4, r11, r8, r4\n"
+        "smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0; smlad r1, r11, r8, r1\n"
+        "smlad r2, r11, r9, r2; ldr r11, [lr], #4; smlad r3, r11, r8, r3\n"
+        "smlad r4, r11, r9, r4; smlad r5, r11, r10, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r8, r0; smlad r1, r11, r9, r1; smlad r2, r11, r10, r2\n"
+        "ldmia r12!, {r6-r10}; ldr r11, [lr], #4; smlad r3, r11, r6, r3\n"
+        "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
+        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r7, r3; smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r7, r0; smlad r1, r11, r8, r1; smlad r2, r11, r9, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r8, r3; smlad r4, r11, r9, r4\n"
+        "smlad r5, r11, r10, r5; sxtb16 r11, r11; smlad r0, r11, r8, r0\n"
+        "smlad r1, r11, r9, r1; smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r6, r3; smlad r4, r11, r7, r4\n"
+        "smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0; smlad r1, r11, r7, r1\n"
+        "smlad r2, r11, r8, r2; ldr r11, [lr], #4; smlad r3, r11, r7, r3\n"
+        "smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0\n"
+        "smlad r1, r11, r8, r1; smlad r2, r11, r9, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r8, r3; smlad r4, r11, r9, r4; smlad r5, r11, r10, r5\n"
+        "sxtb16 r11, r11; smlad r0, r11, r8, r0; smlad r1, r11, r9, r1\n"
+        "smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r6, r3; smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r7, r3; smlad r4, r11, r8, r4\n"
+        "smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0; smlad r1, r11, r8, r1\n"
+        "smlad r2, r11, r9, r2; ldr r11, [lr], #4; smlad r3, r11, r8, r3\n"
+        "smlad r4, r11, r9, r4; smlad r5, r11, r10, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r8, r0; smlad r1, r11, r9, r1; smlad r2, r11, r10, r2; vmov r6, s8\n"
+        "cmp r12, r6; bne 11b; sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2\n"
+        "ldmia lr!, {r6-r9}; cbz r6, 7f; smmla r0, r0, r6, r7; smmla r1, r1, r6, r7\n"
+        "smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4\n"
+        "ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9; smmla r4, r4, r8, r9\n"
+        "smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12\n"
+        "ssat r5, #8, r5, asr #12\n"
+        "8:\n"
+        "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
+        "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
+        "bne 10b; b 9f\n"
+        "7:\n"
+        "vmov d3, r7, r8; vmov d0, r0, r1; vmov d1, r2, r3; vmov d2, r4, r5\n"
+        "vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2; vcvt.f32.s32 s3, s3\n"
+        "vcvt.f32.s32 s4, s4; vcvt.f32.s32 s5, s5; vmul.f32 s0, s0, s6; vmul.f32 s1, s1, s6\n"
+        "vmul.f32 s2, s2, s6; vmul.f32 s3, s3, s7; vmul.f32 s4, s4, s7; vmul.f32 s5, s5, s7\n"
+        "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2\n"
+        "vcvtr.s32.f32 s3, s3; vcvtr.s32.f32 s4, s4; vcvtr.s32.f32 s5, s5; vmov r0, r1, d0\n"
+        "vmov r2, r3, d1; vmov r4, r5, d2; qadd r0, r0, r9; ssat r0, #8, r0; qadd r1, r1, r9\n"
+        "ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9; ssat r3, #8, r3\n"
+        "qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5; b 8b\n"
+        "9:\n"
+        "ldr r6, [r12, #0]; ldr r7, [r12, #84]; ldr r8, [r12, #96]; add r6, r6, r8\n"
+        "add r7, r6, r7; strd r6, r7, [r12]; b 5b\n"
+        "2:\n"
+        "add r3, r12, #148; add r10, r12, #48; ldmia r10, {r4-r9}\n"
+        "14:\n"
+        "cmp r1, r4; bne 15f; ldr r1, [r12, #72]; ldr r10, [r12, #76]; add r2, r2, r10\n"
+        "ldr r10, [r12, #80]; add r0, r0, r10\n"
+        "15:\n"
+        "cmp r2, r5; beq 4f; ldr r10, [r12, #84]; sub r11, r10, #2; str r11, [r12, #8]\n"
+        "add r11, r11, r10; str r11, [r12, #12]; lsl r10, r10, #1; str r10, [r12, #96]\n"
+        "ldr r10, [r12, #100]; cmp r1, r10; bne 16f; ldr r10, [r12, #104]\n"
+        "str r10, [r12, #96]; add r10, r12, #182; ldr r11, [r12]; sub r10, r10, r11\n"
+        "str r10, [r12, #12]\n"
+        "16:\n"
+        "cmp r1, r8; it lo; cmplo r2, r9; blo 18f; ldr r8, [r3, #24]; ldr r4, [r12, #120]\n"
+        "str r4, [r3]; str r8, [r3, #12]; ldr r10, [r12, #140]; add r10, r10, r8; mov r9, r8\n"
+        "ldr r4, [r12, #136]; pkhbt r4, r4, r4, lsl #16; mov r5, r4; mov r6, r4; mov r7, r4\n"
+        "19:\n"
+        "stmia r9!, {r4-r7}; cmp r9, r10; bne 19b; rsb r5, r1, #0; bic r5, r5, r5, asr #31\n"
+        "ldr r6, [r12, #124]; sub r6, r6, r1; ldr r7, [r12, #128]; cmp r6, r7; it gt\n"
+        "movgt r6, r7; subs r6, r6, r5; ble 20f; ldr r7, [r12, #132]; mul r6, r6, r7\n"
+        "mul r5, r5, r7; add r7, r0, r5; add r8, r8, r5; mov r9, r2; ldr r5, [r12, #108]\n"
+        "ldr r10, [r12, #92]; ldr r11, [r12, #112]; ldr lr, [r12, #116]; vmov d0, r0, r1\n"
+        "vmov d1, r2, r3\n"
+        "21:\n"
+        "cmp r9, r5; bhs 22f; mov r12, r6\n"
+        "23:\n"
+        "subs r12, r12, #16; add r4, r7, r12; ldmia r4, {r0-r3}; add r4, r8, r12\n"
+        "stmia r4, {r0-r3}; bne 23b\n"
+        "22:\n"
+        "add r7, r7, r11; add r8, r8, lr; add r9, r9, #1; subs r10, r10, #1; bne 21b\n"
+        "vmov r0, r1, d0; vmov r2, r3, d1\n"
+        "20:\n"
+        "vmov r12, s8; add r10, r12, #48; ldmia r10, {r4-r9}; b 17f\n"
+        "18:\n"
+        "ldr r10, [r12, #40]; str r10, [r3]; str r0, [r3, #12]\n"
+        "17:\n"
+        "add r0, r0, r6; add r1, r1, r7; add r10, r12, #16; stmia r10, {r0-r2}\n"
+        "add r10, r12, #148; ldmia r10, {r6-r11}; b 3b\n"
+        "4:\n"
+        : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_strips_add_int8_21_dsp(const int8_t *a, const int8_t *b, int8_t *y,
+                                                const int32_t *constants) {
+    __asm__ volatile(
+        "vmov s0, %0; vmov s1, %1; vmov s2, %2; mov r3, %3; vmov r0, s0; vmov r1, s1\n"
+        "vmov r2, s2; ldmia r3, {r9-r12}; add r12, r12, r2; vmov s3, r12\n"
+        "mov r12, #4278255360\n"
+        "1:\n"
+        "ldmia r0!, {r3, r4}; ldmia r1!, {r5, r6}; and r7, r12, r3, lsl #8; and r3, r3, r12\n"
+        "and r8, r12, r5, lsl #8; and r5, r5, r12; smlawt lr, r9, r7, r11\n"
+        "smlawt lr, r10, r8, lr; smlawb r7, r9, r7, r11; smlawb r7, r10, r8, r7\n"
+        "smlawt r8, r9, r3, r11; smlawt r8, r10, r5, r8; smlawb r3, r9, r3, r11\n"
+        "smlawb r3, r10, r5, r3; ssat r7, #8, r7, asr #21; ssat lr, #8, lr, asr #21\n"
+        "ssat r3, #8, r3, asr #21; ssat r8, #8, r8, asr #21; bfi r7, r3, #8, #8\n"
+        "bfi lr, r8, #8, #8; pkhbt r7, r7, lr, lsl #16; str r7, [r2], #4\n"
+        "and r7, r12, r4, lsl #8; and r4, r4, r12; and r8, r12, r6, lsl #8; and r6, r6, r12\n"
+        "smlawt lr, r9, r7, r11; smlawt lr, r10, r8, lr; smlawb r7, r9, r7, r11\n"
+        "smlawb r7, r10, r8, r7; smlawt r8, r9, r4, r11; smlawt r8, r10, r6, r8\n"
+        "smlawb r4, r9, r4, r11; smlawb r4, r10, r6, r4; ssat r7, #8, r7, asr #21\n"
+        "ssat lr, #8, lr, asr #21; ssat r4, #8, r4, asr #21; ssat r8, #8, r8, asr #21\n"
+        "bfi r7, r4, #8, #8; bfi lr, r8, #8, #8; pkhbt r7, r7, lr, lsl #16; str r7, [r2], #4\n"
+        "vmov lr, s3; cmp r2, lr; bne 1b\n"
+        : "+r"(a), "+r"(b), "+r"(y), "+r"(constants)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8_t *y,
+                                                         const uint32_t *weights,
+                                                         const uint32_t *more_weights,
+                                                         const int32_t *constants,
+                                                         uint8_t *scratch) {
+    uint8_t *const work = scratch + 2064;
+    int8_t *const strip = (int8_t *)(scratch + 16);
+    /* Where windows begin, in rows of their image: of the first row, of the one behind the last. */
+    int32_t *const range = (int32_t *)(void *)work;
+    int8_t *next = strip + 512;
+    const int8_t *source = x;
+    int8_t *target = y;
+    int32_t made = 0;
+    for (int32_t first = 0; first < 12; first += 2) {
+        const int32_t last = first + 2;
+        const int32_t wanted = last + 1;
+        const int32_t until = wanted < 12 ? wanted : 12;
+        range[0] = made - 1;
+        range[1] = until - 1;
+        _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(source, next, weights, work);
+        source += 512 * (until - made);
+        made = until;
+        next = strip + 1024;
+        range[0] = first - 1;
+        range[1] = last - 1;
+        int8_t *const rows = (int8_t *)scratch;
+        _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(strip + 512, rows, more_weights, work);
+        _mcu_dsp_strips_add_int8_21_dsp(x, rows, target, constants);
+        x += 1024;
+        target += 1024;
+        memcpy(strip, strip + 1024, 1024);
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_strips_reorder_16x384_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 16; i0++) {
+        for (int32_t i1 = 0; i1 < 384; i1++) {
+            *y++ = x[i0 + i1 * 16];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_strips_concat_6144_int8(const int8_t *x0, int8_t *y) {
+    memcpy(y, x0, 6144);
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_strips_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* slice_1: Slice, slice_0_2: int8[6144] -> int8[6144] */
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(0, _mcu_dsp_strips_slice_6144_int8(int8, slice_1));
+
+    /* reshape_1_reorder: Reorder, reshape_1_3 reordered:
+     * int8[1,16,12,32] -> int8[1,16,12,32] NHWC */
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 6144);
+    MCU_LAYER(1, _mcu_dsp_strips_reorder_384x16_int8(slice_1, reshape_1_reorder));
+
+    /* conv_1: ConvolutionStrips, conv_5_11 + conv_10_21 + add_13_25 (14 nodes):
+     * int8[1,16,12,32] NHWC -> int8[1,16,12,32] NHWC; 1,769,472 MACs */
+    int8_t *const conv_1 = (int8_t *)(ws + 6144);
+    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_strips_conv_conv_add_strips_dsp(
+        reshape_1_reorder, conv_1, _mcu_dsp_strips_conv_1_weights,
+        _mcu_dsp_strips_conv_1_more_weights, _mcu_dsp_strips_conv_1_constants, conv_1_scratch));
+
+    /* conv_1_reorder: Reorder, quantizelinear_14_27 reordered:
+     * int8[1,16,12,32] NHWC -> int8[1,16,12,32] */
+    int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_dsp_strips_reorder_16x384_int8(conv_1, conv_1_reorder));
+
+    /* concat_1: Concat, Concat_16: int8[6144] -> int8[6144] */
+    int8_t *const concat_1 = (int8_t *)(ws + 6144);
+    MCU_LAYER(4, _mcu_dsp_strips_concat_6144_int8(conv_1_reorder, concat_1));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_strips_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                        void *out_ret_value, void *out_ret_tcode,
+                                        void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_strips;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_strips_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_strips_input0_shape[1] = {6144};
+static const mcu_tensor_info_t _mcu_dsp_strips_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_dsp_strips_input0_shape,
+        .place = {0, 0, 6144},
+        .scale = 4.03936e-2F,
+        .zero_point = -128,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_strips_output0_shape[1] = {6144};
+static const mcu_tensor_info_t _mcu_dsp_strips_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_dsp_strips_output0_shape,
+        .place = {6144, 0, 6144},
+        .scale = 5.01713e-2F,
+        .zero_point = -128,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_strips_regions[5] = {
+    {0,    0, 6144}, /* 0 */
+    {6144, 0, 6144}, /* 1 */
+    {6144, 0, 6144}, /* 2 */
+    {0,    0, 6144}, /* 3 */
+    {6144, 0, 6144}, /* 4 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_strips_layer_infos[5] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_strips = {
+    .run_func = _mcu_dsp_strips_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_STRIPS_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_STRIPS_WORKSPACE_ALIGNMENT,
+    .num_layers = 5,
+    .name = "dsp_strips",
+    .inputs = _mcu_dsp_strips_inputs,
+    .outputs = _mcu_dsp_strips_outputs,
+    .layers = _mcu_dsp_strips_layer_infos,
+    .layer_outputs = _mcu_dsp_strips_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};
