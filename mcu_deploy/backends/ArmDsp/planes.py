@@ -69,7 +69,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
             code(f"add lr, r7, #{PAIR * steps * times}")
             with code.repeat(times):
                 some(steps)
-                _add(code, "r12", "r12", 2 * steps * pitch)
+                _advance(code, 2 * steps * pitch)
                 code("cmp r7, lr")
             taken = 2 * steps * times * pitch
         else:
@@ -78,7 +78,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
         for pixel in range(2 * steps * times, lines.pixels[0], 2):
             offset = pixel * pitch - taken
             if offset + pitch > REACH:
-                _add(code, "r12", "r12", offset)
+                _advance(code, offset)
                 taken, offset = taken + offset, 0
             code(f"ldr r0, [r12, #{offset}]")
             if pixel + 1 < lines.pixels[0]:
@@ -141,9 +141,11 @@ def gather_any(layer: Convolution, lines: Lines) -> Assembly:
 
 def _advance(code: Assembly, value: int) -> None:
     """Of r12, where r6 holds something: by way of r0."""
-    size = abs(value)
-    code(f"movw r0, #{size & 0xFFFF}", *([f"movt r0, #{size >> 16}"] if size >> 16 else []))
-    code(f"{'sub' if value < 0 else 'add'} r12, r12, r0")
+    size, amount = abs(value), f"#{abs(value)}"
+    if size > REACH:
+        code(f"movw r0, #{size & 0xFFFF}", *([f"movt r0, #{size >> 16}"] if size >> 16 else []))
+        amount = "r0"
+    code(f"{'sub' if value < 0 else 'add'} r12, r12, {amount}")
 
 
 def rows(layer: Convolution, lines: Lines) -> Assembly:
