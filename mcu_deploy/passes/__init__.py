@@ -23,6 +23,7 @@ from mcu_deploy.passes import (
     qdq,
     quantization,
     subgraphs,
+    taps,
     thinning,
     weights,
 )
@@ -34,7 +35,7 @@ def passes(*, fuse: bool = True) -> tuple[tuple[str, Pass], ...]:
     """The passes by name, in order.
 
     fuse: whether operators are merged where the model's arithmetic does not ask for it, and tensors
-    lose channels.
+    lose channels, or kernels taps.
     """
     return (
         ("annotate quantization", quantization.annotate),
@@ -50,6 +51,7 @@ def passes(*, fuse: bool = True) -> tuple[tuple[str, Pass], ...]:
         ("take constant branches", subgraphs.take_branches),
         ("remove identities again", identities.remove),
         ("fold pads", lambda g: pads.fold(g) if fuse else g),
+        ("remove taps that add nothing", lambda g: taps.remove(g) if fuse else g),
         ("remove constant channels", lambda g: thinning.remove(g) if fuse else g),
         ("give constants to subgraphs", subgraphs.give_constants),
         ("simplify subgraphs", lambda g: _subgraphs(g, fuse)),
