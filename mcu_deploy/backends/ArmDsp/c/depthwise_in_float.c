@@ -1,10 +1,11 @@
 /* A channel of a depthwise convolution of which no integers round all sums as float32 does: outputs
  * that may be wrong, or all, are computed again. Networks get the function's text; this comment and
- * the includes stay behind. SPDX-License-Identifier: Apache-2.0 */
+ * the includes stay behind.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "depthwise_in_float.h"
 
-void depthwise_in_float(const uint32_t *taps, const uint32_t *rounding, const int16_t *plane,
-                        const int32_t *shape, uint8_t *y) {
+void depthwise_in_float(const uint32_t *taps, const uint32_t *rounding, const void *plane,
+                        const int32_t *shape, void *y) {
     const int32_t stride = shape[2], pitch = 8 * ((shape[1] + 1) / 2), step = shape[8];
     const uint32_t lines = (uint32_t)shape[0], pixels = (uint32_t)shape[1];
     const int32_t bias = (int32_t)rounding[0], zero = shape[11];
@@ -15,7 +16,7 @@ void depthwise_in_float(const uint32_t *taps, const uint32_t *rounding, const in
     } factor;
     factor.bits = rounding[1];
     for (int32_t line = 0; line < shape[5]; line++) {
-        uint8_t *out = y + line * shape[7];
+        uint8_t *out = (uint8_t *)y + line * shape[7];
         for (int32_t pixel = 0; pixel < shape[6]; pixel++, out += step) {
             if (!(rounding[2 + (*out >> 5)] >> (*out & 31) & 1)) {
                 continue;
@@ -26,7 +27,7 @@ void depthwise_in_float(const uint32_t *taps, const uint32_t *rounding, const in
             int32_t sum = bias;
             for (int32_t row = 0; row < 3; row++) {
                 if ((uint32_t)(above + row) < lines) {
-                    const int16_t *at = plane + pitch * (above + row);
+                    const int16_t *at = (const int16_t *)plane + pitch * (above + row);
                     const uint32_t w = taps[row];
                     if ((uint32_t)x < pixels) {
                         sum += (int8_t)w * at[a];
