@@ -1,0 +1,54 @@
+"""Every int8 model in every form, all recorded samples, on a Cortex-M4, M7 and M33: the oracle's
+bits, in both emulators where both have the core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.running import Connection
+from mcu_deploy.api.validating import validate
+from mcu_deploy.errors import FitError
+
+MODELS = (
+    "mlperf_kws_int8", "mlperf_vww_int8", "mlperf_ic_int8", "mlperf_ad_int8",
+    "arm_kws_cnn_s_int8", "cfu_mnv2_160_035", "digits_cnn_qdq_s8s8_pc", "digits_cnn_qdq_u8s8_pt",
+    "digits_res_qdq_s8s8_pt", "mcunet_person_det", "micro_kws_m_int8", "micro_kws_m_qdq",
+    "micro_kws_m_qoperator", "qnn_mnist_int8", "st_yamnet_256", "tflm_hello_world_int8",
+    "tflm_mnist_lstm_int8", "tflm_person_detect_int8",
+)  # fmt: skip
+BOARDS = {
+    "mps2-an386": pytest.mark.needs_qemu,
+    "netduinoplus2": pytest.mark.needs_renode,
+    "mps2-an500": pytest.mark.needs_qemu,
+    "stm32f746": pytest.mark.needs_renode,
+    "mps2-an505": pytest.mark.needs_qemu,
+}
+
+
+@pytest.mark.matrix
+@pytest.mark.needs_arm_gcc
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "board", [pytest.param(board, marks=mark) for board, mark in BOARDS.items()]
+)
+def test_a_model_is_bit_exact_in_all_samples(
+    board: str, name: str, models_dir: Path, tmp_path: Path
+) -> None:
+    forms = [f for f in ("model.onnx", "model.tflite") if (models_dir / name / f).is_file()]
+    samples = models_dir / name / "io.npz"
+    for form in forms:
+        try:
+            build(models_dir / name / form, board, tmp_path / form, name="n")
+        except FitError:
+            assert board in ("netduinoplus2", "stm32f746")  # the others have 4 MiB
+            continue
+        emulator = "renode" if BOARDS[board] is pytest.mark.needs_renode else "qemu"
+        folder = open_folder(tmp_path / form)
+        result = validate(folder, samples, connection=Connection(emulator=emulator))
+        assert [o.equal for o in result.oracle] == [1.0] * len(result.oracle), form
+        assert result.samples == len(np.load(samples)["in0"])
