@@ -22,19 +22,18 @@ MODELS = (
     "tflm_mnist_lstm_int8", "tflm_person_detect_int8",
 )  # fmt: skip
 BOARDS = {
-    "mps2-an386": pytest.mark.needs_qemu,
-    "netduinoplus2": pytest.mark.needs_renode,
-    "mps2-an500": pytest.mark.needs_qemu,
-    "stm32f746": pytest.mark.needs_renode,
-    "mps2-an505": pytest.mark.needs_qemu,
-}
+    "mps2-an386": "qemu", "netduinoplus2": "renode",  # Cortex-M4
+    "mps2-an500": "qemu", "stm32f746": "renode",  # Cortex-M7
+    "mps2-an505": "qemu",  # Cortex-M33
+}  # fmt: skip
+_NEEDS = {"qemu": pytest.mark.needs_qemu, "renode": pytest.mark.needs_renode}
 
 
 @pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
-    "board", [pytest.param(board, marks=mark) for board, mark in BOARDS.items()]
+    "board", [pytest.param(board, marks=_NEEDS[emulator]) for board, emulator in BOARDS.items()]
 )
 def test_a_model_is_bit_exact_in_all_samples(
     board: str, name: str, models_dir: Path, tmp_path: Path
@@ -47,8 +46,7 @@ def test_a_model_is_bit_exact_in_all_samples(
         except FitError:
             assert board in ("netduinoplus2", "stm32f746")  # the others have 4 MiB
             continue
-        emulator = "renode" if BOARDS[board] is pytest.mark.needs_renode else "qemu"
         folder = open_folder(tmp_path / form)
-        result = validate(folder, samples, connection=Connection(emulator=emulator))
+        result = validate(folder, samples, connection=Connection(emulator=BOARDS[board]))
         assert [o.equal for o in result.oracle] == [1.0] * len(result.oracle), form
         assert result.samples == len(np.load(samples)["in0"])
