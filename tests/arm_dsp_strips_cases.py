@@ -68,14 +68,14 @@ _NONE = (0, 0, 0, 0)
 BLOCK = Block((16, 12, 32), 16)
 TAKEN = (
     BLOCK,
-    Block((8, 13, 16), 16, zeros=(3, -7, 9, 20), swapped=True),
+    Block((8, 15, 16), 16, zeros=(3, -7, 9, 20), swapped=True),
     Block((8, 11, 15), 8, zeros=(127, 0, -128, 0), op="Sub"),
-    Block((8, 10, 16), 16, kernels=((1, 1), (3, 3)), pads=(_NONE, (1, 1, 1, 1)), op="Sub",
+    Block((8, 16, 16), 16, kernels=((1, 1), (3, 3)), pads=(_NONE, (1, 1, 1, 1)), op="Sub",
           swapped=True),
     Block((4, 17, 18), 8, kernels=((3, 3), (1, 1)), pads=((1, 1, 1, 1), _NONE), dtype="uint8",
           zeros=(0, 7, 130, 255)),
     Block((4, 26, 16), 8, kernels=((5, 5), (3, 3)), pads=((2, 2, 2, 2), (1, 1, 1, 1))),
-    Block((4, 26, 18), 8, kernels=((3, 3), (5, 5)), pads=((1, 1, 1, 1), (2, 2, 2, 2))),
+    Block((4, 32, 18), 8, kernels=((3, 3), (5, 5)), pads=((1, 1, 1, 1), (2, 2, 2, 2))),
     Block((8, 27, 18), 8, pads=((1, 1, 1, 1), (2, 2, 2, 2)), dilation=2),
     Block((4, 15, 40), 4, 6),
     Block((3, 50, 41), 4, 5, strides=(2, 1), pads=((0, 0, 1, 1), (1, 1, 1, 1))),

@@ -73,8 +73,8 @@ MCU_KERNEL void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
 }
 
 MCU_KERNEL void _mcu_dsp_chain_depthwise_in_float(const uint32_t *taps, const uint32_t *rounding,
-                                                  const int16_t *plane, const int32_t *shape,
-                                                  uint8_t *y) {
+                                                  const void *plane, const int32_t *shape,
+                                                  void *y) {
     const int32_t stride = shape[2], pitch = 8 * ((shape[1] + 1) / 2), step = shape[8];
     const uint32_t lines = (uint32_t)shape[0], pixels = (uint32_t)shape[1];
     const int32_t bias = (int32_t)rounding[0], zero = shape[11];
@@ -85,7 +85,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise_in_float(const uint32_t *taps, const ui
     } factor;
     factor.bits = rounding[1];
     for (int32_t line = 0; line < shape[5]; line++) {
-        uint8_t *out = y + line * shape[7];
+        uint8_t *out = (uint8_t *)y + line * shape[7];
         for (int32_t pixel = 0; pixel < shape[6]; pixel++, out += step) {
             if (!(rounding[2 + (*out >> 5)] >> (*out & 31) & 1)) {
                 continue;
@@ -96,7 +96,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise_in_float(const uint32_t *taps, const ui
             int32_t sum = bias;
             for (int32_t row = 0; row < 3; row++) {
                 if ((uint32_t)(above + row) < lines) {
-                    const int16_t *at = plane + pitch * (above + row);
+                    const int16_t *at = (const int16_t *)plane + pitch * (above + row);
                     const uint32_t w = taps[row];
                     if ((uint32_t)x < pixels) {
                         sum += (int8_t)w * at[a];
@@ -148,8 +148,8 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
                     "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
                     "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16; sxtab16 r8, r6, r2\n"
                     "sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; movw r0, #32\n"
-                    "add r12, r12, r0; vmov r0, s0; cmp r7, r0; bne 1b\n"
+                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; add r12, r12, #32\n"
+                    "vmov r0, s0; cmp r7, r0; bne 1b\n"
                     : "+r"(pixels), "+r"(plane), "+r"(count), "+r"(pitch)
                     :
                     : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1",
@@ -218,12 +218,10 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
                           "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
                           "s13", "s14", "s15", "cc", "memory");
                 }
-                const uint32_t again = tap[1] >> 24;
-                if (again != 0) {
-                    const uint32_t *rounding =
-                        taps + 5 * 8 + 10 * (again - 1);
-                    const void *halves = plane;
-                    _mcu_dsp_chain_depthwise_in_float(tap, rounding, halves, shape, (uint8_t *)out);
+                if (tap[1] >> 24 != 0) {
+                    const uint32_t *again = taps + 8 * 5;
+                    again += 10 * ((tap[1] >> 24) - 1);
+                    _mcu_dsp_chain_depthwise_in_float(tap, again, plane, shape, out);
                 }
             }
         }

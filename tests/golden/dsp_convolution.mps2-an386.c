@@ -74,8 +74,8 @@ MCU_KERNEL void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_t 
 MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
                                                  const uint32_t *weights, uint8_t *scratch) {
     __asm__ volatile(
-        "ldr r4, [%2], #4; add r12, %3, r4; add lr, r12, #8; vmov s8, r12; vmov s9, %3\n"
-        "add r6, r12, #136\n"
+        "ldr r4, [%2], #4; add r12, %3, r4; sub r4, r12, r4; vmov s9, r4; vmov s8, r12\n"
+        "add lr, r12, #8; add r6, r12, #136\n"
         "1:\n"
         "ldr r4, [%2], #4; sxth r5, r4; asrs r4, r4, #16; strd r5, r4, [lr], #8; cmp lr, r6\n"
         "bne 1b; vmov s10, %2; ldr r4, [r12, #84]; add r4, %1, r4; strd %1, r4, [r12]\n"
@@ -179,11 +179,11 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "add r10, r10, r8; mov r9, r8; ldr r4, [r12, #124]; pkhbt r4, r4, r4, lsl #16\n"
         "mov r5, r4; mov r6, r4; mov r7, r4\n"
         "16:\n"
-        "stmia r9!, {r4-r7}; cmp r9, r10; bne 16b; rsb r5, r1, #0; bic r5, r5, r5, asr #31\n"
-        "ldr r6, [r12, #112]; sub r6, r6, r1; ldr r7, [r12, #116]; cmp r6, r7; it gt\n"
-        "movgt r6, r7; subs r6, r6, r5; ble 17f; ldr r7, [r12, #120]; mul r6, r6, r7\n"
-        "mul r5, r5, r7; add r7, r0, r5; add r8, r8, r5; mov r9, r2; ldr r5, [r12, #96]\n"
-        "ldr r10, [r12, #92]; ldr r11, [r12, #100]; ldr lr, [r12, #104]\n"
+        "stmia r9!, {r4-r7}; stmia r9!, {r4-r7}; cmp r9, r10; bne 16b; rsb r5, r1, #0\n"
+        "bic r5, r5, r5, asr #31; ldr r6, [r12, #112]; sub r6, r6, r1; ldr r7, [r12, #116]\n"
+        "cmp r6, r7; it gt; movgt r6, r7; subs r6, r6, r5; ble 17f; ldr r7, [r12, #120]\n"
+        "mul r6, r6, r7; mul r5, r5, r7; add r7, r0, r5; add r8, r8, r5; mov r9, r2\n"
+        "ldr r5, [r12, #96]; ldr r10, [r12, #92]; ldr r11, [r12, #100]; ldr lr, [r12, #104]\n"
         "18:\n"
         "cmp r9, r5; bhs 19f; mov r12, r6\n"
         "20:\n"

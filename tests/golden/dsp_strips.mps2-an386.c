@@ -3,7 +3,7 @@
  *   source model  layers, SHA-256
  *                 3155015ec786e8d1397af80103ab97ffac692a6c315e7f11636cef0dd7b21faa
  *   constants     5,160 bytes, as a file: SHA-256
- *                 fa4b7383dca3e3f486a246b1bf8a24d81501053bd8d42968555fb8a2ab6fb635
+ *                 348c6a9a208d12f09351e695b1b51b16766188cadb7af86c1e460f0846cb94a9
  *   workspace     12,288 bytes
  *   layers        5 with 1,769,472 multiply-accumulates
  *
@@ -20,7 +20,7 @@
  *   offset  bytes   from      to  holds
  *        0   6144  input       1  int8
  *     6144   6144      1       3  reshape_1_3
- *        0   2984      2       2  scratch of conv_1
+ *        0   3004      2       2  scratch of conv_1
  *        0   6144      3       4  quantizelinear_14_27
  *     6144   6144      4  output  int8_y
  *
@@ -72,12 +72,12 @@ MCU_KERNEL void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y) 
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(const int8_t *x, int8_t *y,
+MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_9bce4070_dsp(const int8_t *x, int8_t *y,
                                                           const uint32_t *weights,
                                                           uint8_t *scratch) {
     __asm__ volatile(
-        "ldr r4, [%2], #4; add r12, %3, r4; add lr, r12, #8; vmov s8, r12; vmov s9, %3\n"
-        "add r6, r12, #152\n"
+        "ldr r4, [%2], #4; add r12, %3, r4; add r12, r12, #7; bic r12, r12, #7\n"
+        "sub r4, r12, r4; vmov s9, r4; vmov s8, r12; add lr, r12, #8; add r6, r12, #152\n"
         "1:\n"
         "ldr r4, [%2], #4; sxth r5, r4; asrs r4, r4, #16; strd r5, r4, [lr], #8; cmp lr, r6\n"
         "bne 1b; vmov s10, %2; ldr r4, [r12, #84]; add r4, %1, r4; strd %1, r4, [r12]\n"
@@ -109,7 +109,22 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(const int8_t *x, int8_
         "sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3; sxtb16 r4, r4; stmia lr!, {r0-r9}\n"
         "add r12, r12, r11; subs r10, r10, #1; bne 6b; vmov lr, s10\n"
         "10:\n"
-        "vmov r12, s9; ldmia lr!, {r2, r5}; mov r0, r2; mov r1, r2; mov r3, r5; mov r4, r5\n"
+        "vmov r12, s9; ldmia lr!, {r2, r5}; ldmia r12!, {r6-r10}; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r6, r5; smlad r4, r11, r7, r5; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r6, r2; smlad r1, r11, r7, r2; smlad r2, r11, r8, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r7, r3; smlad r4, r11, r8, r4\n"
+        "smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0; smlad r1, r11, r8, r1\n"
+        "smlad r2, r11, r9, r2; ldr r11, [lr], #4; smlad r3, r11, r8, r3\n"
+        "smlad r4, r11, r9, r4; smlad r5, r11, r10, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r8, r0; smlad r1, r11, r9, r1; smlad r2, r11, r10, r2\n"
+        "ldmia r12!, {r6-r10}; ldr r11, [lr], #4; smlad r3, r11, r6, r3\n"
+        "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
+        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; ldr r11, [lr], #4\n"
+        "smlad r3, r11, r7, r3; smlad r4, r11, r8, r4; smlad r5, r11, r9, r5; sxtb16 r11, r11\n"
+        "smlad r0, r11, r7, r0; smlad r1, r11, r8, r1; smlad r2, r11, r9, r2\n"
+        "ldr r11, [lr], #4; smlad r3, r11, r8, r3; smlad r4, r11, r9, r4\n"
+        "smlad r5, r11, r10, r5; sxtb16 r11, r11; smlad r0, r11, r8, r0\n"
+        "smlad r1, r11, r9, r1; smlad r2, r11, r10, r2\n"
         "11:\n"
         "ldmia r12!, {r6-r10}; ldr r11, [lr], #4; smlad r3, r11, r6, r3\n"
         "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
@@ -195,20 +210,12 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(const int8_t *x, int8_
         "smlad r1, r11, r8, r1; smlad r2, r11, r9, r2; ldr r11, [lr], #4\n"
         "smlad r3, r11, r8, r3; smlad r4, r11, r9, r4; smlad r5, r11, r10, r5\n"
         "sxtb16 r11, r11; smlad r0, r11, r8, r0; smlad r1, r11, r9, r1\n"
-        "smlad r2, r11, r10, r2; ldmia r12!, {r6-r10}; ldr r11, [lr], #4\n"
-        "smlad r3, r11, r6, r3; smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
-        "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
-        "ldr r11, [lr], #4; smlad r3, r11, r7, r3; smlad r4, r11, r8, r4\n"
-        "smlad r5, r11, r9, r5; sxtb16 r11, r11; smlad r0, r11, r7, r0; smlad r1, r11, r8, r1\n"
-        "smlad r2, r11, r9, r2; ldr r11, [lr], #4; smlad r3, r11, r8, r3\n"
-        "smlad r4, r11, r9, r4; smlad r5, r11, r10, r5; sxtb16 r11, r11\n"
-        "smlad r0, r11, r8, r0; smlad r1, r11, r9, r1; smlad r2, r11, r10, r2; vmov r6, s8\n"
-        "cmp r12, r6; bne 11b; sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2\n"
-        "ldmia lr!, {r6-r9}; cbz r6, 7f; smmla r0, r0, r6, r7; smmla r1, r1, r6, r7\n"
-        "smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4\n"
-        "ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9; smmla r4, r4, r8, r9\n"
-        "smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12\n"
-        "ssat r5, #8, r5, asr #12\n"
+        "smlad r2, r11, r10, r2; tst r12, #7; bne 11b; sub r3, r3, r0; sub r4, r4, r1\n"
+        "sub r5, r5, r2; ldmia lr!, {r6-r9}; cbz r6, 7f; smmla r0, r0, r6, r7\n"
+        "smmla r1, r1, r6, r7; smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4\n"
+        "ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9\n"
+        "smmla r4, r4, r8, r9; smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12\n"
+        "ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
         "8:\n"
         "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
         "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
@@ -242,17 +249,17 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(const int8_t *x, int8_
         "str r4, [r3]; str r8, [r3, #12]; ldr r10, [r12, #140]; add r10, r10, r8; mov r9, r8\n"
         "ldr r4, [r12, #136]; pkhbt r4, r4, r4, lsl #16; mov r5, r4; mov r6, r4; mov r7, r4\n"
         "19:\n"
-        "stmia r9!, {r4-r7}; cmp r9, r10; bne 19b; rsb r5, r1, #0; bic r5, r5, r5, asr #31\n"
-        "ldr r6, [r12, #124]; sub r6, r6, r1; ldr r7, [r12, #128]; cmp r6, r7; it gt\n"
-        "movgt r6, r7; subs r6, r6, r5; ble 20f; ldr r7, [r12, #132]; mul r6, r6, r7\n"
-        "mul r5, r5, r7; add r7, r0, r5; add r8, r8, r5; mov r9, r2; ldr r5, [r12, #108]\n"
-        "ldr r10, [r12, #92]; ldr r11, [r12, #112]; ldr lr, [r12, #116]; vmov d0, r0, r1\n"
-        "vmov d1, r2, r3\n"
+        "stmia r9!, {r4-r7}; stmia r9!, {r4-r7}; cmp r9, r10; bne 19b; rsb r5, r1, #0\n"
+        "bic r5, r5, r5, asr #31; ldr r6, [r12, #124]; sub r6, r6, r1; ldr r7, [r12, #128]\n"
+        "cmp r6, r7; it gt; movgt r6, r7; subs r6, r6, r5; ble 20f; ldr r7, [r12, #132]\n"
+        "mul r6, r6, r7; mul r5, r5, r7; add r7, r0, r5; add r8, r8, r5; mov r9, r2\n"
+        "ldr r5, [r12, #108]; ldr r10, [r12, #92]; ldr r11, [r12, #112]; ldr lr, [r12, #116]\n"
+        "vmov d0, r0, r1; vmov d1, r2, r3\n"
         "21:\n"
-        "cmp r9, r5; bhs 22f; mov r12, r6\n"
+        "cmp r9, r5; bhs 22f; add r12, r7, r6\n"
         "23:\n"
-        "subs r12, r12, #16; add r4, r7, r12; ldmia r4, {r0-r3}; add r4, r8, r12\n"
-        "stmia r4, {r0-r3}; bne 23b\n"
+        "ldmia r7!, {r0-r3}; stmia r8!, {r0-r3}; cmp r7, r12; bne 23b; sub r7, r7, r6\n"
+        "sub r8, r8, r6\n"
         "22:\n"
         "add r7, r7, r11; add r8, r8, lr; add r9, r9, #1; subs r10, r10, #1; bne 21b\n"
         "vmov r0, r1, d0; vmov r2, r3, d1\n"
@@ -318,14 +325,14 @@ MCU_KERNEL void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8_t
         const int32_t until = wanted < 12 ? wanted : 12;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(source, next, weights, work);
+        _mcu_dsp_strips_conv3x3_rows_9bce4070_dsp(source, next, weights, work);
         source += 512 * (until - made);
         made = until;
         next = strip + 1024;
         range[0] = first - 1;
         range[1] = last - 1;
         int8_t *const rows = (int8_t *)scratch;
-        _mcu_dsp_strips_conv3x3_rows_acec3bd3_dsp(strip + 512, rows, more_weights, work);
+        _mcu_dsp_strips_conv3x3_rows_9bce4070_dsp(strip + 512, rows, more_weights, work);
         _mcu_dsp_strips_add_int8_21_dsp(x, rows, target, constants);
         x += 1024;
         target += 1024;

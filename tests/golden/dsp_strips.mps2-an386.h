@@ -3,7 +3,7 @@
  *   source model  layers, SHA-256
  *                 3155015ec786e8d1397af80103ab97ffac692a6c315e7f11636cef0dd7b21faa
  *   constants     5,160 bytes, as a file: SHA-256
- *                 fa4b7383dca3e3f486a246b1bf8a24d81501053bd8d42968555fb8a2ab6fb635
+ *                 348c6a9a208d12f09351e695b1b51b16766188cadb7af86c1e460f0846cb94a9
  *   workspace     12,288 bytes
  *   layers        5 with 1,769,472 multiply-accumulates
  *

@@ -131,3 +131,16 @@ def test_numbers_are_halves_but_for_long_rows(tmp_path: Path) -> None:
         assert taken[0] == kernel.product.tile_bytes
     assert sizes[0] - 1 == (sizes[1] - 1 + 1) // 2
     assert np.int32(taken[3]) == -(600 * 64 + 64)  # where the first window begins
+
+
+@pytest.mark.parametrize("channels", [4, 8, 12, 16, 28, 32, 52, 64, 128])
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_only_the_last_round_over_the_taps_ends_at_a_multiple(
+    channels: int, is_shared: bool, tmp_path: Path
+) -> None:
+    kernel = convolutions.Kernel(convolution(Case((channels, 4, 6), 2), tmp_path), False, is_shared)
+    product = kernel.product
+    assert product.ahead + product.rounds * product.unrolled == product.pairs
+    assert product.has_loop == (product.rounds > 1) == bool(kernel.alignment > 4)
+    left = [n * product.unrolled * product.pair_bytes // 3 for n in range(1, product.rounds)]
+    assert all(behind % kernel.alignment for behind in left)

@@ -11,6 +11,7 @@ flash, has room for any weights and sums, and is cheaper where there are few tap
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,24 +84,51 @@ class Product:
         if self.is_common:
             return _COMMON
         if self.is_shared:
-            return 3 * max(n for n in range(1, _MOST_SHARED + 1) if pairs // 3 % n == 0)
+            return pairs if pairs <= 3 * _MOST_SHARED else 3 * max(self._shared())
         if self.unrolls_all or pairs <= _MOST_UNROLLED:
             return pairs
         rounds = range(_LEAST_UNROLLED, _MOST_UNROLLED + 1)
         return min(rounds, key=lambda n: (-(-pairs // n) * n, -n))
 
+    def _shared(self) -> list[int]:
+        """Of how many times three pairs a loop may be: before it come others, for its first SMLADs
+        would take the sums from where they are."""
+        times = self._pairs // 3
+        return [
+            n for n in range(1, _MOST_SHARED + 1) if (times - 1) % n + 1 + n <= _MOST_SHARED + 1
+        ]
+
+    @property
+    def ahead(self) -> int:
+        """Pairs before the loop."""
+        return (self._pairs - 3) % self.unrolled + 3 if self.is_shared and self.has_loop else 0
+
+    @property
+    def has_loop(self) -> bool:
+        return self.is_common or self._pairs > self.unrolled
+
     @property
     def pairs(self) -> int:
         """Of taps, with those that fill the last round of the loop."""
-        return -(-self._pairs // self.unrolled) * self.unrolled
+        return -(-self._pairs // self.unrolled) * self.unrolled if not self.ahead else self._pairs
 
     @property
     def _pairs(self) -> int:
         return (int(self.weights.shape[1]) + 1) // 2
 
     @property
+    def rounds(self) -> int:
+        """Of the loop over the taps."""
+        return (self.pairs - self.ahead) // self.unrolled
+
+    @property
+    def pair_bytes(self) -> int:
+        """Three times what a pair adds to a tile's activations."""
+        return 20 if self.is_shared else 36
+
+    @property
     def tile_bytes(self) -> int:
-        return 20 * self.pairs // 3 if self.is_shared else 12 * self.pairs
+        return self.pair_bytes * self.pairs // 3
 
     @property
     def constant_bytes(self) -> int:
@@ -156,11 +184,11 @@ class Product:
             stream.append([begin, start, *taps.tolist(), *ends])
         return (np.array(stream, np.int64).reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
 
-    def assemble(self, code: Assembly, begin: str, end: str = "") -> None:
+    def assemble(self, code: Assembly, begin: str, end: Sequence[str] = ()) -> None:
         """A tile: all filters for three pixels, by the stream from lr on.
 
         begin: what gives r12 the tile's activations, behind which it finds `STATE`; there it is
-        afterwards. end: what gives r6 the address behind the activations.
+        afterwards. end: what compares r12 with the address behind the activations, and may use r6.
         """
         fractional, store, after = code.label(), code.label(), code.label()
         with code.repeat((self.filters + 1) // 2):
@@ -194,21 +222,23 @@ class Product:
             code("str r7, [r12]")
         code.place(after)
 
-    def _multiply(self, code: Assembly, end: str) -> None:
+    def _multiply(self, code: Assembly, end: Sequence[str]) -> None:
         """The six sums of activations from r12 on; of the biases in r2 and r5."""
-        rounds = self.pairs // self.unrolled
-        if rounds == 1 and not self.is_common:
-            self._sums(code, is_first=True)
+        if not self.has_loop:
+            self._sums(code, self.unrolled, is_first=True)
             return
-        code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
-        with code.repeat(rounds):
-            self._sums(code, is_first=False)
-            code(end, "cmp r12, r6")
+        if self.ahead:
+            self._sums(code, self.ahead, is_first=True)
+        else:
+            code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
+        with code.repeat(self.rounds):
+            self._sums(code, self.unrolled, is_first=False)
+            code(*end)
 
-    def _sums(self, code: Assembly, is_first: bool) -> None:
+    def _sums(self, code: Assembly, pairs: int, is_first: bool) -> None:
         """Of the first words the SMLADs take the biases for all three pixels."""
         if self.is_shared:
-            for pair in range(self.unrolled):
+            for pair in range(pairs):
                 if pair % 3 == 0:
                     code("ldmia r12!, {r6-r10}")
                 code("ldr r11, [lr], #4")
@@ -218,7 +248,7 @@ class Product:
                 multiply_add(code, EVEN, "r11", activations, is_first and not pair)
             return
         sides = (EVEN, ODD) if self.is_wide else (ODD,)
-        words = [(pair, sums) for pair in range(self.unrolled) for sums in sides]
+        words = [(pair, sums) for pair in range(pairs) for sums in sides]
         for first in range(0, len(words), 3):
             taken = words[first : first + 3]
             names = ", ".join(_W[: len(taken)])

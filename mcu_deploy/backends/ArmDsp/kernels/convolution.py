@@ -50,6 +50,7 @@ _OF_PATCHES = (
     "height", "down the image", "row of a patch", "down a patch", "width", "span",
     "channels", "zeros", "patch", "patches",
 )  # fmt: skip
+_ALIGNED, _MOST_ALIGNED = 128, 256
 # Of each window of a tile that is begun by itself: what leads down its rows, its begin, its patch.
 _SLOTS = 9 * 4
 
@@ -133,7 +134,7 @@ class Kernel:
 
     @property
     def patch_bytes(self) -> int:
-        return -(-self.gather.row_bytes * self.layer.window.kernel[0] // 16) * 16
+        return -(-self.gather.row_bytes * self.layer.window.kernel[0] // 32) * 32
 
     @property
     def nowhere_bytes(self) -> int:
@@ -143,7 +144,20 @@ class Kernel:
     def scratch_bytes(self) -> int:
         patches = self.tiles.windows * self.patch_bytes if self.has_patches else 0
         frame = 4 * len(self.names) + _SLOTS
-        return self.product.tile_bytes + frame + self.nowhere_bytes + patches
+        tile = self.product.tile_bytes + self.alignment - 4
+        return tile + frame + self.nowhere_bytes + patches
+
+    @property
+    def alignment(self) -> int:
+        """Of what is behind a tile's activations. If it is more than a word's, no round of the loop
+        over these but the last ends at a multiple of it. Layers that may share code have the same.
+        """
+        product = self.product
+        of_round = product.pair_bytes * product.unrolled // 3
+        least = (of_round & -of_round) << (product.rounds - 1).bit_length()
+        if not product.has_loop or self.is_common or least > _MOST_ALIGNED:
+            return 4
+        return least if self.is_shared else max(least, _ALIGNED)
 
 
 def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
@@ -277,7 +291,11 @@ def assemble(kernel: Kernel) -> Assembly:
         code("vmov lr, s9")
         kernel.gather.assemble(code)
         code("vmov lr, s10")
-        kernel.product.assemble(code, "vmov r12, s9", "vmov r6, s8")
+        is_aligned = kernel.alignment > 4
+        end = (
+            [f"tst r12, #{kernel.alignment - 1}"] if is_aligned else ["vmov r6, s8", "cmp r12, r6"]
+        )
+        kernel.product.assemble(code, "vmov r12, s9", end)
         code(f"ldr r6, {frame('next')}", f"ldr r7, {frame('filters')}")
         if tiles.rest:
             code(f"ldr r8, {frame('behind')}", "add r6, r6, r8")
@@ -293,7 +311,10 @@ def assemble(kernel: Kernel) -> Assembly:
 
 def _begin(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
     taken = _numbers(kernel)
-    code("ldr r4, [%2], #4", "add r12, %3, r4", "add lr, r12, #8", "vmov s8, r12", "vmov s9, %3")
+    code("ldr r4, [%2], #4", "add r12, %3, r4")
+    if kernel.alignment > 4:
+        code(f"add r12, r12, #{kernel.alignment - 1}", f"bic r12, r12, #{kernel.alignment - 1}")
+    code("sub r4, r12, r4", "vmov s9, r4", "vmov s8, r12", "add lr, r12, #8")
     if _are_words(taken):
         for at in range(0, taken.size, 8):
             last = 3 + min(8, taken.size - at)
@@ -387,8 +408,8 @@ def _patch(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
     code("str r8, [r3, #12]", f"ldr r10, {frame('patch')}", "add r10, r10, r8", "mov r9, r8")
     code(f"ldr r4, {frame('zeros')}", "pkhbt r4, r4, r4, lsl #16")
     code("mov r5, r4", "mov r6, r4", "mov r7, r4")
-    with code.repeat(kernel.patch_bytes // 16):
-        code("stmia r9!, {r4-r7}", "cmp r9, r10")
+    with code.repeat(kernel.patch_bytes // 32):
+        code("stmia r9!, {r4-r7}", "stmia r9!, {r4-r7}", "cmp r9, r10")
     nothing = code.label()
     # The columns from r5 on are inside, r6 of them.
     code("rsb r5, r1, #0", "bic r5, r5, r5, asr #31", f"ldr r6, {frame('width')}")
@@ -402,14 +423,16 @@ def _patch(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
         code("vmov d0, r0, r1", "vmov d1, r2, r3")
     with code.repeat(layer.window.kernel[0]):
         outside = code.label()
-        code("cmp r9, r5", f"bhs {outside}f", "mov r12, r6")
+        code("cmp r9, r5", f"bhs {outside}f", "add r12, r7, r6" if unit == 16 else "mov r12, r6")
         with code.repeat(width):
-            code(f"subs r12, r12, #{unit}")
             if unit == 16:
-                code("add r4, r7, r12", "ldmia r4, {r0-r3}", "add r4, r8, r12", "stmia r4, {r0-r3}")
+                code("ldmia r7!, {r0-r3}", "stmia r8!, {r0-r3}", "cmp r7, r12")
             else:
                 size = "b" if unit == 1 else ""
-                code(f"ldr{size} r4, [r7, r12]", f"str{size} r4, [r8, r12]")
+                code(f"subs r12, r12, #{unit}", f"ldr{size} r4, [r7, r12]")
+                code(f"str{size} r4, [r8, r12]")
+        if unit == 16:
+            code("sub r7, r7, r6", "sub r8, r8, r6")
         code.place(outside)
         code("add r7, r7, r11", "add r8, r8, lr", f"add r9, r9, #{layer.window.dilations[0]}")
         code("subs r10, r10, #1")

@@ -51,7 +51,7 @@ class Steps(Product):
         """Steps of the first round."""
         return (self.pairs // 2 - 1) % self.steps + 1
 
-    def _multiply(self, code: Assembly, end: str) -> None:
+    def _multiply(self, code: Assembly, end: Sequence[str]) -> None:
         code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
         if self.steps > 1:
             code("vmov r6, s9", "bx r6")
