@@ -11,7 +11,7 @@ from sampling import first
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
-from mcu_deploy.backends.ArmDsp.kernels import convolution
+from mcu_deploy.backends.ArmDsp import frames
 from mcu_deploy.options import Options
 
 pytestmark = [
@@ -44,7 +44,7 @@ def test_numbers_that_are_words_give_the_bits_of_the_oracle(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """As in layers of larger images than tests have."""
-    monkeypatch.setattr(convolution, "_are_words", lambda taken: True)
+    monkeypatch.setattr(frames, "are_words", lambda taken: True)
     path = model([*TAKEN, *SHARED], tmp_path / "shapes.onnx")
     options = Options(backends=("ArmDsp", "CpuRef"))
     built = build(path, "mps2-an386", tmp_path / "build", options=options)

@@ -13,8 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, core
-from mcu_deploy.backends.ArmDsp.kernels import convolution as convolutions
+from mcu_deploy.backends.ArmDsp import ArmDsp, core, frames
 from mcu_deploy.backends.ArmDsp.kernels import winograd
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
@@ -125,8 +124,8 @@ def test_numbers_are_halves_but_for_long_rows(tmp_path: Path) -> None:
     sizes = []
     for columns in (500, 600):
         layer = convolution(Case((64, 2, columns), 2), tmp_path)
-        kernel = convolutions.Kernel(layer)
-        taken = convolutions.numbers(kernel)
+        kernel = frames.Kernel(layer)
+        taken = frames.numbers(kernel)
         sizes.append(taken.size)
         assert taken[0] == kernel.product.tile_bytes
     assert sizes[0] - 1 == (sizes[1] - 1 + 1) // 2
@@ -138,7 +137,7 @@ def test_numbers_are_halves_but_for_long_rows(tmp_path: Path) -> None:
 def test_only_the_last_round_over_the_taps_ends_at_a_multiple(
     channels: int, is_shared: bool, tmp_path: Path
 ) -> None:
-    kernel = convolutions.Kernel(convolution(Case((channels, 4, 6), 2), tmp_path), False, is_shared)
+    kernel = frames.Kernel(convolution(Case((channels, 4, 6), 2), tmp_path), False, is_shared)
     product = kernel.product
     assert product.ahead + product.rounds * product.unrolled == product.pairs
     assert product.has_loop == (product.rounds > 1) == bool(kernel.alignment > 4)

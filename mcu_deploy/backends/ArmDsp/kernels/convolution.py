@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.core import STATE, Product
+from mcu_deploy.backends.ArmDsp import frames
+from mcu_deploy.backends.ArmDsp.frames import Frame, Kernel, numbers
 from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -36,23 +35,6 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import Assembly, statement
 
 OPERATORS = ("Conv", "tflite::Conv")
-
-# What lies behind a tile's activations: what the core needs, what a tile begins with, what a window
-# that is begun by itself needs, what rows need that are not whole tiles, what a patch needs.
-_NUMBERS = (
-    *STATE,
-    "source", "column", "row", "tile columns", "tile rows", "step", "down", "tile stride",
-    "column end", "row end", "window step", "stride", "columns inside", "rows inside",
-    "column begin", "row stride", "wrap", "filters", "rounds", "rows",
-)  # fmt: skip
-_OF_RESTS = ("behind", "last column", "behind the rest")
-_OF_PATCHES = (
-    "height", "down the image", "row of a patch", "down a patch", "width", "span",
-    "channels", "zeros", "patch", "patches",
-)  # fmt: skip
-_ALIGNED, _MOST_ALIGNED = 128, 256
-# Of each window of a tile that is begun by itself: what leads down its rows, its begin, its patch.
-_SLOTS = 9 * 4
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -98,68 +80,6 @@ def refusal(layer: Convolution, node: Layer) -> str:
     return ""
 
 
-class Kernel:
-    """How a layer's windows are gathered and multiplied.
-
-    is_shared, is_common: as in `Tiles`, `Gather` and `Product`. is_of_rows: its function computes
-    some rows of the output, from where the first is to go. It finds the image at the row that the
-    first window begins at, or would without padding; and in the first words of its scratch, in rows
-    of the image, where the windows of the first row begin, and of the one behind the last.
-    """
-
-    def __init__(
-        self,
-        layer: Convolution,
-        is_wide: bool = False,
-        is_shared: bool = False,
-        is_common: bool = False,
-        is_of_rows: bool = False,
-    ) -> None:
-        self.layer, self.is_shared, self.is_common = layer, is_shared, is_common
-        self.is_of_rows = is_of_rows
-        self.tiles = Tiles(layer, is_shared)
-        self.gather = SharedGather(layer) if is_shared else Gather(layer, is_common)
-        weights = self.gather.weights()
-        self.product = Product(layer, weights, is_wide, is_shared=is_shared, is_common=is_common)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        of_rests = _OF_RESTS if self.tiles.rest else ()
-        return (*_NUMBERS, *of_rests, *(_OF_PATCHES if self.has_patches else ()))
-
-    @property
-    def has_patches(self) -> bool:
-        """Whether a window leaves the image: that of a row's last tile may, without padding."""
-        return not self.tiles.are_inside().all()
-
-    @property
-    def patch_bytes(self) -> int:
-        return -(-self.gather.row_bytes * self.layer.window.kernel[0] // 32) * 32
-
-    @property
-    def nowhere_bytes(self) -> int:
-        return -(-self.product.filters // 4) * 4
-
-    @property
-    def scratch_bytes(self) -> int:
-        patches = self.tiles.windows * self.patch_bytes if self.has_patches else 0
-        frame = 4 * len(self.names) + _SLOTS
-        tile = self.product.tile_bytes + self.alignment - 4
-        return tile + frame + self.nowhere_bytes + patches
-
-    @property
-    def alignment(self) -> int:
-        """Of what is behind a tile's activations. If it is more than a word's, no round of the loop
-        over these but the last ends at a multiple of it. Layers that may share code have the same.
-        """
-        product = self.product
-        of_round = product.pair_bytes * product.unrolled // 3
-        least = (of_round & -of_round) << (product.rounds - 1).bit_length()
-        if not product.has_loop or self.is_common or least > _MOST_ALIGNED:
-            return 4
-        return least if self.is_shared else max(least, _ALIGNED)
-
-
 def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
     layer, product = kernel.layer, kernel.product
     rows, columns = layer.window.kernel
@@ -188,90 +108,12 @@ def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
 
 
-def numbers(kernel: Kernel) -> Array:
-    """What stands in front of the weights: the bytes of a tile's activations, and the layer's
-    numbers, two in a word where all fit."""
-    taken = _numbers(kernel)
-    if not _are_words(taken):
-        halves = np.append(taken, np.zeros(taken.size % 2, np.int64)) & 0xFFFF
-        taken = halves[::2] | halves[1::2] << 16
-    return (np.append(kernel.product.tile_bytes, taken) & 0xFFFFFFFF).astype(np.uint32)
-
-
-def _are_words(taken: Array) -> bool:
-    return bool((taken != taken.astype(np.int16)).any())
-
-
-def _numbers(kernel: Kernel) -> Array:
-    """In the order of the kernel's names, but for the two that are pointers to the output."""
-    layer, gather, tiles = kernel.layer, kernel.gather, kernel.tiles
-    window, channels, filters = layer.window, layer.x.shape[1], kernel.product.filters
-    pitch = window.input[1] * channels
-    down = window.dilations[0] * pitch
-    step = tiles.stride * channels
-    end = tiles.in_row * tiles.stride - window.begin[1]
-    zero = layer.zero_points[0] & 0xFF
-    values = {
-        "second": filters - 2,
-        "third": 2 * filters - 2,
-        "source": -(window.begin[0] * pitch + window.begin[1] * channels),
-        "column": -window.begin[1],
-        "row": -window.begin[0],
-        "tile columns": tiles.whole_columns,
-        "tile rows": tiles.inside[0],
-        "step": step,
-        "down": down - gather.advance,
-        "tile stride": tiles.windows * tiles.stride,
-        "column end": end,
-        "row end": window.output[0] * window.strides[0] - window.begin[0],
-        "window step": step,
-        "stride": tiles.stride,
-        "columns inside": tiles.inside[1],
-        "rows inside": tiles.inside[0],
-        "column begin": -window.begin[1],
-        "row stride": window.strides[0],
-        "wrap": window.strides[0] * pitch - tiles.in_row * step,
-        "filters": filters,
-        "rounds": gather.rounds,
-        "rows": window.kernel[0],
-        "behind": 2 * filters,
-        "last column": end - tiles.stride,
-        "behind the rest": (tiles.rest - 1) * filters,
-        "height": window.input[0],
-        "down the image": down,
-        "row of a patch": gather.row_bytes,
-        "down a patch": gather.row_bytes - gather.advance,
-        "width": window.input[1],
-        "span": tiles.span[1],
-        "channels": channels,
-        "zeros": (zero * 0x0101 ^ 0x8000) - 0x8000,
-        "patch": kernel.patch_bytes,
-        "patches": 4 * len(kernel.names) + _SLOTS + kernel.nowhere_bytes,
-    }
-    return np.array([values[name] for name in kernel.names[2:]], np.int64)
-
-
-class _Frame:
-    """Offsets behind the activations of a tile."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self._at = {name: 4 * index for index, name in enumerate(kernel.names)}
-        self.slots = 4 * len(kernel.names)
-        self.nowhere = self.slots + _SLOTS
-
-    def __call__(self, name: str) -> str:
-        return f"[r12, #{self._at[name]}]"
-
-    def at(self, name: str) -> int:
-        return self._at[name]
-
-
 def assemble(kernel: Kernel) -> Assembly:
     """The kernel. %0: the image, %1: output, %2: numbers and packed stream, %3: scratch.
 
     s8: behind the tile's activations, where the numbers are; s9: the activations; s10: the stream.
     """
-    frame, tiles = _Frame(kernel), kernel.tiles
+    frame, tiles = Frame(kernel), kernel.tiles
     code = Assembly()
     _begin(code, kernel, frame)
     slow, ready, done = code.label(), code.label(), code.label()
@@ -309,13 +151,13 @@ def assemble(kernel: Kernel) -> Assembly:
     return code
 
 
-def _begin(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
-    taken = _numbers(kernel)
+def _begin(code: Assembly, kernel: Kernel, frame: Frame) -> None:
+    taken = frames.stated(kernel)
     code("ldr r4, [%2], #4", "add r12, %3, r4")
     if kernel.alignment > 4:
         code(f"add r12, r12, #{kernel.alignment - 1}", f"bic r12, r12, #{kernel.alignment - 1}")
     code("sub r4, r12, r4", "vmov s9, r4", "vmov s8, r12", "add lr, r12, #8")
-    if _are_words(taken):
+    if frames.are_words(taken):
         for at in range(0, taken.size, 8):
             last = 3 + min(8, taken.size - at)
             code(f"ldmia %2!, {{r4-r{last}}}", f"stmia lr!, {{r4-r{last}}}")
@@ -338,7 +180,7 @@ def _begin(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
         code(f"add lr, r12, #{frame.slots + 24}", "stmia lr, {r4-r6}")
 
 
-def _windows(code: Assembly, kernel: Kernel, frame: _Frame, ready: str, done: str) -> None:
+def _windows(code: Assembly, kernel: Kernel, frame: Frame, ready: str, done: str) -> None:
     """Begins a tile's windows one by one: r0 a window's first byte, r1 its column, r2 its row."""
     tiles = kernel.tiles
     begun = max(1, tiles.windows * int((~tiles.are_whole()).sum()))
@@ -385,7 +227,7 @@ def _windows(code: Assembly, kernel: Kernel, frame: _Frame, ready: str, done: st
         code("str r10, [r4]", *constants, f"b {following}b")
 
 
-def _rest(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
+def _rest(code: Assembly, kernel: Kernel, frame: Frame) -> None:
     """Where the pixels of this tile go: those of a row's last tile that do not exist, nowhere."""
     whole = code.label()
     code(f"ldr r10, {frame('filters')}", "sub r11, r10, #2", f"str r11, {frame('second')}")
@@ -399,7 +241,7 @@ def _rest(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
     code.place(whole)
 
 
-def _patch(code: Assembly, kernel: Kernel, frame: _Frame) -> None:
+def _patch(code: Assembly, kernel: Kernel, frame: Frame) -> None:
     """Copies a window to its patch, and keeps r0-r3."""
     layer = kernel.layer
     unit = max(unit for unit in (1, 4, 16) if layer.x.shape[1] % unit == 0)

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
+from mcu_deploy.backends.ArmDsp.frames import Kernel, numbers
 from mcu_deploy.backends.ArmDsp.gather import SharedGather
 from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwise
-from mcu_deploy.backends.ArmDsp.kernels.convolution import Kernel
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
@@ -225,7 +225,7 @@ def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
     kernels = (strips.before, strips.behind)
     assembled = [convolution.assemble(kernel) for kernel in kernels]
     stems = [_stem(*pair) for pair in zip(kernels, assembled, strict=True)]
-    streams = [np.concatenate([convolution.numbers(k), k.product.pack()]) for k in kernels]
+    streams = [np.concatenate([numbers(k), k.product.pack()]) for k in kernels]
     constants = [Constant("weights", streams[0]), Constant("more_weights", streams[1])]
     code = {stem: one.bytes for stem, one in zip(stems, assembled, strict=True)}
     title = " + ".join("conv{}x{}".format(*kernel.layer.window.kernel) for kernel in kernels)
