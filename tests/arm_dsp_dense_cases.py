@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ from quantized_layers import LayersModel, Quantized
 @dataclass(frozen=True)
 class Dense:
     """zeros: the zero points of input and output; scale: of the output, against a middling one;
-    is_extreme: weights of -127 and 127 only; is_matmul: without bias, and with a batch."""
+    is_extreme: weights of -127 and 127 only; is_matmul: without bias, and with a batch; plane and
+    kernel: of a convolution, whose kernel is its image or one pixel."""
 
     rows: int
     taps: int
@@ -25,6 +27,8 @@ class Dense:
     is_matmul: bool = False
     dtype: str = "int8"
     lowest_weight: int = -127
+    plane: tuple[int, ...] = ()
+    kernel: tuple[int, ...] = ()
 
     @property
     def macs(self) -> int:
@@ -41,11 +45,14 @@ class Dense:
             random.uniform(0.5, 2, self.outputs)
         )  # fmt: skip
         product = self.scale * 40 * np.sqrt(self.taps)
-        x = model.input(
-            (2, self.rows // 2, self.taps) if self.is_matmul else (self.rows, self.taps),
-            Quantized(1.0, self.zeros[0], self.dtype),
-        )
-        kept = weights.astype(np.int8).T if self.is_matmul else weights.astype(np.int8)
+        shape, kept = (self.rows, self.taps), weights.astype(np.int8)
+        if self.is_matmul:
+            shape, kept = (2, self.rows // 2, self.taps), kept.T
+        if self.plane:
+            channels = self.taps // math.prod(self.kernel)
+            shape = (self.rows * self.taps // channels // math.prod(self.plane), channels)
+            shape, kept = (*shape, *self.plane), kept.reshape(-1, channels, *self.kernel)
+        x = model.input(shape, Quantized(1.0, self.zeros[0], self.dtype))
         w = model.dequantized(
             model.constant(np.ascontiguousarray(kept)),
             scales if self.is_per_channel else scales[0],
@@ -58,7 +65,8 @@ class Dense:
             bias = model.constant(random.integers(-8000, 8000, self.outputs).astype(np.int32))
             zeros = np.zeros(self.outputs)
             b = model.dequantized(bias, scales, zeros, "int32", axis=0)
-            y = model.node("Gemm", [x, w, b], transB=1)
+            of = ("Conv", {}) if self.plane else ("Gemm", {"transB": 1})
+            y = model.node(of[0], [x, w, b], **of[1])
         model.output(y, Quantized(float(product), self.zeros[1], self.dtype))
 
 
@@ -84,6 +92,11 @@ TAKEN = (
     Dense(1, 801, 6, is_extreme=True, scale=4),
     Dense(2, 790, 3, is_extreme=True, is_per_channel=True, dtype="uint8", zeros=(7, 9)),
     Dense(2, 64, 64, is_matmul=True, is_per_channel=True),
+    Dense(1, 96, 8, is_per_channel=True, plane=(1, 1), kernel=(1, 1)),
+    Dense(1, 6, 21, zeros=(-128, -128), plane=(1,), kernel=(1,)),
+    Dense(2, 10, 7, dtype="uint8", zeros=(9, 200), plane=(1, 2), kernel=(1, 1)),
+    Dense(1, 60, 5, is_per_channel=True, plane=(3, 4), kernel=(3, 4)),
+    Dense(3, 48, 6, zeros=(127, -128), plane=(4, 2), kernel=(4, 2)),
 )
 REFUSED = {
     Dense(1, 2000, 2, is_extreme=True, scale=50): (

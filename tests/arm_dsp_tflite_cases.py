@@ -217,6 +217,7 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Conv(7, 5, (4, 3), zeros=(-1, 0)),
         Conv(3, 8, (6, 7), (3, 3), zeros=(127, -127)),
         Conv(4, 3, (6, 4), (2, 5)),
+        Conv(22, 6, (1, 1)),
         Depthwise(12, (5, 6), (3, 3)),
         Depthwise(7, (4, 7), (5, 3)),
         Dense(1, 810, 5, is_extreme=True, is_per_channel=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,6 +34,8 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_pat
     built = build(path, board, tmp_path / "build", options=options)
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(TAKEN)
+    (source,) = built.directory.glob("network_*.c")
+    assert re.search(r"_conv\d", source.read_text()) is None, "a convolution is none of rows"
     assert validate(built.directory, extremes(path)).passed
     if board == "mps2-an386" and goal == "speed":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}

@@ -1,22 +1,30 @@
-"""A fully connected layer as its kernel sees it, and the integers that round its outputs."""
+"""A fully connected layer as its kernel sees it, and the integers that round its outputs.
+
+A convolution whose output is a pixel of each image is one, of rows that are the images in
+channel-last order: after a global pool, in squeeze-and-excite. So is a 1x1 convolution; its rows
+are pixels.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.layers import Linear, linear
+from mcu_deploy.backends.ArmDsp.layers import read as read_convolution
 from mcu_deploy.backends.ArmDsp.layers import refusal as refusal_of_types
 from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, reach, shift_of
 from mcu_deploy.backends.interface import Layer
+from mcu_deploy.operators.conv import conv_window
 
 LANES = 256  # of the odd output's sum
 TAPS, OUTPUTS = 8, 4  # of a block, of a group
 BLOCKS = 16  # of the long form
+_PIXELS = 2  # of a 1x1 convolution at most: its own kernels take more, three at a time
 # Tried first of an output's scale, so that layers mostly share a function. It is the least with
 # which the half that rounds is an addend.
 _SHIFT = 1
@@ -81,8 +89,21 @@ class Rounding(NamedTuple):
     is_twice: bool = False
 
 
+def is_of_rows(layer: Layer) -> bool:
+    """Whether a convolution is a product of rows with all of its weights."""
+    x, w, y = layer.input(0).type, layer.input(1).type, layer.output.type
+    if conv_window(x, w, y, layer.attributes).padded or w.shape[1] != x.shape[1]:
+        return False
+    pixels = math.prod(y.shape[2:])
+    is_image = pixels == 1 and w.shape[2:] == x.shape[2:]
+    is_pixel = x.shape[2:] == y.shape[2:] and {*w.shape[2:]} == {1}
+    return is_image or (is_pixel and y.shape[0] * pixels <= _PIXELS)
+
+
 def read(layer: Layer) -> Dense | str:
     """A layer as a product with constant weights, or why it is none for this backend, a clause."""
+    if layer.op == "Conv":
+        return _of_convolution(layer) if is_of_rows(layer) else ""
     x, w = layer.input(0), layer.input(1)
     if reason := refusal_of_types(layer):
         return reason
@@ -93,6 +114,19 @@ def read(layer: Layer) -> Dense | str:
     weights = w.constant if is_transposed else w.constant.T
     found = linear(layer, weights.astype(np.int64))
     return found if isinstance(found, str) else Dense(**vars(found))
+
+
+def _of_convolution(layer: Layer) -> Dense | str:
+    found = read_convolution(layer)
+    if isinstance(found, str):
+        return found
+    weights = found.weights.transpose(0, 2, 3, 1).reshape(len(found.weights), -1)
+    outputs, taps = weights.shape
+    x, y = (
+        replace(type_, shape=(found.pixels, size))
+        for type_, size in ((found.x, taps), (found.y, outputs))
+    )
+    return Dense(weights, found.bias, found.factors, found.reach, x, y, found.fixed)
 
 
 def refusal(layer: Dense) -> str:

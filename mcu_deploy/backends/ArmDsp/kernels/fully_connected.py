@@ -31,12 +31,13 @@ from mcu_deploy.backends.ArmDsp.dense import (
     TAPS,
     Dense,
     Rounding,
+    is_of_rows,
     read,
     refusal,
     round_pair,
     rounding,
 )
-from mcu_deploy.backends.ArmDsp.workloads import workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -52,7 +53,7 @@ from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.operators import label
 
-OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected")
+OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
 
 _BLOCK_CODE = 4 * 27  # bytes
 _SUMS = ("r0", "r1", "r2", "r3")  # even, odd, even, odd
@@ -96,7 +97,9 @@ def _pays(view: SubgraphView, node: Layer) -> bool:
     blocks = 0
     for other in view.nodes:
         if label(other.domain, other.op) in OPERATORS:
-            blocks += layer_of(view, other, node.target).macs // (TAPS * OUTPUTS)
+            layer = layer_of(view, other, node.target)
+            if other.op != "Conv" or is_of_rows(layer):
+                blocks += layer.macs // (TAPS * OUTPUTS)
     return blocks * 5 >= _WORTH * BLOCKS * _BLOCK_CODE
 
 
@@ -123,7 +126,10 @@ def _proposal(
         return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
 
     title = "dense" if unrolled == 1 else "dense, unrolled"
-    return Proposal(view.part([node.node.id]), price, make, title=title)
+    part = view.part([node.node.id])
+    if node.op == "Conv":
+        return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
+    return Proposal(part, price, make, title=title)
 
 
 def scratch_distance(layer: Dense) -> int:
