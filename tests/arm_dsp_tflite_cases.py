@@ -49,6 +49,10 @@ class LayersFile:
         return path
 
 
+RELU = tflite.ActivationFunctionType.RELU
+RELU6 = tflite.ActivationFunctionType.RELU6
+
+
 @dataclass(frozen=True)
 class Dense:
     """zeros: the zero points of input and output; scale: of the output, against a middling one;
@@ -61,6 +65,7 @@ class Dense:
     zeros: tuple[int, int] = (3, -5)
     scale: float = 1.0
     is_extreme: bool = False
+    activation: int = 0
 
     def add(self, file: LayersFile, name: str) -> None:
         random = np.random.default_rng(len(file.tensors))
@@ -77,7 +82,8 @@ class Dense:
         ]
         product = float(self.scale * 40 * np.sqrt(self.taps))
         y = file.tensor(name, (self.rows, self.outputs), product, self.zeros[1])
-        file.layer("FULLY_CONNECTED", inputs, y, "FullyConnectedOptions", {})
+        options = {"FusedActivationFunction": self.activation}
+        file.layer("FULLY_CONNECTED", inputs, y, "FullyConnectedOptions", options)
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,7 @@ class Conv:
     kernel: tuple[int, int] = (1, 1)
     zeros: tuple[int, int] = (3, -5)
     is_extreme: bool = False
+    activation: int = 0
 
     def add(self, file: LayersFile, name: str) -> None:
         random = np.random.default_rng(len(file.tensors))
@@ -108,6 +115,7 @@ class Conv:
         y = file.tensor(name, (1, *self.plane, self.filters), product, self.zeros[1])
         window = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
         options = {**window, "DilationHFactor": 1, "DilationWFactor": 1}
+        options["FusedActivationFunction"] = self.activation
         file.layer("CONV_2D", inputs, y, "Conv2DOptions", options)
 
 
@@ -171,6 +179,7 @@ class Binary:
     zeros: tuple[int, int, int] = (-128, 4, -17)
     number: int | None = None
     dtype: str = "int8"
+    activation: int = 0
 
     def add(self, file: LayersFile, name: str) -> None:
         shape = (1, self.elements)
@@ -181,7 +190,8 @@ class Binary:
             value = np.array(self.number, np.dtype(self.dtype))
             b = file.constant(f"{name}_b", value, (self.scales[1],))
         y = file.tensor(name, shape, self.scales[2], self.zeros[2], self.dtype)
-        file.layer(self.op, [a, b], y, f"{self.op.title()}Options", {})
+        options = {"FusedActivationFunction": self.activation}
+        file.layer(self.op, [a, b], y, f"{self.op.title()}Options", options)
 
 
 Case = Binary | Conv | Dense | Depthwise | Pool
@@ -195,6 +205,14 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Dense(1, 64, 12, zeros=(-128, -128)),
         Dense(3, 21, 6, zeros=(-7, -128), is_per_channel=True),
         Dense(2, 136, 9, is_extreme=True, scale=200, zeros=(127, 127)),
+    ),
+    "clamped": (
+        Binary("ADD", 45, activation=RELU6),
+        Binary("SUB", 65, (0.7012939, 0.9009173, 0.1003391), (-5, 6, -7), activation=RELU),
+        Binary("ADD", 33, zeros=(0, 255, 9), dtype="uint8", activation=RELU6),
+        Conv(8, 6, (3, 5), activation=RELU),
+        Conv(3, 8, (6, 7), (3, 3), zeros=(127, -127), activation=RELU),
+        Dense(3, 21, 6, zeros=(-7, 0), is_per_channel=True, activation=RELU),
     ),
     "sums": (
         Binary("ADD", 8, (0.05, 0.05, 0.05), (0, 0, 0)),

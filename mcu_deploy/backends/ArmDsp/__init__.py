@@ -5,10 +5,14 @@ Its kernels are assembler, made for each layer's shape; they are in `kernels/`, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mcu_deploy.backends.ArmDsp import kernels
+from mcu_deploy.backends.ArmDsp.clamp import clamped, is_narrower, opened
 from mcu_deploy.backends.interface import (
     Backend,
     BackendBase,
+    Layer,
     Proposal,
     Proposals,
     SubgraphView,
@@ -37,13 +41,24 @@ class ArmDsp(BackendBase):
                 refused[node.id] = reason
                 continue
             layer = layer_of(view, node, target)
-            answers = [family.propose(view, layer) for family in families]
-            found = [proposal for a in answers if not isinstance(a, str) for proposal in a]
+            found, reason = _ask(families, view, layer)
+            if not found and is_narrower(layer):
+                more, reason = _ask(families, view, opened(layer))
+                # Chains need what is clamped in their middle.
+                found = [clamped(one, layer) for one in more if len(one.nodes) == 1]
             proposals += found
             if not found:
-                reasons = dict.fromkeys(a for a in answers if isinstance(a, str) and a)
-                refused[node.id] = "; ".join(reasons) or "none of its kernels is for such a layer"
+                refused[node.id] = reason or "none of its kernels is for such a layer"
         return Proposals(tuple(proposals), refused)
+
+
+def _ask(
+    families: Sequence[kernels.Family], view: SubgraphView, layer: Layer
+) -> tuple[list[Proposal], str]:
+    """The proposals of all families, and why others have none, in clauses."""
+    answers = [family.propose(view, layer) for family in families]
+    reasons = dict.fromkeys(a for a in answers if isinstance(a, str) and a)
+    return [one for a in answers if not isinstance(a, str) for one in a], "; ".join(reasons)
 
 
 def _lacks(target: Target) -> str:

@@ -143,11 +143,17 @@ def refusal(layer: Layer) -> str:
 
 
 def clamp_refusal(layer: Layer) -> str:
-    """Why no kernel takes a layer's activation, a clause; empty where one may."""
-    y, clamp = layer.output.type, tflite.activation_bounds if layer.domain else activation_bounds
-    if clamp(layer.call.activation, y) != y.dtype.range:
+    """Why no kernel takes a layer's activation, a clause; empty where one may. clamp.py opens the
+    layers that it clamps itself before a kernel sees them."""
+    if clamp(layer) != layer.output.type.dtype.range:
         return "its clamp is the range of 8 bits, and the activation is narrower"
     return ""
+
+
+def clamp(layer: Layer) -> tuple[int, int]:
+    """The bounds that a layer's activation has on its quantized output."""
+    bounds = tflite.activation_bounds if layer.domain else activation_bounds
+    return bounds(layer.call.activation, layer.output.type)
 
 
 def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | str:

@@ -1,0 +1,133 @@
+"""Clamps narrower than the type: a pass over what a kernel has written, in the kernel's function.
+
+An element that was saturated to 8 bits and then clamped is the element clamped. So a layer whose
+activation ends inside of the range of its output is proposed without it, with the pass behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from mcu_deploy.backends.ArmDsp.layers import clamp
+from mcu_deploy.backends.interface import CFunction, Layer, Parameter, Proposal, Workload
+from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.kit.arguments import pointer, scalar
+from mcu_deploy.ir import DType
+
+_AT_ONCE = 16
+# Of the call, and of what keeps the pointer to the output until then.
+_CALL_CYCLES, _CALL_BYTES = 30, 24
+
+
+def is_narrower(layer: Layer) -> bool:
+    """Whether the activation of a layer ends inside of the range of its output's bytes."""
+    y = layer.output.type
+    if "activation" not in layer.attributes or y.quantization is None or y.dtype.is_float:
+        return False
+    (low, high), (least, most) = clamp(layer), y.dtype.range
+    return (low, high) != (least, most) and least <= low <= high <= most
+
+
+def opened(layer: Layer) -> Layer:
+    """The layer without its activation."""
+    rest = {key: value for key, value in layer.attributes.items() if key != "activation"}
+    return replace(layer, attributes=rest)
+
+
+def clamped(proposal: Proposal, layer: Layer) -> Proposal:
+    """The proposal for an opened layer, with the clamp of the layer."""
+    pass_, made, before = Pass(layer), proposal.make, proposal.price
+    assert before.costs.cycles is not None
+    cycles = before.costs.cycles + _CALL_CYCLES + round(pass_.code.cycles)
+    code = {f"{key}, clamped": size + _CALL_BYTES for key, size in before.code.items()}
+    price = replace(
+        before,
+        costs=replace(before.costs, cycles=cycles),
+        code={**code, f"{pass_.stem} {pass_.code.digest}": pass_.code.bytes},
+    )
+
+    def make(layers: Sequence[Layer], memory: Any) -> tuple[Workload, ...]:
+        workloads = made([opened(of) for of in layers], memory)
+        return tuple(replace(pass_.behind(w), costs=price.costs) for w in workloads)
+
+    return replace(proposal, price=price, make=make, title=f"{proposal.title}, clamped")
+
+
+class Pass:
+    """The clamp of a layer's output."""
+
+    def __init__(self, layer: Layer) -> None:
+        self._y = layer.output
+        dtype = self._y.type.dtype
+        # The bounds that are not those of the type: in each byte of a word.
+        self._bounds = {
+            name: (bound & 0xFF) * 0x01010101
+            for name, bound, end in zip(("low", "high"), clamp(layer), dtype.range, strict=True)
+            if bound != end
+        }
+        self.stem = "_".join(("clamp", *self._bounds, dtype.value, "dsp"))
+        self.code = assemble(dtype, self._y.type.elements, tuple(self._bounds))
+
+    @property
+    def _function(self) -> CFunction:
+        names = ("elements", *self._bounds)
+        parameters = (pointer(self._y, "y", const=False), *map(_word, names))
+        return CFunction(self.stem, parameters, "{\n" + statement(self.code, "y", *names) + "}")
+
+    def behind(self, workload: Workload) -> Workload:
+        """The workload, whose function clamps at its end what it wrote to `y`."""
+        function = workload.function
+        assert function is not None
+        begin = pointer(self._y, "made", const=False)
+        names = ("elements", *self._bounds)
+        body = (
+            f"{{\n    {begin} = y;\n{function.body.strip()[1:-1].rstrip()}\n"
+            f"    ${self.stem}(made, {', '.join(names)});\n}}"
+        )
+        parameters = (*function.parameters, *map(_word, names))
+        values = (self._y.type.elements, *self._bounds.values())
+        return replace(
+            workload,
+            function=replace(function, parameters=parameters, body=body),
+            arguments=(*workload.arguments, *map(scalar, values)),
+            helpers=(*workload.helpers, self._function),
+        )
+
+
+def _word(name: str) -> Parameter:
+    return Parameter("uint32_t", name)
+
+
+def assemble(dtype: DType, elements: int, bounds: Sequence[str]) -> Assembly:
+    """The pass, of no count of elements. %0: these, %1: their count, then a word for each bound.
+
+    An output that is a part of another tensor may lie on any byte: LDR may be unaligned, LDM not.
+    """
+    code = Assembly()
+    last, done = code.label(), code.label()
+    words = ("r5", "r6", "r7", "r8")
+    rounds, rest = divmod(elements, _AT_ONCE)
+    code("lsrs r4, %1, #4", f"beq {last}f")
+    with code.times(rounds > 0), code.repeat(max(1, rounds)):
+        code(*(f"ldr {word}, [%0, #{4 * n}]" for n, word in enumerate(words)))
+        for word in words:
+            _clamp(code, dtype, word, bounds)
+        code(*(f"str {word}, [%0], #4" for word in words), "subs r4, r4, #1")
+    code.place(last)
+    code(f"ands %1, %1, #{_AT_ONCE - 1}", f"beq {done}f")
+    with code.times(rest > 0), code.repeat(max(1, rest)):
+        code("ldrb r5, [%0]")
+        _clamp(code, dtype, "r5", bounds)
+        code("strb r5, [%0], #1", "subs %1, %1, #1")
+    code.place(done)
+    return code
+
+
+def _clamp(code: Assembly, dtype: DType, word: str, bounds: Sequence[str]) -> None:
+    """Four elements. The subtraction says of each byte whether it left something below zero."""
+    subtract = "ssub8" if dtype is DType.INT8 else "usub8"
+    for index, bound in enumerate(bounds, 2):
+        pair = f"{word}, %{index}" if bound == "low" else f"%{index}, {word}"
+        code(f"{subtract} r9, {pair}", f"sel {word}, {word}, %{index}")
