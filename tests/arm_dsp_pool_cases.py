@@ -38,10 +38,16 @@ class Pool:
 ODD = Pool("AveragePool", 64, (25, 5), (25, 5))
 EVEN = Pool("AveragePool", 64, (8, 8), (8, 8))
 LARGEST = Pool("MaxPool", 32, (16, 16), (2, 2), (2, 2), zeros=(0, 0))
+LARGE = Pool("AveragePool", 16, (32, 32), (32, 32))  # whose sums need words
 TAKEN = (
     ODD,
     EVEN,
     LARGEST,
+    LARGE,
+    Pool("AveragePool", 20, (17, 17), (17, 17), zeros=(-128, 3), scale=0.2),
+    Pool("AveragePool", 4, (26, 20), (24, 14), (2, 6), zeros=(127, 127)),
+    Pool("AveragePool", 8, (19, 27), (19, 27), zeros=(0, 255), dtype="uint8", batch=2),
+    Pool("AveragePool", 4, (64, 64), (64, 64), zeros=(-1, 1), scale=0.7),
     Pool("AveragePool", 256, (3, 3), (3, 3), zeros=(5, 17)),
     Pool("AveragePool", 4, (2, 2), (1, 1), zeros=(127, -128), scale=0.3),
     Pool("AveragePool", 20, (6, 8), (2, 2), (2, 2), zeros=(-3, -3)),
@@ -60,9 +66,7 @@ REFUSED = {
     Pool("AveragePool", 4, (4, 4), (3, 3), pads=(1, 1, 1, 1)): (
         "its windows have no padding and no dilation"
     ),
-    Pool("AveragePool", 4, (17, 17), (17, 17)): (
-        "its lanes hold the sum of 256 elements, not of 289"
-    ),
+    Pool("AveragePool", 4, (64, 65), (64, 65)): "it averages 4096 elements at most, not 4160",
     Pool("MaxPool", 4, (2, 19), (2, 17), zeros=(0, 0)): (
         "its windows have 16 columns at most, or all of the input"
     ),

@@ -227,6 +227,7 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Pool("AVERAGE", 4, (3, 2), (1, 1)),
         Pool("AVERAGE", 20, (7, 9), (3, 2), (2, 3)),
         Pool("AVERAGE", 12, (16, 16), (16, 16)),
+        Pool("AVERAGE", 8, (20, 30), (20, 30)),
         Pool("AVERAGE", 16, (4, 6), (2, 6), dtype="uint8"),
         Pool("MAX", 12, (7, 9), (3, 2), (2, 3)),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from arm_dsp_pool_cases import EVEN, LARGEST, ODD, REFUSED, TAKEN, model
+from arm_dsp_pool_cases import EVEN, LARGE, LARGEST, ODD, REFUSED, TAKEN, model
 from quantized_layers import extremes
 from sampling import first
 
@@ -34,4 +34,5 @@ def test_every_window_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -
         # of each element: LDM of four words, eight SXTAB16 and the pointer for 16 channels
         assert 9 / 16 * 64 * 125 < mine[ODD] < 0.71 * 64 * 125
         assert 9 / 16 * 64 * 64 < mine[EVEN] < 1.25 * 64 * 64
+        assert 9 / 16 * 16 * 1024 < mine[LARGE] < 1 * 16 * 1024
         assert 7 / 16 * 32 * 256 < mine[LARGEST] < 0.78 * 32 * 256

@@ -17,7 +17,8 @@ from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.pool import pool_window
 from mcu_deploy.operators.windows import Window
 
-_LANES = 1 << 16  # of a sum as SMMLA gets it
+_FEW = 256  # elements of a window whose sum fits a lane of 16 bits
+_MOST = 4096  # whose sums are all tried in a moment
 _MOST_COLUMNS = 16  # of a window, unrolled
 
 
@@ -69,10 +70,27 @@ class Pool:
         return self.taps * (low - zero), self.taps * (high - zero)
 
     @property
+    def is_large(self) -> bool:
+        """Whether it is an average whose sums need 32 bits."""
+        return self.taps > _FEW and not self.is_maximum
+
+    @property
+    def lanes(self) -> int:
+        """What a sum is multiplied by, as SMMLA gets it: a power of two."""
+        return 1 << (31 - max(map(abs, self.reach)).bit_length() if self.is_large else 16)
+
+    @property
     def moved(self) -> int:
         """What a lane holds less than such a sum, so that it has room for it."""
         low, high = self.reach
+        if self.is_large:
+            return 0
         return 0 if low >= -(2**15) and high < 2**15 else (low + high + 1) // 2
+
+    @property
+    def lane_rows(self) -> int:
+        """Of a window's rows (`runs`) as many as lanes of 16 bits hold the sum of."""
+        return _FEW // self.runs[1]
 
     @property
     def is_signed(self) -> bool:
@@ -124,8 +142,8 @@ def read(layer: Layer) -> Pool | str:
         return f"it takes channels by 4, and there are {pool.channels}"
     if pool.runs[1] > _MOST_COLUMNS:
         return f"its windows have {_MOST_COLUMNS} columns at most, or all of the input"
-    if pool.taps > 256 and not is_maximum:
-        return f"its lanes hold the sum of 256 elements, not of {pool.taps}"
+    if pool.taps > _MOST and not is_maximum:
+        return f"it averages {_MOST} elements at most, not {pool.taps}"
     return pool
 
 
@@ -159,23 +177,23 @@ def round_sums(pool: Pool) -> Rounding | str:
     """The integers that round all sums which a window can have, tried on each of them."""
     sums, wanted, is_open = sums_of(pool)
     factor = _factor(pool)
-    shift = shift_of(np.array([factor]), _LANES)
+    shift = shift_of(np.array([factor]), pool.lanes)
     if shift < 12:
         return "its scales are too far apart"
     unit = 1 << shift
     if pool.is_of_integers and pool.taps % 2 == 0:
         # A little steeper, all ties are away from zero, and no other sum is at a tie.
         factor *= 1 + 1 / (512 * pool.taps)
-    scale = round(factor * unit * 2**32 / _LANES)
+    scale = round(factor * unit * 2**32 / pool.lanes)
     addend = round((pool.zero_points[1] + 0.5 + pool.moved * factor) * unit)
-    results = (_LANES * (sums - pool.moved) * scale >> 32) + addend
+    results = (pool.lanes * (sums - pool.moved) * scale >> 32) + addend
     is_right = (np.clip(results >> shift, *pool.y.dtype.range) == wanted) & ~is_open
     if is_right.all():
         return Rounding(scale, addend, shift)
     if pool.is_of_integers:
         return "no integers round its sums"
     # TST has eight neighbouring bits.
-    for margin in (1 << (shift - 9 + more) for more in range(5)):
+    for margin in (1 << (shift - 9 + more) for more in range(7)):
         found = Rounding(scale, addend, shift, margin)
         is_again = (results + margin) & found.fraction == 0
         if (is_right | is_again).all():

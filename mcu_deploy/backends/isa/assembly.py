@@ -49,8 +49,9 @@ class Assembly:
         return size(self._lines)
 
     @contextmanager
-    def repeat(self, times: int, again: str = "bne") -> Iterator[None]:
-        """A loop. Its statements end with what sets the flags; the branch is added."""
+    def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
+        """A loop, which runs so often, or does on average. Its statements end with what sets the
+        flags; the branch is added."""
         label = self.label()
         self.place(label)
         self._times *= times

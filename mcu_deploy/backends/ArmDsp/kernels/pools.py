@@ -1,14 +1,18 @@
 """Pools of int8 in channel-last order: up to 16 channels of a window at a time.
 
 An average adds bytes into lanes of 16 bits, which lie in the scratch until all channels of a pixel
-are summed; then SMMLA and SSAT make them outputs. The contract sums real numbers in float32, one
-after the other, whose error depends on the elements, so a sum that lies near the middle of two
-outputs may give either. Where a window has such sums (of 64 equal scales every tie, of 125 none)
-they are known by the fraction that SMMLA leaves, and their channel is summed again, in floats.
+are summed; then SMMLA and SSAT make them outputs. Of a window of more than 256 elements there are
+words of 32 bits in the scratch, to which the lanes are added before they could overflow.
+
+The contract sums real numbers in float32, one after the other, whose error depends on the elements,
+so a sum that lies near the middle of two outputs may give either. Where a window has such sums (of
+64 equal scales every tie, of 125 none) they are known by the fraction that SMMLA leaves, and their
+channel is summed again, in floats.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -45,6 +49,7 @@ _IMAGES, _ROWS, _COLUMNS, _BLOCKS = "s4", "s5", "s6", "s7"
 _START, _SCALE, _ADDEND, _X_SCALE, _COUNT, _Y_SCALE = (f"s{n}" for n in range(8, 14))
 # Where the next sums go; and of a channel that is summed again, the sum and a term.
 _TO, _REAL, _TERM = "s14", "s14", "s15"
+_LEFT = "s15"  # rows of a large window
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -63,7 +68,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     price = Price(
         Costs(cycles=round(code.cycles), flash=constants[0].value.nbytes),
         {f"{stem} {code.digest}": code.bytes},
-        0 if pool.is_maximum else 2 * pool.channels,
+        0 if pool.is_maximum else (4 if pool.is_large else 2) * pool.channels,
         overlap.fact(node, 0, demand(pool, rounding)),
     )
 
@@ -97,8 +102,9 @@ def pack(pool: Pool, rounding: Rounding | None) -> Array:
     if rounding is None:
         return np.array([0x80808080 if pool.is_signed else 0], np.uint32)
     xq, yq = pool.x.scaling, pool.y.scaling
-    start = -pool.taps * pool.zero_points[0] - pool.moved & 0xFFFF
-    integers = np.array([start * 0x10001, rounding.scale, rounding.addend & 0xFFFFFFFF], np.uint32)
+    start = -pool.taps * pool.zero_points[0] - pool.moved
+    start = start & 0xFFFFFFFF if pool.is_large else (start & 0xFFFF) * 0x10001
+    integers = np.array([start, rounding.scale, rounding.addend & 0xFFFFFFFF], np.uint32)
     reals = np.array([xq.scale[0], pool.taps, yq.scale[0]], np.float32)
     return np.concatenate([integers, reals.view(np.uint32)])
 
@@ -121,6 +127,8 @@ def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
                     code(f"vmov r10, {_Y}")
                 else:
                     code(f"vmov r0, {_SUMS}", f"vmov {_TO}, r0")
+                if pool.is_large:
+                    _start_words(code, channels)
                 with _counted(code, _BLOCKS, blocks):
                     if blocks:
                         _block(code, pool, _WORDS)
@@ -168,11 +176,52 @@ def _span(first: int, count: int) -> str:
     return f"{{r{first}-r{first + count - 1}}}" if count > 1 else f"{{r{first}}}"
 
 
+def _start_words(code: Assembly, channels: int) -> None:
+    """The sums of a large window, from r0 on, before its first element."""
+    code(f"vmov r1, {_START}", *(f"mov r{n}, r1" for n in (2, 3, 4)))
+    code(f"movw r5, #{channels // 4}")
+    with code.repeat(channels // 4):
+        code("stmia r0!, {r1-r4}", "subs r5, r5, #1")
+
+
+def _sum_large(code: Assembly, pool: Pool, words: int) -> None:
+    """Of a large window as many rows as lanes have room for, then the next, are added to the words
+    in the scratch."""
+    rows, columns, pitch = pool.runs
+    times = math.ceil(rows / pool.lane_rows)
+    code(f"movw r8, #{rows}")
+    with code.repeat(times):
+        code(f"movw lr, #{pool.lane_rows}", "cmp r8, lr", "it lo", "movlo lr, r8")
+        code("sub r8, r8, lr", f"vmov {_LEFT}, r8", *(f"mov r{n}, #0" for n in range(2 * words)))
+        with code.repeat(rows / times):
+            _run(code, pool, words, 8)
+            _add(code, "r12", pitch - columns * pool.channels, "r8")
+            code("subs lr, lr, #1")
+        code(f"vmov lr, {_TO}")
+        for n in range(words):
+            _add_lanes(code, pool, f"r{2 * n}", f"r{2 * n + 1}")
+        code(f"vmov r8, {_LEFT}", "cmp r8, #0")
+    code(f"vmov {_TO}, lr")
+
+
+def _add_lanes(code: Assembly, pool: Pool, even: str, odd: str) -> None:
+    """The sums of four channels, of whose lanes those of even channels are in one register, to the
+    words from lr on."""
+    add = "sxtah" if pool.is_signed else "uxtah"
+    code("ldmia lr, {r8-r11}", f"{add} r8, r8, {even}", f"{add} r9, r9, {odd}")
+    code(f"{add} r10, r10, {even}, ror #16", f"{add} r11, r11, {odd}, ror #16")
+    code("stmia lr!, {r8-r11}")
+
+
 def _block(code: Assembly, pool: Pool, words: int) -> None:
     """Four channels a word of a window: their sums to the scratch, or maxima to the output."""
     held = words if pool.is_maximum else 2 * words
     taken = held if pool.is_maximum else 8
     rows, columns, pitch = pool.runs
+    if pool.is_large:
+        _sum_large(code, pool, words)
+        _to_next(code, words)
+        return
     is_small = pool.is_maximum and pool.taps <= _SMALL
     if not is_small:
         code(f"vmov r0, {_START}", *(f"mov r{n}, r0" for n in range(1, held)))
@@ -192,6 +241,10 @@ def _block(code: Assembly, pool: Pool, words: int) -> None:
         code(f"stmia r10!, {_span(0, held)}")
     else:
         code(f"vmov r8, {_TO}", f"stmia r8!, {_span(0, held)}", f"vmov {_TO}, r8")
+    _to_next(code, words)
+
+
+def _to_next(code: Assembly, words: int) -> None:
     code(f"vmov r12, {_CHANNELS}", f"add r12, r12, #{4 * words}", f"vmov {_CHANNELS}, r12")
 
 
@@ -219,8 +272,12 @@ def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
     code("mov r11, #0", "movt r11, #0xFFFF")
     _advance_to(code, "r10", pool.channels)
     with code.repeat(pool.channels // 4):
-        code("ldmia r12!, {r0, r1}", "and r2, r0, r11", "and r3, r1, r11")
-        code("lsl r0, r0, #16", "lsl r1, r1, #16")
+        if pool.is_large:
+            by = pool.lanes.bit_length() - 1
+            code("ldmia r12!, {r0-r3}", *(f"lsl r{n}, r{n}, #{by}" for n in range(4)))
+        else:
+            code("ldmia r12!, {r0, r1}", "and r2, r0, r11", "and r3, r1, r11")
+            code("lsl r0, r0, #16", "lsl r1, r1, #16")
         code(*(f"smmla r{n}, r{n}, r8, r9" for n in range(4)))
         if rounding.margin:
             code("mov r6, #0")
