@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import tflite
+from sampling import examples
 from tflite_models import Operator, Tensor, constant, write
 
 from mcu_deploy import formats
@@ -263,15 +264,17 @@ def model(cases: Sequence[Case], path: Path) -> Path:
 
 
 def extremes(path: Path) -> Path:
-    """Samples of such a model beside it: random, the lowest, the highest, and either of both."""
+    """Samples of such a model beside it: random, the end of the range that is farther from zero
+    (where sums are largest), the other end, and either of both. In the sample the first two."""
     graph, random = formats.load(path), np.random.default_rng(7)
     arrays: dict[str, np.ndarray] = {}
     for edge in graph.inputs:
         (low, high), shape = graph.type(edge).dtype.range, graph.type(edge).shape
+        near, far = sorted((low, high), key=abs)
         rows = [
-            random.integers(low, high + 1, shape), np.full(shape, low), np.full(shape, high),
+            random.integers(low, high + 1, shape), np.full(shape, far), np.full(shape, near),
             random.choice([low, high], shape),
-        ]  # fmt: skip
+        ][: examples(4, 2)]  # fmt: skip
         arrays[graph.edge_name(edge)] = np.stack(rows).astype(graph.type(edge).dtype.numpy)
     np.savez(samples := path.with_suffix(".npz"), **arrays)
     return samples

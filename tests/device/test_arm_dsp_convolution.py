@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_convolutions import BLOCK, LINES, REFUSED, SHARED, SPEECH, TAKEN, model
+from quantized_layers import extremes
 from sampling import first
 
 from mcu_deploy.api.building import build
@@ -31,7 +32,7 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, every: int, tmp_pa
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(taken)
     # onnxruntime convolves no int8 to uint8.
-    assert validate(built.directory, onnxruntime=False).passed
+    assert validate(built.directory, extremes(path), onnxruntime=False).passed
     if board == "mps2-an386":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         by_size = {layer.macs: counts[layer.name] for layer in mine}
@@ -48,7 +49,7 @@ def test_numbers_that_are_words_give_the_bits_of_the_oracle(
     path = model([*TAKEN, *SHARED], tmp_path / "shapes.onnx")
     options = Options(backends=("ArmDsp", "CpuRef"))
     built = build(path, "mps2-an386", tmp_path / "build", options=options)
-    assert validate(built.directory, onnxruntime=False).passed
+    assert validate(built.directory, extremes(path), onnxruntime=False).passed
 
 
 @pytest.mark.parametrize("every", first([2, 1]))
@@ -56,7 +57,8 @@ def test_code_that_layers_share_gives_the_bits_of_the_oracle(every: int, tmp_pat
     """The smallest build has one function for all taps, or one with and one without patches."""
     cases = [case for case in (*TAKEN, *SHARED) if case.shape[0] % 4 == 0][::every]
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="size")
-    built = build(model(cases, tmp_path / "m.onnx"), "mps2-an386", tmp_path / "b", options=options)
+    path = model(cases, tmp_path / "m.onnx")
+    built = build(path, "mps2-an386", tmp_path / "b", options=options)
     code = (tmp_path / "b" / "network_m.c").read_text()
     assert "_conv_dsp(" in code
-    assert validate(built.directory, onnxruntime=False).passed
+    assert validate(built.directory, extremes(path), onnxruntime=False).passed

@@ -1,9 +1,9 @@
 """Real models on every board: the device against the oracle, and against onnxruntime.
 
-The fixed sample: the int8 models, in one firmware, with two samples and every layer on one board of
-each core, and one of them on each other board; the float models with one sample on an FPU, and one
-of them without. The whole matrix: each model in a firmware of its own, all ten samples on all
-boards.
+The fixed sample: the int8 models, in one firmware, with two samples on one board of each core
+(with every layer on the host and on a Cortex-M4), and one of them on each other board; the float
+models with one sample on an FPU, and one of them without. The whole matrix: each model in a
+firmware of its own, all ten samples on all boards.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ _TOOLS = {
 _IN_QEMU = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
 
+# Every layer goes over the serial line, which takes most of the time: in the sample on these alone,
+# which run the code of CpuRef and of ArmDsp.
+_WITH_LAYERS = ("host", "mps2-an386")
 _CORES = [board for board in BOARDS if board in one_of_each_core(BOARDS)]
 
 
@@ -68,8 +71,10 @@ def _validate(
         yield model, result
 
 
-def _assert_exact(model: str, result: Validation) -> None:
+def _assert_exact(model: str, result: Validation, layers: bool = True) -> None:
     assert result.oracle[0].equal == 1.0, model
+    if not layers:
+        return
     assert result.layers is not None
     assert result.layers.compared == result.samples * len(result.layers.tensors) > 0, model
 
@@ -78,8 +83,9 @@ def _assert_exact(model: str, result: Validation) -> None:
 def test_int8_models_are_bit_exact_on_each_core(
     board: str, models_dir: Path, tmp_path: Path
 ) -> None:
-    for model, result in _validate(board, INT8, models_dir, tmp_path, 2, layers=True):
-        _assert_exact(model, result)
+    layers = board in _WITH_LAYERS
+    for model, result in _validate(board, INT8, models_dir, tmp_path, 2, layers=layers):
+        _assert_exact(model, result, layers)
 
 
 @pytest.mark.parametrize("board", _on(["netduinoplus2"]))  # test_pools_on_boards.py: stm32f746
