@@ -1,4 +1,4 @@
-"""Sums and differences for ArmDsp: of two scales, with every rest, at the ends of the range."""
+"""Sums, differences and products for ArmDsp: of two scales, at the ends of the range."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Sum:
 
 # Whose instructions are asserted: as in the image classification model.
 LARGE = Sum(4096)
+LARGE_PRODUCT = Sum(2048, op="Mul")
 TAKEN = (
     LARGE,
     Sum(8, (0.05, 0.05, 0.05), (0, 0, 0)),
@@ -41,11 +42,17 @@ TAKEN = (
     Sum(48, (0.7012939, 0.9009173, 0.1003391), (-5, 6, -7)),
     Sum(63, (0.0301241, 0.0401339, 0.0702713), (0, 255, 0), dtype="uint8"),
     Sum(36, (0.0441419, 0.0223127, 0.0301703), (128, 3, 255), op="Sub", dtype="uint8"),
+    LARGE_PRODUCT,
+    Sum(4, (0.4, 0.5, 0.6), (0, 0, 0), op="Mul"),
+    Sum(31, (0.0123127, 0.0321547, 0.0411337), (127, -128, -128), op="Mul"),
+    Sum(38, (0.2003413, 0.0100371, 0.0192311), (-128, 127, 9), op="Mul"),
+    Sum(61, (0.0301241, 0.0401339, 0.0702713), (0, 255, 128), op="Mul", dtype="uint8"),
 )
 REFUSED = {
     Sum(16, (0.1, 0.1, 0.2)): "no integers round its sums as the model says",
     Sum(16, (9.0, 0.1, 0.001)): "no integers round its sums as the model says",
     Sum(16, other=(1, 1)): "it adds tensors of one shape",
+    Sum(16, (9.0, 0.1, 0.001), op="Mul"): "no integers round its products as the model says",
     Sum(5): "there are less than 8 elements",
 }
 

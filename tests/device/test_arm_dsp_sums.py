@@ -1,11 +1,11 @@
-"""ArmDsp's sums and differences on the cores: the oracle's bits, and their instructions."""
+"""ArmDsp's sums, differences and products on the cores: the oracle's bits, and instructions."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from arm_dsp_sum_cases import LARGE, REFUSED, TAKEN, model
+from arm_dsp_sum_cases import LARGE, LARGE_PRODUCT, REFUSED, TAKEN, model
 from quantized_layers import extremes
 from sampling import first
 
@@ -32,3 +32,5 @@ def test_every_pair_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> 
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         # of each element two multiplications and what saturates it
         assert 3 * LARGE.elements < counts["sum0"] <= 5.7 * LARGE.elements
+        product = counts[f"sum{TAKEN.index(LARGE_PRODUCT)}"]
+        assert 3 * LARGE_PRODUCT.elements < product <= 6.1 * LARGE_PRODUCT.elements

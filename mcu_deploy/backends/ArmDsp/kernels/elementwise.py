@@ -130,7 +130,7 @@ def refusal(layer: Layer) -> str:
     return "there are less than 8 elements" if y.elements < 8 else clamp_refusal(layer)
 
 
-def _tried(domain: str, call: Call) -> tuple[Array, Array, Array]:
+def tried(domain: str, call: Call) -> tuple[Array, Array, Array]:
     """All pairs of bytes, uint8 as int8 less 128, and the element that the oracle makes of each."""
     size = (256, 256)
     types = [TensorType(t.dtype, size, t.quantization) for t in (call.type(0), call.type(1))]
@@ -147,7 +147,7 @@ def _tried(domain: str, call: Call) -> tuple[Array, Array, Array]:
 
 def solve(domain: str, call: Call) -> Scaling | None:
     """Integers that give the oracle's element for every pair; None where none were found."""
-    a, b, wanted = _tried(domain, call)
+    a, b, wanted = tried(domain, call)
     types = (call.type(0), call.type(1))
     y = call.results[0]
     ratios = [t.scaling.scale[0] / y.scaling.scale[0] for t in types]

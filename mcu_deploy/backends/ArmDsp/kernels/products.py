@@ -1,0 +1,163 @@
+"""Products of two int8 tensors of one shape, four elements at a time.
+
+An element is `(((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift`: SMLABB and
+SMMLA. The integers are those of a sum of products, found as for a convolution (requantization.py).
+ONNX's contract rounds both operands to float32 first, so all 65,536 pairs of bytes are tried. What
+TFLite rounds twice has such integers seldom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mcu_deploy.arithmetic import tflite
+from mcu_deploy.backends.ArmDsp.kernels.elementwise import tried
+from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
+from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
+from mcu_deploy.backends.ArmDsp.workloads import ID
+from mcu_deploy.backends.interface import (
+    Argument,
+    CFunction,
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Price,
+    Proposal,
+    Role,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.operators import Call
+
+OPERATORS = ("Mul", "tflite::Mul")
+
+_AT_ONCE = 4
+
+
+class Scaling(NamedTuple):
+    """The integers of the formula above."""
+
+    scale: int
+    addend: int
+    move: int
+    shift: int
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A product by itself."""
+    if reason := refusal(node):
+        return reason
+    scaling = solve(node.domain, node.call)
+    if scaling is None:
+        return "no integers round its products as the model says"
+    y = node.output.type
+    operands = [node.input(k).type for k in (0, 1)]
+    rest = y.elements % _AT_ONCE
+    code = assemble(operands, y, scaling.shift)
+    types = "_".join(t.dtype.value for t in (*operands, y))
+    stem = f"mul_{types}_{scaling.shift}{f'_and_{rest}' if rest else ''}_dsp"
+    pairs = [(-t.scaling.zero_point[0] & 0xFFFF) * 0x10001 for t in operands]
+    words = [scaling.move, *pairs, scaling.scale, y.elements - rest, scaling.addend]
+    constants = Constant("constants", np.array(words, np.int64).astype(np.int32))
+    price = Price(
+        Costs(cycles=round(code.cycles), flash=constants.value.nbytes),
+        {f"{stem} {code.digest}": code.bytes},
+        in_place=tuple(InPlace(k, 0, 0) for k in (0, 1)),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        (layer,) = layers
+        parameters = (
+            *(pointer(layer.input(k), name) for k, name in enumerate("ab")),
+            pointer(layer.output, "y", const=False), Parameter("const int32_t *", "constants"),
+        )  # fmt: skip
+        body = "{\n" + statement(code, "a", "b", "y", "constants") + "}"
+        arguments = (INPUT, Argument(Role.INPUT, 1), OUTPUT, constant_argument(0))
+        return (
+            Workload(
+                ID, CFunction(stem, parameters, body), arguments, (constants,),
+                in_place=price.in_place, costs=price.costs,
+            ),
+        )  # fmt: skip
+
+    part = view.part([node.node.id])
+    return [Proposal(part, price, make, layouts=(LayoutRule.SAME,), title="mul")]
+
+
+def refusal(layer: Layer) -> str:
+    """Why the kernel does not compute a layer, a clause; empty where it might."""
+    operands, y = [layer.input(k) for k in (0, 1)], layer.output.type
+    if any(o.constant is not None for o in operands):
+        return "it multiplies two tensors that are computed"
+    if any(o.type.shape != y.shape for o in operands):
+        return "it multiplies tensors of one shape"
+    types = [y, *(o.type for o in operands)]
+    if any(t.dtype not in BYTES or t.quantization is None for t in types):
+        return f"it computes int8 and uint8, not {y}"
+    few = y.elements < _AT_ONCE
+    return f"there are less than {_AT_ONCE} elements" if few else clamp_refusal(layer)
+
+
+def solve(domain: str, call: Call) -> Scaling | None:
+    """Integers that give the oracle's element for every pair; None where none were found."""
+    *pair, wanted = tried(domain, call)
+    operands, y = (call.type(0), call.type(1)), call.results[0]
+    a, b = (
+        values - (t.scaling.zero_point[0] - (t.dtype.range[0] + 128))
+        for values, t in zip(pair, operands, strict=True)
+    )
+    products = a * b
+    factor = np.float32(np.prod([t.scaling.scale[0] for t in operands]) / y.scaling.scale[0])
+    shift = shift_of(np.array([factor]))
+    if shift < 0:
+        return None
+    fixed = tflite.product_multiplier(*operands, y) if domain else None
+    ends = int(products.min()), int(products.max())
+    channel = Channel(factor, y.scaling.zero_point[0], y.dtype.range, ends, fixed)
+    found = accumulate(channel, 1, shift)
+    if found is None:
+        return None
+    scale, addend, move = found
+    elements = (((products + move) * scale >> 32) + addend) >> shift
+    if (elements.clip(*y.dtype.range) != wanted).any():
+        return None
+    return Scaling(scale, addend, move, shift)
+
+
+def assemble(operands: Sequence[TensorType], y: TensorType, shift: int) -> Assembly:
+    """The kernel. %0, %1: the operands, %2: output, %3: constants."""
+    code = Assembly()
+    code("vmov s0, %0", "vmov s1, %1", "vmov s2, %2", "mov r3, %3")
+    code("vmov r0, s0", "vmov r1, s1", "vmov r2, s2", "ldmia r3, {r8-r12, lr}")
+    code("add r12, r12, r2")
+    extend = ["sxtab16" if t.dtype is DType.INT8 else "uxtab16" for t in operands]
+
+    def finish(*products: str) -> None:
+        code(*(f"smmla {p}, {p}, r11, lr" for p in products))
+        shifted = f", asr #{shift}" if shift else ""
+        code(*(f"{saturate(y)} {p}, #8, {p}{shifted}" for p in products))
+
+    with code.repeat(y.elements // _AT_ONCE):
+        code("ldr r3, [r0], #4", "ldr r4, [r1], #4")
+        code(f"{extend[0]} r5, r9, r3", f"{extend[0]} r3, r9, r3, ror #8")
+        code(f"{extend[1]} r6, r10, r4", f"{extend[1]} r4, r10, r4, ror #8")
+        code("smlabb r7, r5, r6, r8", "smlatt r5, r5, r6, r8")
+        code("smlabb r6, r3, r4, r8", "smlatt r3, r3, r4, r8")
+        finish("r7", "r6", "r5", "r3")
+        code("bfi r7, r6, #8, #8", "bfi r5, r3, #8, #8", "pkhbt r7, r7, r5, lsl #16")
+        code("str r7, [r2], #4", "cmp r2, r12")
+    for _ in range(y.elements % _AT_ONCE):
+        code("ldrb r3, [r0], #1", "ldrb r4, [r1], #1")
+        code(f"{extend[0]} r3, r9, r3", f"{extend[1]} r4, r10, r4", "smlabb r3, r3, r4, r8")
+        finish("r3")
+        code("strb r3, [r2], #1")
+    return code
