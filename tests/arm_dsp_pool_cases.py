@@ -39,6 +39,7 @@ ODD = Pool("AveragePool", 64, (25, 5), (25, 5))
 EVEN = Pool("AveragePool", 64, (8, 8), (8, 8))
 LARGEST = Pool("MaxPool", 32, (16, 16), (2, 2), (2, 2), zeros=(0, 0))
 LARGE = Pool("AveragePool", 16, (32, 32), (32, 32))  # whose sums need words
+PADDED = Pool("MaxPool", 16, (16, 16), (3, 3), (2, 2), zeros=(0, 0), pads=(1, 1, 1, 1))
 TAKEN = (
     ODD,
     EVEN,
@@ -60,11 +61,15 @@ TAKEN = (
     Pool("MaxPool", 28, (7, 6), (3, 2), (2, 2), zeros=(0, 0)),
     Pool("MaxPool", 12, (5, 5), (2, 2), (1, 1), zeros=(9, 9), dtype="uint8", batch=2),
     Pool("MaxPool", 16, (9, 3), (4, 3), (3, 1), zeros=(0, 0)),
+    PADDED,
+    Pool("MaxPool", 36, (7, 5), (3, 3), zeros=(0, 0), pads=(1, 1, 1, 1), batch=2),
+    Pool("MaxPool", 4, (5, 7), (2, 2), (2, 2), zeros=(9, 9), dtype="uint8", pads=(0, 0, 1, 1)),
+    Pool("MaxPool", 8, (4, 2), (5, 4), (2, 3), zeros=(0, 0), pads=(3, 2, 4, 1)),
 )
 REFUSED = {
     Pool("AveragePool", 6, (4, 4), (2, 2)): "it takes channels by 4, and there are 6",
     Pool("AveragePool", 4, (4, 4), (3, 3), pads=(1, 1, 1, 1)): (
-        "its windows have no padding and no dilation"
+        "it averages windows without padding"
     ),
     Pool("AveragePool", 4, (64, 65), (64, 65)): "it averages 4096 elements at most, not 4160",
     Pool("MaxPool", 4, (2, 19), (2, 17), zeros=(0, 0)): (

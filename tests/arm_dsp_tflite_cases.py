@@ -155,15 +155,17 @@ class Pool:
     kernel: tuple[int, int]
     strides: tuple[int, int] = (1, 1)
     dtype: str = "int8"
+    is_same: bool = False
 
     def add(self, file: LayersFile, name: str) -> None:
         sizes = zip(self.plane, self.kernel, self.strides, strict=True)
-        out = [(size - kernel) // stride + 1 for size, kernel, stride in sizes]
+        out = [-(-(size if self.is_same else size - k + 1) // step) for size, k, step in sizes]
         x = file.tensor(f"{name}_x", (1, *self.plane, self.channels), 0.1, 7, self.dtype)
         y = file.tensor(name, (1, *out, self.channels), 0.1, 7, self.dtype)
         (down, right), (height, width) = self.strides, self.kernel
         options = {
-            "Padding": tflite.Padding.VALID, "StrideH": down, "StrideW": right,
+            "Padding": tflite.Padding.SAME if self.is_same else tflite.Padding.VALID,
+            "StrideH": down, "StrideW": right,
             "FilterHeight": height, "FilterWidth": width,
         }  # fmt: skip
         file.layer(f"{self.op}_POOL_2D", [x], y, "Pool2DOptions", options)
@@ -234,7 +236,7 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Pool("AVERAGE", 12, (16, 16), (16, 16)),
         Pool("AVERAGE", 8, (20, 30), (20, 30)),
         Pool("AVERAGE", 16, (4, 6), (2, 6), dtype="uint8"),
-        Pool("MAX", 12, (7, 9), (3, 2), (2, 3)),
+        Pool("MAX", 12, (7, 9), (3, 2), (2, 3), is_same=True),
     ),
     "convolutions": (
         Conv(4, 4, (5, 5), is_extreme=True, zeros=(-128, 127)),

@@ -24,8 +24,8 @@ _MOST_COLUMNS = 16  # of a window, unrolled
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool whose windows all lie inside of the input. is_of_integers: an average of the elements
-    themselves, as TFLite's; others are of the real numbers that these stand for."""
+    """A pool; windows of averages all lie inside of the input. is_of_integers: an average of the
+    elements themselves, as TFLite's; others are of the real numbers that these stand for."""
 
     x: TensorType
     y: TensorType
@@ -97,14 +97,24 @@ class Pool:
         return self.x.dtype is DType.INT8
 
     @property
+    def spans(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """Of the windows in each row of the output, then in each column: the first row of the input
+        that is inside, and how many are."""
+        window, found = self.window, []
+        for axis in (0, 1):
+            first = np.arange(window.output[axis]) * window.strides[axis] - window.begin[axis]
+            end = np.minimum(first + window.kernel[axis], window.input[axis])
+            found.append((np.maximum(first, 0), end - np.maximum(first, 0)))
+        return found[0], found[1]
+
+    @property
     def starts(self) -> Array:
         """Where the windows of the output's pixels begin, in bytes."""
-        (height, width), (down, right) = self.window.input, self.window.strides
-        rows, columns = self.window.output
-        return overlap.strided(
-            (self.y.shape[0], rows, columns),
-            (height * width * self.channels, down * width * self.channels, right * self.channels),
-        )
+        height, width = self.window.input
+        (rows, _), (columns, _) = self.spans
+        row = width * self.channels
+        images = np.arange(self.y.shape[0]) * height * row
+        return overlap.nested(images, rows * row, columns * self.channels)
 
 
 class Rounding(NamedTuple):
@@ -131,8 +141,10 @@ def read(layer: Layer) -> Pool | str:
     if x.rank != 4 or x.dtype not in BYTES or x.dtype is not y.dtype:
         return f"it pools int8 and uint8 over two spatial axes, not {x}"
     window, is_maximum = pool_window(layer.call), "Max" in layer.op
-    if window.padded or {*window.dilations} != {1}:
-        return "its windows have no padding and no dilation"
+    if {*window.dilations} != {1}:
+        return "its windows have no dilation"
+    if window.padded and not is_maximum:
+        return "it averages windows without padding"
     if not is_maximum and (x.quantization is None or y.quantization is None):
         return "an average needs scales"
     if y.quantization and (reason := clamp_refusal(layer)):
@@ -140,7 +152,10 @@ def read(layer: Layer) -> Pool | str:
     pool = Pool(x, y, window, is_maximum, layer.domain == "tflite")
     if pool.channels % 4 or not y.elements:
         return f"it takes channels by 4, and there are {pool.channels}"
-    if pool.runs[1] > _MOST_COLUMNS:
+    if window.padded:
+        if min(count.min() for _, count in pool.spans) < 1:
+            return "a window of it is all padding"
+    elif pool.runs[1] > _MOST_COLUMNS:
         return f"its windows have {_MOST_COLUMNS} columns at most, or all of the input"
     if pool.taps > _MOST and not is_maximum:
         return f"it averages {_MOST} elements at most, not {pool.taps}"

@@ -8,6 +8,8 @@ The contract sums real numbers in float32, one after the other, whose error depe
 so a sum that lies near the middle of two outputs may give either. Where a window has such sums (of
 64 equal scales every tie, of 125 none) they are known by the fraction that SMMLA leaves, and their
 channel is summed again, in floats.
+
+Of a padded maximum each window is cut to what is inside of the input, by its place.
 """
 
 from __future__ import annotations
@@ -50,6 +52,9 @@ _START, _SCALE, _ADDEND, _X_SCALE, _COUNT, _Y_SCALE = (f"s{n}" for n in range(8,
 # Where the next sums go; and of a channel that is summed again, the sum and a term.
 _TO, _REAL, _TERM = "s14", "s14", "s15"
 _LEFT = "s15"  # rows of a large window
+# Of a padded maximum: the input's image and row; the place of the window, which may be outside; and
+# how much of it is inside.
+_IMAGE, _LINE, _TOP, _SIDE, _HEIGHT, _WIDTH = (f"s{n}" for n in range(9, 15))
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -119,6 +124,9 @@ def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
     code(f"vmov {_WINDOW}, %0", f"vmov {_Y}, %1")
     code(f"vmov {_SUMS}, %3", "mov r12, %2")
     code(f"vldmia r12, {{{_START}{f'-{_Y_SCALE}' if rounding is not None else ''}}}")
+    if pool.window.padded:
+        _padded(code, pool)
+        return code
     with _counted(code, _IMAGES, pool.y.shape[0]):
         with _counted(code, _ROWS, rows):
             with _counted(code, _COLUMNS, columns):
@@ -142,6 +150,64 @@ def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
             _advance(code, _WINDOW, (down * width - columns * right) * channels)
         _advance(code, _WINDOW, (height - rows * down) * width * channels)
     return code
+
+
+def _padded(code: Assembly, pool: Pool) -> None:
+    """The maxima of windows of which some are partly outside."""
+    channels, window = pool.channels, pool.window
+    (height, width), (top, side) = window.input, window.begin
+    blocks, rest = divmod(channels // 4, _WORDS)
+    code(f"vmov r0, {_WINDOW}", f"vmov {_IMAGE}, r0", f"vmov r10, {_Y}")
+    with _counted(code, _IMAGES, pool.y.shape[0]):
+        code(f"movw r0, #{top}", "neg r0, r0", f"vmov {_TOP}, r0")
+        with _counted(code, _ROWS, window.output[0]):
+            _cut(code, pool, 0, _TOP, _HEIGHT)
+            _number(code, "r3", width * channels)
+            code(f"vmov r2, {_IMAGE}", "mla r1, r1, r3, r2", f"vmov {_LINE}, r1")
+            code(f"movw r0, #{side}", "neg r0, r0", f"vmov {_SIDE}, r0")
+            with _counted(code, _COLUMNS, window.output[1]):
+                _cut(code, pool, 1, _SIDE, _WIDTH)
+                _number(code, "r3", channels)
+                code(f"vmov r2, {_LINE}", "mla r12, r1, r3, r2", f"vmov {_CHANNELS}, r12")
+                with _counted(code, _BLOCKS, blocks):
+                    if blocks:
+                        _padded_block(code, pool, _WORDS)
+                if rest:
+                    _padded_block(code, pool, rest)
+        _advance(code, _IMAGE, height * width * channels)
+
+
+def _number(code: Assembly, register: str, value: int) -> None:
+    code(f"movw {register}, #{value & 0xFFFF}")
+    if value >> 16:
+        code(f"movt {register}, #{value >> 16}")
+
+
+def _cut(code: Assembly, pool: Pool, axis: int, place: str, inside: str) -> None:
+    """The first row of a window that is inside, in r1, and how many are; or columns. Its place
+    becomes the next window's."""
+    window = pool.window
+    code(f"vmov r0, {place}", "bic r1, r0, r0, asr #31", f"movw r2, #{window.kernel[axis]}")
+    code("add r2, r2, r0", f"movw r3, #{window.input[axis]}", "cmp r2, r3", "it gt", "movgt r2, r3")
+    code("sub r2, r2, r1", f"vmov {inside}, r2")
+    _add(code, "r0", window.strides[axis], "r3")
+    code(f"vmov {place}, r0")
+
+
+def _padded_block(code: Assembly, pool: Pool, words: int) -> None:
+    """Four channels a word of a window that is cut: their maxima to the output."""
+    (_, rows), (_, columns) = pool.spans
+    code(f"vmov r0, {_START}", *(f"mov r{n}, r0" for n in range(1, words)))
+    code("mov r9, r12", f"vmov lr, {_HEIGHT}")
+    with code.repeat(rows.mean()):
+        code(f"vmov r8, {_WIDTH}")
+        with code.repeat(columns.mean()):
+            _pixel(code, pool, words, words, is_held=False)
+            code("subs r8, r8, #1")
+        _add(code, "r9", pool.window.input[1] * pool.channels, "r11")
+        code("mov r12, r9", "subs lr, lr, #1")
+    code(f"stmia r10!, {_span(0, words)}")
+    _to_next(code, words)
 
 
 @contextmanager
@@ -251,18 +317,22 @@ def _to_next(code: Assembly, words: int) -> None:
 def _run(code: Assembly, pool: Pool, words: int, taken: int, is_first: bool = False) -> None:
     """The pixels of a row of a window, from r12 on, in registers from `taken` on; the first one is
     the maximum so far."""
-    sign = "s" if pool.is_signed else "u"
     for column in range(pool.runs[1]):
-        is_held = is_first and column == 0
-        code(f"ldmia r12!, {_span(0 if is_held else taken, words)}")
-        for n in range(0 if is_held else words):
-            x = f"r{taken + n}"
-            if pool.is_maximum:
-                code(f"{sign}sub8 r11, r{n}, {x}", f"sel r{n}, r{n}, {x}")
-            else:
-                even, odd = f"r{2 * n}", f"r{2 * n + 1}"
-                code(f"{sign}xtab16 {even}, {even}, {x}", f"{sign}xtab16 {odd}, {odd}, {x}, ror #8")
-        _add(code, "r12", pool.channels - 4 * words, f"r{taken}")
+        _pixel(code, pool, words, taken, is_held=is_first and column == 0)
+
+
+def _pixel(code: Assembly, pool: Pool, words: int, taken: int, is_held: bool) -> None:
+    """is_held: it is what the maximum is so far."""
+    sign = "s" if pool.is_signed else "u"
+    code(f"ldmia r12!, {_span(0 if is_held else taken, words)}")
+    for n in range(0 if is_held else words):
+        x = f"r{taken + n}"
+        if pool.is_maximum:
+            code(f"{sign}sub8 r11, r{n}, {x}", f"sel r{n}, r{n}, {x}")
+        else:
+            even, odd = f"r{2 * n}", f"r{2 * n + 1}"
+            code(f"{sign}xtab16 {even}, {even}, {x}", f"{sign}xtab16 {odd}, {odd}, {x}, ror #8")
+    _add(code, "r12", pool.channels - 4 * words, f"r{taken}")
 
 
 def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
