@@ -2,8 +2,10 @@
 
 An element is `(((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift`: SMLABB and
 SMMLA. The integers are those of a sum of products, found as for a convolution (requantization.py).
-ONNX's contract rounds both operands to float32 first, so all 65,536 pairs of bytes are tried. What
-TFLite rounds twice has such integers seldom.
+ONNX's contract rounds both operands to float32 first, so all 65,536 pairs of bytes are tried.
+
+TFLite's products round twice and seldom have such integers. Theirs is
+`((2 * product * multiplier + 2**31 >> 32) + addend - (product < 0)) >> shift`: SMMLAR.
 """
 
 from __future__ import annotations
@@ -13,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mcu_deploy.arithmetic import tflite
+from mcu_deploy.arithmetic import Array, tflite
 from mcu_deploy.backends.ArmDsp.kernels.elementwise import tried
 from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
-from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
+from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, Channel, accumulate, shift_of
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,
@@ -44,12 +46,20 @@ _AT_ONCE = 4
 
 
 class Scaling(NamedTuple):
-    """The integers of the formula above."""
+    """The integers of the first formula above, or of the second."""
 
     scale: int
     addend: int
     move: int
     shift: int
+    is_twice: bool = False
+
+    def elements(self, products: Array) -> Array:
+        """Before they are saturated."""
+        if not self.is_twice:
+            return (((products + self.move) * self.scale >> 32) + self.addend) >> self.shift
+        high = (2 * products * self.scale + (1 << 31) >> 32) + self.addend
+        return (high - (products < 0)) >> self.shift
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -62,9 +72,10 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     y = node.output.type
     operands = [node.input(k).type for k in (0, 1)]
     rest = y.elements % _AT_ONCE
-    code = assemble(operands, y, scaling.shift)
+    code = assemble(operands, y, scaling)
     types = "_".join(t.dtype.value for t in (*operands, y))
-    stem = f"mul_{types}_{scaling.shift}{f'_and_{rest}' if rest else ''}_dsp"
+    kind = f"{types}_{scaling.shift}{'_twice' if scaling.is_twice else ''}"
+    stem = f"mul_{kind}{f'_and_{rest}' if rest else ''}_dsp"
     pairs = [(-t.scaling.zero_point[0] & 0xFFFF) * 0x10001 for t in operands]
     words = [scaling.move, *pairs, scaling.scale, y.elements - rest, scaling.addend]
     constants = Constant("constants", np.array(words, np.int64).astype(np.int32))
@@ -124,16 +135,20 @@ def solve(domain: str, call: Call) -> Scaling | None:
     ends = int(products.min()), int(products.max())
     channel = Channel(factor, y.scaling.zero_point[0], y.dtype.range, ends, fixed)
     found = accumulate(channel, 1, shift)
-    if found is None:
-        return None
-    scale, addend, move = found
-    elements = (((products + move) * scale >> 32) + addend) >> shift
-    if (elements.clip(*y.dtype.range) != wanted).any():
-        return None
-    return Scaling(scale, addend, move, shift)
+    tries = []
+    if found is not None:
+        scale, addend, move = found
+        tries.append(Scaling(scale, addend, move, shift))
+    if fixed is not None and -LARGEST_SHIFT <= fixed[1] < 0:
+        by = -fixed[1]
+        half = 1 << (by - 1)
+        addend = (y.scaling.zero_point[0] << by) + half
+        tries.append(Scaling(fixed[0], addend, 0, by, is_twice=True))
+    gives = (s for s in tries if (s.elements(products).clip(*y.dtype.range) == wanted).all())
+    return next(gives, None)
 
 
-def assemble(operands: Sequence[TensorType], y: TensorType, shift: int) -> Assembly:
+def assemble(operands: Sequence[TensorType], y: TensorType, scaling: Scaling) -> Assembly:
     """The kernel. %0, %1: the operands, %2: output, %3: constants."""
     code = Assembly()
     code("vmov s0, %0", "vmov s1, %1", "vmov s2, %2", "mov r3, %3")
@@ -142,22 +157,29 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int) -> Assem
     extend = ["sxtab16" if t.dtype is DType.INT8 else "uxtab16" for t in operands]
 
     def finish(*products: str) -> None:
-        code(*(f"smmla {p}, {p}, r11, lr" for p in products))
-        shifted = f", asr #{shift}" if shift else ""
+        for p in products:
+            if scaling.is_twice:  # r4 is free by now
+                code(f"smmlar r4, {p}, r11, lr", f"add {p}, r4, {p}, asr #31")
+            else:
+                code(f"smmla {p}, {p}, r11, lr")
+        shifted = f", asr #{scaling.shift}" if scaling.shift else ""
         code(*(f"{saturate(y)} {p}, #8, {p}{shifted}" for p in products))
 
     with code.repeat(y.elements // _AT_ONCE):
         code("ldr r3, [r0], #4", "ldr r4, [r1], #4")
         code(f"{extend[0]} r5, r9, r3", f"{extend[0]} r3, r9, r3, ror #8")
         code(f"{extend[1]} r6, r10, r4", f"{extend[1]} r4, r10, r4, ror #8")
+        if scaling.is_twice:
+            code("sadd16 r6, r6, r6", "sadd16 r4, r4, r4")
         code("smlabb r7, r5, r6, r8", "smlatt r5, r5, r6, r8")
         code("smlabb r6, r3, r4, r8", "smlatt r3, r3, r4, r8")
         finish("r7", "r6", "r5", "r3")
         code("bfi r7, r6, #8, #8", "bfi r5, r3, #8, #8", "pkhbt r7, r7, r5, lsl #16")
         code("str r7, [r2], #4", "cmp r2, r12")
+    twice = ["sadd16 r4, r4, r4"] if scaling.is_twice else []
     for _ in range(y.elements % _AT_ONCE):
         code("ldrb r3, [r0], #1", "ldrb r4, [r1], #1")
-        code(f"{extend[0]} r3, r9, r3", f"{extend[1]} r4, r10, r4", "smlabb r3, r3, r4, r8")
+        code(f"{extend[0]} r3, r9, r3", f"{extend[1]} r4, r10, r4", *twice, "smlabb r3, r3, r4, r8")
         finish("r3")
         code("strb r3, [r2], #1")
     return code
