@@ -15,14 +15,14 @@ class Pool:
 
     op: str
     channels: int
-    plane: tuple[int, int]
-    kernel: tuple[int, int]
-    strides: tuple[int, int] = (1, 1)
+    plane: tuple[int, ...]
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...] = (1, 1)
     zeros: tuple[int, int] = (-128, -128)
     scale: float = 1.0
     dtype: str = "int8"
     batch: int = 1
-    pads: tuple[int, int, int, int] = (0, 0, 0, 0)
+    pads: tuple[int, ...] = (0, 0, 0, 0)
 
     def add(self, model: LayersModel, name: str) -> None:
         x_scale = 0.0231
@@ -64,6 +64,8 @@ TAKEN = (
     PADDED,
     Pool("MaxPool", 36, (7, 5), (3, 3), zeros=(0, 0), pads=(1, 1, 1, 1), batch=2),
     Pool("MaxPool", 4, (5, 7), (2, 2), (2, 2), zeros=(9, 9), dtype="uint8", pads=(0, 0, 1, 1)),
+    Pool("AveragePool", 128, (30,), (30,), (1,), zeros=(-128, -128), scale=0.4, pads=(0, 0)),
+    Pool("MaxPool", 12, (11,), (3,), (2,), zeros=(0, 0), pads=(1, 1)),
     Pool("MaxPool", 8, (4, 2), (5, 4), (2, 3), zeros=(0, 0), pads=(3, 2, 4, 1)),
 )
 REFUSED = {

@@ -102,7 +102,7 @@ def read(layer: Layer) -> Convolution | str:
     if reason := refusal(layer):
         return reason
     assert w.constant is not None
-    window = _of_rows(conv_window(x.type, w.type, y.type, layer.attributes))
+    window = of_rows(conv_window(x.type, w.type, y.type, layer.attributes))
     depth = w.type.shape[1]
     group = int(layer.attributes.get("group", 1))
     is_depthwise = depth == 1 and group == x.type.shape[1] and group > 1
@@ -139,7 +139,7 @@ def _of_all_channels(weights: Array, groups: int) -> Array:
     return whole.reshape(filters, groups * depth, *weights.shape[2:])
 
 
-def _of_rows(window: Window) -> Window:
+def of_rows(window: Window) -> Window:
     """Of one spatial axis: an image of one row."""
     if len(window.kernel) == 2:
         return window

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal
+from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, of_rows
 from mcu_deploy.backends.ArmDsp.requantization import shift_of
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit import overlap
@@ -138,9 +138,9 @@ def read(layer: Layer) -> Pool | str:
     x, y = layer.input(0).type, layer.output.type
     if len(layer.outputs) > 1:
         return "it does not compute the indices of maxima"
-    if x.rank != 4 or x.dtype not in BYTES or x.dtype is not y.dtype:
-        return f"it pools int8 and uint8 over two spatial axes, not {x}"
-    window, is_maximum = pool_window(layer.call), "Max" in layer.op
+    if x.rank not in (3, 4) or x.dtype not in BYTES or x.dtype is not y.dtype:
+        return f"it pools int8 and uint8 over one or two spatial axes, not {x}"
+    window, is_maximum = of_rows(pool_window(layer.call)), "Max" in layer.op
     if {*window.dilations} != {1}:
         return "its windows have no dilation"
     if window.padded and not is_maximum:
