@@ -39,7 +39,7 @@ def _size(problem: Problem, search: Search) -> Cover:
     """Least flash; at most 2 % more where each percent of it saves a third of the time."""
     smallest = search.run(_by_flash)[0]
     most = smallest.totals.flash + (smallest.totals.flash + around(problem)) // 50
-    paths = _near(search, most) if search.cut else search.run(lambda t: ((t.flash,), t.cost))
+    paths = search.run(lambda t: ((t.flash,), t.cost), whole=True) or _near(search, most)
     near = [p for p in (smallest, *paths) if p.totals.flash <= most]
     return min(near, key=lambda p: smallness(problem, p.totals)).cover()
 
@@ -67,9 +67,9 @@ def _balanced(problem: Problem, search: Search) -> Cover:
     smallest = search.run(_by_flash)[0]
     least = smallest.totals
     most = (least.flash + around(problem)) * 5 // 4 - around(problem)
-    paths = [] if search.cut else search.run(lambda t: (t.cost, (t.flash,), (t.peak,)))
-    if search.cut:  # then what lies between the fastest and the smallest may be missing
-        paths += [smallest, *_near(search, most)]
+    paths = search.run(lambda t: (t.cost, (t.flash,), (t.peak,)), whole=True)
+    if not paths:
+        paths = [smallest, *_near(search, most)]
     paths = [p for p in paths if p.totals.flash <= most]
     best = min(p.totals.time for p in paths)
     near = [p for p in paths if 50 * p.totals.time <= 51 * best]

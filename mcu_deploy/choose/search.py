@@ -83,9 +83,9 @@ class Search:
         inputs = {edge: (self._natural[edge], NO_COPIES) for edge in self.graph.inputs}
         self._start = State(inputs, sum(self._bytes[edge] for edge in inputs))
 
-    def run(self, weigh: Weigh, width: int | None = None) -> list[Path]:
+    def run(self, weigh: Weigh, width: int | None = None, *, whole: bool = False) -> list[Path]:
         """The ways to the end of which none is better in all; the least comes first. width: another
-        than the search's own."""
+        than the search's own. whole: there are none where the width would cut some off."""
         width = self.width if width is None else width
         paths = [Path(Totals(), self._start)]
         for node in self.graph.nodes:
@@ -100,6 +100,8 @@ class Search:
                 raise Uncovered(node.id)
             if len(found) > width:
                 self.cut = True
+                if whole:
+                    return []
                 found = _widest(found, width)
             paths = [path for _, path in found]
         front = _best([(weigh(path.totals), path) for path in paths])
