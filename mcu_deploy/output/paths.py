@@ -15,13 +15,19 @@ def resolved(path: Path) -> Path:
     """The path behind all symbolic links, of what need not be there yet.
 
     Raises FileNotFoundError for a link that leads nowhere."""
-    there = path.absolute()
-    rest: list[str] = []
-    while not os.path.lexists(there):
-        rest.insert(0, there.name)
-        there = there.parent
-    real = Path(os.path.realpath(there, strict=True))  # Path.resolve() has no OSError for a loop
-    return Path(os.path.normpath(real.joinpath(*rest)))
+    while True:
+        there = path.absolute()
+        rest: list[str] = []
+        while not os.path.lexists(there):
+            rest.insert(0, there.name)
+            there = there.parent
+        try:
+            real = Path(os.path.realpath(there, strict=True))  # resolve() has no OSError for a loop
+        except FileNotFoundError:
+            if os.path.lexists(there):
+                raise
+            continue  # another build, which failed, has taken it away
+        return Path(os.path.normpath(real.joinpath(*rest)))
 
 
 def make_folders(folder: Path, made: list[Path]) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -251,12 +252,10 @@ def test_a_second_build_waits_and_says_for_whom(
 def test_many_builds_at_once_leave_one_of_them(tmp_path: Path) -> None:
     made = tmp_path / "new" / "out"
     builds = [{"n": str(n), **({"obj/x": ""} if n % 2 else {})} for n in range(6)]
-    failing = threading.Thread(target=_fail, args=(made,))
-    threads = [failing, *(threading.Thread(target=make, args=(made, b)) for b in builds)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(len(builds) + 1) as pool:
+        running = [pool.submit(_fail, made), *(pool.submit(make, made, b) for b in builds)]
+    for one in running:
+        one.result()
     assert contents(made) in builds
     assert names(made.parent) == ["out"]
 
