@@ -39,7 +39,8 @@ def _size(problem: Problem, search: Search) -> Cover:
     """Least flash; at most 2 % more where each percent of it saves a third of the time."""
     smallest = search.run(_by_flash)[0]
     most = smallest.totals.flash + (smallest.totals.flash + around(problem)) // 50
-    paths = search.run(lambda t: ((t.flash,), t.cost), whole=True) or _near(search, most)
+    paths = search.run(lambda t: ((t.flash,), t.cost), whole=True)
+    paths = paths or _fitting(search, most, _ANY_PEAK)[1]
     near = [p for p in (smallest, *paths) if p.totals.flash <= most]
     return min(near, key=lambda p: smallness(problem, p.totals)).cover()
 
