@@ -8,19 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import run
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.running import Connection
 from mcu_deploy.api.validating import validate
 from mcu_deploy.errors import FitError
 
-MODELS = (
-    "mlperf_kws_int8", "mlperf_vww_int8", "mlperf_ic_int8", "mlperf_ad_int8",
-    "arm_kws_cnn_s_int8", "cfu_mnv2_160_035", "digits_cnn_qdq_s8s8_pc", "digits_cnn_qdq_u8s8_pt",
-    "digits_res_qdq_s8s8_pt", "mcunet_person_det", "micro_kws_m_int8", "micro_kws_m_qdq",
-    "micro_kws_m_qoperator", "qnn_mnist_int8", "st_yamnet_256", "tflm_hello_world_int8",
-    "tflm_mnist_lstm_int8", "tflm_person_detect_int8",
-)  # fmt: skip
+MODELS = (*run.INT8, *run.MORE_INT8, "st_yamnet_256")
 BOARDS = {
     "mps2-an386": "qemu", "netduinoplus2": "renode",  # Cortex-M4
     "mps2-an500": "qemu", "stm32f746": "renode",  # Cortex-M7

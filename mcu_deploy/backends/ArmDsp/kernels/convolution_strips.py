@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.frames import Kernel, numbers
 from mcu_deploy.backends.ArmDsp.gather import SharedGather
@@ -249,7 +250,7 @@ def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         helpers = [_function(*of) for of in zip(kernels, assembled, stems, strict=True)]
         if sum_ is not None:
-            helpers.append(elementwise.function(sum_.layer, sum_.stem, sum_.code))
+            helpers.append(pairs.function(sum_.layer, sum_.stem, sum_.code))
         once = tuple(dict.fromkeys(helpers))
         return (workload(layers[0], stem, body, tuple(constants), price, once),)
 

@@ -8,34 +8,17 @@ with a division; the integers are tried on all 65,536 pairs of bytes when the mo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
-from mcu_deploy.backends.ArmDsp.workloads import ID
-from mcu_deploy.backends.interface import (
-    Argument,
-    CFunction,
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Price,
-    Proposal,
-    Role,
-    SubgraphView,
-    Workload,
-)
-from mcu_deploy.backends.isa import Assembly, statement
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.ArmDsp import pairs
+from mcu_deploy.backends.ArmDsp.layers import saturate
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.ir import DType, TensorType
-from mcu_deploy.operators import Call, find
-from mcu_deploy.operators.base import evaluate
+from mcu_deploy.operators import Call
 
 OPERATORS = ("Add", "Sub", "tflite::Add", "tflite::Sub")
 
@@ -71,27 +54,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     code = assemble([node.input(k).type for k in (0, 1)], node.output.type, scaling.shift)
     stem = stem_of(node, scaling.shift)
     constants = constants_of(scaling, node.output.type.elements)
-    price = Price(
-        Costs(cycles=round(code.cycles), flash=constants.value.nbytes),
-        {f"{stem} {code.digest}": code.bytes},
-        in_place=tuple(InPlace(k, 0, 0) for k in (0, 1)),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        arguments = (INPUT, Argument(Role.INPUT, 1), OUTPUT, constant_argument(0))
-        return (
-            Workload(
-                ID, function(layers[0], stem, code), arguments, (constants,),
-                in_place=price.in_place, costs=price.costs,
-            ),
-        )  # fmt: skip
-
-    return [
-        Proposal(
-            view.part([node.node.id]), price, make, layouts=(LayoutRule.SAME,),
-            title=node.op.lower(),
-        )
-    ]  # fmt: skip
+    return [pairs.proposal(view, node, stem, code, constants)]
 
 
 def stem_of(layer: Layer, shift: int) -> str:
@@ -103,15 +66,6 @@ def stem_of(layer: Layer, shift: int) -> str:
     return f"{layer.op.lower()}_{kind}_{shift}{rest}_dsp"
 
 
-def function(layer: Layer, stem: str, code: Assembly) -> CFunction:
-    """The kernel as a C function of both operands, the output and the constants."""
-    parameters = (
-        *(pointer(layer.input(k), name) for k, name in enumerate("ab")),
-        pointer(layer.output, "y", const=False), Parameter("const int32_t *", "constants"),
-    )  # fmt: skip
-    return CFunction(stem, parameters, "{\n" + statement(code, "a", "b", "y", "constants") + "}")
-
-
 def constants_of(scaling: Scaling, elements: int) -> Constant:
     words = [scaling.a, scaling.b, scaling.offset, elements // 8 * 8]
     return Constant("constants", np.array(words, np.int32))
@@ -119,35 +73,12 @@ def constants_of(scaling: Scaling, elements: int) -> Constant:
 
 def refusal(layer: Layer) -> str:
     """Why the kernel does not compute a layer, a clause; empty where it might."""
-    operands, y = [layer.input(k) for k in (0, 1)], layer.output.type
-    if any(o.constant is not None for o in operands):
-        return "it adds two tensors that are computed"
-    if any(o.type.shape != y.shape for o in operands):
-        return "it adds tensors of one shape"
-    types = [y, *(o.type for o in operands)]
-    if any(t.dtype not in BYTES or t.quantization is None for t in types):
-        return f"it computes int8 and uint8, not {y}"
-    return "there are less than 8 elements" if y.elements < 8 else clamp_refusal(layer)
-
-
-def tried(domain: str, call: Call) -> tuple[Array, Array, Array]:
-    """All pairs of bytes, uint8 as int8 less 128, and the element that the oracle makes of each."""
-    size = (256, 256)
-    types = [TensorType(t.dtype, size, t.quantization) for t in (call.type(0), call.type(1))]
-    a, b = np.meshgrid(*(np.arange(t.dtype.range[0], 256 + t.dtype.range[0]) for t in types))
-    result = TensorType(call.results[0].dtype, size, call.results[0].quantization)
-    operator = find(domain, call.op)
-    assert operator is not None
-    values = tuple(v.astype(t.dtype.numpy) for v, t in zip((a, b), types, strict=True))
-    every = replace(call, values=values, types=tuple(types), results=(result,))
-    wanted = evaluate(operator, every)[0].astype(np.int64)
-    signed = [v - (t.dtype.range[0] + 128) for v, t in zip((a, b), types, strict=True)]
-    return signed[0], signed[1], wanted
+    return pairs.refusal(layer, "adds", 8)
 
 
 def solve(domain: str, call: Call) -> Scaling | None:
     """Integers that give the oracle's element for every pair; None where none were found."""
-    a, b, wanted = tried(domain, call)
+    a, b, wanted = pairs.tried(domain, call)
     types = (call.type(0), call.type(1))
     y = call.results[0]
     ratios = [t.scaling.scale[0] / y.scaling.scale[0] for t in types]

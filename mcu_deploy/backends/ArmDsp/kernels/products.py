@@ -11,32 +11,16 @@ TFLite's products round twice and seldom have such integers. Theirs is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, tflite
-from mcu_deploy.backends.ArmDsp.kernels.elementwise import tried
-from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
+from mcu_deploy.backends.ArmDsp import pairs
+from mcu_deploy.backends.ArmDsp.layers import saturate
 from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, Channel, accumulate, shift_of
-from mcu_deploy.backends.ArmDsp.workloads import ID
-from mcu_deploy.backends.interface import (
-    Argument,
-    CFunction,
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Price,
-    Proposal,
-    Role,
-    SubgraphView,
-    Workload,
-)
-from mcu_deploy.backends.isa import Assembly, statement
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call
 
@@ -76,51 +60,20 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     types = "_".join(t.dtype.value for t in (*operands, y))
     kind = f"{types}_{scaling.shift}{'_twice' if scaling.is_twice else ''}"
     stem = f"mul_{kind}{f'_and_{rest}' if rest else ''}_dsp"
-    pairs = [(-t.scaling.zero_point[0] & 0xFFFF) * 0x10001 for t in operands]
-    words = [scaling.move, *pairs, scaling.scale, y.elements - rest, scaling.addend]
+    zeros = [(-t.scaling.zero_point[0] & 0xFFFF) * 0x10001 for t in operands]
+    words = [scaling.move, *zeros, scaling.scale, y.elements - rest, scaling.addend]
     constants = Constant("constants", np.array(words, np.int64).astype(np.int32))
-    price = Price(
-        Costs(cycles=round(code.cycles), flash=constants.value.nbytes),
-        {f"{stem} {code.digest}": code.bytes},
-        in_place=tuple(InPlace(k, 0, 0) for k in (0, 1)),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        (layer,) = layers
-        parameters = (
-            *(pointer(layer.input(k), name) for k, name in enumerate("ab")),
-            pointer(layer.output, "y", const=False), Parameter("const int32_t *", "constants"),
-        )  # fmt: skip
-        body = "{\n" + statement(code, "a", "b", "y", "constants") + "}"
-        arguments = (INPUT, Argument(Role.INPUT, 1), OUTPUT, constant_argument(0))
-        return (
-            Workload(
-                ID, CFunction(stem, parameters, body), arguments, (constants,),
-                in_place=price.in_place, costs=price.costs,
-            ),
-        )  # fmt: skip
-
-    part = view.part([node.node.id])
-    return [Proposal(part, price, make, layouts=(LayoutRule.SAME,), title="mul")]
+    return [pairs.proposal(view, node, stem, code, constants)]
 
 
 def refusal(layer: Layer) -> str:
     """Why the kernel does not compute a layer, a clause; empty where it might."""
-    operands, y = [layer.input(k) for k in (0, 1)], layer.output.type
-    if any(o.constant is not None for o in operands):
-        return "it multiplies two tensors that are computed"
-    if any(o.type.shape != y.shape for o in operands):
-        return "it multiplies tensors of one shape"
-    types = [y, *(o.type for o in operands)]
-    if any(t.dtype not in BYTES or t.quantization is None for t in types):
-        return f"it computes int8 and uint8, not {y}"
-    few = y.elements < _AT_ONCE
-    return f"there are less than {_AT_ONCE} elements" if few else clamp_refusal(layer)
+    return pairs.refusal(layer, "multiplies", _AT_ONCE)
 
 
 def solve(domain: str, call: Call) -> Scaling | None:
     """Integers that give the oracle's element for every pair; None where none were found."""
-    *pair, wanted = tried(domain, call)
+    *pair, wanted = pairs.tried(domain, call)
     operands, y = (call.type(0), call.type(1)), call.results[0]
     a, b = (
         values - (t.scaling.zero_point[0] - (t.dtype.range[0] + 128))
