@@ -20,13 +20,14 @@ def shift(layer: Convolution) -> int:
     return shift_of(layer.factors, LEAST_GAIN, 8)
 
 
-def _add(code: Assembly, to: str, source: str, value: int) -> None:
-    """to = source + value; where the value is large, r6 is lost."""
+def _add(code: Assembly, to: str, source: str, value: int, free: str = "r6") -> None:
+    """to = source + value; where the value is large, the register `free` is lost."""
     size = abs(value)
     if size > REACH:
-        code(f"movw r6, #{size & 0xFFFF}", *([f"movt r6, #{size >> 16}"] if size >> 16 else []))
+        high = [f"movt {free}, #{size >> 16}"] if size >> 16 else []
+        code(f"movw {free}, #{size & 0xFFFF}", *high)
     if value or to != source:
-        amount = "r6" if size > REACH else f"#{size}"
+        amount = free if size > REACH else f"#{size}"
         code(f"{'sub' if value < 0 else 'add'} {to}, {source}, {amount}")
 
 
@@ -41,7 +42,8 @@ def unrolled(count: int) -> tuple[int, int]:
 def gather(layer: Convolution, lines: Lines) -> Assembly:
     """Lines of four channels. %0: the first pixel, %1: planes, %2: how many lines; priced for all.
 
-    A pair of pixels is two words of four bytes, and becomes four words of two int16.
+    A pair of pixels is two words of four bytes, and becomes four words of two int16. r6 holds the
+    zero point, so that r12 goes on by way of r0.
     """
     pitch, line_pitch = lines.pitch[0]
     pairs = lines.pixels[0] // 2
@@ -69,7 +71,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
             code(f"add lr, r7, #{PAIR * steps * times}")
             with code.repeat(times):
                 some(steps)
-                _advance(code, 2 * steps * pitch)
+                _add(code, "r12", "r12", 2 * steps * pitch, "r0")
                 code("cmp r7, lr")
             taken = 2 * steps * times * pitch
         else:
@@ -78,7 +80,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
         for pixel in range(2 * steps * times, lines.pixels[0], 2):
             offset = pixel * pitch - taken
             if offset + pitch > REACH:
-                _advance(code, offset)
+                _add(code, "r12", "r12", offset, "r0")
                 taken, offset = taken + offset, 0
             code(f"ldr r0, [r12, #{offset}]")
             if pixel + 1 < lines.pixels[0]:
@@ -87,7 +89,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
                 _nothing(code, layer)
             widen(code, layer, "r0", "r1")
         if line_pitch != taken:
-            _advance(code, line_pitch - taken)
+            _add(code, "r12", "r12", line_pitch - taken, "r0")
         code("vmov r0, s0", "cmp r7, r0")
     return code
 
@@ -137,15 +139,6 @@ def gather_any(layer: Convolution, lines: Lines) -> Assembly:
             widen(code, layer, "r0", "r1")
         code("vmov r0, s0", "cmp r7, r0")
     return code
-
-
-def _advance(code: Assembly, value: int) -> None:
-    """Of r12, where r6 holds something: by way of r0."""
-    size, amount = abs(value), f"#{abs(value)}"
-    if size > REACH:
-        code(f"movw r0, #{size & 0xFFFF}", *([f"movt r0, #{size >> 16}"] if size >> 16 else []))
-        amount = "r0"
-    code(f"{'sub' if value < 0 else 'add'} r12, r12, {amount}")
 
 
 def rows(layer: Convolution, lines: Lines) -> Assembly:
