@@ -1,4 +1,8 @@
-"""A network of four times as many layers takes at most five times as long to compile."""
+"""Time to compile is of the order of the layers: four times as many take four times as long.
+
+What grows with their square would take 16 times as long. The test allows 8, since processor time
+on a machine that does other work is one quarter longer now and then.
+"""
 
 from __future__ import annotations
 
@@ -53,4 +57,4 @@ def test_the_time_to_compile_grows_with_the_layers_and_not_with_their_square(
         taken = time.process_time() - start
         seconds[count] = min(taken, seconds.get(count, taken))
         assert len(network.plan.steps) <= count + 4  # and two transposes
-    assert seconds[160] <= 5 * seconds[40]
+    assert seconds[160] <= 8 * seconds[40]
