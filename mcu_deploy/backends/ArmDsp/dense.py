@@ -105,6 +105,8 @@ def read(layer: Layer) -> Dense | str:
     if layer.op == "Conv":
         return _of_convolution(layer) if is_of_rows(layer) else ""
     x, w = layer.input(0), layer.input(1)
+    if layer.op == "MatMul" and (w.constant is None or w.type.rank != 2):
+        return ""  # matmul.py's
     if reason := refusal_of_types(layer):
         return reason
     if w.type.rank != 2 or x.type.rank < 2 or layer.attributes.get("transA", 0):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.windows import Window
@@ -121,3 +123,21 @@ def broadcast_loops(output: TensorType, operands: tuple[TensorType, ...]) -> Loo
             row.append(0 if absent else strides[inner])
         steps.append(row)
     return collapse([output.shape[a] for a in order], steps)
+
+
+def matrices(a: TensorType, b: TensorType) -> Loops:
+    """Loops over the matrices of a product, whose leading axes are broadcast: steps of a, b and the
+    product, in elements."""
+    rows = a.shape[-2] if a.rank > 1 else 1
+    columns = b.shape[-1] if b.rank > 1 else 1
+    leading = [a.shape[:-2], b.shape[:-2]]
+    extents = np.broadcast_shapes(*leading)
+    depth, steps = a.shape[-1], []
+    sizes = (rows * depth, depth * columns, rows * columns)
+    for shape, size in zip((*leading, extents), sizes, strict=True):
+        row, stride = [0] * len(extents), size
+        for axis in range(1, len(shape) + 1):
+            row[-axis] = 0 if shape[-axis] == 1 else stride
+            stride *= shape[-axis]
+        steps.append(row)
+    return collapse([*extents], steps)

@@ -37,7 +37,7 @@ from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization, requantization
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.kit.strides import Loops, collapse
+from mcu_deploy.backends.kit.strides import matrices
 from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
 
 
@@ -161,7 +161,7 @@ def _matmul(layer: Layer) -> Workload:
     rows = a.type.shape[-2] if a.type.rank > 1 else 1
     columns = b.type.shape[-1] if b.type.rank > 1 else 1
     depth = a.type.shape[-1]
-    loops = _leading(a.type.shape[:-2], b.type.shape[:-2], rows * depth, depth * columns)
+    loops = matrices(a.type, b.type)
     r, n, k = counter("r", rows), counter("n", columns), counter("k", depth)
     a_element = f"a[{plus(loops.index(0), times(r, depth), k)}]"
     b_element = f"b[{plus(loops.index(1), times(k, columns), n)}]"
@@ -194,19 +194,6 @@ def _matmul(layer: Layer) -> Workload:
     )
     arguments, constants = passed(layer, (0, 1))
     return workload(layer, function, (*arguments, OUTPUT), constants, helpers, in_place=in_place)
-
-
-def _leading(a: tuple[int, ...], b: tuple[int, ...], a_step: int, b_step: int) -> Loops:
-    """Loops over the leading axes of a product, whose matrices are so far apart."""
-    extents = np.broadcast_shapes(a, b)
-    steps = []
-    for shape, step in ((a, a_step), (b, b_step)):
-        row, stride = [0] * len(extents), step
-        for axis in range(1, len(shape) + 1):
-            row[-axis] = 0 if shape[-axis] == 1 else stride
-            stride *= shape[-axis]
-        steps.append(row)
-    return collapse(list(extents), steps)
 
 
 KERNELS = (

@@ -1,0 +1,250 @@
+/* network_dsp_matmul.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  layers, SHA-256
+ *                 55c7e330a28eeb163afe429c464773c60c610e991417ba3985d90355eacbe04f
+ *   constants     24 bytes, as a file: SHA-256
+ *                 8cfb6518cd992ea85e8f685193dc91cc24f3d7848c137a9da52807ab7bcae3b9
+ *   workspace     448 bytes
+ *   layers        4 with 672 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_matmul, at the end. To compile this file
+ * by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_matmul -I path/to/crt/include -c network_dsp_matmul.c -o \
+ *       network_dsp_matmul.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *       32    320  input       1  int8
+ *      352     96      0       2  slice_0_2
+ *      128    224      1       2  slice_3_7
+ *        0     84      2       2  scratch of matmul_1
+ *       96     84      2       3  quantizelinear_7_12
+ *        0     84      3  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_matmul.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_matmul_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_matmul_weights, %object\n"
+        ".size _mcu_dsp_matmul_weights, 24\n"
+        "_mcu_dsp_matmul_weights:\n"
+        ".incbin \"network_dsp_matmul.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)             \
+    extern const type name[elements];                                 \
+    __asm__(".set " #name ", _mcu_dsp_matmul_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                              \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_matmul_matmul_1_constants, uint32_t, 6, 0, 24);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_matmul_slice_96_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 96; i0++) {
+        *y++ = x[i0];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_matmul_slice_224_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 224; i0++) {
+        *y++ = x[i0 + 96];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a, const int8_t *b, int8_t *y,
+                                                      const uint32_t *constants, uint8_t *scratch) {
+    memcpy(scratch + 60, constants, 24);
+    for (int32_t i0 = 0; i0 < 4; i0++) {
+        const int8_t *left = a + i0 * 24;
+        const int8_t *right = b + i0 * 56;
+        int8_t *product = y + i0 * 21;
+        uint8_t *panel = scratch;
+        __asm__ volatile(
+            "vmov s8, %0; vmov s9, %1; vmov s10, %2; vmov s11, %3; vmov r4, s11; movw r5, #60\n"
+            "add r4, r4, r5; vmov s13, r4; movw r4, #3; vmov s15, r4\n"
+            "1:\n"
+            "vmov r12, s9; vmov lr, s11; vmov r6, s13; ldr r8, [r6, #12]; ldr r11, [r6, #16]\n"
+            "ldr r7, [r6, #20]; vmov s0, r7; mov r9, r8; mov r10, r8; add lr, lr, #12\n"
+            "2:\n"
+            "ldrsb r0, [r12, #0]; ldrsb r1, [r12, #1]; ldrsb r2, [r12, #2]\n"
+            "ldrsb r3, [r12, #7]; ldrsb r4, [r12, #8]; ldrsb r5, [r12, #9]\n"
+            "ldrsb r6, [r12, #14]; ldrsb r7, [r12, #15]; pkhbt r0, r0, r6, lsl #16\n"
+            "pkhbt r1, r1, r7, lsl #16; ldrsb r6, [r12, #16]; ldrsb r7, [r12, #21]\n"
+            "pkhbt r2, r2, r6, lsl #16; pkhbt r3, r3, r7, lsl #16; ldrsb r6, [r12, #22]\n"
+            "ldrsb r7, [r12, #23]; pkhbt r4, r4, r6, lsl #16; pkhbt r5, r5, r7, lsl #16\n"
+            "add r12, r12, #28; vmov r6, s0; ssub16 r0, r0, r6; ssub16 r1, r1, r6\n"
+            "ssub16 r2, r2, r6; ssub16 r3, r3, r6; ssub16 r4, r4, r6; ssub16 r5, r5, r6\n"
+            "smlad r8, r0, r11, r8; smlad r9, r1, r11, r9; smlad r10, r2, r11, r10\n"
+            "smlad r8, r3, r11, r8; smlad r9, r4, r11, r9; smlad r10, r5, r11, r10\n"
+            "stmia lr!, {r0-r5}; vmov r6, s13; cmp lr, r6; bne 2b; vmov lr, s11\n"
+            "stmia lr, {r8-r10}; vmov r12, s8; vmov r6, s10; vmov s12, r6; movw r6, #2\n"
+            "vmov s14, r6\n"
+            "3:\n"
+            "vmov lr, s11; ldmia lr!, {r0-r2}; mov r3, r0; mov r4, r1; mov r5, r2\n"
+            "ldr r10, [r12, #8]; ldr r9, [r12], #4; ldmia lr!, {r6-r8}; sxtb16 r11, r9\n"
+            "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
+            "sxtb16 r11, r10; smlad r3, r11, r6, r3; smlad r4, r11, r7, r4\n"
+            "smlad r5, r11, r8, r5; ldmia lr!, {r6-r8}; sxtb16 r11, r9, ror #8\n"
+            "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
+            "sxtb16 r11, r10, ror #8; smlad r3, r11, r6, r3; smlad r4, r11, r7, r4\n"
+            "smlad r5, r11, r8, r5; ldr r10, [r12, #8]; ldr r9, [r12], #4; ldmia lr!, {r6-r8}\n"
+            "sxtb16 r11, r9; smlad r0, r11, r6, r0; smlad r1, r11, r7, r1\n"
+            "smlad r2, r11, r8, r2; sxtb16 r11, r10; smlad r3, r11, r6, r3\n"
+            "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; ldmia lr!, {r6-r8}\n"
+            "sxtb16 r11, r9, ror #8; smlad r0, r11, r6, r0; smlad r1, r11, r7, r1\n"
+            "smlad r2, r11, r8, r2; sxtb16 r11, r10, ror #8; smlad r3, r11, r6, r3\n"
+            "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; ldmia lr, {r7-r9}\n"
+            "smmla r0, r0, r7, r8; smmla r1, r1, r7, r8; smmla r2, r2, r7, r8\n"
+            "smmla r3, r3, r7, r8; smmla r4, r4, r7, r8; smmla r5, r5, r7, r8\n"
+            "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
+            "ssat r3, #8, r3, asr #4; ssat r4, #8, r4, asr #4; ssat r5, #8, r5, asr #4\n"
+            "vmov r6, s12; strb r0, [r6, #0]; strb r1, [r6, #1]; strb r2, [r6, #2]\n"
+            "strb r3, [r6, #7]; strb r4, [r6, #8]; strb r5, [r6, #9]; add r12, r12, #8\n"
+            "add r6, r6, #14; vmov r7, s14; sub r7, r7, #1; cmp r7, #1; itt eq\n"
+            "subeq r12, r12, #8; subeq r6, r6, #7; vmov s12, r6; vmov s14, r7; cmp r7, #0\n"
+            "bne 3b; vmov r6, s9; vmov r7, s10; vmov r8, s15; add r6, r6, #3; add r7, r7, #3\n"
+            "sub r8, r8, #1; cmp r8, #1; itt eq; subeq r6, r6, #2; subeq r7, r7, #2\n"
+            "vmov s9, r6; vmov s10, r7; vmov s15, r8; cmp r8, #0; bne 1b\n"
+            : "+r"(left), "+r"(right), "+r"(product), "+r"(panel)
+            :
+            : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+              "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+              "memory");
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_matmul_concat_84_int8(const int8_t *x0, int8_t *y) {
+    memcpy(y, x0, 84);
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_matmul_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* slice_1: Slice, slice_0_2: int8[320] -> int8[96] */
+    int8_t *const int8 = (int8_t *)(ws + 32);
+    int8_t *const slice_1 = (int8_t *)(ws + 352);
+    MCU_LAYER(0, _mcu_dsp_matmul_slice_96_int8(int8, slice_1));
+
+    /* slice_2: Slice, slice_3_7: int8[320] -> int8[224] */
+    int8_t *const slice_2 = (int8_t *)(ws + 128);
+    MCU_LAYER(1, _mcu_dsp_matmul_slice_224_int8(int8, slice_2));
+
+    /* matmul_1: MatMul, product0 (4 nodes): int8[4,3,8], int8[4,8,7] -> int8[4,3,7]; 672 MACs */
+    int8_t *const matmul_1 = (int8_t *)(ws + 96);
+    uint8_t *const matmul_1_scratch = (uint8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(
+        slice_1, slice_2, matmul_1, _mcu_dsp_matmul_matmul_1_constants, matmul_1_scratch));
+
+    /* concat_1: Concat, Concat_9: int8[84] -> int8[84] */
+    int8_t *const concat_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_dsp_matmul_concat_84_int8(matmul_1, concat_1));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_matmul_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                        void *out_ret_value, void *out_ret_tcode,
+                                        void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_matmul;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_matmul_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_matmul_input0_shape[1] = {320};
+static const mcu_tensor_info_t _mcu_dsp_matmul_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_dsp_matmul_input0_shape,
+        .place = {32, 0, 320},
+        .scale = 1.0e+0F,
+        .zero_point = 3,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_matmul_output0_shape[1] = {84};
+static const mcu_tensor_info_t _mcu_dsp_matmul_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_dsp_matmul_output0_shape,
+        .place = {0, 0, 84},
+        .scale = 1.7358057e+2F,
+        .zero_point = 7,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_matmul_regions[4] = {
+    {352, 0, 96},  /* 0 */
+    {128, 0, 224}, /* 1 */
+    {96,  0, 84},  /* 2 */
+    {0,   0, 84},  /* 3 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_matmul_layer_infos[4] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_matmul = {
+    .run_func = _mcu_dsp_matmul_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_MATMUL_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_MATMUL_WORKSPACE_ALIGNMENT,
+    .num_layers = 4,
+    .name = "dsp_matmul",
+    .inputs = _mcu_dsp_matmul_inputs,
+    .outputs = _mcu_dsp_matmul_outputs,
+    .layers = _mcu_dsp_matmul_layer_infos,
+    .layer_outputs = _mcu_dsp_matmul_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};
