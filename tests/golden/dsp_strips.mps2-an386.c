@@ -72,7 +72,7 @@ MCU_KERNEL void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y) 
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_9bce4070_dsp(const int8_t *x, int8_t *y,
+MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(const int8_t *x, int8_t *y,
                                                           const uint32_t *weights,
                                                           uint8_t *scratch) {
     __asm__ volatile(
@@ -221,15 +221,16 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_9bce4070_dsp(const int8_t *x, int8_
         "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
         "bne 10b; b 9f\n"
         "7:\n"
-        "vmov d3, r7, r8; vmov d0, r0, r1; vmov d1, r2, r3; vmov d2, r4, r5\n"
-        "vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2; vcvt.f32.s32 s3, s3\n"
-        "vcvt.f32.s32 s4, s4; vcvt.f32.s32 s5, s5; vmul.f32 s0, s0, s6; vmul.f32 s1, s1, s6\n"
-        "vmul.f32 s2, s2, s6; vmul.f32 s3, s3, s7; vmul.f32 s4, s4, s7; vmul.f32 s5, s5, s7\n"
-        "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2\n"
-        "vcvtr.s32.f32 s3, s3; vcvtr.s32.f32 s4, s4; vcvtr.s32.f32 s5, s5; vmov r0, r1, d0\n"
-        "vmov r2, r3, d1; vmov r4, r5, d2; qadd r0, r0, r9; ssat r0, #8, r0; qadd r1, r1, r9\n"
-        "ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9; ssat r3, #8, r3\n"
-        "qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5; b 8b\n"
+        "vmov d0, r0, r1; vmov d1, r2, r7; vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1\n"
+        "vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3; vmul.f32 s2, s2, s3\n"
+        "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2; vmov r0, r1, d0\n"
+        "vmov r2, s2; vmov d0, r3, r4; vmov d1, r5, r8; vcvt.f32.s32 s0, s0\n"
+        "vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3\n"
+        "vmul.f32 s2, s2, s3; vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1\n"
+        "vcvtr.s32.f32 s2, s2; vmov r3, r4, d0; vmov r5, s2; qadd r0, r0, r9; ssat r0, #8, r0\n"
+        "qadd r1, r1, r9; ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9\n"
+        "ssat r3, #8, r3; qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5\n"
+        "b 8b\n"
         "9:\n"
         "ldr r6, [r12, #0]; ldr r7, [r12, #84]; ldr r8, [r12, #96]; add r6, r6, r8\n"
         "add r7, r6, r7; strd r6, r7, [r12]; b 5b\n"
@@ -325,14 +326,14 @@ MCU_KERNEL void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8_t
         const int32_t until = wanted < 12 ? wanted : 12;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_strips_conv3x3_rows_9bce4070_dsp(source, next, weights, work);
+        _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(source, next, weights, work);
         source += 512 * (until - made);
         made = until;
         next = strip + 1024;
         range[0] = first - 1;
         range[1] = last - 1;
         int8_t *const rows = (int8_t *)scratch;
-        _mcu_dsp_strips_conv3x3_rows_9bce4070_dsp(strip + 512, rows, more_weights, work);
+        _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(strip + 512, rows, more_weights, work);
         _mcu_dsp_strips_add_int8_21_dsp(x, rows, target, constants);
         x += 1024;
         target += 1024;

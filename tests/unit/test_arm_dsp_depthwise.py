@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, blocks
+from mcu_deploy.backends.ArmDsp import ArmDsp
+from mcu_deploy.backends.ArmDsp import lines as lines_of
 from mcu_deploy.backends.interface import Target
 from mcu_deploy.ir.view import view_of_all
 
@@ -47,12 +48,12 @@ def test_no_output_is_written_over_input_that_is_yet_to_be_read(
         max(1, (o - 1) * s + span - b - a)
         for o, s, span, b, a in zip(output, strides, spans, before, after, strict=True)
     )
-    lines = blocks.Lines(
+    lines = lines_of.Lines(
         (sizes[0], sizes[1]), (output[0] * 2, output[1]), kernel, strides, dilations,
         (before[0], before[1]), is_transposed,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "_BAND_BYTES", lines.line_bytes * data.draw(st.integers(1, 8)))
+        patch.setattr(lines_of, "_BAND_BYTES", lines.line_bytes * data.draw(st.integers(1, 8)))
         is_safe = True
         for band in range(lines.bands):
             gathered = lines.held - lines.before[0] + band * lines.band * lines.strides[0]

@@ -14,113 +14,13 @@ from itertools import pairwise
 
 from mcu_deploy.backends.ArmDsp.core import round_in_float, round_twice
 from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.lines import LANES, PAIR, REACH
+from mcu_deploy.backends.ArmDsp.lines import LANES, MOST_OUTPUTS, PAIR, Lines
 from mcu_deploy.backends.ArmDsp.planes import unrolled, widen
 from mcu_deploy.backends.isa import Assembly
 
 _REGISTERS = tuple(f"r{n}" for n in range(12))
-_MOST_OUTPUTS = 6
-_BAND_BYTES = 4096
 # Taps of a row, by their numbers, that are the halves of a register; None: nothing.
 Halves = tuple[int, int | None]
-
-
-@dataclass(frozen=True)
-class Lines:
-    """How a kernel goes over an image: in lines along its rows, or along its columns.
-
-    Pairs are of lines, then of the pixels in a line. input, output: how many; before: of padding.
-    """
-
-    input: tuple[int, int]
-    output: tuple[int, int]
-    kernel: tuple[int, int]
-    strides: tuple[int, int]
-    dilations: tuple[int, int]
-    before: tuple[int, int]
-    is_transposed: bool
-
-    @staticmethod
-    def of(layer: Convolution, is_transposed: bool) -> Lines:
-        window = layer.window
-        pairs = (
-            window.input, window.output, window.kernel, window.strides, window.dilations,
-            window.begin,
-        )  # fmt: skip
-        size, output, kernel, strides, dilations, before = (
-            (pair[1], pair[0]) if is_transposed else (pair[0], pair[1]) for pair in pairs
-        )
-        return Lines(size, output, kernel, strides, dilations, before, is_transposed)
-
-    @property
-    def columns(self) -> int:
-        """Pixels of a line that outputs read, padding included."""
-        return (self.output[1] - 1) * self.strides[1] + self.span[1]
-
-    @property
-    def span(self) -> tuple[int, int]:
-        down, right = ((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True))
-        return down, right
-
-    @property
-    def taken(self) -> int:
-        """Pixels of an input's line that are read."""
-        return min(self.input[1], self.columns - self.before[1])
-
-    @property
-    def line_bytes(self) -> int:
-        return PAIR * ((self.columns + 1) // 2)
-
-    @property
-    def band(self) -> int:
-        """Output lines of a band: what divides them, and keeps the planes small."""
-        lines = self.output[0]
-        divisors = [n for n in range(1, lines + 1) if lines % n == 0]
-        return max(n for n in divisors if n == 1 or self._held(n) * self.line_bytes <= _BAND_BYTES)
-
-    def _held(self, band: int) -> int:
-        return (band - 1) * self.strides[0] + max(self.span[0], self.strides[0])
-
-    @property
-    def bands(self) -> int:
-        return self.output[0] // self.band
-
-    @property
-    def held(self) -> int:
-        """Lines of the planes."""
-        return self._held(self.band)
-
-    @property
-    def lead(self) -> int:
-        """Lines that a band takes from the one before it."""
-        return self.held - self.band * self.strides[0]
-
-    @property
-    def plane_bytes(self) -> int:
-        return self.held * self.line_bytes
-
-    @property
-    def is_reachable(self) -> bool:
-        """Whether the offsets of a block's words fit."""
-        block = _MOST_OUTPUTS * self.strides[1] + self.span[1]
-        down = max(self.dilations[0], self.strides[0])
-        return PAIR * block // 2 <= REACH and self.line_bytes * down < 1 << 16
-
-    @property
-    def may_lie_on_input(self) -> bool:
-        """Whether no output is written over input of its channel that a later band reads."""
-        for band in range(self.bands):
-            gathered = self.held - self.before[0] + band * self.band * self.strides[0]
-            written = (band + 1) * self.band
-            if gathered >= self.input[0]:
-                return True
-            if self.is_transposed:
-                is_before = self.input[0] == self.output[0] and written <= gathered
-            else:
-                is_before = written * self.output[1] <= gathered * self.input[1]
-            if not is_before:
-                return False
-        return True
 
 
 def gather(layer: Convolution, lines: Lines) -> Assembly:
@@ -145,7 +45,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
             _pair(code, layer, (False, True))
         if times > 1:
             code("mov r0, r7")
-            _add(code, "r0", PAIR * steps * times, "r1")
+            code.add("r0", PAIR * steps * times, "r1")
             code("vmov s2, r0")
             with code.repeat(times):
                 for _ in range(steps):
@@ -155,7 +55,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
             _pair(code, layer, (True, True))
         if last:
             _pair(code, layer, (True, False))
-        _add(code, "r7", lines.line_bytes - PAIR * (leads + pairs + last), "r0")
+        code.add("r7", lines.line_bytes - PAIR * (leads + pairs + last), "r0")
         code("vmov r0, s1", "add r12, r12, r0", "vmov r0, s0")
         code(f"sub r1, r7, #{PAIR * first}" if first else "mov r1, r7", "cmp r1, r0")
     return code
@@ -183,13 +83,6 @@ def _pair(code: Assembly, layer: Convolution, are_there: tuple[bool, bool]) -> N
     widen(code, layer, "r0", "r1")
 
 
-def _add(code: Assembly, register: str, value: int, lost: str) -> None:
-    if value > REACH:
-        code(f"movw {lost}, #{value}", f"add {register}, {register}, {lost}")
-    elif value:
-        code(f"addw {register}, {register}, #{value}")
-
-
 @dataclass(frozen=True)
 class Blocks:
     """The code for one filter. is_unrolled: over the rows of the kernel."""
@@ -206,7 +99,7 @@ class Blocks:
         """The numbers of outputs that a block may have: each but the last begins at an even pixel
         of the line."""
         outputs, stride = lines.output[1], lines.strides[1]
-        fitting = range(1, min(outputs, _MOST_OUTPUTS) + 1)
+        fitting = range(1, min(outputs, MOST_OUTPUTS) + 1)
         return [n for n in fitting if n * stride % 2 == 0 or n == outputs]
 
     @property
@@ -256,7 +149,7 @@ class Blocks:
         code(f"mov r4, #{lines.band}", "vmov s19, r4")
         if not self.is_unrolled:
             code("mov r4, %0")
-            _add(code, "r4", 4 * self.row_words * lines.kernel[0], "r5")
+            code.add("r4", 4 * self.row_words * lines.kernel[0], "r5")
             code("vmov s20, r4")
         times, rest = divmod(lines.output[1], self.outputs)
         step = PAIR * self.outputs * lines.strides[1] // 2
@@ -265,7 +158,7 @@ class Blocks:
         with code.repeat(lines.band):
             code("vmov r4, r5, d8", "vmov s12, r4", "vmov s10, r5")
             if times > 1:
-                _add(code, "r4", step * times, "r6")
+                code.add("r4", step * times, "r6")
                 code("vmov s15, r4")
                 with code.repeat(times):
                     ways.append(self._block(code, self.outputs))
@@ -278,7 +171,7 @@ class Blocks:
             if rest:
                 ways.append(self._block(code, rest))
             code("vmov r4, r5, d8", "vmov r6, s18", "add r5, r5, r6")
-            _add(code, "r4", lines.strides[0] * lines.line_bytes, "r6")
+            code.add("r4", lines.strides[0] * lines.line_bytes, "r6")
             code("vmov d8, r4, r5", "vmov r6, s19", "subs r6, r6, #1", "vmov s19, r6")
         code(f"b {done}f")
         with code.rarely():
@@ -302,13 +195,13 @@ class Blocks:
             begun: set[str] = set()
             for row in range(rows):
                 if row:
-                    _add(code, "r12", down, _REGISTERS[-1])
+                    code.add("r12", down, _REGISTERS[-1])
                 self._row(code, sums, begun)
         else:
             code(*(f"mov {acc}, {sums[-1]}" for acc in sums[:-1]))
             with code.repeat(rows):
                 self._row(code, sums, {*sums})
-                _add(code, "r12", down, _REGISTERS[-1])
+                code.add("r12", down, _REGISTERS[-1])
                 code(f"vmov {_REGISTERS[-1]}, s20", f"cmp lr, {_REGISTERS[-1]}")
         way, store = code.label(), code.label()
         code("vmov r6, r7, d4", "cmp r6, #0", f"ble {way}f")

@@ -279,14 +279,16 @@ def shift(layer: Convolution) -> int:
     return min(max(0, shift_of(layer.factors)), most)
 
 
-def round_in_float(code: Assembly, saturate: str) -> None:
+def round_in_float(code: Assembly, saturate: str, free: int = 0) -> None:
     """Six sums to elements as ONNX does: r7 and r8 are even and odd filters' float32 factors, r9 is
-    the zero point. s0 to s7 are lost."""
-    code("vmov d3, r7, r8", "vmov d0, r0, r1", "vmov d1, r2, r3", "vmov d2, r4, r5")
-    code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(6)))
-    code(*(f"vmul.f32 s{n}, s{n}, s{6 + n // 3}" for n in range(6)))
-    code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(6)))
-    code("vmov r0, r1, d0", "vmov r2, r3, d1", "vmov r4, r5, d2")
+    the zero point. The two d registers from `free` on are lost."""
+    first = 2 * free
+    for sums, factor in ((EVEN, "r7"), (ODD, "r8")):
+        code(f"vmov d{free}, {sums[0]}, {sums[1]}", f"vmov d{free + 1}, {sums[2]}, {factor}")
+        code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(first, first + 3)))
+        code(*(f"vmul.f32 s{n}, s{n}, s{first + 3}" for n in range(first, first + 3)))
+        code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(first, first + 3)))
+        code(f"vmov {sums[0]}, {sums[1]}, d{free}", f"vmov {sums[2]}, s{first + 2}")
     for acc in (*EVEN, *ODD):
         code(f"qadd {acc}, {acc}, r9", f"{saturate} {acc}, #8, {acc}")
 

@@ -24,7 +24,7 @@ def saturate(y: TensorType) -> str:
     return "ssat" if y.dtype is DType.INT8 else "usat"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Linear:
     """weights: of each filter, which is an output of a fully connected layer, and of each of its
     taps. bias: of sums of the input's elements as they are, or without their zero point
@@ -77,7 +77,7 @@ class Linear:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Convolution(Linear):
     """weights: [filter, channel, row, column], of a depthwise one [filter, 1, row, column], whose
     padding is 0. One of one spatial axis is that of an image of one row here."""

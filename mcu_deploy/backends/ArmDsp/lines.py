@@ -3,64 +3,158 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from mcu_deploy.backends.ArmDsp.layers import Convolution
 
 LANES = 4  # channels at a time
 PAIR = 4 * LANES  # bytes of two pixels of the planes
 REACH = 4095  # of the offset of LDR and STRB
+MOST_OUTPUTS = 6  # of a block
 _FEW_LINES = 8
 _BAND_BYTES = 4096
+# Of input and output: bytes from a pixel to the next, and from a line to the next.
+Pitch = tuple[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The image as the kernel goes over it: lines of pixels, along its rows or its columns.
+    """The image, and the planes of four channels that hold a band of it with its padding.
 
-    lines, pixels: of input and output; before: of the padding; pitch: bytes from a pixel to the
-    next, and from a line to the next, of input and output. is_any: of any number of channels, which
-    is the input's pitch then; four of them are written behind the planes first, as the pitch of the
-    output says.
+    Pairs are of lines, then of the pixels in a line. input, output: how many; before: of padding.
     """
 
-    lines: tuple[int, int]
-    pixels: tuple[int, int]
+    input: tuple[int, int]
+    output: tuple[int, int]
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
     before: tuple[int, int]
-    pitch: tuple[tuple[int, int], tuple[int, int]]
-    stride: int
     is_transposed: bool
+
+    @classmethod
+    def of(cls, layer: Convolution, is_transposed: bool) -> Self:
+        window = layer.window
+        pairs = (
+            window.input, window.output, window.kernel, window.strides, window.dilations,
+            window.begin,
+        )  # fmt: skip
+        size, output, kernel, strides, dilations, before = (
+            (pair[1], pair[0]) if is_transposed else (pair[0], pair[1]) for pair in pairs
+        )
+        return cls(size, output, kernel, strides, dilations, before, is_transposed)
+
+    def pitches(self, layer: Convolution) -> Pitch:
+        window, filters = layer.window, layer.weights.shape[0]
+        read = layer.x.shape[1], window.input[1] * layer.x.shape[1]
+        written = filters, window.output[1] * filters
+        return (read[::-1], written[::-1]) if self.is_transposed else (read, written)
+
+    @property
+    def columns(self) -> int:
+        """Pixels of a line that outputs read, padding included."""
+        return (self.output[1] - 1) * self.strides[1] + self.span[1]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        down, right = ((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True))
+        return down, right
+
+    @property
+    def taken(self) -> int:
+        """Pixels of an input's line that are read."""
+        return min(self.input[1], self.columns - self.before[1])
+
+    @property
+    def line_bytes(self) -> int:
+        """Of the planes."""
+        return PAIR * ((self.columns + 1) // 2)
+
+    @property
+    def band(self) -> int:
+        """Output lines of a band: what divides them, and keeps the planes small."""
+        lines = self.output[0]
+        divisors = [n for n in range(1, lines + 1) if lines % n == 0]
+        small = [n for n in divisors if self._held(n) * self.line_bytes <= _BAND_BYTES]
+        return small[-1] if small and small[-1] > 1 else divisors[min(1, len(divisors) - 1)]
+
+    def _held(self, band: int) -> int:
+        return (band - 1) * self.strides[0] + max(self.span[0], self.strides[0])
+
+    @property
+    def bands(self) -> int:
+        return self.output[0] // self.band
+
+    @property
+    def held(self) -> int:
+        """Lines of the planes."""
+        return self._held(self.band)
+
+    @property
+    def lead(self) -> int:
+        """Lines that a band takes from the one before it."""
+        return self.held - self.band * self.strides[0]
+
+    @property
+    def plane_bytes(self) -> int:
+        return self.held * self.line_bytes
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the offsets of a block's words fit."""
+        block = MOST_OUTPUTS * self.strides[1] + self.span[1]
+        down = max(self.dilations[0], self.strides[0])
+        return PAIR * block // 2 <= REACH and self.line_bytes * down < 1 << 16
+
+    @property
+    def may_lie_on_input(self) -> bool:
+        """Whether no output is written over input of its channel that a later band reads."""
+        for band in range(self.bands - 1):
+            gathered = self.held - self.before[0] + band * self.band * self.strides[0]
+            written = (band + 1) * self.band
+            if gathered >= self.input[0]:
+                return True
+            if self.is_transposed:
+                is_before = self.input[0] == self.output[0] and written <= gathered
+            else:
+                is_before = written * self.output[1] <= gathered * self.input[1]
+            if not is_before:
+                return False
+        return True
+
+
+@dataclass(frozen=True)
+class BareLines(Lines):
+    """Of a 3x3 kernel whose code knows the borders: a line of the planes has no padding, and planes
+    of a small image are all of it, without the padding above and below.
+
+    is_any: of any number of channels, which is the input's pitch then; four of them are written
+    behind the planes first, as the pitch of the output says.
+    """
+
+    pitch: Pitch = ((0, 0), (0, 0))
     is_any: bool = False
 
-    @staticmethod
-    def of(layer: Convolution, is_transposed: bool) -> Lines:
-        window, channels = layer.window, layer.weights.shape[0]
-        sizes = tuple(zip(window.input, window.output, strict=True))
-        pitches = [(channels, shape[1] * channels) for shape in (window.input, window.output)]
-        before = tuple(window.begin)
-        if is_transposed:
-            sizes, before = sizes[::-1], before[::-1]
-            pitches = [pitch[::-1] for pitch in pitches]
-        return Lines(
-            sizes[0], sizes[1], (before[0], before[1]), (pitches[0], pitches[1]),
-            window.strides[0], is_transposed,
-        )  # fmt: skip
+    @classmethod
+    def of(cls, layer: Convolution, is_transposed: bool) -> Self:
+        lines = super().of(layer, is_transposed)
+        return replace(lines, pitch=lines.pitches(layer))
 
-    @staticmethod
-    def of_any(layer: Convolution) -> Lines:
+    @classmethod
+    def of_any(cls, layer: Convolution) -> Self:
         """For a function that layers of other channels share."""
-        out = layer.window.output[1]
-        pitch = ((0, 0), (LANES, LANES * out))
-        return replace(Lines.of(layer, False), pitch=pitch, is_any=True)
+        lines = cls.of(layer, False)
+        return replace(lines, pitch=((0, 0), (LANES, LANES * lines.output[1])), is_any=True)
 
     @property
     def staged_bytes(self) -> int:
         """Of a band's outputs of four channels, where they are written behind the planes first."""
-        return LANES * self.band * self.pixels[1] if self.is_any else 0
+        return LANES * self.band * self.output[1] if self.is_any else 0
 
     @property
     def pairs(self) -> int:
         """Of pixels in a line of the planes."""
-        return (self.pixels[0] + 1) // 2
+        return (self.input[1] + 1) // 2
 
     @property
     def line_bytes(self) -> int:
@@ -69,49 +163,24 @@ class Lines:
     @property
     def is_whole(self) -> bool:
         """Whether the planes hold all lines, and none of zeros."""
-        return self.lines[1] <= _FEW_LINES
+        return self.output[0] <= _FEW_LINES
 
     @property
     def band(self) -> int:
-        """Output lines of a band: what divides them, and keeps the planes small."""
-        lines = self.lines[1]
-        if self.is_whole:
-            return lines
-        divisors = [n for n in range(1, lines + 1) if lines % n == 0]
-        small = [n for n in divisors if self._held(n) * self.line_bytes <= _BAND_BYTES]
-        return small[-1] if small and small[-1] > 1 else divisors[min(1, len(divisors) - 1)]
-
-    def _held(self, band: int) -> int:
-        return (band - 1) * self.stride + 3
+        return self.output[0] if self.is_whole else super().band
 
     @property
     def held(self) -> int:
-        """Lines of the planes."""
-        return self.lines[0] if self.is_whole else self._held(self.band)
-
-    @property
-    def lead(self) -> int:
-        """Lines that a band takes from the one before it."""
-        return 3 - self.stride
-
-    @property
-    def plane_bytes(self) -> int:
-        return self.held * self.line_bytes
+        return self.input[0] if self.is_whole else super().held
 
     @property
     def is_reachable(self) -> bool:
         """Whether the offsets of three lines of the planes, and of two pixels, fit."""
         return 3 * self.line_bytes <= REACH + 1 and self.pitch[0][0] <= REACH
 
-    @property
-    def may_lie_on_input(self) -> bool:
-        """Whether no output is written over input that a later band reads."""
-        is_same = self.lines[0] == self.lines[1] and self.pixels[0] == self.pixels[1]
-        return self.band == self.lines[1] or is_same or not self.is_transposed
-
     def rows_inside(self, line: int) -> tuple[int, ...]:
         """The kernel's rows that are inside of the planes at an output line."""
         if not self.is_whole:
             return (0, 1, 2)
-        first = line * self.stride - self.before[0]
-        return tuple(k for k in range(3) if 0 <= first + k < self.lines[0])
+        first = line * self.strides[0] - self.before[0]
+        return tuple(k for k in range(3) if 0 <= first + k < self.input[0])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.lines import PAIR, REACH, Lines
+from mcu_deploy.backends.ArmDsp.lines import PAIR, REACH, BareLines
 from mcu_deploy.backends.ArmDsp.requantization import shift_of
 from mcu_deploy.backends.isa import Assembly
 
@@ -20,17 +20,6 @@ def shift(layer: Convolution) -> int:
     return shift_of(layer.factors, LEAST_GAIN, 8)
 
 
-def _add(code: Assembly, to: str, source: str, value: int, free: str = "r6") -> None:
-    """to = source + value; where the value is large, the register `free` is lost."""
-    size = abs(value)
-    if size > REACH:
-        high = [f"movt {free}, #{size >> 16}"] if size >> 16 else []
-        code(f"movw {free}, #{size & 0xFFFF}", *high)
-    if value or to != source:
-        amount = free if size > REACH else f"#{size}"
-        code(f"{'sub' if value < 0 else 'add'} {to}, {source}, {amount}")
-
-
 def unrolled(count: int) -> tuple[int, int]:
     """(steps of an iteration, iterations) for a loop of up to `count` steps."""
     if count <= _MOST_UNROLLED:
@@ -39,14 +28,14 @@ def unrolled(count: int) -> tuple[int, int]:
     return steps, count // steps
 
 
-def gather(layer: Convolution, lines: Lines) -> Assembly:
+def gather(layer: Convolution, lines: BareLines) -> Assembly:
     """Lines of four channels. %0: the first pixel, %1: planes, %2: how many lines; priced for all.
 
     A pair of pixels is two words of four bytes, and becomes four words of two int16. r6 holds the
     zero point, so that r12 goes on by way of r0.
     """
     pitch, line_pitch = lines.pitch[0]
-    pairs = lines.pixels[0] // 2
+    pairs = lines.input[1] // 2
     code = Assembly()
     _begin_gather(code, layer, lines)
 
@@ -65,36 +54,36 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
     if steps > in_reach:
         steps = next(n for n in range(in_reach, 0, -1) if pairs % n == 0 or n == 1)
         times = pairs // steps
-    with code.repeat(lines.lines[0]):
+    with code.repeat(lines.input[0]):
         taken = 0
         if times > 1:
             code(f"add lr, r7, #{PAIR * steps * times}")
             with code.repeat(times):
                 some(steps)
-                _add(code, "r12", "r12", 2 * steps * pitch, "r0")
+                code.add("r12", 2 * steps * pitch, "r0")
                 code("cmp r7, lr")
             taken = 2 * steps * times * pitch
         else:
             some(steps)
         # the pairs that the loop leaves, and a last pixel alone
-        for pixel in range(2 * steps * times, lines.pixels[0], 2):
+        for pixel in range(2 * steps * times, lines.input[1], 2):
             offset = pixel * pitch - taken
             if offset + pitch > REACH:
-                _add(code, "r12", "r12", offset, "r0")
+                code.add("r12", offset, "r0")
                 taken, offset = taken + offset, 0
             code(f"ldr r0, [r12, #{offset}]")
-            if pixel + 1 < lines.pixels[0]:
+            if pixel + 1 < lines.input[1]:
                 code(f"ldr r1, [r12, #{offset + pitch}]")
             else:
                 _nothing(code, layer)
             widen(code, layer, "r0", "r1")
         if line_pitch != taken:
-            _add(code, "r12", "r12", line_pitch - taken, "r0")
+            code.add("r12", line_pitch - taken, "r0")
         code("vmov r0, s0", "cmp r7, r0")
     return code
 
 
-def _begin_gather(code: Assembly, layer: Convolution, lines: Lines) -> None:
+def _begin_gather(code: Assembly, layer: Convolution, lines: BareLines) -> None:
     """r12 the pixels, r7 the planes, whose end is in s0, r6 twice the zero point's opposite."""
     minus = -layer.zero_points[0] & 0xFFFF
     code("mov r12, %0", "mov r7, %1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, %2, r7")
@@ -113,7 +102,7 @@ def _nothing(code: Assembly, layer: Convolution) -> None:
     code(*(f"{move} r1, #{(layer.zero_points[0] & 0xFF) * 0x101}" for move in ("movw", "movt")))
 
 
-def gather_any(layer: Convolution, lines: Lines) -> Assembly:
+def gather_any(layer: Convolution, lines: BareLines) -> Assembly:
     """As `gather`, of rows. %3: the bytes of a pixel."""
     code = Assembly()
     _begin_gather(code, layer, lines)
@@ -124,16 +113,16 @@ def gather_any(layer: Convolution, lines: Lines) -> Assembly:
             code("ldr r0, [r12]", "ldr r1, [r12, lr]", "add r12, r12, lr, lsl #1")
             widen(code, layer, "r0", "r1")
 
-    pairs = lines.pixels[0] // 2
+    pairs = lines.input[1] // 2
     steps, times = unrolled(pairs)
-    with code.repeat(lines.lines[0]):
+    with code.repeat(lines.input[0]):
         if times > 1:
             code(f"add r0, r7, #{PAIR * steps * times}", "vmov s1, r0")
             with code.repeat(times):
                 some(steps)
                 code("vmov r0, s1", "cmp r7, r0")
         some(pairs - steps * times if times > 1 else pairs)
-        if lines.pixels[0] % 2:
+        if lines.input[1] % 2:
             code("ldr r0, [r12]", "add r12, r12, lr")
             _nothing(code, layer)
             widen(code, layer, "r0", "r1")
@@ -141,12 +130,12 @@ def gather_any(layer: Convolution, lines: Lines) -> Assembly:
     return code
 
 
-def rows(layer: Convolution, lines: Lines) -> Assembly:
+def rows(layer: Convolution, lines: BareLines) -> Assembly:
     """A channel's output lines of a band. %0: its taps, %1: its planes, %2: the output."""
     code = Assembly()
     code("ldmia %0, {r6-r10}", "mov r12, %1", "mov lr, %2")
     if lines.is_whole:
-        _add(code, "r12", "r12", -lines.before[0] * lines.line_bytes)
+        code.add("r12", -lines.before[0] * lines.line_bytes, "r6")
     code("vmov s0, r9", "vmov s1, r9", "vmov s2, r10", "lsr r11, r6, #24")
     for row in range(3):
         first, second = f"r{2 * row}", f"r{2 * row + 1}"
@@ -165,7 +154,7 @@ def rows(layer: Convolution, lines: Lines) -> Assembly:
         if count == 1:
             _Line(code, layer, lines, inside).all()
             continue
-        _add(code, "r6", "r12", count * lines.stride * lines.line_bytes)
+        code.add("r6", count * lines.strides[0] * lines.line_bytes, "r6", "r12")
         code("vmov s3, r6")
         with code.repeat(count):
             _Line(code, layer, lines, inside).all()
@@ -175,20 +164,20 @@ def rows(layer: Convolution, lines: Lines) -> Assembly:
     return code
 
 
-def _to_line(code: Assembly, lines: Lines, by: int) -> None:
+def _to_line(code: Assembly, lines: BareLines, by: int) -> None:
     """So many output lines on, or back."""
-    _add(code, "r12", "r12", by * lines.stride * lines.line_bytes)
-    _add(code, "lr", "lr", by * lines.pitch[1][1])
+    code.add("r12", by * lines.strides[0] * lines.line_bytes, "r6")
+    code.add("lr", by * lines.pitch[1][1], "r6")
 
 
-def _edges(code: Assembly, layer: Convolution, lines: Lines) -> None:
+def _edges(code: Assembly, layer: Convolution, lines: BareLines) -> None:
     """The first and the last line, which lack a row of the kernel each, by one piece of code.
 
     It begins at the last line. The code has the kernel's rows 1 and 2, which it finds one line
     further for the last line, and it gets rows 0 and 1 in their place for that.
     """
     code(f"sub r6, r12, #{lines.line_bytes}", "vmov s3, r6", "vmov s5, lr")
-    _to_line(code, lines, 1 - lines.lines[1])
+    _to_line(code, lines, 1 - lines.output[0])
     again, done = code.label(), code.label()
     code.place(again)
     with code.times(2):
@@ -202,7 +191,7 @@ def _edges(code: Assembly, layer: Convolution, lines: Lines) -> None:
 class _Line:
     """One line of outputs. `read` and `written`: bytes that r12 and lr went on since its start."""
 
-    def __init__(self, code: Assembly, layer: Convolution, lines: Lines, rows: Sequence[int]):
+    def __init__(self, code: Assembly, layer: Convolution, lines: BareLines, rows: Sequence[int]):
         self.code, self.layer, self.lines, self.rows = code, layer, lines, rows
         self.shift = shift(layer)
         self.held = -1  # the word of each row that r6-r8 have
@@ -210,7 +199,7 @@ class _Line:
 
     def steps(self, output: int, acc: str) -> list[tuple[int, str, str, int]]:
         """What an output's taps add: a word, the instruction, the sum, (w0, w1) or (w1, w2)."""
-        start = output * self.lines.stride - self.lines.before[1]
+        start = output * self.lines.strides[0] - self.lines.before[1]
         first, is_odd = divmod(start, 2)
         both = (
             ((first, "smlatb", acc, 0), (first + 1, "smlad", acc, 1))
@@ -251,16 +240,16 @@ class _Line:
 
     def loop(self, first: int, steps: int, times: int) -> None:
         """`times` iterations of `steps` pairs, whose words are all inside of the line."""
-        words, pitch = self.lines.stride * steps, self.lines.pitch[1][0]
+        words, pitch = self.lines.strides[0] * steps, self.lines.pitch[1][0]
         self.load(min(step[0] for step in self.steps(first, "")))
-        _add(self.code, "r10", "r12", PAIR * words * times)
+        self.code.add("r10", PAIR * words * times, "r6", "r12")
         self.code("vmov s4, r10")
         with self.code.repeat(times):
             before = self.written
             for pair in range(steps):
                 self.outputs(first + 2 * pair, 2)
-            _add(self.code, "lr", "lr", before + 2 * steps * pitch - self.written)
-            _add(self.code, "r12", "r12", PAIR * words)
+            self.code.add("lr", before + 2 * steps * pitch - self.written, "r6")
+            self.code.add("r12", PAIR * words, "r6")
             self.code("vmov r10, s4", "cmp r12, r10")
         self.written = before + 2 * steps * pitch * times
         self.read += PAIR * words * times
@@ -268,9 +257,9 @@ class _Line:
 
     def all(self) -> None:
         lines = self.lines
-        outputs = lines.pixels[1]
+        outputs = lines.output[1]
         # Two neighbours share their words if the first begins at an even column.
-        at = 1 if lines.stride == 1 and lines.before[1] else 0
+        at = 1 if lines.strides[0] == 1 and lines.before[1] else 0
         if at:
             self.outputs(0, 1)
         # A pair that begins or ends outside of the line is no step of a loop.
@@ -287,5 +276,5 @@ class _Line:
         while at < outputs:
             self.outputs(at, min(2, outputs - at))
             at += 2
-        _add(self.code, "r12", "r12", lines.stride * lines.line_bytes - self.read)
-        _add(self.code, "lr", "lr", lines.pitch[1][1] - self.written)
+        self.code.add("r12", lines.strides[0] * lines.line_bytes - self.read, "r6")
+        self.code.add("lr", lines.pitch[1][1] - self.written, "r6")

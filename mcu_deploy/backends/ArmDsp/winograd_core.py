@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from mcu_deploy.backends.ArmDsp.core import EVEN, ODD, round_twice
+from mcu_deploy.backends.ArmDsp.core import EVEN, ODD, round_in_float, round_twice
 from mcu_deploy.backends.isa import Assembly
 
 _ROWS = (1, 2, 0, 3)  # the order of the schedule, of columns too
@@ -286,7 +286,7 @@ def _products(code: Assembly, shape: Shape) -> None:
             round_twice(code, shape.saturate, (LANES_LOG2, LANES_LOG2))
             code(f"vmov r11, s{2 * _FREE}")
         else:
-            _round_in_float(code, shape)
+            round_in_float(code, shape.saturate, _FREE)
         code("cmp r11, #1", f"blo {ready[0]}b", f"beq {ready[1]}b", "cmp r11, #3")
         code(f"blo {ready[2]}b", f"b {ready[3]}b")
     code.place(after)
@@ -335,19 +335,6 @@ def _round(code: Assembly, shape: Shape, left: int, slow: str, ready: str) -> No
         code(*(f"smmla {acc}, {acc}, {scale}, {addend}" for acc in sums))
         code(*(f"{shape.saturate} {acc}, #8, {acc}, asr #{shape.shift}" for acc in sums))
     code.place(ready)
-
-
-def _round_in_float(code: Assembly, shape: Shape) -> None:
-    """r7, r8: the factors; r9: the zero point."""
-    first = 2 * _FREE
-    for sums, factor in ((EVEN, "r7"), (ODD, "r8")):
-        code(f"vmov d{_FREE}, {sums[0]}, {sums[1]}", f"vmov d{_FREE + 1}, {sums[2]}, {factor}")
-        code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(first, first + 3)))
-        code(*(f"vmul.f32 s{n}, s{n}, s{first + 3}" for n in range(first, first + 3)))
-        code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(first, first + 3)))
-        code(f"vmov {sums[0]}, {sums[1]}, d{_FREE}", f"vmov {sums[2]}, s{first + 2}")
-    for acc in _SUMS:
-        code(f"qadd {acc}, {acc}, r9", f"{shape.saturate} {acc}, #8, {acc}")
 
 
 def _store(code: Assembly, shape: Shape, pixel: int) -> None:

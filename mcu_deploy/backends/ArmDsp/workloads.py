@@ -13,7 +13,7 @@ from mcu_deploy.backends.interface import (
     Role,
     Workload,
 )
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer, scalar
 
 ID = "ArmDsp"
 # The layouts of a proposal with one node.
@@ -27,15 +27,21 @@ def workload(
     constants: tuple[Constant, ...],
     price: Price,
     helpers: tuple[CFunction, ...] = (),
+    which: int = 0,
+    elements: int | None = None,
 ) -> Workload:
-    """Of a layer with one input and one output: pointers to these, to the constants, and to the
-    scratch where the price has some."""
+    """Of a layer with one input, or of a certain one, and one output: pointers to these, to the
+    constants, and to the scratch where the price has some. elements: the last argument, of code of
+    no count of elements."""
     arrays = tuple(Parameter(f"const {c.ctype} *", c.stem) for c in constants)
     places = tuple(constant_argument(index) for index in range(len(constants)))
-    ends = pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False)
+    ends = pointer(layer.input(which), "x"), pointer(layer.output, "y", const=False)
     scratch = (Parameter("uint8_t *", "scratch"),) if price.scratch_bytes else ()
-    function = CFunction(stem, (*ends, *arrays, *scratch), body)
-    arguments = (INPUT, OUTPUT, *places, *(Argument(Role.SCRATCH) for _ in scratch))
+    count = () if elements is None else (Parameter("uint32_t", "elements"),)
+    counted = () if elements is None else (scalar(elements),)
+    function = CFunction(stem, (*ends, *arrays, *scratch, *count), body)
+    given = Argument(Role.INPUT, which), OUTPUT
+    arguments = (*given, *places, *(Argument(Role.SCRATCH) for _ in scratch), *counted)
     return Workload(
         ID, function, arguments, constants, helpers,
         ("string.h",), price.scratch_bytes, price.in_place, price.costs,

@@ -15,6 +15,7 @@ from mcu_deploy.backends.isa.encoding import size
 from mcu_deploy.backends.isa.timing import TIMINGS, cycles
 
 _TIMINGS = TIMINGS["cortex-m4"]
+_LARGEST_ADDED = 4095
 _WIDTH = 92  # of a row with its indentation, without quotes and the end of its line
 # s16-s31; of "vcvt.f32.s32" s32 is a type.
 _SAVED_FLOATS = re.compile(r"(?<![.\w])(?:s(?:1[6-9]|2\d|3[01])|d(?:[89]|1[0-5]))\b")
@@ -42,6 +43,22 @@ class Assembly:
         self.cycles += self._times * cycles(_TIMINGS, mnemonic, operands, self._before, taken)
         self._before = mnemonic
         self._lines.append(statement)
+
+    def number(self, register: str, value: int) -> None:
+        """A register becomes a number that is not negative."""
+        self(f"movw {register}, #{value & 0xFFFF}")
+        if value >> 16:
+            self(f"movt {register}, #{value >> 16}")
+
+    def add(self, register: str, value: int, free: str, source: str = "") -> None:
+        """A register becomes the source, which is itself if none is given, plus any number. Where
+        that is too large for an instruction, the register `free` is lost."""
+        size, of = abs(value), source or register
+        if size > _LARGEST_ADDED:
+            self.number(free, size)
+        if value or of != register:
+            amount = free if size > _LARGEST_ADDED else f"#{size}"
+            self(f"{'sub' if value < 0 else 'add'} {register}, {of}, {amount}")
 
     @property
     def bytes(self) -> int:

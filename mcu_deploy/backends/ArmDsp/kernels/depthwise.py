@@ -27,7 +27,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import planes
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.lines import LANES, Lines
+from mcu_deploy.backends.ArmDsp.lines import LANES, BareLines
 from mcu_deploy.backends.ArmDsp.requantization import Channel, multiply, odd_steps
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
@@ -73,7 +73,7 @@ def refusal(layer: Convolution) -> str:
         return "of depthwise convolutions it has one filter a channel"
     if channels % LANES:
         return f"it takes channels by {LANES}, and there are {channels}"
-    if not any(Lines.of(layer, transposed).is_reachable for transposed in (False, True)):
+    if not any(BareLines.of(layer, transposed).is_reachable for transposed in (False, True)):
         return f"{channels} channels of {window.input} pixels are out of the reach of its offsets"
     if planes.shift(layer) < 0:
         return "its factors are too large for a 31-bit scale"
@@ -125,19 +125,19 @@ class Kernel:
     """The two pieces of assembler that a layer's function is made of, and what they cost."""
 
     layer: Convolution
-    lines: Lines
+    lines: BareLines
 
     @staticmethod
     def of(layer: Convolution) -> Kernel:
         """The cheaper of the two ways over the image."""
-        both = [Kernel(layer, Lines.of(layer, transposed)) for transposed in (False, True)]
+        both = [Kernel(layer, BareLines.of(layer, transposed)) for transposed in (False, True)]
         usable = [k for k in both if k.lines.is_reachable]
         return min(usable, key=lambda kernel: kernel.cycles)
 
     @staticmethod
     def of_any(layer: Convolution) -> Kernel:
         """For layers of other channels, too."""
-        return Kernel(layer, Lines.of_any(layer))
+        return Kernel(layer, BareLines.of_any(layer))
 
     @functools.cached_property
     def gather(self) -> Assembly:
@@ -149,7 +149,7 @@ class Kernel:
 
     @property
     def cycles(self) -> int:
-        channels, bands = int(self.layer.weights.shape[0]), self.lines.lines[1] // self.lines.band
+        channels, bands = int(self.layer.weights.shape[0]), self.lines.bands
         rows = channels * bands * (self.rows.cycles + _CALL)
         four = self.gather.cycles + bands * _PLANES + _STAGED * self.lines.staged_bytes * bands
         return round(rows + channels // LANES * four + self._again)
@@ -184,8 +184,8 @@ class Kernel:
         zero = layer.zero_points[1]
         bounds = [bound - zero for bound in layer.y.dtype.range]
         shape = [
-            lines.held, lines.pixels[0], lines.stride, above, lines.before[1], lines.band,
-            lines.pixels[1], lines.pitch[1][1], lines.pitch[1][0], *bounds, zero, channels,
+            lines.held, lines.input[1], lines.strides[0], above, lines.before[1], lines.band,
+            lines.output[1], lines.pitch[1][1], lines.pitch[1][0], *bounds, zero, channels,
         ]  # fmt: skip
         return (
             Constant("taps", pack(layer, lines.is_transposed)),
@@ -265,6 +265,7 @@ def _integers(
     return None
 
 
+@functools.lru_cache(4)
 def roundings(layer: Convolution) -> list[Rounding]:
     """Of each channel."""
     shift = planes.shift(layer)

@@ -18,10 +18,10 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import core
-from mcu_deploy.backends.ArmDsp.blocks import Blocks, Lines, gather
+from mcu_deploy.backends.ArmDsp.blocks import Blocks, gather
 from mcu_deploy.backends.ArmDsp.kernels import depthwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.lines import LANES
+from mcu_deploy.backends.ArmDsp.lines import LANES, Lines
 from mcu_deploy.backends.ArmDsp.requantization import accumulate
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
@@ -170,12 +170,8 @@ class Kernel:
 
     def constants(self) -> tuple[Constant, ...]:
         """`taps` and `shape`, as the body's function takes them."""
-        lines, window = self.lines, self.layer.window
-        filters = self.layer.weights.shape[0]
-        read = self.channels, window.input[1] * self.channels
-        written = filters, window.output[1] * filters
-        if lines.is_transposed:
-            read, written = read[::-1], written[::-1]
+        lines = self.lines
+        read, written = lines.pitches(self.layer)
         shape = [
             *written, self.layer.zero_points[1],
             read[0], read[1] - lines.taken * read[0], self.channels, read[1],

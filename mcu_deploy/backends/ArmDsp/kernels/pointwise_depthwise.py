@@ -8,14 +8,14 @@ than channels, that is the largest tensor of many a network.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import indent
 from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.lines import Lines
+from mcu_deploy.backends.ArmDsp.lines import BareLines
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -73,13 +73,12 @@ class Strips:
     @property
     def kernel(self) -> depthwise.Kernel:
         """Of the depthwise part: it takes a strip for a whole image."""
-        window, channels = self.behind.window, self.behind.x.shape[1]
-        width, out = window.input[1], window.output[1]
-        pitch = ((channels, width * channels), (channels, out * channels))
-        sizes = (self.held, self.rows), (width, out)
-        return depthwise.Kernel(
-            self.behind, Lines(*sizes, (0, window.begin[1]), pitch, self.stride, False)
-        )
+        lines = BareLines.of(self.behind, is_transposed=False)
+        strip = replace(
+            lines, input=(self.held, lines.input[1]), output=(self.rows, lines.output[1]),
+            before=(0, lines.before[1]),
+        )  # fmt: skip
+        return depthwise.Kernel(self.behind, strip)
 
     @property
     def scratch_bytes(self) -> int:

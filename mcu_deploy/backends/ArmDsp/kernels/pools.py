@@ -162,12 +162,12 @@ def _padded(code: Assembly, pool: Pool) -> None:
         code(f"movw r0, #{top}", "neg r0, r0", f"vmov {_TOP}, r0")
         with _counted(code, _ROWS, window.output[0]):
             _cut(code, pool, 0, _TOP, _HEIGHT)
-            _number(code, "r3", width * channels)
+            code.number("r3", width * channels)
             code(f"vmov r2, {_IMAGE}", "mla r1, r1, r3, r2", f"vmov {_LINE}, r1")
             code(f"movw r0, #{side}", "neg r0, r0", f"vmov {_SIDE}, r0")
             with _counted(code, _COLUMNS, window.output[1]):
                 _cut(code, pool, 1, _SIDE, _WIDTH)
-                _number(code, "r3", channels)
+                code.number("r3", channels)
                 code(f"vmov r2, {_LINE}", "mla r12, r1, r3, r2", f"vmov {_CHANNELS}, r12")
                 with _counted(code, _BLOCKS, blocks):
                     if blocks:
@@ -177,12 +177,6 @@ def _padded(code: Assembly, pool: Pool) -> None:
         _advance(code, _IMAGE, height * width * channels)
 
 
-def _number(code: Assembly, register: str, value: int) -> None:
-    code(f"movw {register}, #{value & 0xFFFF}")
-    if value >> 16:
-        code(f"movt {register}, #{value >> 16}")
-
-
 def _cut(code: Assembly, pool: Pool, axis: int, place: str, inside: str) -> None:
     """The first row of a window that is inside, in r1, and how many are; or columns. Its place
     becomes the next window's."""
@@ -190,7 +184,7 @@ def _cut(code: Assembly, pool: Pool, axis: int, place: str, inside: str) -> None
     code(f"vmov r0, {place}", "bic r1, r0, r0, asr #31", f"movw r2, #{window.kernel[axis]}")
     code("add r2, r2, r0", f"movw r3, #{window.input[axis]}", "cmp r2, r3", "it gt", "movgt r2, r3")
     code("sub r2, r2, r1", f"vmov {inside}, r2")
-    _add(code, "r0", window.strides[axis], "r3")
+    code.add("r0", window.strides[axis], "r3")
     code(f"vmov {place}, r0")
 
 
@@ -204,7 +198,7 @@ def _padded_block(code: Assembly, pool: Pool, words: int) -> None:
         with code.repeat(columns.mean()):
             _pixel(code, pool, words, words, is_held=False)
             code("subs r8, r8, #1")
-        _add(code, "r9", pool.window.input[1] * pool.channels, "r11")
+        code.add("r9", pool.window.input[1] * pool.channels, "r11")
         code("mov r12, r9", "subs lr, lr, #1")
     code(f"stmia r10!, {_span(0, words)}")
     _to_next(code, words)
@@ -222,19 +216,10 @@ def _counted(code: Assembly, register: str, times: int) -> Iterator[None]:
         code(f"vmov r0, {register}", "subs r0, r0, #1", f"vmov {register}, r0")
 
 
-def _add(code: Assembly, register: str, value: int, free: str) -> None:
-    """Adds any number to a register."""
-    if abs(value) >= 4096:
-        code(f"movw {free}, #{value & 0xFFFF}", f"movt {free}, #{value >> 16 & 0xFFFF}")
-        code(f"add {register}, {register}, {free}")
-    elif value:
-        code(f"{'add' if value > 0 else 'sub'} {register}, {register}, #{abs(value)}")
-
-
 def _advance(code: Assembly, register: str, value: int) -> None:
     if value:
         code(f"vmov r0, {register}")
-        _add(code, "r0", value, "r1")
+        code.add("r0", value, "r1")
         code(f"vmov {register}, r0")
 
 
@@ -261,7 +246,7 @@ def _sum_large(code: Assembly, pool: Pool, words: int) -> None:
         code("sub r8, r8, lr", f"vmov {_LEFT}, r8", *(f"mov r{n}, #0" for n in range(2 * words)))
         with code.repeat(rows / times):
             _run(code, pool, words, 8)
-            _add(code, "r12", pitch - columns * pool.channels, "r8")
+            code.add("r12", pitch - columns * pool.channels, "r8")
             code("subs lr, lr, #1")
         code(f"vmov lr, {_TO}")
         for n in range(words):
@@ -294,12 +279,12 @@ def _block(code: Assembly, pool: Pool, words: int) -> None:
     if is_small:
         for row in range(rows):
             _run(code, pool, words, taken, is_first=row == 0)
-            _add(code, "r12", pitch - columns * pool.channels, f"r{taken}")
+            code.add("r12", pitch - columns * pool.channels, f"r{taken}")
     elif rows > 1:
         code(f"movw lr, #{rows}")
         with code.repeat(rows):
             _run(code, pool, words, taken)
-            _add(code, "r12", pitch - columns * pool.channels, f"r{taken}")
+            code.add("r12", pitch - columns * pool.channels, f"r{taken}")
             code("subs lr, lr, #1")
     else:
         _run(code, pool, words, taken)
@@ -332,7 +317,7 @@ def _pixel(code: Assembly, pool: Pool, words: int, taken: int, is_held: bool) ->
         else:
             even, odd = f"r{2 * n}", f"r{2 * n + 1}"
             code(f"{sign}xtab16 {even}, {even}, {x}", f"{sign}xtab16 {odd}, {odd}, {x}, ror #8")
-    _add(code, "r12", pool.channels - 4 * words, f"r{taken}")
+    code.add("r12", pool.channels - 4 * words, f"r{taken}")
 
 
 def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
@@ -370,7 +355,7 @@ def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
 def _advance_to(code: Assembly, register: str, channels: int) -> None:
     """The end of a pixel's outputs."""
     code(f"mov {register}, lr")
-    _add(code, register, channels, "r0")
+    code.add(register, channels, "r0")
 
 
 def _sum_again(code: Assembly, pool: Pool) -> None:
@@ -388,14 +373,14 @@ def _sum_again(code: Assembly, pool: Pool) -> None:
         code(f"movw r3, #{columns}")
         with code.repeat(columns):
             code("ldrsb r4, [r0]" if pool.is_signed else "ldrb r4, [r0]", "add r0, r0, r5")
-            _add(code, "r4", -x_zero, "r1")
+            code.add("r4", -x_zero, "r1")
             code(f"vmov {_TERM}, r4", f"vcvt.f32.s32 {_TERM}, {_TERM}")
             code(f"vmul.f32 {_TERM}, {_TERM}, {_X_SCALE}", f"vadd.f32 {_REAL}, {_REAL}, {_TERM}")
             code("subs r3, r3, #1")
-        _add(code, "r0", pitch - columns * pool.channels, "r1")
+        code.add("r0", pitch - columns * pool.channels, "r1")
         code("subs r2, r2, #1")
     code(f"vdiv.f32 {_REAL}, {_REAL}, {_COUNT}", f"vdiv.f32 {_REAL}, {_REAL}, {_Y_SCALE}")
     code(f"vcvtr.s32.f32 {_REAL}, {_REAL}", f"vmov r0, {_REAL}")
-    _add(code, "r0", y_zero, "r1")
+    code.add("r0", y_zero, "r1")
     code(f"{saturate(pool.y)} r0, #8, r0", "strb r0, [r7]")
     code("cmp r6, #0", f"bne {again}b")

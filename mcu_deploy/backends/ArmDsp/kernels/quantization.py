@@ -16,14 +16,12 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.layers import BYTES, saturate
-from mcu_deploy.backends.ArmDsp.workloads import ID
+from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Costs,
     Layer,
     LayoutRule,
-    Parameter,
     Price,
     Proposal,
     SubgraphView,
@@ -31,7 +29,6 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer, scalar
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.operators.quantization import call_quantization
 
@@ -74,19 +71,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        (layer,) = layers
-        parameters = (
-            pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False),
-            Parameter("const int32_t *", "constants"), Parameter("uint32_t", "elements"),
-        )  # fmt: skip
         body = "{\n" + statement(code, "x", "y", "constants", "elements") + "}"
-        arguments = (INPUT, OUTPUT, constant_argument(0), scalar(elements))
-        return (
-            Workload(
-                ID, CFunction(stem, parameters, body), arguments, (constant,),
-                in_place=price.in_place, costs=price.costs,
-            ),
-        )  # fmt: skip
+        return (workload(layers[0], stem, body, (constant,), price, elements=elements),)
 
     part = view.part([node.node.id])
     title = "quantize" if quantizes else "dequantize"

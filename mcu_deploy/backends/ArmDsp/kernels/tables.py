@@ -15,24 +15,19 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.layers import BYTES
-from mcu_deploy.backends.ArmDsp.workloads import ID
+from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
-    Argument,
-    CFunction,
     Constant,
     Costs,
     InPlace,
     Layer,
     LayoutRule,
-    Parameter,
     Price,
     Proposal,
-    Role,
     SubgraphView,
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, statement
-from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer, scalar
 from mcu_deploy.operators import find, label, registry
 from mcu_deploy.operators.base import evaluate
 
@@ -62,21 +57,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        (layer,) = layers
-        parameters = (
-            pointer(layer.input(which), "x"), pointer(layer.output, "y", const=False),
-            Parameter("const uint8_t *", "table"), Parameter("uint32_t", "elements"),
-        )  # fmt: skip
         body = "{\n" + statement(code, "x", "y", "table", "elements") + "}"
-        arguments = (
-            Argument(Role.INPUT, which), OUTPUT, constant_argument(0), scalar(elements),
-        )  # fmt: skip
-        return (
-            Workload(
-                ID, CFunction(stem, parameters, body), arguments, (table,),
-                in_place=price.in_place, costs=price.costs,
-            ),
-        )  # fmt: skip
+        return (workload(layers[0], stem, body, (table,), price, (), which, elements),)
 
     part = view.part([node.node.id])
     return [Proposal(part, price, make, layouts=(LayoutRule.SAME,), title="table")]
