@@ -44,7 +44,7 @@ def link(board_name: str, folder: Path, source: str, more: Sequence[Path] = ()) 
         *board.cflags,
         *platform_defines(board),
         *("-std=gnu99", "-O2"),  # one section a file: nothing of it is thrown away
-        f"-I{resources.crt() / 'include'}",
+        *(f"-I{resources.crt() / 'include'}", f"-I{resources.boards() / 'common'}"),
         *map(str, [main, *more, *startup(board)]),
     ]
     if board.is_host:

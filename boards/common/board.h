@@ -26,6 +26,14 @@ extern uint32_t __mcu_code_start[], __mcu_code_end[], __mcu_ram_start[], __mcu_r
 extern void (*__init_array_start[])(void);
 extern void (*__init_array_end[])(void);
 
+/* ---- setup.c: the registers that board.toml's `setup` names ---- */
+
+/* Of the board: first of all, before the memory is initialised. */
+void mcu_setup_board(void);
+
+/* Of the serial port: clocks and pins, before mcu_serial_init. */
+void mcu_setup_serial(void);
+
 /* ---- fault.c ---- */
 
 void mcu_fault_entry(void);
@@ -64,7 +72,8 @@ void mcu_counter_systick_handler(void);
 
 /* ---- serial/<driver>.c: one of them is in a firmware ---- */
 
-/* Turns the port on: clocks, pins, baud rate, receive interrupt (the NVIC is the platform's). */
+/* Turns the port on: baud rate, receive interrupt (clocks and pins are there, and the NVIC is the
+ * platform's). */
 void mcu_serial_init(void);
 
 /* Hands one byte to the transmitter, polled: works with interrupts off. */

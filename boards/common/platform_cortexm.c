@@ -47,6 +47,7 @@ void mcu_serial_received(uint8_t byte) {
 
 void mcu_platform_init(void) {
     mcu_counter_init();
+    mcu_setup_serial();
     mcu_serial_init();
     /* PendSV, by which a run is stopped, waits until no other handler is active: what the fault
      * report then finds is where the application was. */

@@ -121,6 +121,7 @@ static __attribute__((noreturn, used)) void application(void) {
 }
 
 __attribute__((noreturn, used)) void mcu_reset_handler(void) {
+    mcu_setup_board();
     init_memory();
     mcu_core_init((uint32_t)&mcu_vectors);
     init_stack_guard();

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcu_deploy import codegen, compiler, formats, report, resources, toolchain
+from mcu_deploy import codegen, compiler, formats, report, toolchain
 from mcu_deploy.api.several import one_of, options_of
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import Board, load_board
@@ -223,9 +223,10 @@ def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, by
     """
     kept = {report.kept_model(n): formats.self_contained(n.model) for n in networks}
     kept |= {report.kept_costs(n): n.measured.content for n in networks if n.measured.file}
-    if board.path.resolve().is_relative_to(resources.boards().resolve()):
+    if board.document.is_shipped:
         return kept, None
-    return kept | {"obj/board.toml": board.path.read_bytes()}, "obj/board.toml"
+    own = {f"obj/{name}": content for name, content in board.document.copies().items()}
+    return kept | own, "obj/board.toml"
 
 
 def _names(name: str | Sequence[str] | None, models: int) -> list[str | None]:

@@ -7,30 +7,34 @@ script = render_linker_script(board)
 
 from __future__ import annotations
 
-from mcu_deploy.boards.image import platform_defines, render_linker_script, startup_sources
+from mcu_deploy.boards.image import (
+    common,
+    platform_defines,
+    render_linker_script,
+    startup_sources,
+)
 from mcu_deploy.boards.load import list_boards, load_board
 from mcu_deploy.boards.model import (
     Board,
-    ClockGate,
     Memory,
-    Pin,
     QemuTarget,
     RenodeTarget,
     Roles,
     SecondCore,
     Serial,
+    Step,
 )
 
 __all__ = [
     "Board",
-    "ClockGate",
     "Memory",
-    "Pin",
     "QemuTarget",
     "RenodeTarget",
     "Roles",
     "SecondCore",
     "Serial",
+    "Step",
+    "common",
     "list_boards",
     "load_board",
     "platform_defines",

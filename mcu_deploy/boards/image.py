@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 
 from mcu_deploy import resources
-from mcu_deploy.boards.model import Board
+from mcu_deploy.boards.model import Board, Step
 from mcu_deploy.errors import BoardError
 
 
@@ -20,7 +20,8 @@ def startup_sources(board: Board) -> tuple[Path, ...]:
     """The C files that implement mcu/platform.h and the start-up for a board.
 
     They call `void mcu_firmware_main(void)`, which the program must define, and `mcu_fault_report`,
-    which it may. Include path: crt/include. Flags: board.cflags and platform_defines(board)."""
+    which it may. Include path: crt/include and common(). Flags: board.cflags and
+    platform_defines(board)."""
     folder = common()
     if board.is_host:
         return (folder / "host" / "platform_host.c", folder / "host" / "fault_host.c")
@@ -29,12 +30,19 @@ def startup_sources(board: Board) -> tuple[Path, ...]:
         folder / "fault.c",
         folder / "platform_cortexm.c",
         folder / "counter.c",
-        folder / "serial" / f"{board.serial.driver}.c",
+        folder / "setup.c",
+        _source("serial", board.serial.driver),
+        *(_source("boot", name) for name in board.boot),
     )
     if board.second_core is None:
         return sources
-    driver = folder / "second_core" / f"{board.second_core.driver}.c"
+    driver = _source("second_core", board.second_core.driver)
     return (*sources, folder / "second_core.c", driver)
+
+
+def _source(kind: str, name: str) -> Path:
+    """A C file of boards/common/<kind>, or the user's where the name is a path."""
+    return Path(name) if Path(name).is_absolute() else common() / kind / f"{name}.c"
 
 
 def platform_defines(board: Board) -> tuple[str, ...]:
@@ -61,13 +69,16 @@ def platform_defines(board: Board) -> tuple[str, ...]:
             core = board.second_core
             defines["MCU_SECOND_CORE_STACK_BYTES"] = f"{core.stack_bytes}u"
             defines["MCU_SECOND_CORE_HANDLER_STACK_BYTES"] = f"{core.handler_stack_bytes}u"
-        gates = ",".join(f"{{{g.register:#x}u,{g.bit}u}}" for g in serial.clock_gates)
-        pins = ",".join(f"{{{p.port:#x}u,{p.pin}u,{p.function}u}}" for p in serial.pins)
-        if gates:
-            defines["MCU_SERIAL_CLOCK_GATES"] = gates
-        if pins:
-            defines["MCU_SERIAL_PINS"] = pins
+        for name, steps in (("BOARD", board.setup), ("SERIAL", serial.setup)):
+            if steps:
+                defines[f"MCU_{name}_SETUP"] = ",".join(map(_step, steps))
     return tuple(f"-D{key}={value}" for key, value in defines.items())
+
+
+def _step(step: Step) -> str:
+    kind = f"MCU_STEP_{step.kind.upper()}"
+    numbers = (step.register, step.mask, step.value)
+    return f"{{{','.join(f'{n:#x}u' for n in numbers)},{step.bits},{kind}}}"
 
 
 def render_linker_script(board: Board) -> str:

@@ -20,9 +20,13 @@ _EACH_PART = {"size": None, "speed?": None}
 _EACH_MEMORY = {
     "origin": None, "size": None, "kind": None, "speed?": None, "parts?": {"*": _EACH_PART},
 }  # fmt: skip
+_STEP = {
+    "register": None, "bits?": None,
+    "clear?": None, "set?": None, "value?": None, "mask?": None, "equals?": None,
+}  # fmt: skip
 _SERIAL = {
     "driver": None, "base": None, "irq": None, "clock_hz": None, "baud?": None,
-    "clock_gates?": [{"register": None, "bit": None}],
+    "setup?": [_STEP],
     "pins?": [{"port": None, "pin": None, "function": None}],
 }  # fmt: skip
 _MICROCONTROLLER = {
@@ -31,6 +35,8 @@ _MICROCONTROLLER = {
     "memories": {"*": _EACH_MEMORY},
     "roles": {"vectors": None, "code": None, "weights": None, "data": None, "stack": None},
     "serial": _SERIAL,
+    "setup?": [_STEP], "boot?": None, "untested?": None, "clock?": None,
+    "rated?": {"clock_hz": None, "serial_clock_hz": None, "setup": [_STEP]},
     "stack?": _STACK,
     "second_core?": {"driver": None, **_STACK},
     "emulators?": {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +11,13 @@ from typing import get_args
 
 from mcu_deploy import resources
 from mcu_deploy.boards.cores import compiler_flags, core_facts, core_names
+from mcu_deploy.boards.document import BOARD_FILE, Document, read_document, shipped_boards
 from mcu_deploy.boards.keys import require_keys
 from mcu_deploy.boards.model import (
     HOST_CORE,
     Board,
-    ClockGate,
     Memory,
     MemoryKind,
-    Pin,
     QemuTarget,
     RenodeTarget,
     Role,
@@ -28,20 +26,17 @@ from mcu_deploy.boards.model import (
     Serial,
 )
 from mcu_deploy.boards.reader import Table, did_you_mean
-from mcu_deploy.errors import BoardError, UnknownBoardError, one_line
-from mcu_deploy.files.given import is_file, is_folder
-
-BOARD_FILE = "board.toml"
+from mcu_deploy.boards.steps import pin_steps, read_steps
+from mcu_deploy.errors import UnknownBoardError
+from mcu_deploy.files.given import is_folder
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 _RUNNERS = ("openocd", "pyocd", "stlink", "jlink", "gdb")
 _RUNNER_KEYS = ("config", "target", "device")
 _MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
 _MAX_CLOCK = 10**10
-_VECTOR_ALIGNMENT = 1024
 _PART_ALIGNMENT = 32  # of the start of a memory
 _POOL_NAMES = ("workspace", "state", "hot")  # those that lie in some memory, and are not called so
-_LARGEST_FILE = 1 << 20
 _STACK_ALIGNMENT = 32  # of stack ends: an MPU region, PSPLIM and the AAPCS are content with it
 
 
@@ -49,12 +44,13 @@ def list_boards() -> tuple[Board, ...]:
     """The boards that come with mcu-deploy, sorted by name.
 
     BoardError when one of their files is wrong."""
-    files = sorted(resources.boards().glob(f"*/{BOARD_FILE}"))
-    return tuple(sorted((_load_file(path) for path in files), key=lambda b: b.name))
+    return tuple(sorted(map(_load_file, shipped_boards().values()), key=lambda b: b.name))
 
 
-def load_board(name_or_path: str | Path) -> Board:
+def load_board(name_or_path: str | Path, clock: str | None = None) -> Board:
     """A board by its name, or from a user's own file (or a folder with a board.toml in it).
+
+    clock: "reset" or "rated", instead of what the file says.
 
     BoardError, with a sentence, for an unknown name (it lists the known ones), a file that cannot
     be read, or one that says something wrong."""
@@ -64,52 +60,36 @@ def load_board(name_or_path: str | Path) -> Board:
     if is_path:
         if is_folder(path):
             path = path / BOARD_FILE
-        return _load_file(path)
-    known = {file.parent.name: file for file in resources.boards().glob(f"*/{BOARD_FILE}")}
+        return _load_file(path, clock)
+    known = shipped_boards()
     if text in known:
-        return _load_file(known[text])
-    names = sorted(known)
-    hint = did_you_mean(text, names)
-    hint = f"{hint} Known boards: {', '.join(names)}" if hint.startswith("did") else hint
+        return _load_file(known[text], clock)
+    hint = did_you_mean(text, known)
+    hint = f"{hint} Known boards: {', '.join(known)}" if hint.startswith("did") else hint
     raise UnknownBoardError(
         f"there is no board called {text!r}; {hint}; or give the path of a board.toml"
     )
 
 
-def _load_file(path: Path) -> Board:
-    try:
-        if path.exists() and not is_file(path):  # a pipe or a device may have no end
-            raise BoardError(f"the board file {path} is no file; give the path of a board.toml")
-        if path.stat().st_size > _LARGEST_FILE:
-            raise BoardError(f"{path} is no board file: it has more than {_LARGEST_FILE:,} bytes")
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BoardError(
-            f"the board file {path} does not exist; give a board's name or an existing file"
-        ) from None
-    except OSError as error:
-        raise BoardError(
-            f"the board file {path} cannot be read ({error.strerror}); check its rights"
-        ) from None
-    except RecursionError:
-        raise BoardError(f"{path} is nested too deeply; correct its brackets") from None
-    except ValueError as error:  # of TOML, of UTF-8, and of numbers with thousands of digits
-        raise BoardError(
-            f"{path} is not valid TOML ({one_line(str(error), 200)}); correct that line"
-        ) from None
-    require_keys(values, path)
-    return _board(Table(values, "", path), path)
+def _load_file(path: Path, clock: str | None = None) -> Board:
+    document = read_document(path)
+    if clock is not None:
+        document = document.with_clock(clock)
+    require_keys(document.values, path)
+    return _board(Table(dict(document.values), "", path), document)
 
 
-def _board(top: Table, path: Path) -> Board:
+def _board(top: Table, document: Document) -> Board:
     name = top.string("name")
     if not _NAME.fullmatch(name):
         top.fail(f"name = {name!r} must be 1 to 63 of a-z, 0-9, '-' and '_'")
     core = top.choice("core", (*core_names(), HOST_CORE))
-    return _host(top, name, path) if core == HOST_CORE else _microcontroller(top, name, core, path)
+    if core == HOST_CORE:
+        return _host(top, name, document)
+    return _microcontroller(top, name, core, document)
 
 
-def _host(top: Table, name: str, path: Path) -> Board:
+def _host(top: Table, name: str, document: Document) -> Board:
     serial = top.table("serial", required=False)
     baud = serial.integer("baud", 1, 10**9, 10**8)
     stack = top.table("stack", required=False)
@@ -117,7 +97,7 @@ def _host(top: Table, name: str, path: Path) -> Board:
     return Board(
         name=name,
         title=top.string("title"),
-        path=path,
+        document=document,
         core=HOST_CORE,
         architecture=HOST_CORE,
         fpu="none",
@@ -136,7 +116,7 @@ def _host(top: Table, name: str, path: Path) -> Board:
     )
 
 
-def _microcontroller(top: Table, name: str, core: str, path: Path) -> Board:
+def _microcontroller(top: Table, name: str, core: str, document: Document) -> Board:
     facts = core_facts(core)
     fpu = top.choice("fpu", ("none", "fpv4-sp-d16", "fpv5-sp-d16", "fpv5-d16", "fp-armv8-d16"))
     if fpu not in facts.fpus:
@@ -147,10 +127,11 @@ def _microcontroller(top: Table, name: str, core: str, path: Path) -> Board:
     memories = _memories(top)
     emulators = top.table("emulators", required=False)
     stack = top.table("stack", required=False)
+    rated = _rated(top)
     board = Board(
         name=name,
         title=top.string("title"),
-        path=path,
+        document=document,
         core=core,
         architecture=facts.architecture,
         fpu=fpu,
@@ -159,20 +140,39 @@ def _microcontroller(top: Table, name: str, core: str, path: Path) -> Board:
         mve=mve,
         has_mpu=top.boolean("mpu"),
         has_psplim=facts.stack_limits,
-        clock_hz=top.integer("clock_hz", 1, _MAX_CLOCK),
+        clock_hz=(rated or top).integer("clock_hz", 1, _MAX_CLOCK),
         cflags=cflags,
         memories=memories,
         roles=_roles(top.table("roles"), memories),
         stack_bytes=stack.size("application", "8K"),
         handler_stack_bytes=stack.size("handler", "2K"),
-        serial=_serial(top.table("serial")),
+        serial=_serial(
+            top.table("serial"),
+            rated.integer("serial_clock_hz", 1, _MAX_CLOCK) if rated else None,
+        ),
         second_core=_second_core(top),
         qemu=_qemu(emulators),
         renode=_renode(emulators),
         runners=_runners(top.table("runners", required=False)),
+        setup=(
+            *read_steps(top.tables("setup")),
+            *(read_steps(rated.tables("setup")) if rated else ()),
+        ),
+        boot=tuple(_own_or_known(top, "boot", name, "boot") for name in top.strings("boot")),
+        untested=top.boolean("untested", False),
     )
     _check_stacks(stack, board)
+    _check_vectors(top.table("roles"), board)
     return board
+
+
+def _rated(top: Table) -> Table | None:
+    """The table [rated] where `clock` says that the start-up shall follow it."""
+    if top.choice("clock", ("reset", "rated"), "reset") == "reset":
+        return None
+    if not top.has("rated"):
+        top.fail('clock = "rated" needs a table [rated], which this board has not; leave clock out')
+    return top.table("rated")
 
 
 def _option(top: Table, key: str, fact: str, core: str) -> bool:
@@ -258,26 +258,18 @@ def _roles(table: Table, memories: tuple[Memory, ...]) -> Roles:
                 f"{role} = {name!r} is no memory of kind {kind}; {did_you_mean(name, names)}"
             )
         chosen[role] = name
-    vectors = next(m for m in memories if m.name == chosen["vectors"])
-    if vectors.origin % _VECTOR_ALIGNMENT:
-        table.fail(
-            f"vectors = {vectors.name!r} starts at {vectors.origin:#x}; a vector table needs a "
-            f"multiple of {_VECTOR_ALIGNMENT}"
-        )
     return Roles(**chosen)
 
 
-def _serial(table: Table) -> Serial:
-    common = resources.boards() / "common"
-    drivers = [path.stem for path in sorted((common / "serial").glob("*.c"))]
+def _serial(table: Table, clock_hz: int | None) -> Serial:
+    """clock_hz: of the port where the clock is "rated", instead of what the table says."""
     serial = Serial(
-        driver=table.choice("driver", drivers),
+        driver=_source(table, "driver", "serial"),
         base=table.address("base", 4),
         irq=table.integer("irq", 0, _MAX_IRQ),
-        clock_hz=table.integer("clock_hz", 1, _MAX_CLOCK),
+        clock_hz=clock_hz or table.integer("clock_hz", 1, _MAX_CLOCK),
         baud=table.integer("baud", 300, 20_000_000, 115_200),
-        clock_gates=tuple(_clock_gate(t) for t in table.tables("clock_gates")),
-        pins=tuple(_pin(t) for t in table.tables("pins")),
+        setup=(*read_steps(table.tables("setup")), *pin_steps(table.tables("pins"))),
     )
     if serial.clock_hz < 16 * serial.baud:
         table.fail(
@@ -287,28 +279,32 @@ def _serial(table: Table) -> Serial:
     return serial
 
 
+def _source(table: Table, key: str, kind: str) -> str:
+    """A C file of boards/common/<kind> by its name, or one beside the board file by its path."""
+    return _own_or_known(table, key, table.string(key), kind)
+
+
+def _own_or_known(table: Table, key: str, value: str, kind: str) -> str:
+    names = sorted(p.stem for p in (resources.boards() / "common" / kind).glob("*.c"))
+    if not Path(value).is_absolute() and value not in names:
+        table.fail(
+            f"{key} = {value!r} is neither one of mcu-deploy's nor a C file beside the board file; "
+            f"{did_you_mean(value, names)}"
+        )
+    return value
+
+
 def _second_core(top: Table) -> SecondCore | None:
     if not top.has("second_core"):
         return None
     table = top.table("second_core")
-    drivers = sorted(p.stem for p in (resources.boards() / "common" / "second_core").glob("*.c"))
     core = SecondCore(
-        driver=table.choice("driver", drivers),
+        driver=_source(table, "driver", "second_core"),
         stack_bytes=table.size("application", "8K"),
         handler_stack_bytes=table.size("handler", "2K"),
     )
     _check_stack_sizes(table, core.stack_bytes, core.handler_stack_bytes)
     return core
-
-
-def _clock_gate(table: Table) -> ClockGate:
-    return ClockGate(table.address("register", 4), table.integer("bit", 0, 32))
-
-
-def _pin(table: Table) -> Pin:
-    return Pin(
-        table.address("port", 4), table.integer("pin", 0, 16), table.integer("function", 0, 16)
-    )
 
 
 def _qemu(emulators: Table) -> QemuTarget | None:
@@ -334,6 +330,16 @@ def _runners(table: Table) -> Mapping[str, Mapping[str, str]]:
         entry = table.table(name)
         runners[name] = MappingProxyType({k: entry.string(k) for k in _RUNNER_KEYS if entry.has(k)})
     return MappingProxyType(runners)
+
+
+def _check_vectors(table: Table, board: Board) -> None:
+    memory = board.memory_for("vectors")
+    if memory.origin % board.vector_alignment:
+        table.fail(
+            f"vectors = {memory.name!r} starts at {memory.origin:#x}; a vector table needs a "
+            f"multiple of {board.vector_alignment} where the serial port has interrupt "
+            f"{board.serial.irq}"
+        )
 
 
 def _check_stacks(table: Table, board: Board) -> None:

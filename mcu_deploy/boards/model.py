@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from mcu_deploy.boards.document import Document
 from mcu_deploy.errors import BoardError
 
 HOST_CORE = "host"
@@ -55,44 +56,43 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class ClockGate:
-    """A bit to set before a peripheral answers (an RCC enable bit on STM32)."""
+class Step:
+    """One step of a start-up, on a register of `bits` bits.
 
+    write: register = value; change: register = (register & ~mask) | value; wait: until
+    (register & mask) == value."""
+
+    kind: Literal["write", "change", "wait"]
     register: int
-    bit: int
-
-
-@dataclass(frozen=True)
-class Pin:
-    """A pin to hand over to a peripheral: GPIO port base, pin 0..15, alternate function 0..15."""
-
-    port: int
-    pin: int
-    function: int
+    mask: int
+    value: int
+    bits: int = 32
 
 
 @dataclass(frozen=True)
 class Serial:
     """The serial port that the firmware speaks on.
 
-    driver: the file boards/common/<driver>.c; irq: the external interrupt number (0 is the first
-    one behind the 16 system exceptions); clock_hz: the clock that feeds the baud rate generator.
-    On the host the driver is "host" and the numbers are 0, but for baud, which sizes time-outs."""
+    driver: the name of a file boards/common/serial/<driver>.c, or the absolute path of one of the
+    user's; irq: the external interrupt number (0 is the first one behind the 16 system exceptions);
+    clock_hz: the clock that feeds the baud rate generator; setup: what the driver needs done
+    before, clock gates and pins. On the host the driver is "host" and the numbers are 0, but for
+    baud, which sizes time-outs."""
 
     driver: str
     base: int
     irq: int
     clock_hz: int
     baud: int
-    clock_gates: tuple[ClockGate, ...] = ()
-    pins: tuple[Pin, ...] = ()
+    setup: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)
 class SecondCore:
     """A second core of the same kind, which runs the same program.
 
-    driver: the file boards/common/second_core/<driver>.c, which starts it; stack_bytes,
+    driver: the name of a file boards/common/second_core/<driver>.c, which starts it, or the
+    absolute path of one of the user's; stack_bytes,
     handler_stack_bytes: its own stacks, in the memory of the first one's."""
 
     driver: str
@@ -110,7 +110,8 @@ class QemuTarget:
 
 @dataclass(frozen=True)
 class RenodeTarget:
-    """platform: a .repl below Renode's own folder (`@platform`); uart: its peripheral name."""
+    """platform: a .repl below Renode's own folder, or the absolute path of one of the user's; uart:
+    its peripheral name."""
 
     platform: str
     uart: str
@@ -118,11 +119,14 @@ class RenodeTarget:
 
 @dataclass(frozen=True)
 class Board:
-    """A board, as its board.toml says. See docs/boards.md for the meaning of each key."""
+    """A board, as its board.toml says. See docs/boards.md for the meaning of each key.
+
+    setup: the steps of its start-up, before anything else; boot: names of files of
+    boards/common/boot, or absolute paths, whose data the chip's boot code reads."""
 
     name: str
     title: str
-    path: Path
+    document: Document = field(compare=False, repr=False)
     core: str
     architecture: str
     fpu: str
@@ -142,6 +146,20 @@ class Board:
     qemu: QemuTarget | None = None
     renode: RenodeTarget | None = None
     runners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    setup: tuple[Step, ...] = ()
+    boot: tuple[str, ...] = ()
+    untested: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The file that this was read from."""
+        return self.document.path
+
+    @property
+    def vector_alignment(self) -> int:
+        """Of the vector table, in bytes: the power of two that holds it (Armv7-M ARM, B3.2.5),
+        at least the 256 of a Cortex-M0+ (its TRM, 4.3)."""
+        return max(256, 1 << (4 * (16 + self.serial.irq + 1) - 1).bit_length())
 
     @property
     def is_host(self) -> bool:

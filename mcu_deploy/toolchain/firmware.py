@@ -8,7 +8,13 @@ from pathlib import Path
 
 from mcu_deploy import resources
 from mcu_deploy.backends import file_lists
-from mcu_deploy.boards import Board, platform_defines, render_linker_script, startup_sources
+from mcu_deploy.boards import (
+    Board,
+    common,
+    platform_defines,
+    render_linker_script,
+    startup_sources,
+)
 from mcu_deploy.toolchain.flags import runtime_flags
 
 # Of crt/firmware/: what answers the serial protocol, what is counted, and what both begin with.
@@ -47,14 +53,15 @@ class SourceSet:
 class Firmware:
     """The two programs of a build: the runtime, the board's start-up, and what is their own.
 
-    networks: the names of those in it. main: of firmware.elf; bench: of bench.elf. linker_script:
-    its text; empty for the host, whose own linker needs none.
+    networks: the names of those in it. platform: the start-up and drivers of mcu-deploy, and one
+    more set for each folder with the user's own. main: of firmware.elf; bench: of bench.elf.
+    linker_script: its text; empty for the host, whose own linker needs none.
     """
 
     board: Board
     networks: tuple[str, ...]
     runtime: SourceSet
-    platform: SourceSet
+    platform: tuple[SourceSet, ...]
     main: SourceSet
     bench: SourceSet
     linker_script: str
@@ -64,17 +71,15 @@ class Firmware:
         """What a board's programs are made of, with these networks in them."""
         root, flags = resources.root(), runtime_flags(board)
         runtime = sorted(f"crt/{source}" for source in file_lists.read(root / "crt").sources)
-        platform = tuple(path.relative_to(root).as_posix() for path in startup_sources(board))
         main, bench = (
             tuple(f"crt/firmware/{name}" for name in sorted((*own, *_BOTH)))
             for own in (_SERVING, _COUNTED)
         )
-        common = (root / "boards" / "common",)
         return cls(
             board,
             tuple(networks),
             SourceSet("crt", root, tuple(runtime), flags),
-            SourceSet("platform", root, platform, (*flags, *platform_defines(board)), common),
+            _platform(board, flags),
             SourceSet("firmware", root, main, flags),
             SourceSet("bench", root, bench, flags),
             "" if board.is_host else render_linker_script(board),
@@ -82,9 +87,22 @@ class Firmware:
 
     def callgraphs(self, directory: Path) -> tuple[Path, ...]:
         """gcc's call graphs of all that is in firmware.elf."""
-        sets = (self.runtime, self.platform, self.main)
+        sets = (self.runtime, *self.platform, self.main)
         own = (path for each in sets for path in each.made(directory, ".ci"))
         return (*(network_callgraph(directory, name) for name in self.networks), *own)
+
+
+def _platform(board: Board, flags: tuple[str, ...]) -> tuple[SourceSet, ...]:
+    root = resources.root()
+    every = (*flags, *platform_defines(board))
+    folders: dict[Path, list[str]] = {}
+    for path in startup_sources(board):
+        folder = root if path.is_relative_to(root) else path.parent
+        folders.setdefault(folder, []).append(path.relative_to(folder).as_posix())
+    return tuple(
+        SourceSet(f"platform{i or ''}", folder, tuple(sources), every, (common(),))
+        for i, (folder, sources) in enumerate(folders.items())
+    )
 
 
 def network_object(directory: Path, name: str) -> Path:

@@ -23,7 +23,8 @@ _HEAP = frozenset(
 
 def build_platform(firmware: Firmware, directory: Path) -> tuple[Path, ...]:
     """Compiles the board's start-up and platform sources to `directory`/obj/platform/."""
-    return Toolchain.for_board(firmware.board).compile_set(firmware.platform, directory)
+    toolchain = Toolchain.for_board(firmware.board)
+    return tuple(o for each in firmware.platform for o in toolchain.compile_set(each, directory))
 
 
 def link_firmware(

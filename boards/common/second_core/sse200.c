@@ -3,8 +3,8 @@
  * Registers: QEMU's hw/misc/iotkit-sysctl.c; Zephyr's boards/arm/mps2_an521/pinmux.c takes the same
  * addresses (SSE_200_SYSTEM_CTRL_INITSVTOR1, SSE_200_SYSTEM_CTRL_CPU_WAIT).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../board.h"
-#include "../cortexm.h"
+#include "board.h"
+#include "cortexm.h"
 
 #define SYSCTRL            0x50021000u /* secure alias */
 #define SYSCTRL_INITSVTOR1 (SYSCTRL + 0x114u)

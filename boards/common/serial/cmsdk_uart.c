@@ -2,8 +2,8 @@
  * Registers: QEMU's hw/char/cmsdk-apb-uart.c, which names the Cortex-M System Design Kit Technical
  * Reference Manual (DDI 0479) as its source.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../board.h"
-#include "../cortexm.h"
+#include "board.h"
+#include "cortexm.h"
 
 #define UART_DATA      (MCU_SERIAL_BASE + 0x00u)
 #define UART_STATE     (MCU_SERIAL_BASE + 0x04u)

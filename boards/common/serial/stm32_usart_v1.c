@@ -1,9 +1,8 @@
 /* Driver for the first USART of STM32 (F1, F2, F4, L1): status and data in SR and DR.
  * Registers: USART_TypeDef and USART_SR_*, USART_CR1_* in ST's CMSIS device header stm32f405xx.h.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../board.h"
-#include "../cortexm.h"
-#include "stm32_pins.h"
+#include "board.h"
+#include "cortexm.h"
 
 #define USART_SR  (MCU_SERIAL_BASE + 0x00u)
 #define USART_DR  (MCU_SERIAL_BASE + 0x04u)
@@ -22,8 +21,6 @@
 #define CR1_UE     (1u << 13)
 
 void mcu_serial_init(void) {
-    mcu_stm32_enable_clocks();
-    mcu_stm32_connect_pins();
     MCU_REG32(USART_CR1) = 0;
     MCU_REG32(USART_CR2) = 0;
     MCU_REG32(USART_CR3) = 0;

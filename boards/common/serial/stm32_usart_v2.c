@@ -1,9 +1,8 @@
 /* Driver for the second USART of STM32 (F0, F3, F7, G0, G4, H7, L0, L4): ISR, ICR, RDR, TDR.
  * Registers: USART_TypeDef and USART_ISR_*, USART_CR1_* in ST's CMSIS device header stm32f746xx.h.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../board.h"
-#include "../cortexm.h"
-#include "stm32_pins.h"
+#include "board.h"
+#include "cortexm.h"
 
 #define USART_CR1 (MCU_SERIAL_BASE + 0x00u)
 #define USART_CR2 (MCU_SERIAL_BASE + 0x04u)
@@ -25,8 +24,6 @@
 #define ICR_ORECF  (1u << 3)
 
 void mcu_serial_init(void) {
-    mcu_stm32_enable_clocks();
-    mcu_stm32_connect_pins();
     MCU_REG32(USART_CR1) = 0;
     MCU_REG32(USART_CR2) = 0;
     MCU_REG32(USART_CR3) = 0;

@@ -165,8 +165,8 @@ def _write_machine(job: Job, port: int, rest: str) -> None:
     assert board.renode is not None
     shipped = resources.root() / "renode"
     adapted = shipped / f"{board.name}.repl"
-    own = board.path.parent / board.renode.platform
-    if own.is_file():  # a board of the user's, with its description beside it
+    own = Path(board.renode.platform)
+    if own.is_absolute():  # a board of the user's, with its description beside it
         platform = f'using "{own}"\n'
     elif adapted.is_file() and f'using "{board.renode.platform}"' in adapted.read_text():
         platform = adapted.read_text()

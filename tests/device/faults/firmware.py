@@ -39,7 +39,8 @@ def build(board: Board, sources: tuple[Path, ...], folder: Path, *flags: str) ->
     assert shutil.which(command[0]), command[0]
     command += ["-std=c99", "-O2", "-g", "-ffunction-sections", "-fdata-sections", *_WARNINGS]
     command += [*board.cflags, *platform_defines(board), *flags]
-    command += [f"-I{resources.crt() / 'include'}", *map(str, (*startup_sources(board), *sources))]
+    command += [f"-I{resources.crt() / 'include'}", f"-I{resources.boards() / 'common'}"]
+    command += [*map(str, (*startup_sources(board), *sources))]
     command += ["-Wl,--gc-sections", "-Wl,--fatal-warnings", "-o", str(elf)]
     if not board.is_host:
         script = folder / f"{board.name}.ld"
