@@ -11,23 +11,24 @@ from quantized_layers import LayersModel, Quantized
 
 @dataclass(frozen=True)
 class Sum:
-    """scales and zeros: of both operands and the output."""
+    """scales and zeros: of both operands and the output. shapes: of both operands, where these are
+    not rows of as many elements."""
 
-    elements: int
+    elements: int = 0
     scales: tuple[float, float, float] = (0.0393936, 0.1041950, 0.0447614)
     zeros: tuple[int, int, int] = (-128, 4, -17)
     op: str = "Add"
     dtype: str = "int8"
-    other: tuple[int, ...] = ()
+    shapes: tuple[tuple[int, ...], ...] = ()
 
     def add(self, model: LayersModel, name: str) -> None:
         a, b, y = (
             Quantized(scale, zero, self.dtype)
             for scale, zero in zip(self.scales, self.zeros, strict=True)
         )
-        first = model.input((1, self.elements), a)
-        second = model.input(self.other or (1, self.elements), b)
-        model.output(model.node(self.op, [first, second], name), y)
+        shapes = self.shapes or ((1, self.elements),) * 2
+        operands = [model.input(*pair) for pair in zip(shapes, (a, b), strict=True)]
+        model.output(model.node(self.op, operands, name), y)
 
 
 # Whose instructions are asserted: as in the image classification model.
@@ -48,10 +49,34 @@ TAKEN = (
     Sum(38, (0.2003413, 0.0100371, 0.0192311), (-128, 127, 9), op="Mul"),
     Sum(61, (0.0301241, 0.0401339, 0.0702713), (0, 255, 128), op="Mul", dtype="uint8"),
 )
+# Channels, planes and numbers, in either order; loops of no, one and two kinds around the runs.
+# The first is as in squeeze-and-excite.
+_EXCITED = (1, 64, 16, 16)
+EXCITED = Sum(op="Mul", shapes=(_EXCITED, (1, 64, 1, 1)))
+SHIFTED = Sum(shapes=((1, 64, 1, 1), _EXCITED))
+_SCALES = (0.0310177, 0.0770329, 0.0501713)
+_BYTES = (0.0301241, 0.0401339, 0.0702713), (0, 255, 128)
+BROADCAST = (
+    EXCITED,
+    SHIFTED,
+    Sum(op="Mul", shapes=((2, 8, 3, 5), (2, 8, 1, 1)), scales=_SCALES, zeros=(127, -128, 127)),
+    Sum(op="Sub", shapes=((2, 5, 1, 1), (2, 5, 3, 4))),
+    Sum(*(0, *_BYTES), op="Mul", shapes=((1, 1, 6, 7), (1, 9, 6, 7)), dtype="uint8"),
+    Sum(*(0, *_BYTES), op="Sub", shapes=((1, 13, 4, 3), (1, 1, 4, 3)), dtype="uint8"),
+    Sum(op="Mul", shapes=((3, 1, 1), (2, 3, 4, 5))),
+    Sum(shapes=((4, 5), (2, 3, 4, 5))),
+    Sum(*(0, *_BYTES), op="Mul", shapes=((1, 46), (1, 1)), dtype="uint8"),
+    Sum(op="Sub", shapes=((1,), (3, 15))),
+    Sum(shapes=((7, 1), (1, 9)), scales=_SCALES),
+    Sum(op="Mul", shapes=((3, 1), (1, 3)), scales=_SCALES),
+    Sum(op="Mul", shapes=((2, 1, 4, 6), (1, 5, 1, 6))),
+    Sum(op="Mul", shapes=((4, 3, 5), (4, 3, 1)), scales=_SCALES),
+    Sum(*(0, *_BYTES), shapes=((4, 3, 10), (4, 1, 10)), dtype="uint8"),
+)
 REFUSED = {
     Sum(16, (0.1, 0.1, 0.2)): "no integers round its sums as the model says",
     Sum(16, (9.0, 0.1, 0.001)): "no integers round its sums as the model says",
-    Sum(16, other=(1, 1)): "it adds tensors of one shape",
+    Sum(shapes=((2, 1, 3, 1, 2), (1, 2, 1, 2, 2))): "its operands are broadcast in many loops",
     Sum(16, (9.0, 0.1, 0.001), op="Mul"): "no integers round its products as the model says",
     Sum(5): "there are less than 8 elements",
 }

@@ -174,7 +174,7 @@ class Pool:
 @dataclass(frozen=True)
 class Binary:
     """A sum, difference or product of two tensors, or with a constant number. scales and zeros: of
-    both operands and the output."""
+    both operands and the output. rows: of the first operand, where the second has one."""
 
     op: str
     elements: int
@@ -183,16 +183,18 @@ class Binary:
     number: int | None = None
     dtype: str = "int8"
     activation: int = 0
+    rows: int = 1
 
     def add(self, file: LayersFile, name: str) -> None:
         shape = (1, self.elements)
-        a = file.tensor(f"{name}_a", shape, self.scales[0], self.zeros[0], self.dtype)
+        whole = (self.rows, self.elements)
+        a = file.tensor(f"{name}_a", whole, self.scales[0], self.zeros[0], self.dtype)
         if self.number is None:
             b = file.tensor(f"{name}_b", shape, self.scales[1], self.zeros[1], self.dtype)
         else:
             value = np.array(self.number, np.dtype(self.dtype))
             b = file.constant(f"{name}_b", value, (self.scales[1],))
-        y = file.tensor(name, shape, self.scales[2], self.zeros[2], self.dtype)
+        y = file.tensor(name, whole, self.scales[2], self.zeros[2], self.dtype)
         options = {"FusedActivationFunction": self.activation}
         file.layer(self.op, [a, b], y, f"{self.op.title()}Options", options)
 
@@ -229,6 +231,11 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Binary("MUL", 47, (0.0931271, 0.0871547, 0.9113371), (127, -128, -128)),
         Binary("MUL", 33, (0.0310177, 0.0770329, 0.0501713), (127, -128, 127)),
         Binary("MUL", 6, (0.0301241, 0.0401339, 0.0702713), (0, 255, 0), dtype="uint8"),
+    ),
+    "broadcast": (
+        Binary("SUB", 22, (0.2003413, 0.0100371, 0.0602311), (-128, 127, -128), rows=3),
+        Binary("MUL", 16, (0.0123127, 0.0321547, 0.0171337), (12, -128, 5), rows=5),
+        Binary("MUL", 1, (0.0931271, 0.0871547, 0.9113371), (127, -128, -128), rows=30),
     ),
     "pools": (
         Pool("AVERAGE", 64, (25, 5), (25, 5)),

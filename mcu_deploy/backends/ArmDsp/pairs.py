@@ -1,9 +1,14 @@
-"""What sums and products of two computed int8 tensors of one shape have in common."""
+"""What sums and products of two computed int8 tensors have in common.
+
+Operands of other shapes are broadcast, in whichever order their axes lie: the output is gone over
+in runs of neighbours, in which each operand has neighbours, too, or one of them a single element.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,9 +33,108 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.ir import TensorType
+from mcu_deploy.ir.types import channels_last
 from mcu_deploy.operators import Call, find
 from mcu_deploy.operators.base import evaluate
+
+_LOOPS = 2  # around a run
+# In the FPU's registers: bytes that the operands go on by behind each inner loop's turn, and each
+# outer one's; turns of both; turns that are left. Then a constant that runs change, and the bytes
+# of a run's words.
+_STEPS, _TURNS, _LEFT, SAVED, RUN = (4, 6), (8, 9), (10, 11), "s12", "s13"
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How a kernel goes over both operands and the output.
+
+    run: elements. is_fixed: of the second operand a run has one element. turns, steps: of the loops
+    around, the inner one first: how often, and by how many bytes each operand goes on behind a
+    turn; none where all is one run. is_swapped: the layer's second operand is the first here.
+    whole: the layer's operands that lie as the output does. rule: how all must lie for this.
+    """
+
+    run: int
+    is_fixed: bool = False
+    turns: tuple[int, ...] = ()
+    steps: tuple[tuple[int, int], ...] = ()
+    is_swapped: bool = False
+    whole: tuple[int, ...] = (0, 1)
+    rule: LayoutRule = LayoutRule.SAME
+
+    @property
+    def kind(self) -> str:
+        """For a name that functions of different code do not share."""
+        return "_fixed" * self.is_fixed + "_swapped" * self.is_swapped + "_runs" * bool(self.turns)
+
+    @property
+    def words(self) -> Sequence[int]:
+        """The constants of the loops."""
+        return [*(step for both in self.steps for step in both), *self.turns]
+
+    def ordered(self, pair: Sequence[Any]) -> Sequence[Any]:
+        """What belongs to the layer's operands, in the order of the kernel's."""
+        return pair[::-1] if self.is_swapped else pair
+
+    @contextmanager
+    def runs(self, code: Assembly) -> Iterator[None]:
+        """The loops, around a run, at whose end r0 and r1 are behind it; r3 and r4 are lost."""
+        if not self.turns:
+            yield
+            return
+        with self._loop(code, 1), self._loop(code, 0):
+            yield
+
+    @contextmanager
+    def _loop(self, code: Assembly, which: int) -> Iterator[None]:
+        step, left = _STEPS[which], f"s{_LEFT[which]}"
+        code(f"vmov r3, s{_TURNS[which]}", f"vmov {left}, r3")
+        with code.repeat(self.turns[which]):
+            yield
+            code(f"vmov r3, r4, d{step // 2}", "add r0, r0, r3", "add r1, r1, r4")
+            code(f"vmov r3, {left}", "subs r3, r3, #1", f"vmov {left}, r3")
+
+    def load(self, code: Assembly) -> None:
+        """The constants of the loops, from r3 on."""
+        if self.turns:
+            code(f"vldmia r3, {{s{_STEPS[0]}-s{_TURNS[-1]}}}")
+
+
+def walks(layer: Layer) -> Sequence[Walk] | str:
+    """The orders in which a kernel could go over a layer, or why there is none, a clause."""
+    operands, y = [layer.input(k).type for k in (0, 1)], layer.output.type
+    if all(o.shape == y.shape for o in operands):
+        return [Walk(y.elements)]
+    rules = [LayoutRule.NATURAL, *([LayoutRule.CHANNELS_LAST] if y.rank > 2 else [])]
+    found = [_walk(operands, y, rule) for rule in rules]
+    return [one for one in found if one is not None] or "its operands are broadcast in many loops"
+
+
+def _walk(operands: Sequence[TensorType], y: TensorType, rule: LayoutRule) -> Walk | None:
+    """Of operands that lie as the rule says."""
+    if rule is LayoutRule.CHANNELS_LAST:
+        y, *operands = (
+            replace(t, layout=channels_last(t.rank)) if t.rank > 2 else t for t in (y, *operands)
+        )
+    loops = broadcast_loops(y, (*operands, y))
+    *around, run = loops.extents
+    both = loops.steps[:2]
+    moves = tuple(steps[-1] for steps in both)
+    if moves not in ((1, 1), (1, 0), (0, 1)) or len(around) > _LOOPS:
+        return None
+    whole = tuple(k for k in (0, 1) if both[k] == loops.steps[2])
+    walk = Walk(run, moves != (1, 1), is_swapped=moves == (0, 1), whole=whole, rule=rule)
+    if not around:
+        return walk
+    turns = (*reversed(around), *(1 for _ in range(_LOOPS - len(around))))
+    steps = []
+    for strides in walk.ordered(both):
+        moved = [extent * stride for extent, stride in zip(loops.extents, strides, strict=True)]
+        inward = [stride - inner for stride, inner in zip(strides, moved[1:], strict=False)]
+        steps.append((*reversed(inward), *(0 for _ in range(_LOOPS - len(around)))))
+    return replace(walk, turns=turns, steps=tuple(zip(*steps, strict=True)))
 
 
 def refusal(layer: Layer, verb: str, least: int) -> str:
@@ -39,8 +143,6 @@ def refusal(layer: Layer, verb: str, least: int) -> str:
     operands, y = [layer.input(k) for k in (0, 1)], layer.output.type
     if any(o.constant is not None for o in operands):
         return f"it {verb} two tensors that are computed"
-    if any(o.type.shape != y.shape for o in operands):
-        return f"it {verb} tensors of one shape"
     types = [y, *(o.type for o in operands)]
     if any(t.dtype not in BYTES or t.quantization is None for t in types):
         return f"it computes int8 and uint8, not {y}"
@@ -62,33 +164,44 @@ def tried(domain: str, call: Call) -> tuple[Array, Array, Array]:
     return signed[0], signed[1], wanted
 
 
-def function(layer: Layer, stem: str, code: Assembly) -> CFunction:
+def function(layer: Layer, stem: str, code: Assembly, walk: Walk) -> CFunction:
     """A kernel as a C function of both operands, the output and the constants."""
     parameters = (
         *(pointer(layer.input(k), name) for k, name in enumerate("ab")),
         pointer(layer.output, "y", const=False), Parameter("const int32_t *", "constants"),
     )  # fmt: skip
-    return CFunction(stem, parameters, "{\n" + statement(code, "a", "b", "y", "constants") + "}")
+    body = "{\n" + statement(code, *walk.ordered("ab"), "y", "constants") + "}"
+    return CFunction(stem, parameters, body)
 
 
-def proposal(
-    view: SubgraphView, node: Layer, stem: str, code: Assembly, constants: Constant
+def proposals(
+    view: SubgraphView, node: Layer, make: Callable[[Walk], tuple[str, Assembly, Constant]]
+) -> Sequence[Proposal] | str:
+    """Of a kernel that reads each element before it writes there. make: its stem, code and
+    constants."""
+    found = walks(node)
+    if isinstance(found, str):
+        return found
+    return [_proposal(view, node, walk, *make(walk)) for walk in found]
+
+
+def _proposal(
+    view: SubgraphView, node: Layer, walk: Walk, stem: str, code: Assembly, constants: Constant
 ) -> Proposal:
-    """Of a kernel that reads each element before it writes there."""
     price = Price(
         Costs(cycles=round(code.cycles), flash=constants.value.nbytes),
         {f"{stem} {code.digest}": code.bytes},
-        in_place=tuple(InPlace(k, 0, 0) for k in (0, 1)),
+        in_place=tuple(InPlace(k, 0, 0) for k in walk.whole),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         arguments = (INPUT, Argument(Role.INPUT, 1), OUTPUT, constant_argument(0))
         return (
             Workload(
-                ID, function(layers[0], stem, code), arguments, (constants,),
+                ID, function(layers[0], stem, code, walk), arguments, (constants,),
                 in_place=price.in_place, costs=price.costs,
             ),
         )  # fmt: skip
 
     part, title = view.part([node.node.id]), node.op.lower()
-    return Proposal(part, price, make, layouts=(LayoutRule.SAME,), title=title)
+    return Proposal(part, price, make, layouts=(walk.rule,), title=title)

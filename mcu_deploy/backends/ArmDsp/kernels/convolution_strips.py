@@ -20,6 +20,7 @@ from mcu_deploy.backends.ArmDsp.frames import Kernel, numbers
 from mcu_deploy.backends.ArmDsp.gather import SharedGather
 from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
@@ -50,12 +51,13 @@ class Sum(NamedTuple):
 
     layer: Layer
     scaling: elementwise.Scaling
+    walk: Walk
     code: Assembly
     is_first: bool
 
     @property
     def stem(self) -> str:
-        return elementwise.stem_of(self.layer, self.scaling.shift)
+        return elementwise.stem_of(self.layer, self.scaling.shift, self.walk)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,15 +213,18 @@ def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
     if label(layer.domain, layer.op) not in elementwise.OPERATORS:
         return None
     edges = [operand.edge for operand in layer.inputs if operand is not None]
+    shape = x.type.shape
+    if {*edges} != {edge, x.edge} or shape != second.output.type.shape:
+        return None
     # Words of eight elements are added: a row of the output has whole ones.
-    if {*edges} != {edge, x.edge} or x.type.shape[1] * x.type.shape[-1] % 8:
+    if shape[1] * shape[-1] % 8:
         return None
     scaling = None if elementwise.refusal(layer) else elementwise.solve(layer.domain, layer.call)
     if scaling is None:
         return None
-    types = [layer.input(k).type for k in (0, 1)]
-    code = elementwise.assemble(types, layer.output.type, scaling.shift)
-    return Sum(layer, scaling, code, edges[0] == x.edge)
+    types, walk = [layer.input(k).type for k in (0, 1)], Walk(layer.output.type.elements)
+    code = elementwise.assemble(types, layer.output.type, scaling.shift, walk)
+    return Sum(layer, scaling, walk, code, edges[0] == x.edge)
 
 
 def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
@@ -250,7 +255,7 @@ def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         helpers = [_function(*of) for of in zip(kernels, assembled, stems, strict=True)]
         if sum_ is not None:
-            helpers.append(pairs.function(sum_.layer, sum_.stem, sum_.code))
+            helpers.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
         once = tuple(dict.fromkeys(helpers))
         return (workload(layers[0], stem, body, tuple(constants), price, once),)
 
@@ -278,7 +283,7 @@ def _constants(strips: Strips, sum_: Sum) -> Constant:
     """For a strip, and for the last one where that has fewer rows."""
     height = strips.behind.layer.window.output[0]
     rows = dict.fromkeys((strips.rows, height - (strips.count - 1) * strips.rows))
-    sets = [elementwise.constants_of(sum_.scaling, n * strips.written).value for n in rows]
+    sets = [elementwise.constants_of(sum_.scaling, Walk(n * strips.written)).value for n in rows]
     return Constant("constants", np.concatenate(sets))
 
 

@@ -1,4 +1,4 @@
-"""Sums and differences of two int8 tensors of one shape, eight elements at a time.
+"""Sums and differences of two int8 tensors, eight elements at a time.
 
 An element is `(offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift`: SMLAWB and
 SMLAWT multiply 32 bits by a lane of 16, in which a byte lies 256 times. The contract is in float32,
@@ -15,6 +15,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.layers import saturate
+from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.ir import DType, TensorType
@@ -51,24 +52,36 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     scaling = solve(node.domain, node.call)
     if scaling is None:
         return "no integers round its sums as the model says"
-    code = assemble([node.input(k).type for k in (0, 1)], node.output.type, scaling.shift)
-    stem = stem_of(node, scaling.shift)
-    constants = constants_of(scaling, node.output.type.elements)
-    return [pairs.proposal(view, node, stem, code, constants)]
+
+    def make(walk: Walk) -> tuple[str, Assembly, Constant]:
+        code = assemble([node.input(k).type for k in (0, 1)], node.output.type, scaling.shift, walk)
+        return stem_of(node, scaling.shift, walk), code, constants_of(scaling, walk)
+
+    return pairs.proposals(view, node, make)
 
 
-def stem_of(layer: Layer, shift: int) -> str:
+def stem_of(layer: Layer, shift: int, walk: Walk) -> str:
     """A name that functions of different code do not share."""
     y = layer.output.type
     types = [t.dtype.value for t in (layer.input(0).type, layer.input(1).type, y)]
     kind = "_".join(types if len({*types}) > 1 else types[:1])
-    rest = f"_and_{y.elements % 8}" if y.elements % 8 else ""
-    return f"{layer.op.lower()}_{kind}_{shift}{rest}_dsp"
+    rest = walk.run % _at_once(walk)
+    count = f"_and_{rest}" if rest else ""
+    few = "_few" * (walk.run < _at_once(walk))
+    four = "_by_4" * (_at_once(walk) == 4)
+    return f"{layer.op.lower()}_{kind}_{shift}{walk.kind}{four}{few}{count}_dsp"
 
 
-def constants_of(scaling: Scaling, elements: int) -> Constant:
-    words = [scaling.a, scaling.b, scaling.offset, elements // 8 * 8]
+def constants_of(scaling: Scaling, walk: Walk) -> Constant:
+    scales = walk.ordered((scaling.a, scaling.b))
+    at_once = _at_once(walk)
+    words = [*scales, scaling.offset, walk.run // at_once * at_once, *walk.words]
     return Constant("constants", np.array(words, np.int32))
+
+
+def _at_once(walk: Walk) -> int:
+    """Elements: LDM takes eight, of runs that all begin with a word."""
+    return 4 if walk.turns and (walk.run % 4 or walk.run < 8) else 8
 
 
 def refusal(layer: Layer) -> str:
@@ -109,47 +122,87 @@ def _gives(scaling: Scaling, a: Array, b: Array, wanted: Array, y: TensorType) -
     return bool((scaling.elements(a, b).clip(*y.dtype.range) == wanted).all())
 
 
-def assemble(operands: Sequence[TensorType], y: TensorType, shift: int) -> Assembly:
-    """The kernel. %0, %1: the operands, %2: output, %3: constants."""
+def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Walk) -> Assembly:
+    """The kernel. %0, %1: the operands in the walk's order, %2: output, %3: constants."""
     code = Assembly()
+    operands = walk.ordered(operands)
     code("vmov s0, %0", "vmov s1, %1", "vmov s2, %2", "mov r3, %3")
     code("vmov r0, s0", "vmov r1, s1", "vmov r2, s2")
-    code(f"ldmia r3, {{{_A_SCALE}-{_ODD}}}", f"add {_ODD}, {_ODD}, r2", f"vmov {_END}, {_ODD}")
+    if walk.turns:
+        code(f"ldmia r3!, {{{_A_SCALE}-{_ODD}}}", f"vmov {pairs.RUN}, {_ODD}")
+        walk.load(code)
+    else:
+        code(f"ldmia r3, {{{_A_SCALE}-{_ODD}}}", f"add {_ODD}, {_ODD}, r2", f"vmov {_END}, {_ODD}")
+    if walk.is_fixed:
+        code(f"vmov {pairs.SAVED}, {_OFFSET}")
     code(f"mov {_ODD}, #{0xFF00FF00}")
-    with code.repeat(y.elements // 8):
-        code("ldmia r0!, {r3, r4}", "ldmia r1!, {r5, r6}")
-        for a, b in (("r3", "r5"), ("r4", "r6")):
-            _word(code, operands, y, shift, a, b)
-        code(f"vmov lr, {_END}", "cmp r2, lr")
-    rest = y.elements % 8
-    if rest >= 4:
-        code("ldr r3, [r0], #4", "ldr r5, [r1], #4")
-        _word(code, operands, y, shift, "r3", "r5")
-    for _ in range(rest % 4):
-        for x, address, type_ in (("r3", "r0", operands[0]), ("r5", "r1", operands[1])):
-            code(f"ldrb {x}, [{address}], #1")
-            if type_.dtype is DType.UINT8:
-                code(f"eor {x}, {x}, #0x80")
-            code(f"lsl {x}, {x}, #8")
-        code(f"smlawb r3, {_A_SCALE}, r3, {_OFFSET}", f"smlawb r3, {_B_SCALE}, r5, r3")
-        code(f"{saturate(y)} r3, #8, r3, asr #{shift}", "strb r3, [r2], #1")
+    with walk.runs(code):
+        _run(code, operands, y, shift, walk)
     return code
 
 
+def _run(
+    code: Assembly, operands: Sequence[TensorType], y: TensorType, shift: int, walk: Walk
+) -> None:
+    at_once = _at_once(walk)
+    if walk.turns and walk.run >= at_once:
+        code(f"vmov r3, {pairs.RUN}", "add r3, r3, r2", f"vmov {_END}, r3")
+    addresses = [("r3", "r0", operands[0]), ("r5", "r1", operands[1])]
+    if walk.is_fixed:  # its summand is in the offset
+        _byte(code, *addresses.pop())
+        code(f"vmov {_OFFSET}, {pairs.SAVED}", f"smlawb {_OFFSET}, {_B_SCALE}, r5, {_OFFSET}")
+    if walk.run >= at_once:
+        with code.repeat(walk.run // at_once):
+            if at_once == 8:
+                code(*(f"ldmia {address}!, {{{_pair(x)}}}" for x, address, _ in addresses))
+                _word(code, operands, y, shift, "r3", None if walk.is_fixed else "r5")
+                _word(code, operands, y, shift, "r4", None if walk.is_fixed else "r6")
+            else:
+                code(*(f"ldr {x}, [{address}], #4" for x, address, _ in addresses))
+                _word(code, operands, y, shift, "r3", None if walk.is_fixed else "r5")
+            code(f"vmov lr, {_END}", "cmp r2, lr")
+    rest = walk.run % at_once
+    if rest >= 4:
+        code(*(f"ldr {x}, [{address}], #4" for x, address, _ in addresses))
+        _word(code, operands, y, shift, "r3", None if walk.is_fixed else "r5")
+    for _ in range(rest % 4):
+        for x, address, type_ in addresses:
+            _byte(code, x, address, type_, ", #1")
+        code(f"smlawb r3, {_A_SCALE}, r3, {_OFFSET}")
+        if not walk.is_fixed:
+            code(f"smlawb r3, {_B_SCALE}, r5, r3")
+        code(f"{saturate(y)} r3, #8, r3, asr #{shift}", "strb r3, [r2], #1")
+
+
+def _pair(register: str) -> str:
+    return f"{register}, r{int(register[1:]) + 1}"
+
+
+def _byte(code: Assembly, x: str, address: str, type_: TensorType, step: str = "") -> None:
+    """An element, 256 times, in the lower half of a register."""
+    code(f"ldrb {x}, [{address}]{step}")
+    if type_.dtype is DType.UINT8:
+        code(f"eor {x}, {x}, #0x80")
+    code(f"lsl {x}, {x}, #8")
+
+
 def _word(
-    code: Assembly, operands: Sequence[TensorType], y: TensorType, shift: int, a: str, b: str
+    code: Assembly, operands: Sequence[TensorType], y: TensorType, shift: int, a: str, b: str | None
 ) -> None:
     """Four elements of words in `a` and `b`, which are lost like r7, r8 and lr."""
     for x, type_ in zip((a, b), operands, strict=True):
-        if type_.dtype is DType.UINT8:
+        if x is not None and type_.dtype is DType.UINT8:
             code(f"eor {x}, {x}, #{_OUTSIDE}")
     code(f"and r7, {_ODD}, {a}, lsl #8", f"and {a}, {a}, {_ODD}")
-    code(f"and r8, {_ODD}, {b}, lsl #8", f"and {b}, {b}, {_ODD}")
-    sums = ("r7", "lr", a, "r8")  # of the bytes 0, 2, 1 and 3
-    code(f"smlawt lr, {_A_SCALE}, r7, {_OFFSET}", f"smlawt lr, {_B_SCALE}, r8, lr")
-    code(f"smlawb r7, {_A_SCALE}, r7, {_OFFSET}", f"smlawb r7, {_B_SCALE}, r8, r7")
-    code(f"smlawt r8, {_A_SCALE}, {a}, {_OFFSET}", f"smlawt r8, {_B_SCALE}, {b}, r8")
-    code(f"smlawb {a}, {_A_SCALE}, {a}, {_OFFSET}", f"smlawb {a}, {_B_SCALE}, {b}, {a}")
-    code(*(f"{saturate(y)} {acc}, #8, {acc}, asr #{shift}" for acc in sums))
+    if b is not None:
+        code(f"and r8, {_ODD}, {b}, lsl #8", f"and {b}, {b}, {_ODD}")
+    # the bytes 2, 0, 3 and 1
+    for acc, x, y_, half in (
+        ("lr", "r7", "r8", "t"), ("r7", "r7", "r8", "b"), ("r8", a, b, "t"), (a, a, b, "b"),
+    ):  # fmt: skip
+        code(f"smlaw{half} {acc}, {_A_SCALE}, {x}, {_OFFSET}")
+        if b is not None:
+            code(f"smlaw{half} {acc}, {_B_SCALE}, {y_}, {acc}")
+    code(*(f"{saturate(y)} {acc}, #8, {acc}, asr #{shift}" for acc in ("r7", "lr", a, "r8")))
     code(f"bfi r7, {a}, #8, #8", "bfi lr, r8, #8, #8", "pkhbt r7, r7, lr, lsl #16")
     code("str r7, [r2], #4")

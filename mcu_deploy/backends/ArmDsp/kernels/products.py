@@ -1,4 +1,4 @@
-"""Products of two int8 tensors of one shape, four elements at a time.
+"""Products of two int8 tensors, four elements at a time.
 
 An element is `(((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift`: SMLABB and
 SMMLA. The integers are those of a sum of products, found as for a convolution (requantization.py).
@@ -18,6 +18,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array, tflite
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.layers import saturate
+from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, Channel, accumulate, shift_of
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
@@ -54,16 +55,22 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if scaling is None:
         return "no integers round its products as the model says"
     y = node.output.type
-    operands = [node.input(k).type for k in (0, 1)]
-    rest = y.elements % _AT_ONCE
-    code = assemble(operands, y, scaling)
-    types = "_".join(t.dtype.value for t in (*operands, y))
-    kind = f"{types}_{scaling.shift}{'_twice' if scaling.is_twice else ''}"
-    stem = f"mul_{kind}{f'_and_{rest}' if rest else ''}_dsp"
-    zeros = [(-t.scaling.zero_point[0] & 0xFFFF) * 0x10001 for t in operands]
-    words = [scaling.move, *zeros, scaling.scale, y.elements - rest, scaling.addend]
-    constants = Constant("constants", np.array(words, np.int64).astype(np.int32))
-    return [pairs.proposal(view, node, stem, code, constants)]
+    types = [node.input(k).type for k in (0, 1)]
+    zeros = [(-t.scaling.zero_point[0] & 0xFFFF) * 0x10001 for t in types]
+    rounds = f"{scaling.shift}{'_twice' if scaling.is_twice else ''}"
+    kind = "_".join([*(t.dtype.value for t in (*types, y)), rounds])
+
+    def make(walk: Walk) -> tuple[str, Assembly, Constant]:
+        rest = walk.run % _AT_ONCE
+        few, more = "_few" * (walk.run < _AT_ONCE), f"_and_{rest}" if rest else ""
+        words = [
+            scaling.move, *walk.ordered(zeros), scaling.scale, walk.run - rest, scaling.addend,
+            *walk.words,
+        ]  # fmt: skip
+        constants = Constant("constants", np.array(words, np.int64).astype(np.int32))
+        return f"mul_{kind}{walk.kind}{few}{more}_dsp", assemble(types, y, scaling, walk), constants
+
+    return pairs.proposals(view, node, make)
 
 
 def refusal(layer: Layer) -> str:
@@ -101,38 +108,66 @@ def solve(domain: str, call: Call) -> Scaling | None:
     return next(gives, None)
 
 
-def assemble(operands: Sequence[TensorType], y: TensorType, scaling: Scaling) -> Assembly:
-    """The kernel. %0, %1: the operands, %2: output, %3: constants."""
+def assemble(
+    operands: Sequence[TensorType], y: TensorType, scaling: Scaling, walk: Walk
+) -> Assembly:
+    """The kernel. %0, %1: the operands in the walk's order, %2: output, %3: constants."""
     code = Assembly()
     code("vmov s0, %0", "vmov s1, %1", "vmov s2, %2", "mov r3, %3")
-    code("vmov r0, s0", "vmov r1, s1", "vmov r2, s2", "ldmia r3, {r8-r12, lr}")
-    code("add r12, r12, r2")
+    code("vmov r0, s0", "vmov r1, s1", "vmov r2, s2")
+    if walk.turns:
+        code("ldmia r3!, {r8-r12, lr}", f"vmov {pairs.RUN}, r12")
+        walk.load(code)
+    else:
+        code("ldmia r3, {r8-r12, lr}", "add r12, r12, r2")
+    if walk.is_fixed:
+        code(f"vmov {pairs.SAVED}, r10")
+    with walk.runs(code):
+        _run(code, walk.ordered(operands), y, scaling, walk)
+    return code
+
+
+def _run(
+    code: Assembly, operands: Sequence[TensorType], y: TensorType, scaling: Scaling, walk: Walk
+) -> None:
     extend = ["sxtab16" if t.dtype is DType.INT8 else "uxtab16" for t in operands]
+    is_twice, is_fixed = scaling.is_twice, walk.is_fixed
 
     def finish(*products: str) -> None:
         for p in products:
-            if scaling.is_twice:  # r4 is free by now
+            if is_twice:  # r4 is free by now
                 code(f"smmlar r4, {p}, r11, lr", f"add {p}, r4, {p}, asr #31")
             else:
                 code(f"smmla {p}, {p}, r11, lr")
         shifted = f", asr #{scaling.shift}" if scaling.shift else ""
         code(*(f"{saturate(y)} {p}, #8, {p}{shifted}" for p in products))
 
-    with code.repeat(y.elements // _AT_ONCE):
-        code("ldr r3, [r0], #4", "ldr r4, [r1], #4")
-        code(f"{extend[0]} r5, r9, r3", f"{extend[0]} r3, r9, r3, ror #8")
-        code(f"{extend[1]} r6, r10, r4", f"{extend[1]} r4, r10, r4, ror #8")
-        if scaling.is_twice:
-            code("sadd16 r6, r6, r6", "sadd16 r4, r4, r4")
-        code("smlabb r7, r5, r6, r8", "smlatt r5, r5, r6, r8")
-        code("smlabb r6, r3, r4, r8", "smlatt r3, r3, r4, r8")
-        finish("r7", "r6", "r5", "r3")
-        code("bfi r7, r6, #8, #8", "bfi r5, r3, #8, #8", "pkhbt r7, r7, r5, lsl #16")
-        code("str r7, [r2], #4", "cmp r2, r12")
-    twice = ["sadd16 r4, r4, r4"] if scaling.is_twice else []
-    for _ in range(y.elements % _AT_ONCE):
-        code("ldrb r3, [r0], #1", "ldrb r4, [r1], #1")
-        code(f"{extend[0]} r3, r9, r3", f"{extend[1]} r4, r10, r4", *twice, "smlabb r3, r3, r4, r8")
+    if is_fixed:  # r10: its element without the zero point, in the lower half
+        code(f"vmov r10, {pairs.SAVED}", "ldrb r4, [r1]", f"{extend[1]} r10, r10, r4")
+        if is_twice:
+            code("sadd16 r10, r10, r10")
+    if walk.turns and walk.run >= _AT_ONCE:
+        code(f"vmov r12, {pairs.RUN}", "add r12, r12, r2")
+    if walk.run >= _AT_ONCE:
+        with code.repeat(walk.run // _AT_ONCE):
+            code("ldr r3, [r0], #4", *([] if is_fixed else ["ldr r4, [r1], #4"]))
+            code(f"{extend[0]} r5, r9, r3", f"{extend[0]} r3, r9, r3, ror #8")
+            if not is_fixed:
+                code(f"{extend[1]} r6, r10, r4", f"{extend[1]} r4, r10, r4, ror #8")
+            if is_twice and not is_fixed:
+                code("sadd16 r6, r6, r6", "sadd16 r4, r4, r4")
+            even, odd, upper = ("r10", "r10", "tb") if is_fixed else ("r6", "r4", "tt")
+            code(f"smlabb r7, r5, {even}, r8", f"smla{upper} r5, r5, {even}, r8")
+            code(f"smlabb r6, r3, {odd}, r8", f"smla{upper} r3, r3, {odd}, r8")
+            finish("r7", "r6", "r5", "r3")
+            code("bfi r7, r6, #8, #8", "bfi r5, r3, #8, #8", "pkhbt r7, r7, r5, lsl #16")
+            code("str r7, [r2], #4", "cmp r2, r12")
+    twice = ["sadd16 r4, r4, r4"] if is_twice else []
+    for _ in range(walk.run % _AT_ONCE):
+        code("ldrb r3, [r0], #1", *([] if is_fixed else ["ldrb r4, [r1], #1"]))
+        code(f"{extend[0]} r3, r9, r3")
+        if not is_fixed:
+            code(f"{extend[1]} r4, r10, r4", *twice)
+        code(f"smlabb r3, r3, {'r10' if is_fixed else 'r4'}, r8")
         finish("r3")
         code("strb r3, [r2], #1")
-    return code
