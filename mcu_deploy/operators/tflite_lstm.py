@@ -71,6 +71,11 @@ class QuantizedLstm:
     tanh: Factor
     clip: int | None
 
+    @property
+    def strides(self) -> tuple[int, int]:
+        """From a step to the next, and from a sequence to the next, in rows of elements."""
+        return (self.batch, 1) if self.time_major else (1, self.steps)
+
 
 def weights(gate: int) -> tuple[int, int, int]:
     """The inputs that are a gate's weights of x, its weights of the hidden state, and its bias."""

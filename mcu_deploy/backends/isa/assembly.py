@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from mcu_deploy.backends.isa.encoding import size
@@ -76,6 +76,19 @@ class Assembly:
         # The branch is taken but for the last time.
         self._add(f"{again} {label}b", (times - 1) / times)
         self._times /= times
+
+    def unroll(self, times: int, most: int, body: Callable[[], None], *again: str) -> None:
+        """`body` so often: each by itself, or where these are more than `most`, half as many in a
+        loop, behind those that it leaves. again: the flags of its branch."""
+        together = most // 2
+        has_loop = times > most
+        for _ in range(times % together if has_loop else times):
+            body()
+        if has_loop:
+            with self.repeat(times // together):
+                for _ in range(together):
+                    body()
+                self(*again)
 
     @contextmanager
     def times(self, times: float) -> Iterator[None]:

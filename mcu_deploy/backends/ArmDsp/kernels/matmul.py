@@ -48,7 +48,7 @@ OPERATORS = ("MatMul",)
 
 _TAPS, _ROWS, _COLUMNS = 4, 2, 3  # at a time
 _BLOCK_BYTES = 2 * _TAPS * _COLUMNS
-_MOST_UNROLLED, _UNROLLED = 8, 4  # blocks of taps: without a loop, and in it
+_MOST_UNROLLED = 8  # blocks of taps
 _SHIFT = 4  # as in core.py
 _CONSTANTS = 24  # bytes: scale and addend or twice the factor, zero point, move, both zero points
 _MOST_DEPTH, _MOST_COLUMNS = 4000, 1000  # that offsets of loads and stores reach
@@ -306,14 +306,11 @@ def _rows(code: Assembly, product: Product, rounding: Rounding) -> None:
     code(f"movw r6, #{pairs}", f"vmov {_PAIRS}, r6")
     with code.repeat(pairs):
         code(f"vmov lr, {_SCRATCH}", "ldmia lr!, {r0-r2}", "mov r3, r0", "mov r4, r1", "mov r5, r2")
-        unrolled = _UNROLLED if whole > _MOST_UNROLLED else whole
-        for _ in range(whole % unrolled):
-            _multiply(code, product, f"[r12, #{pitch}]", "[r12], #4")
-        with code.repeat(whole // unrolled) if unrolled < whole else code.times(1):
-            for _ in range(unrolled):
-                _multiply(code, product, f"[r12, #{pitch}]", "[r12], #4")
-            if unrolled < whole:
-                code(f"vmov r6, {_END}", "cmp lr, r6")
+        code.unroll(
+            whole, _MOST_UNROLLED,
+            lambda: _multiply(code, product, f"[r12, #{pitch}]", "[r12], #4"),
+            f"vmov r6, {_END}", "cmp lr, r6",
+        )  # fmt: skip
         if product.rest:
             back = _TAPS - product.rest
             _multiply(code, product, f"[r12, #{pitch - back}]", f"[r12, #-{back}]")

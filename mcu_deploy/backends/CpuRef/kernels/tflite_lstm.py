@@ -146,15 +146,10 @@ def _create(layer: Layer) -> Workload:
 
 def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
     """A step of the output is written when that of the input has been read."""
-    step, sequence = _steps(lstm)
+    step, sequence = lstm.strides
     first = overlap.strided((lstm.batch, lstm.steps), (sequence, step))
     demand = overlap.distance((first + 1) * lstm.hidden, first * lstm.inputs)
     return overlap.fact(layer, 0, demand)
-
-
-def _steps(lstm: QuantizedLstm) -> tuple[int, int]:
-    """From a step to the next, and from a sequence to the next, in rows of elements."""
-    return (lstm.batch, 1) if lstm.time_major else (1, lstm.steps)
 
 
 def _joined(parts: list[Array]) -> Array:
@@ -178,7 +173,7 @@ def _factors(lstm: QuantizedLstm) -> tuple[Array, bool]:
 def _sizes(lstm: QuantizedLstm) -> dict[str, object]:
     """Extents, and C for where a step's elements lie."""
     t, b = counter("t", lstm.steps), counter("b", lstm.batch)
-    step, sequence = _steps(lstm)
+    step, sequence = lstm.strides
 
     def offset(size: int) -> str:
         return plus(times(t, step * size), times(b, sequence * size))
