@@ -10,6 +10,7 @@ from typing import Any
 from mcu_deploy.boards.cores import core_facts, core_names
 from mcu_deploy.boards.model import HOST_CORE
 from mcu_deploy.errors import BoardError
+from mcu_deploy.runners.interface import runners
 
 # A key with a "?" may be left out; "*" is any name. Below a key: None for a value, else what the
 # table has, or each table of a list. docs/boards.md says what the keys mean.
@@ -43,7 +44,11 @@ _MICROCONTROLLER = {
         "qemu?": {"machine": None, "serial?": None},
         "renode?": {"platform": None, "uart": None},
     },
-    "runners?": {"*": {"config?": None, "target?": None, "device?": None}},
+    "usb?": None,
+    "runners?": {
+        f"{runner.name}?": {n if key.required else f"{n}?": None for n, key in runner.keys.items()}
+        for runner in runners().values()
+    },
 }  # fmt: skip
 _HOST = {
     "name": None, "title": None, "core": None, "cflags?": None,

@@ -31,8 +31,7 @@ from mcu_deploy.errors import UnknownBoardError
 from mcu_deploy.files.given import is_folder
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
-_RUNNERS = ("openocd", "pyocd", "stlink", "jlink", "gdb")
-_RUNNER_KEYS = ("config", "target", "device")
+_USB = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}", re.ASCII)
 _MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
 _MAX_CLOCK = 10**10
 _PART_ALIGNMENT = 32  # of the start of a memory
@@ -153,6 +152,7 @@ def _microcontroller(top: Table, name: str, core: str, document: Document) -> Bo
         second_core=_second_core(top),
         qemu=_qemu(emulators),
         renode=_renode(emulators),
+        usb=_usb(top),
         runners=_runners(top.table("runners", required=False)),
         setup=(
             *read_steps(top.tables("setup")),
@@ -322,14 +322,21 @@ def _renode(emulators: Table) -> RenodeTarget | None:
 
 
 def _runners(table: Table) -> Mapping[str, Mapping[str, str]]:
-    """Data for flashing tools: config (openocd), target (pyocd), device (jlink, stlink)."""
-    runners: dict[str, Mapping[str, str]] = {}
-    for name in table.names():
-        if name not in _RUNNERS:
-            table.fail(f"unknown runner {name!r}; {did_you_mean(name, _RUNNERS)}")
-        entry = table.table(name)
-        runners[name] = MappingProxyType({k: entry.string(k) for k in _RUNNER_KEYS if entry.has(k)})
-    return MappingProxyType(runners)
+    """What each flashing tool is told, the preferred one first."""
+    found = {name: table.table(name) for name in table.names()}
+    return MappingProxyType(
+        {
+            name: MappingProxyType({key: entry.string(key) for key in entry.names()})
+            for name, entry in found.items()
+        }
+    )
+
+
+def _usb(top: Table) -> tuple[str, ...]:
+    ids = tuple(text.lower() for text in top.strings("usb"))
+    if wrong := [text for text in ids if not _USB.fullmatch(text)]:
+        top.fail(f"usb: {wrong[0]!r} is no vendor and product id in hex, such as '0483:374b'")
+    return ids
 
 
 def _check_vectors(table: Table, board: Board) -> None:

@@ -121,8 +121,9 @@ class RenodeTarget:
 class Board:
     """A board, as its board.toml says. See docs/boards.md for the meaning of each key.
 
-    setup: the steps of its start-up, before anything else; boot: names of files of
-    boards/common/boot, or absolute paths, whose data the chip's boot code reads."""
+    usb: "vendor:product" in hex of what carries its serial port; runners: what flashing tools are
+    told, the preferred first; setup: the steps of its start-up, before anything else; boot: names
+    of files of boards/common/boot, or absolute paths, whose data the chip's boot code reads."""
 
     name: str
     title: str
@@ -145,6 +146,7 @@ class Board:
     second_core: SecondCore | None = None
     qemu: QemuTarget | None = None
     renode: RenodeTarget | None = None
+    usb: tuple[str, ...] = ()
     runners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     setup: tuple[Step, ...] = ()
     boot: tuple[str, ...] = ()

@@ -27,6 +27,20 @@ ModelOption = Annotated[
 EmulatorOption = Annotated[
     str | None, typer.Option("--emulator", help="renode or qemu; the board's own by default.")
 ]
+RunnerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--runner",
+        help="The tool to flash with (docs/flashing.md); the board's first that is installed by "
+        "default.",
+    ),
+]
+ProbeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--probe", help="Which probe: its serial number; a GDB server's address; a UF2 drive."
+    ),
+]
 WideOption = Annotated[
     bool, typer.Option("--wide", help="Whole names in tables, wider than the terminal if need be.")
 ]

@@ -136,6 +136,8 @@ def test_emulators() -> None:
     assert boards["netduinoplus2"].qemu == QemuTarget("netduinoplus2", 0)
     assert boards["netduinoplus2"].renode is not None
     assert boards["stm32f746"].runners["jlink"]["device"] == "STM32F746NG"
+    assert [*boards["stm32f746"].runners] == ["openocd", "stlink", "jlink"]
+    assert boards["stm32f746"].usb == ("0483:374b",)
 
 
 def test_a_board_is_a_value_that_nobody_changes() -> None:
@@ -264,7 +266,18 @@ def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
         ('name = "mine"', "name = 'a\"; rm'", "a-z, 0-9"),
         ('title = "A board of my own"', 'title = "a\\nb"', "control characters"),
         ("[memories.sram]", "[memories.'a b']", "must be a-z, 0-9 and '_'"),
-        ("[roles]", "[runners.jtag]\n[roles]", "unknown runner 'jtag'"),
+        (
+            "[roles]",
+            "[runners.jtag]\n[roles]",
+            "the unknown key 'jtag' in [runners] (known here: g",
+        ),
+        ("[roles]", "[runners.pyocd]\n[roles]", "the key 'target' in [runners.pyocd] is missing"),
+        (
+            "[roles]",
+            '[runners.openocd]\nconfig = "a"\ntarget = "b"\n[roles]',
+            "'target' in [runners.openocd] (known here: config, commands)",
+        ),
+        ("mpu = true", 'mpu = true\nusb = ["483:374B"]', "'483:374b' is no vendor and product id"),
         (
             "[roles]",
             "[emulators.qemu]\n[roles]",
