@@ -132,8 +132,8 @@ def _windows(code: Assembly, shape: Shape, coverage: Coverage) -> None:
         code(f"ldr r4, {_number('columns inside')}", f"ldr r5, {_number('rows inside')}")
         code("cmp r1, r4", "it lo", "cmplo r2, r5", f"bhs {patched}f")
         with code.times(1 - border):
-            code(f"vldr s2, {_number('pitch')}", f"vldr s3, {_number('three pitches')}")
-            code("mov r12, r0")
+            code(f"ldr r4, {_number('pitch')}", f"ldr r5, {_number('three pitches')}")
+            code("vmov s2, s3, r4, r5", "mov r12, r0")
         code.place(ready)
         code(f"add r4, r12, #{channels}", "vmov s4, r4")
         with code.repeat(channels // 4):

@@ -117,16 +117,20 @@ class Assembly:
         return hashlib.sha256(self.text().encode()).hexdigest()[:16]
 
     def text(self, indent: int = 8) -> str:
-        """C string literals, a few statements each."""
-        rows: list[str] = []
-        width = _WIDTH - indent
-        for line in self._lines:
-            is_apart = not rows or line.endswith(":") or rows[-1].endswith(":")
-            if is_apart or len(rows[-1]) + len(line) + 2 > width:
-                rows.append(line)
-            else:
-                rows[-1] += f"; {line}"
-        return "\n".join(f'{" " * indent}"{row}\\n"' for row in rows)
+        return rows_of(self._lines, indent)
+
+
+def rows_of(lines: Sequence[str], indent: int) -> str:
+    """C string literals, a few statements each."""
+    rows: list[str] = []
+    width = _WIDTH - indent
+    for line in lines:
+        is_apart = not rows or line.endswith(":") or rows[-1].endswith(":")
+        if is_apart or len(rows[-1]) + len(line) + 2 > width:
+            rows.append(line)
+        else:
+            rows[-1] += f"; {line}"
+    return "\n".join(f'{" " * indent}"{row}\\n"' for row in rows)
 
 
 def statement(code: Assembly, *values: str, indent: int = 4) -> str:

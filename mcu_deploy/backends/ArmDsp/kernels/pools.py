@@ -65,6 +65,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     rounding = None if pool.is_maximum else round_sums(pool)
     if isinstance(rounding, str):
         return rounding
+    if rounding is not None and rounding.margin and not node.target.fpu:
+        return f"some of its sums are float32's, which this {node.target.core} has no FPU for"
     code = assemble(pool, rounding)
     word = "max" if pool.is_maximum else "avg"
     kernel = "x".join(map(str, pool.window.kernel))
@@ -123,7 +125,10 @@ def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
     blocks, rest = divmod(channels // 4, _WORDS)
     code(f"vmov {_WINDOW}, %0", f"vmov {_Y}, %1")
     code(f"vmov {_SUMS}, %3", "mov r12, %2")
-    code(f"vldmia r12, {{{_START}{f'-{_Y_SCALE}' if rounding is not None else ''}}}")
+    held = [_START] if rounding is None else [_START, _SCALE, _ADDEND]
+    if rounding is not None and rounding.margin:
+        held += [_X_SCALE, _COUNT, _Y_SCALE]
+    code(*(text for s in held for text in ("ldr r0, [r12], #4", f"vmov {s}, r0")))
     if pool.window.padded:
         _padded(code, pool)
         return code

@@ -50,6 +50,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return "it converts tensors that are computed"
     if any(o is not None and o.constant is None for o in node.inputs[1:]):
         return "the scale is computed at run time"
+    if not node.target.fpu:
+        return f"it computes in float32, which this {node.target.core} has no FPU for"
     how = integer.scaling if node.domain else call_quantization(node.call, integer.rank)
     if not how.per_tensor:
         return "it converts tensors with one scale"
