@@ -1,4 +1,5 @@
-/* The counter of mcu/platform.h: DWT CYCCNT where it counts, else SysTick.
+/* The counter of mcu/platform.h: DWT CYCCNT where it counts, else SysTick, where there is one (an
+ * nRF51 has none: QEMU's hw/arm/nrf51_soc.c says so, and models one all the same).
  *
  * QEMU's CYCCNT stays 0, and Armv6-M has none. SysTick has 24 bits and needs an interrupt at each
  * wrap, so it is started by the first call only: a program that never asks (bench.elf) is never
@@ -44,8 +45,18 @@ static bool start_cycle_counter(void) {
 #endif
 }
 
+/* What is not there reads as zero (Armv6-M ARM, B3.3). */
+static bool has_systick(void) {
+    MCU_REG32(MCU_SYST_RVR) = SYSTICK_MAX;
+    return MCU_REG32(MCU_SYST_RVR) != 0;
+}
+
 void mcu_counter_init(void) {
-    kind = start_cycle_counter() ? MCU_COUNTER_CYCLES : MCU_COUNTER_TICKS;
+    if (start_cycle_counter()) {
+        kind = MCU_COUNTER_CYCLES;
+    } else {
+        kind = has_systick() ? MCU_COUNTER_TICKS : MCU_COUNTER_NONE;
+    }
 }
 
 mcu_counter_kind_t mcu_platform_counter_kind(void) {
@@ -83,16 +94,14 @@ static uint64_t systick_now(void) {
  * at 16 MHz, 20 s at 216 MHz). */
 uint64_t mcu_platform_counter(void) {
     const uint32_t primask = mcu_interrupts_off();
-    uint64_t now;
-    if (kind != MCU_COUNTER_CYCLES) {
+    uint64_t now = 0;
+    if (kind == MCU_COUNTER_TICKS) {
         if (!systick_runs) {
             start_systick();
         }
         now = systick_now();
-    } else {
-#if MCU_ARMV6M
-        now = 0;
-#else
+    } else if (kind == MCU_COUNTER_CYCLES) {
+#if !MCU_ARMV6M
         const uint32_t cycles = MCU_REG32(MCU_DWT_CYCCNT);
         cycle_wraps += cycles < last_cycles ? 1u : 0u;
         last_cycles = cycles;

@@ -26,6 +26,7 @@ from mcu_deploy.errors import BoardError
 
 NAMES = [
     "host",
+    "microbit",
     "mps2-an385",
     "mps2-an386",
     "mps2-an500",
@@ -33,6 +34,7 @@ NAMES = [
     "mps2-an521",
     "mps3-an547",
     "netduinoplus2",
+    "nrf52840dk",
     "stm32f746",
 ]
 
@@ -98,6 +100,7 @@ def test_the_boards_that_ship_all_load_under_their_folders_name() -> None:
 @pytest.mark.parametrize(
     ("name", "core", "fpu", "dsp", "mve", "flash", "ram"),
     [
+        ("microbit", "cortex-m0", "none", False, False, 256 << 10, 16 << 10),
         ("mps2-an385", "cortex-m3", "none", False, False, 4 << 20, 4 << 20),
         ("mps2-an386", "cortex-m4", "fpv4-sp-d16", True, False, 4 << 20, 4 << 20),
         ("mps2-an500", "cortex-m7", "fpv5-sp-d16", True, False, 4 << 20, 4 << 20),
@@ -105,6 +108,7 @@ def test_the_boards_that_ship_all_load_under_their_folders_name() -> None:
         ("mps2-an521", "cortex-m33", "none", False, False, 4 << 20, 4 << 20),
         ("mps3-an547", "cortex-m55", "fp-armv8-d16", True, True, 2 << 20, 512 << 10),
         ("netduinoplus2", "cortex-m4", "fpv4-sp-d16", True, False, 1 << 20, 128 << 10),
+        ("nrf52840dk", "cortex-m4", "fpv4-sp-d16", True, False, 1 << 20, 256 << 10),
         ("stm32f746", "cortex-m7", "fpv5-sp-d16", True, False, 1 << 20, 320 << 10),
     ],
 )
@@ -370,22 +374,29 @@ def test_every_number_of_a_board_file_has_a_source() -> None:
 
 
 def _renode_memories(path: Path) -> list[tuple[int, int]]:
-    memories = []
+    """The start and size of each memory of a platform, and of those that it is made from."""
     lines = path.read_text().splitlines()
+    memories = []
     for line, following in itertools.pairwise(lines):
-        if "Memory.MappedMemory @ sysbus" in line and "size:" in following:
-            memories.append((int(line.split()[-1], 16), int(following.split()[-1], 16)))
+        if "Memory.MappedMemory @ " in line and "size:" in following:
+            size = int(following.split()[-1], 0)
+            memories += [(int(start, 16), size) for start in re.findall(r"sysbus (\w+)", line)]
+    for line in lines:
+        if line.startswith("using "):
+            memories += _renode_memories(_renode_root() / line.split('"')[1])
     return memories
 
 
+RENODE_BOARDS = [board.name for board in list_boards() if board.renode is not None]
+
+
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", ["netduinoplus2", "stm32f746"])
+@pytest.mark.parametrize("name", RENODE_BOARDS)
 def test_renodes_platforms_hold_the_boards_memories(name: str) -> None:
     """An emulator may have more memory than the chip, never less."""
     board = load_board(name)
     assert board.renode is not None
-    platform = _renode_root() / board.renode.platform
-    memories = _renode_memories(platform)
+    memories = _renode_memories(_renode_root() / board.renode.platform)
     for memory in board.memories:
         assert any(
             start <= memory.origin and memory.end <= start + size for start, size in memories
