@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from quantized_layers import LayersModel, Quantized
 
 
 @dataclass(frozen=True)
 class Sum:
     """scales and zeros: of both operands and the output. shapes: of both operands, where these are
-    not rows of as many elements."""
+    not rows of as many elements. constant: which operand is one."""
 
     elements: int = 0
     scales: tuple[float, float, float] = (0.0393936, 0.1041950, 0.0447614)
@@ -20,6 +21,7 @@ class Sum:
     op: str = "Add"
     dtype: str = "int8"
     shapes: tuple[tuple[int, ...], ...] = ()
+    constant: int | None = None
 
     def add(self, model: LayersModel, name: str) -> None:
         a, b, y = (
@@ -27,7 +29,15 @@ class Sum:
             for scale, zero in zip(self.scales, self.zeros, strict=True)
         )
         shapes = self.shapes or ((1, self.elements),) * 2
-        operands = [model.input(*pair) for pair in zip(shapes, (a, b), strict=True)]
+        operands = []
+        for index, (shape, how) in enumerate(zip(shapes, (a, b), strict=True)):
+            if index != self.constant:
+                operands.append(model.input(shape, how))
+                continue
+            limits = np.iinfo(how.dtype)
+            values = np.random.default_rng(len(shape)).integers(limits.min, limits.max + 1, shape)
+            kept = model.constant(values.astype(how.dtype))
+            operands.append(model.dequantized(kept, *how))
         model.output(model.node(self.op, operands, name), y)
 
 
@@ -72,6 +82,10 @@ BROADCAST = (
     Sum(op="Mul", shapes=((2, 1, 4, 6), (1, 5, 1, 6))),
     Sum(op="Mul", shapes=((4, 3, 5), (4, 3, 1)), scales=_SCALES),
     Sum(*(0, *_BYTES), shapes=((4, 3, 10), (4, 1, 10)), dtype="uint8"),
+    Sum(shapes=((12,), (1, 5, 12)), constant=0),
+    Sum(op="Mul", shapes=((2, 6, 4, 5), (1, 6, 4, 5)), scales=_SCALES, constant=1),
+    Sum(*(0, *_BYTES), op="Sub", shapes=((2, 9, 3, 2), (1, 9, 1, 1)), dtype="uint8", constant=1),
+    Sum(op="Sub", shapes=((3, 17), (3, 17)), constant=0),
 )
 REFUSED = {
     Sum(16, (0.1, 0.1, 0.2)): "no integers round its sums as the model says",

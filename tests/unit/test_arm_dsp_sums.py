@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ from sampling import examples
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import elementwise
-from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.interface import Proposals, Target, layer_of
 from mcu_deploy.ir import DType, Quantization, TensorType
+from mcu_deploy.ir.types import channels_last
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.operators import Call, find
 from mcu_deploy.operators.base import evaluate
@@ -101,3 +103,18 @@ def test_the_price_is_near_what_the_timings_of_counted_instructions_say(tmp_path
 def test_a_sum_that_it_has_no_kernel_for_is_refused_with_the_reason(tmp_path: Path) -> None:
     for case, reason in REFUSED.items():
         assert reason in proposed([case], tmp_path).refused.values()
+
+
+def test_a_constant_of_the_output_s_shape_lies_as_the_output_does(tmp_path: Path) -> None:
+    shape = (1, 6, 2, 5)
+    graph = passes.run(
+        formats.load(model([Sum(shapes=(shape, shape), constant=1)], tmp_path / "sum.onnx"))
+    )
+    (proposal,) = ArmDsp().propose(view_of_all(graph), M4).proposals
+    (node,) = proposal.part.nodes
+    layer = layer_of(graph, node)
+    last = replace(layer.output, type=replace(layer.output.type, layout=channels_last(4)))
+    (workload,) = proposal.make([replace(layer, outputs=(last,))], None)
+    value = graph.constant(layer.input(1).edge)
+    assert value is not None
+    np.testing.assert_array_equal(workload.constants[0].value, value.transpose(0, 2, 3, 1))

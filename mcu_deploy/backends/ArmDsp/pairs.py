@@ -1,4 +1,4 @@
-"""What sums and products of two computed int8 tensors have in common.
+"""What sums and products of two int8 tensors have in common, of which one may be constant.
 
 Operands of other shapes are broadcast, in whichever order their axes lie: the output is gone over
 in runs of neighbours, in which each operand has neighbours, too, or one of them a single element.
@@ -17,7 +17,6 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
-    Argument,
     CFunction,
     Constant,
     Costs,
@@ -27,12 +26,11 @@ from mcu_deploy.backends.interface import (
     Parameter,
     Price,
     Proposal,
-    Role,
     SubgraphView,
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, statement
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.ir import TensorType
 from mcu_deploy.ir.types import channels_last
@@ -141,8 +139,8 @@ def refusal(layer: Layer, verb: str, least: int) -> str:
     """Why no kernel does to the operands of a layer what the verb says, a clause; empty where one
     might. least: elements that it takes at a time."""
     operands, y = [layer.input(k) for k in (0, 1)], layer.output.type
-    if any(o.constant is not None for o in operands):
-        return f"it {verb} two tensors that are computed"
+    if all(o.constant is not None for o in operands):
+        return f"it {verb} tensors that are computed, at least one"
     types = [y, *(o.type for o in operands)]
     if any(t.dtype not in BYTES or t.quantization is None for t in types):
         return f"it computes int8 and uint8, not {y}"
@@ -174,6 +172,23 @@ def function(layer: Layer, stem: str, code: Assembly, walk: Walk) -> CFunction:
     return CFunction(stem, parameters, body)
 
 
+def _laid(layer: Layer, walk: Walk) -> Layer:
+    """The layer with constants in the order in which the walk goes over them, not the model's."""
+
+    def order(type_: TensorType) -> tuple[int, ...] | None:
+        if walk.rule is LayoutRule.SAME:
+            return layer.output.type.layout
+        is_last = walk.rule is LayoutRule.CHANNELS_LAST and type_.rank > 2
+        return channels_last(type_.rank) if is_last else None
+
+    laid = (
+        o if o is None or o.constant is None
+        else replace(o, type=replace(o.type, layout=order(o.type)))
+        for o in layer.inputs
+    )  # fmt: skip
+    return replace(layer, inputs=tuple(laid))
+
+
 def proposals(
     view: SubgraphView, node: Layer, make: Callable[[Walk], tuple[str, Assembly, Constant]]
 ) -> Sequence[Proposal] | str:
@@ -188,17 +203,20 @@ def proposals(
 def _proposal(
     view: SubgraphView, node: Layer, walk: Walk, stem: str, code: Assembly, constants: Constant
 ) -> Proposal:
+    computed = [k for k in (0, 1) if node.input(k).constant is None]
+    arrays = sum(node.input(k).type.bytes for k in (0, 1) if k not in computed)
     price = Price(
-        Costs(cycles=round(code.cycles), flash=constants.value.nbytes),
+        Costs(cycles=round(code.cycles), flash=constants.value.nbytes + arrays),
         {f"{stem} {code.digest}": code.bytes},
-        in_place=tuple(InPlace(k, 0, 0) for k in walk.whole),
+        in_place=tuple(InPlace(k, 0, 0) for k in walk.whole if k in computed),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        arguments = (INPUT, Argument(Role.INPUT, 1), OUTPUT, constant_argument(0))
+        operands, arrays = passed(_laid(layers[0], walk), (0, 1))
+        arguments = (*operands, OUTPUT, constant_argument(len(arrays)))
         return (
             Workload(
-                ID, function(layers[0], stem, code, walk), arguments, (constants,),
+                ID, function(layers[0], stem, code, walk), arguments, (*arrays, constants),
                 in_place=price.in_place, costs=price.costs,
             ),
         )  # fmt: skip
