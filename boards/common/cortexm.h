@@ -35,6 +35,8 @@
 #define MCU_SCB_CCR               0xE000ED14u
 #define MCU_SCB_CCR_UNALIGN_TRP   (1u << 3)
 #define MCU_SCB_CCR_DIV_0_TRP     (1u << 4)
+#define MCU_SCB_CCR_DC            (1u << 16) /* the caches, where there are any */
+#define MCU_SCB_CCR_IC            (1u << 17)
 #define MCU_SCB_CCR_LOB           (1u << 19) /* Armv8.1-M: loops and branches by LO_BRANCH_INFO */
 #define MCU_SCB_SHPR3             0xE000ED20u
 #define MCU_SCB_SHCSR             0xE000ED24u
@@ -44,6 +46,8 @@
 #define MCU_SCB_HFSR              0xE000ED2Cu
 #define MCU_SCB_MMFAR             0xE000ED34u
 #define MCU_SCB_BFAR              0xE000ED38u
+#define MCU_SCB_CCSIDR            0xE000ED80u
+#define MCU_SCB_CSSELR            0xE000ED84u
 #define MCU_SCB_CPACR             0xE000ED88u
 #define MCU_SCB_CPACR_FPU         (0xFu << 20) /* full access to CP10 and CP11 */
 
@@ -60,6 +64,8 @@
 #define MCU_SCB_DEMCR        0xE000EDFCu
 #define MCU_SCB_DEMCR_TRCENA (1u << 24)
 #define MCU_FPU_FPDSCR       0xE000EF3Cu
+#define MCU_SCB_ICIALLU      0xE000EF50u
+#define MCU_SCB_DCISW        0xE000EF60u
 
 #define MCU_DWT_CTRL           0xE0001000u
 #define MCU_DWT_CYCCNT         0xE0001004u

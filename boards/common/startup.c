@@ -83,6 +83,29 @@ static void init_fpu(void) {
 }
 #endif
 
+#if MCU_BOARD_CACHES
+/* Their contents are undefined after a reset. As SCB_EnableICache and SCB_EnableDCache of
+ * github.com/ARM-software/CMSIS_5, CMSIS/Core/Include/cachel1_armv7.h (commit 0efc88c); the fields:
+ * core_cm7.h there (commit 0273aee). */
+static void init_caches(void) {
+    mcu_barrier();
+    MCU_REG32(MCU_SCB_ICIALLU) = 0;
+    MCU_REG32(MCU_SCB_CSSELR) = 0; /* what CCSIDR tells: the data cache of level 1 */
+    mcu_barrier();
+    const uint32_t size = MCU_REG32(MCU_SCB_CCSIDR);
+    const uint32_t last_set = size >> 13 & 0x7FFFu;
+    const uint32_t last_way = size >> 3 & 0x3FFu;
+    for (uint32_t set = 0; set <= last_set; ++set) {
+        for (uint32_t way = 0; way <= last_way; ++way) {
+            MCU_REG32(MCU_SCB_DCISW) = way << 30 | set << 5;
+        }
+    }
+    mcu_barrier();
+    MCU_REG32(MCU_SCB_CCR) |= MCU_SCB_CCR_IC | MCU_SCB_CCR_DC;
+    mcu_barrier();
+}
+#endif
+
 void mcu_core_init(uint32_t vectors) {
 #if MCU_ARMV6M
     (void)vectors;
@@ -122,6 +145,9 @@ static __attribute__((noreturn, used)) void application(void) {
 
 __attribute__((noreturn, used)) void mcu_reset_handler(void) {
     mcu_setup_board();
+#if MCU_BOARD_CACHES
+    init_caches();
+#endif
     init_memory();
     mcu_core_init((uint32_t)&mcu_vectors);
     init_stack_guard();

@@ -64,6 +64,7 @@ def platform_defines(board: Board) -> tuple[str, ...]:
             "MCU_SERIAL_IRQ": str(serial.irq),
             "MCU_SERIAL_CLOCK_HZ": f"{serial.clock_hz}u",
             "MCU_BOARD_HAS_SECOND_CORE": str(int(board.second_core is not None)),
+            "MCU_BOARD_CACHES": str(int(board.caches)),
         }
         if board.second_core is not None:
             core = board.second_core

@@ -37,7 +37,9 @@ _MICROCONTROLLER = {
     "roles": {"vectors": None, "code": None, "weights": None, "data": None, "stack": None},
     "serial": _SERIAL,
     "setup?": [_STEP], "boot?": None, "untested?": None, "clock?": None,
-    "rated?": {"clock_hz": None, "serial_clock_hz": None, "setup": [_STEP]},
+    "rated?": {
+        "clock_hz": None, "serial_clock_hz": None, "caches?": None, "setup": [_STEP],
+    },
     "stack?": _STACK,
     "second_core?": {"driver": None, **_STACK},
     "emulators?": {

@@ -32,6 +32,7 @@ from mcu_deploy.files.given import is_folder
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 _USB = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}", re.ASCII)
+_CACHED = ("cortex-m7", "cortex-m55", "cortex-m85")
 _MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
 _MAX_CLOCK = 10**10
 _PART_ALIGNMENT = 32  # of the start of a memory
@@ -159,6 +160,7 @@ def _microcontroller(top: Table, name: str, core: str, document: Document) -> Bo
             *(read_steps(rated.tables("setup")) if rated else ()),
         ),
         boot=tuple(_own_or_known(top, "boot", name, "boot") for name in top.strings("boot")),
+        caches=_caches(rated, core) if rated else False,
         untested=top.boolean("untested", False),
     )
     _check_stacks(stack, board)
@@ -173,6 +175,13 @@ def _rated(top: Table) -> Table | None:
     if not top.has("rated"):
         top.fail('clock = "rated" needs a table [rated], which this board has not; leave clock out')
     return top.table("rated")
+
+
+def _caches(rated: Table, core: str) -> bool:
+    caches = rated.boolean("caches", False)
+    if caches and core not in _CACHED:
+        rated.fail(f"caches: a {core} has none; only {', '.join(_CACHED)} can have them")
+    return caches
 
 
 def _option(top: Table, key: str, fact: str, core: str) -> bool:

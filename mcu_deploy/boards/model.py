@@ -123,7 +123,8 @@ class Board:
 
     usb: "vendor:product" in hex of what carries its serial port; runners: what flashing tools are
     told, the preferred first; setup: the steps of its start-up, before anything else; boot: names
-    of files of boards/common/boot, or absolute paths, whose data the chip's boot code reads."""
+    of files of boards/common/boot, or absolute paths, whose data the chip's boot code reads;
+    caches: whether the start-up turns the core's caches on."""
 
     name: str
     title: str
@@ -150,6 +151,7 @@ class Board:
     runners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     setup: tuple[Step, ...] = ()
     boot: tuple[str, ...] = ()
+    caches: bool = False
     untested: bool = False
 
     @property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,6 @@ import pytest
 from mcu_deploy import resources
 from mcu_deploy.boards import (
     Board,
-    QemuTarget,
-    RenodeTarget,
     SecondCore,
     list_boards,
     load_board,
@@ -24,19 +22,8 @@ from mcu_deploy.boards import (
 )
 from mcu_deploy.errors import BoardError
 
-NAMES = [
-    "host",
-    "microbit",
-    "mps2-an385",
-    "mps2-an386",
-    "mps2-an500",
-    "mps2-an505",
-    "mps2-an521",
-    "mps3-an547",
-    "netduinoplus2",
-    "nrf52840dk",
-    "stm32f746",
-]
+NAMES = [board.name for board in list_boards()]
+DEVICES = [board.name for board in list_boards() if not board.is_host]
 
 OWN = """
 name = "mine"
@@ -89,7 +76,8 @@ def _message(path: Path | str) -> str:
 
 def test_the_boards_that_ship_all_load_under_their_folders_name() -> None:
     boards = list_boards()
-    assert [board.name for board in boards] == NAMES
+    folders = {file.parent.name for file in resources.boards().glob("*/board.toml")}
+    assert {board.name for board in boards} == folders
     for board in boards:
         assert board.path.parent.name == board.name
         assert load_board(board.name) == board
@@ -97,51 +85,41 @@ def test_the_boards_that_ship_all_load_under_their_folders_name() -> None:
         assert load_board(str(board.path.parent)) == board
 
 
-@pytest.mark.parametrize(
-    ("name", "core", "fpu", "dsp", "mve", "flash", "ram"),
-    [
-        ("microbit", "cortex-m0", "none", False, False, 256 << 10, 16 << 10),
-        ("mps2-an385", "cortex-m3", "none", False, False, 4 << 20, 4 << 20),
-        ("mps2-an386", "cortex-m4", "fpv4-sp-d16", True, False, 4 << 20, 4 << 20),
-        ("mps2-an500", "cortex-m7", "fpv5-sp-d16", True, False, 4 << 20, 4 << 20),
-        ("mps2-an505", "cortex-m33", "fpv5-sp-d16", True, False, 4 << 20, 4 << 20),
-        ("mps2-an521", "cortex-m33", "none", False, False, 4 << 20, 4 << 20),
-        ("mps3-an547", "cortex-m55", "fp-armv8-d16", True, True, 2 << 20, 512 << 10),
-        ("netduinoplus2", "cortex-m4", "fpv4-sp-d16", True, False, 1 << 20, 128 << 10),
-        ("nrf52840dk", "cortex-m4", "fpv4-sp-d16", True, False, 1 << 20, 256 << 10),
-        ("stm32f746", "cortex-m7", "fpv5-sp-d16", True, False, 1 << 20, 320 << 10),
-    ],
-)
-def test_cores_and_sizes_are_those_of_the_chips(
-    name: str, core: str, fpu: str, dsp: bool, mve: bool, flash: int, ram: int
-) -> None:
-    board = load_board(name)
-    assert (board.core, board.fpu, board.dsp, board.mve) == (core, fpu, dsp, mve)
-    assert board.memory_for("weights").size == flash
-    assert board.memory_for("data").size == ram
-    assert board.float_abi == ("soft" if fpu == "none" else "hard")
-    assert not board.is_host
+def test_what_no_emulator_runs_is_untested() -> None:
+    for board in list_boards():
+        runs = board.is_host or board.qemu is not None or board.renode is not None
+        assert board.untested is not runs, board.name
 
 
-def test_emulators() -> None:
-    boards = {board.name: board for board in list_boards()}
-    assert boards["stm32f746"].qemu is None
-    assert boards["stm32f746"].renode == RenodeTarget("platforms/cpus/stm32f746.repl", "usart1")
-    for name in (
-        "mps2-an385",
-        "mps2-an386",
-        "mps2-an500",
-        "mps2-an505",
-        "mps2-an521",
-        "mps3-an547",
-    ):
-        assert boards[name].qemu == QemuTarget(name, 0)
-        assert boards[name].renode is None
-    assert boards["netduinoplus2"].qemu == QemuTarget("netduinoplus2", 0)
-    assert boards["netduinoplus2"].renode is not None
-    assert boards["stm32f746"].runners["jlink"]["device"] == "STM32F746NG"
-    assert [*boards["stm32f746"].runners] == ["openocd", "stlink", "jlink"]
-    assert boards["stm32f746"].usb == ("0483:374b",)
+def test_docs_list_the_boards_with_their_cores_and_memories() -> None:
+    """A second pair of eyes on what is inherited: the table says it in words."""
+    page = (resources.root() / "docs" / "boards.md").read_text()
+    rows = dict(re.findall(r"^\| `([a-z0-9_-]+)` \| (.*\| .*\| .*\| .*) \|$", page, re.MULTILINE))
+    assert list(rows) == NAMES
+    for board in list_boards():
+        core, flash, ram, runs = (cell.strip() for cell in rows[board.name].split("|"))
+        places = [("QEMU", board.qemu), ("Renode", board.renode)]
+        if board.is_host:
+            continue
+        suffix = board.core.removeprefix("cortex-m").replace("plus", "+")
+        assert re.search(rf"Cortex-M{re.escape(suffix)}(?!\d)", core), board.name
+        assert _bytes(flash) == board.memory_for("weights").size, board.name
+        assert _bytes(ram) == board.memory_for("data").size, board.name
+        named = ", ".join(name for name, target in places if target) or "nothing: untested"
+        assert runs == named, board.name
+
+
+def _bytes(cell: str) -> int:
+    """The last size in a cell of the table."""
+    number, unit = re.findall(r"(\d+) ([KM])iB", cell)[-1]
+    return int(number) << {"K": 10, "M": 20}[unit]
+
+
+def test_runners_are_in_the_files_order() -> None:
+    board = load_board("stm32f746")
+    assert [*board.runners] == ["openocd", "stlink", "jlink", "probe-rs"]
+    assert board.runners["jlink"]["device"] == "STM32F746NG"
+    assert "0483:374b" in board.usb
 
 
 def test_a_board_is_a_value_that_nobody_changes() -> None:
@@ -350,7 +328,7 @@ def test_the_guard_is_no_larger_than_its_alignment(tmp_path: Path) -> None:
     assert load_board("mps3-an547").stack_guard_bytes == 0  # PSPLIM
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize("name", DEVICES)
 def test_defines_and_script_say_what_the_toml_says(name: str) -> None:
     board = load_board(name)
     defines = platform_defines(board)
@@ -365,42 +343,90 @@ def test_defines_and_script_say_what_the_toml_says(name: str) -> None:
 
 def test_every_number_of_a_board_file_has_a_source() -> None:
     """Each table with an address in it carries a comment."""
-    for board in list_boards():
-        text = board.path.read_text()
-        assert text.startswith("#"), board.name
+    chips = sorted((resources.boards() / "chips").glob("*.toml"))
+    for path in [*(board.path for board in list_boards()), *chips]:
+        text = path.read_text()
+        assert text.startswith("#"), path
         for table in text.split("\n[")[1:]:
             if "origin" in table or "base =" in table:
-                assert "#" in table, f"{board.name}: [{table.splitlines()[0]}"
-
-
-def _renode_memories(path: Path) -> list[tuple[int, int]]:
-    """The start and size of each memory of a platform, and of those that it is made from."""
-    lines = path.read_text().splitlines()
-    memories = []
-    for line, following in itertools.pairwise(lines):
-        if "Memory.MappedMemory @ " in line and "size:" in following:
-            size = int(following.split()[-1], 0)
-            memories += [(int(start, 16), size) for start in re.findall(r"sysbus (\w+)", line)]
-    for line in lines:
-        if line.startswith("using "):
-            memories += _renode_memories(_renode_root() / line.split('"')[1])
-    return memories
+                assert "#" in table, f"{path}: [{table.splitlines()[0]}"
 
 
 RENODE_BOARDS = [board.name for board in list_boards() if board.renode is not None]
 
 
+@dataclasses.dataclass
+class _Peripheral:
+    """What a platform of Renode says of a peripheral; the interrupt where it is the NVIC's."""
+
+    addresses: tuple[int, ...] = ()
+    size: int = 0
+    interrupt: int | None = None
+
+
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", RENODE_BOARDS)
-def test_renodes_platforms_hold_the_boards_memories(name: str) -> None:
+@pytest.mark.parametrize("name", [b.name for b in list_boards() if b.renode is not None])
+def test_renodes_platforms_have_the_boards_memories_and_port(name: str) -> None:
     """An emulator may have more memory than the chip, never less."""
     board = load_board(name)
     assert board.renode is not None
-    memories = _renode_memories(_renode_root() / board.renode.platform)
+    adapted = resources.root() / "renode" / f"{name}.repl"
+    platform = _renode_root() / board.renode.platform
+    found = _renode_peripherals(adapted if adapted.is_file() else platform)
+    spans = [(at, at + each.size) for each in found.values() for at in each.addresses]
     for memory in board.memories:
-        assert any(
-            start <= memory.origin and memory.end <= start + size for start, size in memories
-        ), memory
+        assert any(start <= memory.origin and memory.end <= end for start, end in spans), memory
+    port = found[board.renode.uart]
+    assert port.addresses == (board.serial.base,)
+    assert port.interrupt in (None, board.serial.irq)
+
+
+def _renode_peripherals(path: Path) -> dict[str, _Peripheral]:
+    """Those of a platform and of what it uses."""
+    found: dict[str, _Peripheral] = {}
+    at = _Peripheral()
+    for line in path.read_text().splitlines():
+        if used := re.match(r'using "(.+)"', line):
+            near = path.parent / used.group(1)
+            found |= _renode_peripherals(near if near.is_file() else _renode_root() / used.group(1))
+        elif entry := re.match(r"(\w+):", line):
+            at = found.setdefault(entry.group(1), _Peripheral())
+            if addresses := re.findall(r"sysbus <?(0x[0-9A-Fa-f]+)", line):
+                at.addresses = tuple(int(address, 16) for address in addresses)
+        elif size := re.match(r"\s+size: (0x[0-9A-Fa-f]+)", line):
+            at.size = int(size.group(1), 16)
+        elif interrupt := re.match(r"\s+(?:IRQ ?)?-> ?nvic@(\d+)", line):
+            at.interrupt = int(interrupt.group(1))
+    return found
+
+
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize("name", [b.name for b in list_boards() if b.qemu is not None])
+def test_qemus_machines_have_the_boards_memories(name: str) -> None:
+    board = load_board(name)
+    assert board.qemu is not None
+    spans: list[tuple[int, int]] = []
+    for start, end in _qemu_memories(board.qemu.machine):
+        if spans and spans[-1][1] == start:
+            start = spans.pop()[0]
+        spans.append((start, end))
+    for memory in board.memories:
+        assert any(start <= memory.origin and memory.end <= end for start, end in spans), memory
+
+
+def _qemu_memories(machine: str) -> list[tuple[int, int]]:
+    """Start and end of each ROM and RAM that the processor sees, also behind a memory protection
+    controller (tz-mpc)."""
+    done = subprocess.run(
+        ["qemu-system-arm", "-M", machine, "-S", "-display", "none", "-monitor", "stdio"],
+        input="info mtree -f\nquit\n", capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    _, _, view = done.stdout.partition('AS "cpu-memory-0"')
+    lines = re.findall(
+        r"^  ([0-9a-f]{16})-([0-9a-f]{16}) \(prio -?\d+, (?:ram\)|romd?\)|i/o\): tz-mpc)",
+        view.partition("FlatView")[0], re.MULTILINE,
+    )  # fmt: skip
+    return sorted((int(start, 16), int(end, 16) + 1) for start, end in lines)
 
 
 def _renode_root() -> Path:

@@ -9,7 +9,7 @@ import pytest
 from device.faults.firmware import ECHO, build, symbol_values
 from elftools.elf.elffile import ELFFile
 from sampling import by_core, first
-from unit.test_boards import NAMES, OWN
+from unit.test_boards import DEVICES, OWN
 
 from mcu_deploy import resources
 from mcu_deploy.boards import Board, load_board
@@ -73,7 +73,7 @@ def _check_layout(board: Board, elf: Path) -> None:
                 ), "what an image brings lies in flash"
 
 
-@pytest.mark.parametrize("name", by_core(NAMES[1:]))
+@pytest.mark.parametrize("name", by_core(DEVICES))
 def test_the_boards_link(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     _check_layout(board, build(board, ECHO, tmp_path))
