@@ -85,9 +85,18 @@ GROUPS = (
     Case((9, 7, 5), 6, (3, 3), (2, 1), group=3, dtypes=_BYTES, zeros=(200, 17)),
     Case((12, 1, 1), 6, (1, 1), (1, 1), _NONE, group=2, weights=(-127, 127)),
     Case((8, 21), 4, (5,), (2,), (2, 2), (1,), group=4, scale=0.2),
+    Case((32, 8, 8), 32, group=4, zeros=(-128, -128)),
+    Case((32, 5, 9), 40, group=8, weights=(-127, 127), zeros=(127, -128), scale=6),
+    Case((48, 3, 5), 24, (1, 1), (1, 1), _NONE, group=6, zeros=(-128, 7)),
+    Case(
+        (24, 6, 5), 24, (3, 2), (1, 2), (2, 1, 0, 3), (2, 3), group=8, dtypes=_BYTES, zeros=(9, 255)
+    ),
+    Case((15, 4, 7), 35, (3, 3), (2, 2), group=5, zeros=(-128, 100)),
+    Case((80, 4, 40), 32, (3, 3), group=16, scale=1e-3),
+    Case((20, 4, 41), 15, (2, 3), (1, 1), (1, 1, 0, 1), group=5, zeros=(-5, 6)),
+    Case((64, 18), 64, (7,), (1,), (3, 3), (1,), group=4, weights=(-128, 127), scale=9),
 )
 REFUSED = {
-    Case((16, 5, 5), 8, group=8): "of convolutions in groups it has those of 4 at most, not 8",
     Case((4, 5, 5), 4, batch=2): "it convolves one image, and the batch has 2",
 }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_dsp_convolutions import BLOCK, LINES, REFUSED, SHARED, SPEECH, TAKEN, Case, model
+from arm_dsp_convolutions import BLOCK, GROUPS, LINES, REFUSED, SHARED, SPEECH, TAKEN, Case, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -88,6 +88,15 @@ def test_the_output_may_follow_the_input_as_far_as_the_taps_say(case: Case, tmp_
         assert Tiles(layer, is_shared=True).distance() == distance(layer, is_shared=True)
 
 
+@pytest.mark.parametrize("case", GROUPS, ids=str)
+def test_groups_are_written_before_the_last_one_is_read(case: Case, tmp_path: Path) -> None:
+    """The fact is that of a tile that is read when it is written."""
+    layer = convolution(case, tmp_path)
+    found = Tiles(layer).distance()
+    least = distance(layer, is_shared=False)
+    assert least <= found <= least + 3 * (layer.x.shape[1] + layer.y.shape[1])
+
+
 def distance(layer: Convolution, is_shared: bool) -> int:
     """Over all taps: the end of each tile's output, minus the lowest byte that is read later."""
     window, channels = layer.window, layer.x.shape[1]
@@ -113,10 +122,16 @@ def distance(layer: Convolution, is_shared: bool) -> int:
         return min(inside, default=layer.x.bytes)
 
     found, written = -layer.x.bytes, 0
-    for index, tile in enumerate(tiles[:-1]):
-        written += len(tile) * layer.y.shape[1]
-        read_later = min(lowest(y, x) for tile in tiles[index + 1 :] for y, x in tile)
-        found = max(found, written - read_later)
+    of_group, filters = layer.weights.shape[1], layer.y.shape[1]
+    for index, tile in enumerate(tiles):
+        later = [lowest(y, x) for tile in tiles[index + 1 :] for y, x in tile]
+        for group in range(1, layer.groups):
+            end = written + len(tile) * filters - filters // layer.groups * (layer.groups - group)
+            again = [lowest(y, x) + group * of_group for y, x in tile]
+            found = max(found, end - min([*again, *later]))
+        written += len(tile) * filters
+        if later:
+            found = max(found, written - min(later))
     return found
 
 

@@ -42,7 +42,8 @@ STATE = ("next", "end", "second", "third")
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """weights: [filter, tap], the taps in the order in which a kernel gathers them.
+    """weights: [filter, tap], the taps in the order in which a kernel gathers them. Of a layer in
+    groups each is a product for itself; the streams follow each other.
 
     is_shared: the windows are of three columns and neighbours: behind each other lie not three
     pairs of three pixels each, but the five pairs of their five columns, of which each weight takes
@@ -62,7 +63,8 @@ class Product:
 
     @property
     def filters(self) -> int:
-        return int(self.weights.shape[0])
+        """Of a group."""
+        return int(self.weights.shape[0]) // self.layer.groups
 
     @property
     def lanes(self) -> int:
@@ -133,7 +135,8 @@ class Product:
     @property
     def constant_bytes(self) -> int:
         """Of each two filters two biases, the weights, two scales and two addends."""
-        return (self.filters + 1) // 2 * (24 + 4 * self.pairs * (2 if self.is_wide else 1))
+        in_group = (self.filters + 1) // 2
+        return self.layer.groups * in_group * (24 + 4 * self.pairs * (2 if self.is_wide else 1))
 
     def refusal(self) -> str:
         """Why two filters do not fit into one word, a clause; empty where they do."""
@@ -148,10 +151,13 @@ class Product:
         return ""
 
     def _filters(self) -> tuple[Array, Array]:
-        """The even and the odd filters, with zeros behind the taps, and for a last odd filter."""
-        padded = np.zeros(((self.filters + 1) // 2 * 2, 2 * self.pairs), np.int64)
-        padded[: self.filters, : self.weights.shape[1]] = self.weights
-        return padded[::2], padded[1::2]
+        """The even and the odd filters, with zeros behind the taps, and for a group's last odd
+        filter."""
+        groups, taps = self.layer.groups, self.weights.shape[1]
+        padded = np.zeros((groups, (self.filters + 1) // 2 * 2, 2 * self.pairs), np.int64)
+        padded[:, : self.filters, :taps] = self.weights.reshape(groups, self.filters, taps)
+        whole = padded.reshape(-1, 2 * self.pairs)
+        return whole[::2], whole[1::2]
 
     def pack(self) -> Array:
         """The stream of words that the kernel reads, two filters after two: both biases, the
@@ -161,11 +167,13 @@ class Product:
         zero = layer.zero_points[1]
         stream = []
         for index, taps in enumerate(words(*self._filters(), self.is_wide)):
-            even, odd = 2 * index, 2 * index + 1
+            group, place = divmod(index, (self.filters + 1) // 2)
+            even = group * self.filters + 2 * place
+            odd, is_pair = even + 1, 2 * place + 1 < self.filters
             first = accumulate(layer.channel(even), 1, shift)
             second: tuple[int, int, int] | None = (1, 0, 0)
             bias, factor = 0, np.float32(0)
-            if odd < self.filters:
+            if is_pair:
                 second = accumulate(layer.channel(odd), self.lanes, shift + self.lanes_log2)
                 bias, factor = int(layer.bias[odd]), layer.factors[odd]
             moves = [0, 0]
@@ -176,7 +184,7 @@ class Product:
                 factors = np.array([layer.factors[even], factor / np.float32(self.lanes)])
                 ends = [0, *_bits(factors), zero]
                 if layer.fixed is not None:
-                    pairs = [layer.fixed[min(n, self.filters - 1)] for n in (even, odd)]
+                    pairs = [layer.fixed[min(n, len(layer.fixed) - 1)] for n in (even, odd)]
                     (m, by), (n, odd_by) = pairs
                     ends = [0, int(m), int(n), -int(by) | -int(odd_by) << 8 | zero << 16]
             begin = int(layer.bias[even]) + moves[0]

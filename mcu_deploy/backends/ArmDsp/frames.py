@@ -13,7 +13,8 @@ from mcu_deploy.backends.ArmDsp.layers import Convolution
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
 
 # What lies behind a tile's activations: what the core needs, what a tile begins with, what a window
-# that is begun by itself needs, what rows need that are not whole tiles, what a patch needs.
+# that is begun by itself needs, what rows need that are not whole tiles, what groups need, what a
+# patch needs.
 _NUMBERS = (
     *STATE,
     "source", "column", "row", "tile columns", "tile rows", "step", "down", "tile stride",
@@ -21,6 +22,7 @@ _NUMBERS = (
     "column begin", "row stride", "wrap", "filters", "rounds", "rows",
 )  # fmt: skip
 _OF_RESTS = ("behind", "last column", "behind the rest")
+_OF_GROUPS = ("channels of a group", "filters of a group", "stream")
 _OF_PATCHES = (
     "height", "down the image", "row of a patch", "down a patch", "width", "span",
     "channels", "zeros", "patch", "patches",
@@ -57,7 +59,8 @@ class Kernel:
     @property
     def names(self) -> tuple[str, ...]:
         of_rests = _OF_RESTS if self.tiles.rest else ()
-        return (*_NUMBERS, *of_rests, *(_OF_PATCHES if self.has_patches else ()))
+        of_groups = _OF_GROUPS if self.layer.groups > 1 else ()
+        return (*_NUMBERS, *of_rests, *of_groups, *(_OF_PATCHES if self.has_patches else ()))
 
     @property
     def has_patches(self) -> bool:
@@ -70,7 +73,7 @@ class Kernel:
 
     @property
     def nowhere_bytes(self) -> int:
-        return -(-self.product.filters // 4) * 4
+        return -(-self.layer.y.shape[1] // 4) * 4
 
     @property
     def scratch_bytes(self) -> int:
@@ -109,7 +112,7 @@ def are_words(taken: Array) -> bool:
 def stated(kernel: Kernel) -> Array:
     """In the order of the kernel's names, but for the two that are pointers to the output."""
     layer, gather, tiles = kernel.layer, kernel.gather, kernel.tiles
-    window, channels, filters = layer.window, layer.x.shape[1], kernel.product.filters
+    window, channels, filters = layer.window, layer.x.shape[1], layer.y.shape[1]
     pitch = window.input[1] * channels
     down = window.dilations[0] * pitch
     step = tiles.stride * channels
@@ -141,6 +144,9 @@ def stated(kernel: Kernel) -> Array:
         "behind": 2 * filters,
         "last column": end - tiles.stride,
         "behind the rest": (tiles.rest - 1) * filters,
+        "channels of a group": layer.weights.shape[1],
+        "filters of a group": kernel.product.filters,
+        "stream": kernel.product.constant_bytes,
         "height": window.input[0],
         "down the image": down,
         "row of a patch": gather.row_bytes,

@@ -2,7 +2,8 @@
 
 A window's row of taps is one run of bytes, as channels are last; of a dilated one it is a run for
 each tap. A run is taken by words, which may be unaligned (LDR may, LDM and LDRD may not), and its
-last one to three bytes by themselves.
+last one to three bytes by themselves. Of a convolution in groups it is the channels of one, and a
+run for each tap, too.
 """
 
 from __future__ import annotations
@@ -36,24 +37,28 @@ class Gather:
 
     @property
     def channels(self) -> int:
-        return self.layer.x.shape[1]
+        """Of a group."""
+        return int(self.layer.weights.shape[1])
+
+    @property
+    def pitch(self) -> int:
+        """From a tap to the next one."""
+        return self.layer.window.dilations[1] * self.layer.x.shape[1]
 
     @property
     def row_bytes(self) -> int:
-        """From a row's first tap to behind its last one."""
-        columns, dilation = self.layer.window.kernel[1], self.layer.window.dilations[1]
-        return ((columns - 1) * dilation + 1) * self.channels
+        """From a row's first tap to behind its last one, of all groups."""
+        return (self.layer.window.kernel[1] - 1) * self.pitch + self.layer.x.shape[1]
 
     @property
     def advance(self) -> int:
         """How far a row of taps moves the pointers."""
-        return self.row_bytes
+        return (self.layer.window.kernel[1] - 1) * self.pitch + self.channels
 
     @property
     def _runs(self) -> int:
         """Of a row."""
-        window = self.layer.window
-        return 1 if window.dilations[1] == 1 else window.kernel[1]
+        return 1 if self.pitch == self.channels else self.layer.window.kernel[1]
 
     @property
     def _run_bytes(self) -> int:
@@ -115,7 +120,7 @@ class Gather:
         with code.repeat(rows) if has_rows else code.times(1):
             for run in range(self._runs):
                 if run:
-                    skipped = (self.layer.window.dilations[1] - 1) * self.channels
+                    skipped = self.pitch - self.channels
                     code(*(f"add r{n}, r{n}, #{skipped}" for n in (9, 10, 11)))
                 self._run(code)
             if has_rows:
@@ -174,11 +179,11 @@ class SharedGather:
     @staticmethod
     def refusal(layer: Convolution) -> str:
         """Why windows are not gathered together, a clause; empty where they are."""
-        window, channels = layer.window, layer.x.shape[1]
+        window, channels, pitch = layer.window, layer.weights.shape[1], layer.x.shape[1]
         if window.kernel[1] != 3 or window.strides[1] != 1 or window.dilations[1] != 1:
             return "windows share columns that are three wide, without stride and dilation"
-        if channels % 4 or channels > 1020:
-            return f"windows share columns of channels by 4 up to 1020, not {channels}"
+        if channels % 4 or pitch > 1020:
+            return f"windows share columns of channels by 4 up to 1020, not {channels} of {pitch}"
         outputs = window.output[1]
         if -outputs % 3 > _MOST_FOR_NOBODY * outputs:
             return f"windows share columns by 3, and rows have {outputs}"
@@ -191,16 +196,16 @@ class SharedGather:
     @property
     def advance(self) -> int:
         """How far a row of taps moves the pointer."""
-        return self.layer.x.shape[1]
+        return int(self.layer.weights.shape[1])
 
     @property
     def _unrolled(self) -> int:
-        words = self.layer.x.shape[1] // 4
+        words = self.advance // 4
         return max(n for n in range(1, _MOST_UNROLLED + 1) if words % n == 0)
 
     @property
     def rounds(self) -> int:
-        return self.layer.x.shape[1] // 4 // self._unrolled
+        return self.advance // 4 // self._unrolled
 
     def weights(self) -> Array:
         """[filter, tap]: of each row and two channels the three columns."""
@@ -213,7 +218,7 @@ class SharedGather:
 
     def assemble(self, code: Assembly) -> None:
         """To lr, of the windows from r9 on; r6 leads from behind a row of taps to the next row."""
-        channels, extend = self.layer.x.shape[1], self.layer.extend
+        pitch, extend = self.layer.x.shape[1], self.layer.extend
         rows, has_loop = self.layer.window.kernel[0], self.rounds > 1
         code("mov r12, r9", "mov r11, r6", f"mov r10, #{rows}")
         with code.repeat(rows):
@@ -222,7 +227,7 @@ class SharedGather:
             with code.repeat(self.rounds) if has_loop else code.times(1):
                 for _ in range(self._unrolled):
                     code("ldr r0, [r12], #4")
-                    code(*(f"ldr r{n}, [r12, #{n * channels - 4}]" for n in range(1, 5)))
+                    code(*(f"ldr r{n}, [r12, #{n * pitch - 4}]" for n in range(1, 5)))
                     code(*(f"{extend} r{5 + n}, r{n}, ror #8" for n in range(5)))
                     code(*(f"{extend} r{n}, r{n}" for n in range(5)), "stmia lr!, {r0-r9}")
                 if has_loop:

@@ -86,7 +86,8 @@ class Tiles:
         return inside & (columns >= 0) & (columns < self.inside[1])
 
     def distance(self) -> int:
-        """As `InPlace` has it: a tile is gathered before it is written."""
+        """As `InPlace` has it: a tile is gathered before it is written. Of one in groups only the
+        last group of it is."""
         rows, columns = self._begins()
         (height, width), (below, right) = self.layer.window.input, self.span
         dilation, channels = self.layer.window.dilations[0], self.layer.x.shape[1]
@@ -95,7 +96,8 @@ class Tiles:
         is_empty |= (columns >= width) | (columns + right <= 0)
         lowest = (first * width + np.maximum(columns, 0)) * channels
         lowest = np.where(is_empty, self.layer.x.bytes, lowest)
-        later = np.minimum.accumulate(lowest[::-1])[::-1][self.windows :: self.windows]
+        next_ = self.windows if self.layer.groups == 1 else 0
+        later = np.minimum.accumulate(lowest[::-1])[::-1][next_ :: self.windows]
         tiles = np.arange(1, later.size + 1)
         pixels = 3 * tiles
         if self.is_shared:

@@ -5,7 +5,8 @@ Tiles of three outputs follow each other over the rows. The windows of most lie 
 and in one row: these are begun in a dozen instructions. Others are begun one by one, and a window
 that leaves the image is first copied to a patch of its own, with the zero point where there is no
 image, so that the gather and the bias need to know of no border. All numbers of a layer are in
-front of its weights, so that layers whose taps are gathered alike share a function.
+front of its weights, so that layers whose taps are gathered alike share a function. Of a
+convolution in groups the windows of a tile are begun once, and gathered and multiplied for each.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
     stem = "conv_dsp" if kernel.is_common else f"conv{rows}x{columns}_dsp"
     price = Price(
         Costs(
-            layer.pixels * product.filters * layer.weights[0].size,
+            layer.pixels * layer.weights.size,
             cycles=round(code.cycles),
             flash=product.constant_bytes + 4 * numbers(kernel).size,
         ),
@@ -128,25 +129,48 @@ def assemble(kernel: Kernel) -> Assembly:
                 code("mov r7, r6", "mov r8, r6")
             code(f"strd r0, r1, {frame('source')}")
         code.place(ready)
-        code("vmov lr, s9")
-        kernel.gather.assemble(code)
-        code("vmov lr, s10")
-        is_aligned = kernel.alignment > 4
-        end = (
-            [f"tst r12, #{kernel.alignment - 1}"] if is_aligned else ["vmov r6, s8", "cmp r12, r6"]
-        )
-        kernel.product.assemble(code, "vmov r12, s9", end)
+        if kernel.layer.groups > 1:
+            _groups(code, kernel, frame)
+        else:
+            code("vmov lr, s9")
+            kernel.gather.assemble(code)
+            code("vmov lr, s10")
+            _multiply(code, kernel)
         code(f"ldr r6, {frame('next')}", f"ldr r7, {frame('filters')}")
         if tiles.rest:
             code(f"ldr r8, {frame('behind')}", "add r6, r6, r8")
         else:
             code("add r6, r6, r7, lsl #1")
+        if kernel.layer.groups > 1:
+            code(f"ldr r7, {frame('filters of a group')}")
         code("add r7, r6, r7", "strd r6, r7, [r12]")
     code.place(slow)
     with code.times(tiles.count * share):
         _windows(code, kernel, frame, ready, done)
     code.place(done)
     return code
+
+
+def _multiply(code: Assembly, kernel: Kernel) -> None:
+    is_aligned = kernel.alignment > 4
+    end = [f"tst r12, #{kernel.alignment - 1}"] if is_aligned else ["vmov r6, s8", "cmp r12, r6"]
+    kernel.product.assemble(code, "vmov r12, s9", end)
+
+
+def _groups(code: Assembly, kernel: Kernel, frame: Frame) -> None:
+    """The windows of a tile, one group's channels after the other's. s14: the next one's stream;
+    s15: the end of the last one's. The slots have what leads to the windows of the next."""
+    code("vmov r0, s10", "vmov s14, r0", f"add r0, r12, #{frame.slots}", "stmia r0, {r6-r11}")
+    with code.repeat(kernel.layer.groups):
+        code("vmov lr, s9", f"add r0, r12, #{frame.slots}", "ldmia r0, {r6-r11}")
+        kernel.gather.assemble(code)
+        code("vmov lr, s14")
+        _multiply(code, kernel)
+        code("vmov s14, lr", f"add r0, r12, #{frame.slots + 12}", "ldmia r0, {r1-r3}")
+        code(f"ldr r4, {frame('channels of a group')}", *(f"add r{n}, r{n}, r4" for n in (1, 2, 3)))
+        code("stmia r0, {r1-r3}", f"ldr r4, {frame('filters of a group')}")
+        code(f"ldr r5, {frame('end')}", "add r5, r5, r4", f"str r5, {frame('end')}")
+        code("vmov r4, s15", "cmp lr, r4")
 
 
 def _begin(code: Assembly, kernel: Kernel, frame: Frame) -> None:
@@ -164,7 +188,11 @@ def _begin(code: Assembly, kernel: Kernel, frame: Frame) -> None:
         with code.repeat((taken.size + 1) // 2):
             code("ldr r4, [%2], #4", "sxth r5, r4", "asrs r4, r4, #16")
             code("strd r5, r4, [lr], #8", "cmp lr, r6")
-    code("vmov s10, %2", f"ldr r4, {frame('filters')}", "add r4, %1, r4", "strd %1, r4, [r12]")
+    of_group = "filters"
+    if kernel.layer.groups > 1:
+        of_group = "filters of a group"
+        code(f"ldr r4, {frame('stream')}", "add r4, %2, r4", "vmov s15, r4")
+    code("vmov s10, %2", f"ldr r4, {frame(of_group)}", "add r4, %1, r4", "strd %1, r4, [r12]")
     code(f"ldr r4, {frame('source')}", "add r4, %0, r4", f"str r4, {frame('source')}")
     code(f"add r4, r12, #{frame.at('rounds')}", "ldmia r4, {r4, r5}", "vmov d6, r4, r5")
     if kernel.is_of_rows:

@@ -195,7 +195,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
 def _kernel(layer: Convolution | str, node: Layer) -> Kernel | None:
     """The quickest that computes some rows of a layer."""
-    if isinstance(layer, str) or layer.is_depthwise or convolution.refusal(layer):
+    if isinstance(layer, str) or layer.is_depthwise or layer.groups > 1:
+        return None
+    if convolution.refusal(layer):
         return None
     kernels = [Kernel(layer, is_wide, is_of_rows=True) for is_wide in (False, True)]
     if not SharedGather.refusal(layer):

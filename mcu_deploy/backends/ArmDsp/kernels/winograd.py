@@ -180,7 +180,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     layer = read(node)
     if isinstance(layer, str):
         return layer
-    if layer.is_depthwise or convolution.refusal(layer):
+    if layer.is_depthwise or layer.groups > 1 or convolution.refusal(layer):
         return ""
     kernel = Winograd(layer)
     if refusal(kernel):
