@@ -31,7 +31,8 @@ pytestmark = [
 ]  # fmt: skip
 
 _CONVOLUTIONS = (
-    *arm_dsp_convolutions.TAKEN, *arm_dsp_convolutions.SHARED, *arm_dsp_convolutions.LINES
+    *arm_dsp_convolutions.TAKEN, *arm_dsp_convolutions.SHARED, *arm_dsp_convolutions.LINES,
+    *arm_dsp_convolutions.GROUPS,
 )  # fmt: skip
 FAMILIES: dict[str, tuple[Callable[..., Path], Sequence[Any]]] = {
     "conv": (arm_dsp_convolutions.model, _CONVOLUTIONS),
@@ -39,7 +40,7 @@ FAMILIES: dict[str, tuple[Callable[..., Path], Sequence[Any]]] = {
     "1x1": (arm_dsp_cases.model, (*arm_dsp_cases.TAKEN, *arm_dsp_cases.STRIPS)),
     "dense": (arm_dsp_dense_cases.model, arm_dsp_dense_cases.TAKEN),
     "pools": (arm_dsp_pool_cases.model, arm_dsp_pool_cases.TAKEN),
-    "sums": (arm_dsp_sum_cases.model, arm_dsp_sum_cases.TAKEN),
+    "sums": (arm_dsp_sum_cases.model, (*arm_dsp_sum_cases.TAKEN, *arm_dsp_sum_cases.BROADCAST)),
     "matmul": (arm_dsp_matmul_cases.model, arm_dsp_matmul_cases.TAKEN),
     "tables": (arm_dsp_table_cases.model, arm_dsp_table_cases.TAKEN),
     "strips": (arm_dsp_strips_cases.model, arm_dsp_strips_cases.TAKEN),

@@ -95,9 +95,11 @@ class Walk:
             code(f"vmov r3, {left}", "subs r3, r3, #1", f"vmov {left}, r3")
 
     def load(self, code: Assembly) -> None:
-        """The constants of the loops, from r3 on."""
+        """The constants of the loops, from r3 on; r4-r7 are lost."""
         if self.turns:
-            code(f"vldmia r3, {{s{_STEPS[0]}-s{_TURNS[-1]}}}")
+            code("ldmia r3!, {r4-r7}", f"vmov d{_STEPS[0] // 2}, r4, r5")
+            code(f"vmov d{_STEPS[1] // 2}, r6, r7")
+            code("ldmia r3, {r4, r5}", f"vmov d{_TURNS[0] // 2}, r4, r5")
 
 
 def walks(layer: Layer) -> Sequence[Walk] | str:
