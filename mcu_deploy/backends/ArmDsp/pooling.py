@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +73,29 @@ class Pool:
     def is_large(self) -> bool:
         """Whether it is an average whose sums need 32 bits."""
         return self.taps > _FEW and not self.is_maximum
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Of the sums of a pixel's channels."""
+        return 0 if self.is_maximum else (4 if self.is_large else 2) * self.channels
+
+    @property
+    def title(self) -> str:
+        return "max_pool" if self.is_maximum else "avg_pool"
+
+    @property
+    def stem(self) -> str:
+        return f"{self.title}{'x'.join(map(str, self.window.kernel))}_{self.channels}"
+
+    def of_rows(self, read: int, written: int) -> Pool:
+        """A part of its image that has so many rows, and of its output."""
+        size = (read, self.window.input[1]), (written, self.window.output[1])
+        window = replace(self.window, input=size[0], output=size[1])
+        x, y = (
+            replace(type_, shape=(*type_.shape[:2], *of))
+            for type_, of in zip((self.x, self.y), size, strict=True)
+        )
+        return replace(self, x=x, y=y, window=window)
 
     @property
     def lanes(self) -> int:
@@ -160,6 +183,14 @@ def read(layer: Layer) -> Pool | str:
     if pool.taps > _MOST and not is_maximum:
         return f"it averages {_MOST} elements at most, not {pool.taps}"
     return pool
+
+
+def rounding_of(pool: Pool, node: Layer) -> Rounding | str | None:
+    """What rounds an average; or why nothing does, a clause."""
+    found = None if pool.is_maximum else round_sums(pool)
+    if isinstance(found, Rounding) and found.margin and not node.target.fpu:
+        return f"some of its sums are float32's, which this {node.target.core} has no FPU for"
+    return found
 
 
 def sums_of(pool: Pool) -> tuple[Array, Array, Array]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from mcu_deploy.backends.ArmDsp import pairs
-from mcu_deploy.backends.ArmDsp.chains import followed, fused
+from mcu_deploy.backends.ArmDsp.chains import followed, fused, reader
 from mcu_deploy.backends.ArmDsp.frames import Kernel, numbers
 from mcu_deploy.backends.ArmDsp.gather import SharedGather
 from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwise
@@ -37,12 +37,37 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.ir import TensorType
 from mcu_deploy.operators import label
+from mcu_deploy.operators.windows import Window
 
 OPERATORS = ("Conv", "tflite::Conv")
 _STRIP_BYTES = 8192
 _STRIP_CYCLES = 700  # of the C of a strip, and of what the kernels begin with
 _CODE_BYTES = 240
+
+
+class Image(Protocol):
+    """Of what convolves or pools one."""
+
+    @property
+    def window(self) -> Window: ...
+
+    @property
+    def x(self) -> TensorType: ...
+
+    @property
+    def y(self) -> TensorType: ...
+
+
+class Rows(Protocol):
+    """What computes some rows of an output."""
+
+    @property
+    def layer(self) -> Image: ...
+
+    @property
+    def scratch_bytes(self) -> int: ...
 
 
 class Sum(NamedTuple):
@@ -65,16 +90,19 @@ class Strips:
     """How many output rows a strip has, the last one at most, and what lies in the scratch."""
 
     before: Kernel
-    behind: Kernel
+    behind: Rows
     rows: int
-    is_added: bool
+    is_added: bool = False
 
     @staticmethod
-    def of(before: Kernel, behind: Kernel, is_added: bool) -> Strips | None:
-        """The tallest strips that are small, of equal ones if some are half as tall; None where
-        there is but one."""
+    def of(
+        before: Kernel, behind: Rows, is_added: bool = False, is_equal: bool = False
+    ) -> Strips | None:
+        """The tallest strips that are small, of equal ones if they have to be or some are half as
+        tall; None where there is but one."""
         height = behind.layer.window.output[0]
-        found = [Strips(before, behind, rows, is_added) for rows in range(1, height)]
+        sizes = [n for n in range(1, height) if height % n == 0 or not is_equal]
+        found = [Strips(before, behind, rows, is_added) for rows in sizes]
         usable = [s for s in found if s.kept >= 0 and all(a < b for a, b in s._made())]
         most = min(_STRIP_BYTES, behind.layer.x.bytes // 2)
         small = [s for s in usable if s.scratch_bytes <= most] or usable[:1]
@@ -92,7 +120,8 @@ class Strips:
     @property
     def kept(self) -> int:
         """Rows of what is between that the next strip needs, too."""
-        return self.behind.tiles.span[0] - self.stride
+        window = self.behind.layer.window
+        return (window.kernel[0] - 1) * window.dilations[0] + 1 - self.stride
 
     @property
     def held(self) -> int:
@@ -125,6 +154,7 @@ class Strips:
         neither what it still reads nor what the next strip needs."""
         if not self.is_added:
             return 0
+        assert isinstance(self.behind, Kernel)
         layer = self.behind.layer
         window = layer.window
         strip = replace(
@@ -160,28 +190,36 @@ class Strips:
 
     @property
     def cycles(self) -> float:
-        cycles = float(self.count * (_STRIP_CYCLES + self.kept * self.row_bytes // 2))
+        assert isinstance(self.behind, Kernel)
         height = self.behind.layer.window.output[0]
         ends = [(n, min(height, n + self.rows)) for n in range(0, height, self.rows)]
-        for kernel, strips in ((self.before, self._made()), (self.behind, ends)):
-            # Tiles of three outputs begin anew with each strip.
-            columns = kernel.layer.window.output[1]
-            tiles = sum(-(-(end - begin) * columns // 3) for begin, end in strips)
-            more = 1.0 if kernel.is_shared else max(1.0, tiles / kernel.tiles.count)
-            cycles += convolution.assemble(kernel).cycles * more
-        return cycles
+        return self.cycles_before + _cycles(self.behind, ends)
+
+    @property
+    def cycles_before(self) -> float:
+        """All but those of what is behind."""
+        moved = self.count * (_STRIP_CYCLES + self.kept * self.row_bytes // 2)
+        return moved + _cycles(self.before, self._made())
+
+
+def _cycles(kernel: Kernel, strips: Sequence[tuple[int, int]]) -> float:
+    """Of the rows of each strip: tiles of three outputs begin anew."""
+    columns = kernel.layer.window.output[1]
+    tiles = sum(-(-(end - begin) * columns // 3) for begin, end in strips)
+    more = 1.0 if kernel.is_shared else max(1.0, tiles / kernel.tiles.count)
+    return convolution.assemble(kernel).cycles * more
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A convolution with the one that alone reads it, and with their sum with its input."""
-    before = _kernel(read(node), node)
+    before = kernel_of_rows(read(node), node)
     found = followed(view, node) if before is not None else None
     if before is None or found is None:
         return ""
     part = found[1]
     *_, last = part.nodes
     second = layer_of(view, last, node.target)
-    behind = _kernel(found[0], second)
+    behind = kernel_of_rows(found[0], second)
     if behind is None:
         return ""
     sum_ = _sum(view, node, second)
@@ -193,7 +231,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [_proposal(part, strips, sum_)]
 
 
-def _kernel(layer: Convolution | str, node: Layer) -> Kernel | None:
+def kernel_of_rows(layer: Convolution | str, node: Layer) -> Kernel | None:
     """The quickest that computes some rows of a layer."""
     if isinstance(layer, str) or layer.is_depthwise or layer.groups > 1:
         return None
@@ -206,12 +244,10 @@ def _kernel(layer: Convolution | str, node: Layer) -> Kernel | None:
 
 
 def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
-    assert view.whole is not None
     edge, x = second.output.edge, first.input(0)
-    readers = view.whole.topology.consumers[edge]
-    if len(readers) != 1 or edge in view.whole.outputs or readers[0] not in view.node_ids:
+    layer = reader(view, second)
+    if layer is None:
         return None
-    layer = layer_of(view, view.node(readers[0]), first.target)
     if label(layer.domain, layer.op) not in elementwise.OPERATORS:
         return None
     edges = [operand.edge for operand in layer.inputs if operand is not None]
@@ -230,9 +266,10 @@ def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
 
 
 def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
+    assert isinstance(strips.behind, Kernel)
     kernels = (strips.before, strips.behind)
     assembled = [convolution.assemble(kernel) for kernel in kernels]
-    stems = [_stem(*pair) for pair in zip(kernels, assembled, strict=True)]
+    stems = [stem_of(*pair) for pair in zip(kernels, assembled, strict=True)]
     streams = [np.concatenate([numbers(k), k.product.pack()]) for k in kernels]
     constants = [Constant("weights", streams[0]), Constant("more_weights", streams[1])]
     code = {stem: one.bytes for stem, one in zip(stems, assembled, strict=True)}
@@ -242,7 +279,7 @@ def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
         code[f"{sum_.stem} {sum_.code.digest}"] = sum_.code.bytes
         title += f" + {sum_.layer.op.lower()}"
     stem = "_".join(("conv_conv", *([sum_.layer.op.lower()] if sum_ else []), "strips_dsp"))
-    body = _body(strips, sum_, stems)
+    body = body_of(strips, sum_, stems)
     price = Price(
         Costs(
             sum(k.layer.pixels * k.product.filters * k.layer.weights[0].size for k in kernels),
@@ -255,7 +292,8 @@ def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        helpers = [_function(*of) for of in zip(kernels, assembled, stems, strict=True)]
+        of = zip(kernels, assembled, stems, strict=True)
+        helpers = [function_of(kernel.layer, text, stem) for kernel, text, stem in of]
         if sum_ is not None:
             helpers.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
         once = tuple(dict.fromkeys(helpers))
@@ -265,14 +303,13 @@ def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
     return Proposal(part, price, make, replacement, CHANNELS_LAST, f"{title} in strips")
 
 
-def _stem(kernel: Kernel, code: Assembly) -> str:
+def stem_of(kernel: Kernel, code: Assembly) -> str:
     """A name that functions of different code do not share."""
     rows, columns = kernel.layer.window.kernel
     return f"conv{rows}x{columns}_rows_{code.digest[:8]}_dsp"
 
 
-def _function(kernel: Kernel, code: Assembly, stem: str) -> CFunction:
-    layer = kernel.layer
+def function_of(layer: Image, code: Assembly, stem: str) -> CFunction:
     parameters = (
         Parameter(f"const {layer.x.dtype.c_type} *", "x"),
         Parameter(f"{layer.y.dtype.c_type} *", "y"),
@@ -289,7 +326,7 @@ def _constants(strips: Strips, sum_: Sum) -> Constant:
     return Constant("constants", np.concatenate(sets))
 
 
-def _body(strips: Strips, sum_: Sum | None, stems: Sequence[str]) -> str:
+def body_of(strips: Strips, sum_: Sum | None, stems: Sequence[str]) -> str:
     before, behind = strips.before.layer, strips.behind.layer
     row, moved, step = strips.row_bytes, strips.rows * strips.stride, before.window.strides[0]
     return depthwise.KIT.render(

@@ -23,7 +23,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.layers import saturate
-from mcu_deploy.backends.ArmDsp.pooling import Pool, Rounding, read, round_sums
+from mcu_deploy.backends.ArmDsp.pooling import Pool, Rounding, read, rounding_of
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -62,20 +62,16 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     pool = read(node)
     if isinstance(pool, str):
         return pool
-    rounding = None if pool.is_maximum else round_sums(pool)
+    rounding = rounding_of(pool, node)
     if isinstance(rounding, str):
         return rounding
-    if rounding is not None and rounding.margin and not node.target.fpu:
-        return f"some of its sums are float32's, which this {node.target.core} has no FPU for"
     code = assemble(pool, rounding)
-    word = "max" if pool.is_maximum else "avg"
-    kernel = "x".join(map(str, pool.window.kernel))
-    stem = f"{word}_pool{kernel}_{pool.channels}_dsp"
+    stem = f"{pool.stem}_dsp"
     constants = (Constant("constants", pack(pool, rounding)),)
     price = Price(
         Costs(cycles=round(code.cycles), flash=constants[0].value.nbytes),
         {f"{stem} {code.digest}": code.bytes},
-        0 if pool.is_maximum else (4 if pool.is_large else 2) * pool.channels,
+        pool.scratch_bytes,
         overlap.fact(node, 0, demand(pool, rounding)),
     )
 
@@ -86,9 +82,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return (workload(layers[0], stem, body, constants, price),)
 
     return [
-        Proposal(
-            view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title=f"{word}_pool"
-        )
+        Proposal(view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title=pool.title)
     ]
 
 

@@ -1,0 +1,92 @@
+"""A convolution and the pool behind it, a strip of rows at a time: the convolution's output, often
+a network's largest tensor, never exists as a whole. Rows that no window reads are not computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mcu_deploy.backends.ArmDsp import pooling
+from mcu_deploy.backends.ArmDsp.chains import fused, reader
+from mcu_deploy.backends.ArmDsp.frames import numbers
+from mcu_deploy.backends.ArmDsp.kernels import convolution, pools
+from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
+    Strips,
+    body_of,
+    function_of,
+    kernel_of_rows,
+    stem_of,
+)
+from mcu_deploy.backends.ArmDsp.layers import read
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.operators import label
+
+OPERATORS = ("Conv", "tflite::Conv")
+_CODE_BYTES = 200  # of the C around the assembler
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """What `Strips` has behind a convolution here."""
+
+    layer: pooling.Pool
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.layer.scratch_bytes
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A convolution with the pool that alone reads it."""
+    before, last = kernel_of_rows(read(node), node), reader(view, node)
+    if before is None or last is None or label(last.domain, last.op) not in pools.OPERATORS:
+        return ""
+    pool = pooling.read(last)
+    if isinstance(pool, str) or pool.window.padded:
+        return ""
+    rounding = pooling.rounding_of(pool, last)
+    strips = Strips.of(before, Pooled(pool), is_equal=True)
+    if isinstance(rounding, str) or strips is None or strips.scratch_bytes >= pool.x.bytes:
+        return ""
+    convolved = convolution.assemble(before)
+    pooled = pools.assemble(pool.of_rows(strips.held, strips.rows), rounding)
+    stems = stem_of(before, convolved), f"{pool.stem}_rows_{pooled.digest[:8]}_dsp"
+    constants = (
+        Constant("weights", np.concatenate([numbers(before), before.product.pack()])),
+        Constant("more_weights", pools.pack(pool, rounding)),
+    )
+    body = body_of(strips, None, stems)
+    price = Price(
+        Costs(
+            before.layer.pixels * before.product.filters * before.layer.weights[0].size,
+            cycles=round(strips.cycles_before + strips.count * pooled.cycles),
+            flash=sum(constant.value.nbytes for constant in constants),
+        ),
+        {stems[0]: convolved.bytes, stems[1]: pooled.bytes, body: _CODE_BYTES},
+        strips.scratch_bytes,
+        (InPlace(0, 0, strips.distance),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        helpers = (
+            function_of(before.layer, convolved, stems[0]), function_of(pool, pooled, stems[1])
+        )  # fmt: skip
+        return (workload(layers[0], "conv_pool_strips_dsp", body, constants, price, helpers),)
+
+    part = view.part([node.node.id, last.node.id])
+    title = "conv{}x{} + {} in strips".format(*before.layer.window.kernel, pool.title)
+    return [Proposal(part, price, make, fused(part, "ConvolutionPool"), CHANNELS_LAST, title)]

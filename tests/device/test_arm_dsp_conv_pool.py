@@ -1,0 +1,41 @@
+"""ArmDsp's convolutions with a pool behind them on the cores: the oracle's bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arm_dsp_conv_pool_cases import OTHERS, TAKEN, model
+from quantized_layers import extremes
+from sampling import first
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.validating import validate
+from mcu_deploy.backends.ArmDsp.kernels import convolution, convolution_strips, pools, winograd
+from mcu_deploy.options import Options
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+
+@pytest.mark.parametrize(
+    ("board", "small"),
+    first([("mps2-an386", 1500), ("mps2-an386", 0), ("mps2-an386", 8192), ("mps2-an505", 1500)]),
+)
+def test_every_pair_gives_the_bits_of_the_oracle(
+    monkeypatch: pytest.MonkeyPatch, board: str, small: int, tmp_path: Path
+) -> None:
+    for alone in (convolution, winograd, pools):
+        monkeypatch.setattr(alone, "propose", lambda view, layer: "")
+    monkeypatch.setattr(convolution_strips, "_STRIP_BYTES", small)
+    path = model([*TAKEN, *OTHERS], tmp_path / "pairs.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    built = build(path, board, tmp_path / "build", options=options)
+    layers = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
+    assert [layer.op for layer in layers] == ["ConvolutionPool"] * len(TAKEN)
+    assert validate(built.directory, extremes(path)).passed
+    if (board, small) == ("mps2-an386", 1500):
+        counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
+        for layer in layers:
+            assert layer.cost is not None
+            assert 0.85 * counted[layer.name] < layer.cost.value < 1.15 * counted[layer.name]
