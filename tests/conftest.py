@@ -71,6 +71,10 @@ _TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
         _on_path("gcc"),
         "gcc for this machine is not installed; `make setup` installs it",
     ),
+    "needs_gdb": (
+        _on_path("gdb-multiarch"),
+        "gdb-multiarch is not installed; `apt-get install gdb-multiarch` installs it",
+    ),
     "needs_cmake": (
         lambda: all(shutil.which(program) for program in ("cmake", "ninja")),
         "CMake or Ninja is not installed; `make setup` installs them",

@@ -9,19 +9,24 @@ from functools import partial
 from pathlib import Path
 
 from mcu_deploy.api.folder import BuildFolder, as_folder
+from mcu_deploy.boards import Board
 from mcu_deploy.device import Device, DeviceFault, EndlessRun, connect, describe_fault
 from mcu_deploy.device.emulators import choose_emulator, open_emulator
+from mcu_deploy.device.line.ports import AUTO, find_port
 from mcu_deploy.errors import DeviceError, RequestError, shorten
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples, load_samples
 from mcu_deploy.session import Session
+
+_PORT_SECONDS = 3.0  # a board that was just flashed, or plugged in, takes its time
 
 
 @dataclass(frozen=True)
 class Connection:
     """How a device is reached.
 
-    port: a serial device node or a pyserial URL; None starts an emulator. emulator: "qemu",
+    port: a serial device node or a pyserial URL; "auto": the port with the board's USB id; None
+    starts an emulator. emulator: "qemu",
     "renode" or None for the board's own choice. arguments: passed on to the emulator. latency,
     retries, run_timeout: see `connect`.
     """
@@ -38,8 +43,13 @@ class Connection:
 def where(folder: BuildFolder, connection: Connection) -> str:
     """A sentence that says what the network runs on, and why."""
     if connection.port is not None:
-        return f"Running on {folder.board.title} at {connection.port}."
+        return f"Running on {folder.board.title} at {port_of(folder.board, connection.port)}."
     return choose_emulator(folder.board, connection.emulator).reason
+
+
+def port_of(board: Board, port: str) -> str:
+    """The port, found by the board's USB id where it is "auto". Errors: see `find_port`."""
+    return find_port(board.name, board.usb, _PORT_SECONDS) if port == AUTO else port
 
 
 @contextmanager
@@ -62,7 +72,8 @@ def open_device(
     )
     try:
         if chosen.port is not None:
-            with reach(chosen.port, baud=chosen.baud or folder.board.serial.baud) as device:
+            port = port_of(folder.board, chosen.port)
+            with reach(port, baud=chosen.baud or folder.board.serial.baud) as device:
                 yield device
             return
         with (

@@ -67,7 +67,7 @@ def create_app() -> typer.Typer:
 
     for name, module in modules(__name__):
         if hasattr(module, name):
-            app.command(name)(getattr(module, name))
+            app.command(name.replace("_", "-"))(getattr(module, name))
     return app
 
 

@@ -79,7 +79,10 @@ def _gathers(parameter: str, make: Callable[..., Any]) -> Callable[[Command], Co
 def _connection(
     port: Annotated[
         str | None,
-        typer.Option(help="A serial port or pyserial URL of a real board, already flashed."),
+        typer.Option(
+            help="A serial port or pyserial URL of a real board, already flashed; auto: the port "
+            "with the board's USB id."
+        ),
     ] = None,
     baud: Annotated[
         int | None, typer.Option(min=1, help="The port's speed; the board's by default.")

@@ -348,6 +348,12 @@ def unpack_run(payload: bytes) -> RunResult:
     )
 
 
+def unpack_busy(payload: bytes) -> tuple[int, int]:
+    """A BUSY event: the model, and how many of its layers are finished."""
+    model, layers = _Payload(payload, "BUSY event").fields("HH")
+    return model, layers
+
+
 def unpack_self_test(payload: bytes) -> int:
     """The reply to SELF_TEST: a bit for each test that failed."""
     return _Payload(payload, "SELF_TEST reply").fields("I")[0]

@@ -1,0 +1,72 @@
+"""`mcu-deploy field-test`: everything that a person with a board is asked to do, and the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.options import (
+    JsonOption,
+    OptionalBoard,
+    ProbeOption,
+    RunnerOption,
+    with_connection,
+)
+
+if TYPE_CHECKING:
+    from mcu_deploy.api.running import Connection
+
+
+@with_connection
+def field_test(
+    source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
+    board: OptionalBoard = None,
+    runner: RunnerOption = None,
+    probe: ProbeOption = None,
+    no_flash: Annotated[
+        bool, typer.Option("--no-flash", help="The board has this very firmware already.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The report; field-test-BOARD.md by default."),
+    ] = None,
+    *,
+    connection: Connection,
+    as_json: JsonOption = False,
+) -> None:
+    """Flash a board, validate and profile it, and write one report to send.
+
+    The port is found by the board's USB id unless --port names it. Ends in 1 where anything failed.
+    """
+    from mcu_deploy.api import field_testing
+    from mcu_deploy.api.field_report import markdown
+    from mcu_deploy.api.folder import folder_for
+    from mcu_deploy.output import require_writable, write_file
+
+    with folder_for(source, board) as folder:
+        path = output or Path(f"field-test-{folder.board.name}.md")
+        require_writable(path, [source])
+        with err.status(f"flashing, validating and profiling {folder.board.name} ..."):
+            found = field_testing.field_test(
+                folder, connection, runner=runner, probe=probe, flash=not no_flash
+            )
+        write_file(path, markdown(found).encode())
+    if as_json:
+        print_json(field_testing.as_json(found))
+    else:
+        for test in found.networks:
+            if test.profile is not None:
+                took = "" if test.milliseconds is None else f", {test.milliseconds:,.3f} ms"
+                measured = test.profile
+                out.print(escape(f"{test.name}: {measured.total:,} {measured.unit}{took}"))
+        for failure in found.failures:
+            out.print(f"[bold red]failed:[/] {escape(failure)}")
+        if found.passed:
+            out.print("[bold green]passed[/]")
+        out.print(escape(f"the report to send is {path}"))
+    if not found.passed:
+        raise typer.Exit(1)
