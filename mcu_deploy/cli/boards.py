@@ -11,7 +11,7 @@ from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from mcu_deploy.boards import Board
+    from mcu_deploy.boards import Board, Memory
 
 
 def boards(
@@ -37,11 +37,16 @@ def boards(
             board.name,
             board.core,
             "-" if board.is_host else board.fpu,
-            " + ".join(_size(m.size) for m in board.memories if m.kind == "flash") or "-",
+            " + ".join(_size(m.size) for m in _program_memories(board)) or "-",
             "-" if board.is_host else _size(board.memory_for("data").size),
             ", ".join(escape(title) for _, title in _emulators(board)) or "a real board only",
         )
     out.print(table)
+
+
+def _program_memories(board: Board) -> list[Memory]:
+    roles = (board.roles.vectors, board.roles.code, board.roles.weights)
+    return [memory for memory in board.memories if memory.name in roles]
 
 
 def _emulators(board: Board) -> list[tuple[str, str]]:
@@ -54,7 +59,7 @@ def _emulators(board: Board) -> list[tuple[str, str]]:
 def _size(size: int) -> str:
     if size % (1 << 20) == 0:
         return f"{size >> 20} MiB"
-    return f"{size >> 10} KiB" if size % (1 << 10) == 0 else f"{size} bytes"
+    return f"{size / 1024:.0f} KiB"
 
 
 def _as_json(board: Board) -> dict[str, Any]:

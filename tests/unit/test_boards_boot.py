@@ -1,0 +1,65 @@
+"""What boot ROMs read, in a linked image: at the address that they look at, and with the checksum
+that they compute."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from device.faults.firmware import ECHO, build
+from elftools.elf.elffile import ELFFile
+
+from mcu_deploy.boards import load_board
+
+pytestmark = pytest.mark.needs_arm_gcc
+
+
+def _flash(name: str, folder: Path, size: int) -> bytes:
+    """The first bytes of what an image brings, from the lowest address of the board's flash on."""
+    board = load_board(name)
+    origin = min(memory.origin for memory in board.memories if memory.kind == "flash")
+    flash = bytearray(b"\xff" * size)
+    with build(board, ECHO, folder).open("rb") as stream:
+        for segment in ELFFile(stream).iter_segments("PT_LOAD"):
+            at = segment["p_paddr"] - origin
+            if 0 <= at < size:
+                data = segment.data()[: size - at]
+                flash[at : at + len(data)] = data
+    return bytes(flash)
+
+
+def _crc32_mpeg2(data: bytes) -> int:
+    """As the boot ROM of the RP2040 does: the highest bit first, not inverted at the end
+    (raspberrypi/pico-sdk, src/rp2040/boot_stage2/pad_checksum)."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte << 24
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x04C11DB7 if crc >> 31 else 0)) & 0xFFFFFFFF
+    return crc
+
+
+def test_crc() -> None:
+    assert _crc32_mpeg2(b"123456789") == 0x0376E6E7  # the check value of CRC-32/MPEG-2
+
+
+def test_rp2040s_second_boot_stage_has_its_crc_and_the_vectors_behind_it(tmp_path: Path) -> None:
+    flash = _flash("rpi_pico", tmp_path, 0x108)
+    assert len(flash[:252].rstrip(b"\0")) > 32
+    assert int.from_bytes(flash[252:256], "little") == _crc32_mpeg2(flash[:252])
+    sram = load_board("rpi_pico").memory("sram")
+    stack, reset = struct.unpack("<2I", flash[256:264])
+    assert sram.origin < stack <= sram.end
+    assert 0x1000_0100 < reset < 0x1001_0000 and reset & 1
+
+
+def test_rp2350s_image_definition_is_one_block_in_the_first_4_kib(tmp_path: Path) -> None:
+    flash = _flash("rpi_pico2", tmp_path, 4096)
+    start = flash.index(struct.pack("<I", 0xFFFFDED3))
+    assert start % 4 == 0 and flash.count(struct.pack("<I", 0xFFFFDED3)) == 1
+    kind, words, image_type = struct.unpack_from("<BBH", flash, start + 4)
+    assert (kind, words) == (0x42, 1)
+    assert image_type == 0x1021  # RP2350, Arm, secure, executable
+    last, items, _, next_block, end = struct.unpack_from("<BHBII", flash, start + 8)
+    assert (last, items, next_block, end) == (0xFF, words, 0, 0xAB123579)
