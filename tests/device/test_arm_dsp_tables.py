@@ -28,6 +28,6 @@ def test_every_function_gives_the_bits_of_the_oracle(board: str, tmp_path: Path)
     assert [backends[f"table{n}"] for n in range(len(TAKEN))] == ["ArmDsp"] * len(TAKEN)
     assert validate(built.directory, extremes(path)).passed
     if board == "mps2-an386":
-        counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
-        # of each element what cuts its byte out, what reads the table, what packs the answer
-        assert 2 * LARGE.elements < counts["table0"] <= 3.1 * LARGE.elements
+        counts = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
+        # of each element two loads, of which one in sixteen stands behind no other, and the store
+        assert 3.1 * LARGE.elements < counts["table0"] <= 3.6 * LARGE.elements
