@@ -30,7 +30,7 @@ def choose(
     *,
     only_installed: bool = True,
 ) -> Chosen:
-    """The requested runner, or the first one of the board's tables that is installed.
+    """The requested runner, or the first one of the board's tables that can be used now.
 
     only_installed: False takes the first of the tables where none is installed, for a dry run.
     UsageError for an unknown name; RequestError where the board's tables do not say enough;
@@ -47,20 +47,19 @@ def choose(
             f"The board file of {board} names no tool to flash it with; give it a table such as "
             "[runners.openocd] (docs/flashing.md has them all), or use --runner gdb with --probe."
         )
-    for name in names:
-        runner = runners()[name]
-        if program := _installed(runner):
-            others = f", the first of {', '.join(tables)} that is installed"
-            reason = "as asked for" if requested else f"as {board} says{others * (len(tables) > 1)}"
-            return Chosen(runner, program, tables.get(name, {}), f"{runner.title}, {reason}")
+    known = [runners()[name] for name in names]
+    installed = [(runner, path) for runner in known if (path := _installed(runner))]
+    if installed:
+        runner, path = next((pair for pair in installed if pair[0].is_ready()), installed[0])
+        others = f", the first of {', '.join(tables)} that can be used now"
+        reason = "as asked for" if requested else f"as {board} says{others * (len(tables) > 1)}"
+        return Chosen(runner, path, tables.get(runner.name, {}), f"{runner.title}, {reason}")
     if not only_installed:
-        runner = runners()[names[0]]
+        runner = known[0]
         told = tables.get(runner.name, {})
         reason = f"{runner.title}, which is not installed"
         return Chosen(runner, runner.programs[0], told, reason, installed=False)
-    ways = "; ".join(
-        f"{' or '.join(runners()[name].programs)} ({runners()[name].install})" for name in names
-    )
+    ways = "; ".join(f"{' or '.join(r.programs)} ({r.install})" for r in known)
     which = "one of " * (len(names) > 1)
     raise ToolError(f"{board} cannot be flashed: its tools are not installed; get {which}{ways}.")
 

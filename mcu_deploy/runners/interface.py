@@ -103,6 +103,11 @@ class Runner(ABC):
         """The command lines that flash, verify and start the image, in their order; writes what
         they read to `job.folder`. ToolError where something for them is missing."""
 
+    def is_ready(self) -> bool:
+        """Whether the installed tool can be used now, as far as a look tells; else another one of
+        the board's is preferred."""
+        return True
+
     @property
     def needs(self) -> tuple[str, ...]:
         """The keys that the board's table must have."""

@@ -34,7 +34,10 @@ class OpenOcd(Runner):
         "unlock it (on an STM32: `openocd -f CONFIG -c 'init; reset halt; stm32f2x unlock 0; exit'`"
         " with its flash driver; on an nRF: `-c 'init; nrf5 mass_erase; exit'`)"
     )
-    unknown = "correct `config` in [runners.openocd]: it is a file below OpenOCD's scripts folder"
+    unknown = (
+        "correct `config` in [runners.openocd], a file below OpenOCD's scripts folder, or get a "
+        "newer OpenOCD"
+    )
     troubles = {
         Trouble.ACCESS: (r"LIBUSB_ERROR_(ACCESS|BUSY)", r"[Pp]ermission denied"),
         Trouble.SEVERAL_PROBES: (r"Multiple devices found",),

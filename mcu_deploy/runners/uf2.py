@@ -35,6 +35,9 @@ class Uf2(Runner):
     probe = "as the folder where the drive is mounted"
     version = ()
 
+    def is_ready(self) -> bool:
+        return bool(_drives())
+
     def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
         image = job.folder / "firmware.uf2"
         image.write_bytes(uf2(loadable(job.elf), _family(job.settings["family"])))
@@ -73,16 +76,7 @@ def _family(text: str) -> int:
 
 def _drive(board_id: str | None) -> str:
     """The one mounted drive with an INFO_UF2.TXT, and with this Board-ID if one is given."""
-    found: dict[str, str] = {}
-    for line in _MOUNTS.read_text().splitlines():
-        # The kernel writes a space in a name as \040.
-        place = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), line.split(" ")[1])
-        try:
-            info = (Path(place) / _INFO).read_text(errors="replace")
-        except OSError:
-            continue
-        named = re.search(r"^Board-ID:\s*(\S+)", info, re.MULTILINE)
-        found[place] = named[1] if named else "without a Board-ID"
+    found = _drives()
     fits = [place for place, name in found.items() if board_id in (None, name)]
     if len(fits) == 1:
         return fits[0]
@@ -93,3 +87,18 @@ def _drive(board_id: str | None) -> str:
         f"(mounted: {listed}); hold the button BOOTSEL (or press reset twice) while the board is "
         "plugged in, mount its drive, and where there are several, say which with --probe FOLDER."
     )
+
+
+def _drives() -> dict[str, str]:
+    """Where boot loaders are mounted, with their Board-IDs."""
+    found: dict[str, str] = {}
+    for line in _MOUNTS.read_text().splitlines():
+        # The kernel writes a space in a name as \040.
+        place = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), line.split(" ")[1])
+        try:
+            info = (Path(place) / _INFO).read_text(errors="replace")
+        except OSError:
+            continue
+        named = re.search(r"^Board-ID:\s*(\S+)", info, re.MULTILINE)
+        found[place] = named[1] if named else "without a Board-ID"
+    return found

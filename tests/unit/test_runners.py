@@ -7,10 +7,17 @@ import struct
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from serial.tools import list_ports
 
+from mcu_deploy.api import flashing
+from mcu_deploy.api.folder import BuildFolder
+from mcu_deploy.boards import list_boards, load_board
 from mcu_deploy.errors import McuDeployError, RequestError, ToolError, UsageError
+from mcu_deploy.report import Report
 from mcu_deploy.runners import running, uf2
 from mcu_deploy.runners.choosing import Chosen, choose
 from mcu_deploy.runners.images import intel_hex
@@ -177,7 +184,7 @@ _SAID = [
     ("openocd", "Error: libusb_open() failed with LIBUSB_ERROR_ACCESS\nError: open failed",
      Trouble.ACCESS, "udev rules"),
     ("openocd", "embedded:startup.tcl:28: Error: Can't find board/nonexist.cfg",
-     Trouble.UNKNOWN_CHIP, "correct `config`"),
+     Trouble.UNKNOWN_CHIP, "correct `config` in"),
     ("openocd", "Error: Multiple devices found, specify the desired device",
      Trouble.SEVERAL_PROBES, "--probe, by its serial number"),
     ("openocd", "Error: stm32x device protected\n** Programming Failed **", Trouble.LOCKED,
@@ -268,6 +275,44 @@ def test_the_real_tool_without_a_probe(
         running.run(chosen, chosen.runner.commands(given, chosen.program))
 
 
+def test_openocd_reads_what_the_boards_name() -> None:
+    if shutil.which("openocd") is None:
+        pytest.skip(f"openocd is not installed: {runners()['openocd'].install}")
+    unread = {}
+    for board in list_boards():
+        if told := board.runners.get("openocd"):
+            files = [word for file in told["config"].split() for word in ("-f", file)]
+            command = ["openocd", *files, "-c", told.get("commands", ""), "-c", "shutdown"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                unread[board.name] = done.stderr
+    assert {name for name, said in unread.items() if "Can't find" in said} <= {"rpi_pico2"}
+    assert set(unread) <= {"rpi_pico2"}, unread
+
+
+def test_of_two_boards_one_is_not_taken_silently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenOCD and st-flash take the first of two ST-LINKs; two ports of one probe are one."""
+    board = load_board("stm32f746")
+    _elf(tmp_path / "firmware.elf")
+    folder = BuildFolder(tmp_path, board, cast(Report, None))
+    ports = [
+        SimpleNamespace(device=f"/dev/ttyACM{n}", vid=0x0483, pid=0x374B, serial_number=serial,
+                        description="STLINK") for n, serial in enumerate(("A", "B"))
+    ]  # fmt: skip
+    monkeypatch.setattr(list_ports, "comports", lambda: ports)
+    _on_path(monkeypatch, tmp_path, "openocd")
+    monkeypatch.setattr(running, "run", lambda chosen, lines: None)
+    with pytest.raises(RequestError) as caught:
+        flashing.flash(folder)
+    assert "ttyACM0 (0483:374b, STLINK, A), /dev/ttyACM1" in str(caught.value)
+    assert str(caught.value).endswith("Say which with --probe, by its serial number.")
+    assert flashing.flash(folder, probe="B").lines[0][3:5] == ("-c", "adapter serial B")
+    ports[1].serial_number = "A"
+    assert flashing.flash(folder).runner == "openocd"
+
+
 def _on_path(monkeypatch: pytest.MonkeyPatch, folder: Path, *programs: str) -> None:
     for name in programs:
         (folder / name).write_text("#!/bin/sh\n")
@@ -283,9 +328,18 @@ def test_the_first_of_the_board_that_is_installed_is_chosen(
     chosen = choose("b", tables)
     assert (chosen.runner.name, chosen.program) == ("openocd", str(tmp_path / "openocd"))
     assert chosen.settings == {"config": "c"}
-    said = "OpenOCD, as b says, the first of pyocd, openocd, stlink that is installed"
+    said = "OpenOCD, as b says, the first of pyocd, openocd, stlink that can be used now"
     assert chosen.reason == said
     assert choose("b", tables, "stlink").reason == "st-flash, as asked for"
+    _on_path(monkeypatch, tmp_path, "cp")
+    mounts = tmp_path / "mounts"
+    mounts.write_text("")
+    monkeypatch.setattr(uf2, "_MOUNTS", mounts)
+    assert choose("b", {"uf2": {"family": "1"}}).runner.name == "uf2"
+    assert choose("b", {"uf2": {"family": "1"}, **tables}).runner.name == "openocd"
+    (tmp_path / "INFO_UF2.TXT").write_text("Board-ID: x\n")
+    mounts.write_text(f"/dev/sda1 {tmp_path} vfat rw 0 0\n")
+    assert choose("b", {"uf2": {"family": "1"}, **tables}).runner.name == "uf2"
 
 
 def test_why_no_runner_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
