@@ -53,7 +53,6 @@ def create_app() -> typer.Typer:
         cls=_Commands,
         help="Compile neural networks into one object file for Arm Cortex-M, check it, run it.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
     )
 

@@ -11,15 +11,33 @@ import typer
 
 from mcu_deploy.options import Flag, flagged, from_typed
 
+
+def _boards(incomplete: str) -> list[str]:
+    """For the shell: the names that go on so."""
+    from mcu_deploy.boards.document import shipped_boards
+
+    return [name for name in shipped_boards() if name.startswith(incomplete)]
+
+
+def _runners(incomplete: str) -> list[str]:
+    from mcu_deploy.runners.interface import runners
+
+    return [name for name in runners() if name.startswith(incomplete)]
+
+
 BoardOption = Annotated[
-    str, typer.Option("--board", "-b", help="A board's name, or the path of a board.toml.")
+    str,
+    typer.Option(
+        "--board", "-b", help="A board's name, or the path of a board.toml.", autocompletion=_boards
+    ),
 ]
 OptionalBoard = Annotated[
     str | None,
     typer.Option(
-        "--board", "-b", help="A board's name; a build folder knows its own and needs none."
+        "--board", "-b", help="A board's name; a build folder knows its own and needs none.",
+        autocompletion=_boards,
     ),
-]
+]  # fmt: skip
 ModelOption = Annotated[
     str | None,
     typer.Option("--model", help="Which network of the firmware, where it holds several."),
@@ -33,6 +51,7 @@ RunnerOption = Annotated[
         "--runner",
         help="The tool to flash with (docs/flashing.md); the board's first that is installed by "
         "default.",
+        autocompletion=_runners,
     ),
 ]
 ProbeOption = Annotated[

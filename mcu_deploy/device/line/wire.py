@@ -38,6 +38,10 @@ class DeviceRestarted(DeviceError):
         )
 
 
+class NoAnswer(DeviceError):
+    """Nothing came that is of this protocol: nothing at all, text, or bytes of another speed."""
+
+
 class Wire:
     """The host's end of the line. latency: seconds that a wait may grow to beside what the bytes
     take at the baud rate; log: gets the text of each LOG frame."""
@@ -163,7 +167,7 @@ class Wire:
         where = f"{self.transport.url} ({self.transport.baud} baud)"
         after = f"after {tries} attempt{'s' * (tries > 1)}"
         if reader.bytes_seen == 0:
-            return DeviceError(
+            return NoAnswer(
                 f"No byte came from {where} {after}: the board is off, this is another port, or "
                 "it does not run the firmware; check the cable and load firmware.elf (where the "
                 "line itself is slow, give a longer --latency)."
@@ -173,11 +177,11 @@ class Wire:
             readable = sum(byte in _PRINTABLE for byte in unframed)
             if readable >= 0.9 * len(unframed):
                 text = " ".join(unframed.decode("ascii", errors="replace").split())[:80]
-                return DeviceError(
+                return NoAnswer(
                     f"The device on {where} prints text ({text!r}) and does not speak the "
                     "protocol: it runs another program; load firmware.elf."
                 )
-            return DeviceError(
+            return NoAnswer(
                 f"Bytes came from {where}, but no valid frame {after}: the baud rate is not the "
                 "firmware's, or another program runs there; check the baud rate, load firmware.elf."
             )

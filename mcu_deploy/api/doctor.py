@@ -1,0 +1,229 @@
+"""`doctor`: what of this machine can build, emulate, flash and talk, and what keeps it from it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from mcu_deploy.boards import Board, load_board
+from mcu_deploy.device import ExpectedModel, connect
+from mcu_deploy.device.emulators import launchers
+from mcu_deploy.device.emulators.interface import Launcher
+from mcu_deploy.device.line.ports import find_port, ports
+from mcu_deploy.device.line.transport import DEFAULT_BAUD
+from mcu_deploy.device.line.wire import NoAnswer
+from mcu_deploy.errors import DeviceError, McuDeployError, ToolError
+from mcu_deploy.runners.choosing import choose
+from mcu_deploy.runners.interface import Runner, runners
+from mcu_deploy.runners.running import version
+from mcu_deploy.toolchain import Toolchain
+from mcu_deploy.version import VERSION
+
+BAUDS = (115200, 9600, 19200, 38400, 57600, 230400, 460800, 921600, 1_000_000)
+# A compiler is looked for by the flags of a board whose libraries come with every newlib.
+_TYPICAL = "mps2-an386"
+_LIBRARIES = ("libc_nano.a", "libm.a", "nano.specs")
+_USB = Path("/sys/bus/usb/devices")
+# In the name that a probe gives itself.
+_PROBE = re.compile("CMSIS-DAP|ST-?LINK|J-Link|DAPLink|EDBG|Debug Probe|Black Magic", re.IGNORECASE)
+_LINE_SECONDS, _LINE_TRIES = 0.5, 4  # a little more than a second of silence
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. state: "good"; "absent", which only some uses need; "wrong",
+    which has to be mended. said: what was found; remedy: what to do, "" where it is good."""
+
+    subject: str
+    state: Literal["good", "absent", "wrong"]
+    said: str
+    remedy: str = ""
+
+
+def doctor(
+    board: Board | None = None,
+    port: str | None = None,
+    baud: int | None = None,
+    expect: Sequence[ExpectedModel] = (),
+) -> Iterator[Finding]:
+    """Looks at compilers, emulators, runners, probes and ports, one finding after the other.
+
+    board: what it needs is told from what it does not. port: is listened at, "auto" for the board's
+    own; it must belong to nobody else. expect: the models that its firmware should hold.
+    """
+    yield Finding("mcu-deploy", "good", f"{VERSION}, Python {platform.python_version()}")
+    yield from _compilers(board)
+    yield from _emulators(board)
+    yield from _runners(board)
+    yield from probes()
+    yield from _ports(board)
+    if port is not None:
+        yield line(port, baud, board, expect)
+
+
+def _compilers(board: Board | None) -> Iterator[Finding]:
+    for each in [board] if board else [load_board(_TYPICAL), load_board("host")]:
+        subject = "compiler of this machine" if each.is_host else "compiler for Cortex-M"
+        needed = board is not None or not each.is_host
+        try:
+            toolchain = Toolchain.for_board(each)
+        except ToolError as error:
+            yield Finding(subject, "wrong" if needed else "absent", str(error))
+            continue
+        lacking = [] if each.is_host else [n for n in _LIBRARIES if toolchain.file(n) is None]
+        if lacking:
+            yield Finding(
+                subject, "wrong",
+                f"{toolchain.version}, but {', '.join(lacking)} of its libraries is missing",
+                "sudo apt install libnewlib-arm-none-eabi",
+            )  # fmt: skip
+        else:
+            yield Finding(subject, "good", f"{toolchain.version} ({toolchain.gcc})")
+
+
+def _emulators(board: Board | None) -> Iterator[Finding]:
+    for launcher in launchers():
+        if launcher.name == "host" or (board and not launcher.machine(board)):
+            continue
+        yield _found(launcher.title, launcher)
+    if board and not any(launcher.machine(board) for launcher in launchers()):
+        yield Finding("emulators", "absent", f"none has a machine like {board.name}")
+
+
+def _found(subject: str, launcher: Launcher) -> Finding:
+    try:
+        program = launcher.find()
+    except ToolError as error:
+        return Finding(subject, "absent", str(error))
+    return Finding(subject, "good", f"{program.path}, {program.found}")
+
+
+def _runners(board: Board | None) -> Iterator[Finding]:
+    named = list(board.runners) if board else list(runners())
+    if board and not board.is_host and not named:
+        yield Finding("runners", "absent", f"{board.name} names none (docs/flashing.md)")
+    installed = []
+    for name in named:
+        finding = _runner(runners()[name])
+        installed += [name] * (finding.state == "good")
+        yield finding
+    if board and installed:
+        chosen = choose(board.name, board.runners)
+        yield Finding(f"mcu-deploy flash, {board.name}", "good", f"takes {chosen.reason}")
+
+
+def _runner(runner: Runner) -> Finding:
+    subject = f"runner {runner.name}"
+    try:
+        chosen = choose("any board", {runner.name: {}}, runner.name)
+    except ToolError:
+        return Finding(subject, "absent", f"{runner.title} is not installed", runner.install)
+    return Finding(subject, "good", f"{chosen.program} {version(chosen)}".strip())
+
+
+def probes(devices: Path = _USB, nodes: Path = Path("/dev/bus/usb")) -> Iterator[Finding]:
+    """The debug probes on USB (Linux), and whether this user may open them.
+
+    devices, nodes: as the kernel's Documentation/ABI/testing/sysfs-bus-usb and usbfs have them.
+    """
+    count = 0
+    for folder in sorted(devices.glob("*")):
+        name = _read(folder / "product")
+        if not _PROBE.search(name):
+            continue
+        count += 1
+        node = nodes / _read(folder / "busnum").zfill(3) / _read(folder / "devnum").zfill(3)
+        said = f"{name}, {_read(folder / 'idVendor')}:{_read(folder / 'idProduct')}"
+        if serial := _read(folder / "serial"):
+            said += f", serial number {serial}"
+        if os.access(node, os.R_OK | os.W_OK):
+            yield Finding("debug probe", "good", said)
+        else:
+            yield Finding(
+                "debug probe", "wrong", f"{said}: you may not open {node}",
+                "copy the udev rules of your tool to /etc/udev/rules.d (OpenOCD's are "
+                "60-openocd.rules), then `sudo udevadm control --reload`, and plug it in anew",
+            )  # fmt: skip
+    if not count:
+        yield Finding("debug probes", "absent", "none is on USB")
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _ports(board: Board | None) -> Iterator[Finding]:
+    known = ports()
+    for port in known:
+        own = f" (an id of {board.name})" if board and port.usb in board.usb else ""
+        if os.access(port.device, os.R_OK | os.W_OK):
+            yield Finding("serial port", "good", f"{port}{own}")
+        else:
+            yield Finding(
+                "serial port", "wrong", f"{port}{own}: you may not open it",
+                f"sudo usermod -aG {_group(Path(port.device))} $USER, then log in anew",
+            )  # fmt: skip
+    if not known:
+        yield Finding("serial ports", "absent", "there is none")
+
+
+def _group(device: Path) -> str:
+    try:
+        return device.group()
+    except (OSError, KeyError):
+        return "dialout"
+
+
+def line(
+    port: str,
+    baud: int | None,
+    board: Board | None = None,
+    expect: Sequence[ExpectedModel] = (),
+    status: Callable[[str], None] = lambda text: None,
+) -> Finding:
+    """What is behind a port: the firmware, another one, another speed, another program, a fault,
+    or nothing. status: is told of what takes long.
+
+    Where nothing is understood at the speed that is expected, the usual ones are tried.
+    """
+    expected = baud or (board.serial.baud if board else DEFAULT_BAUD)
+    subject = f"line {port}"
+    try:
+        device = find_port(board.name, board.usb) if board and port == "auto" else port
+        return Finding(subject, "good", _greet(device, expected, expect))
+    except NoAnswer as error:
+        first = error
+    except McuDeployError as error:
+        return Finding(subject, "wrong", str(error))
+    if "://" not in device:
+        for other in BAUDS:
+            if other == expected:
+                continue
+            status(f"listening at {other} baud")
+            try:
+                said = _greet(device, other, expect)
+            except NoAnswer:
+                continue
+            except DeviceError as error:
+                said = str(error)
+            return Finding(
+                subject, "wrong", f"it speaks {other} baud, not {expected}: {said}",
+                f"give --baud {other}, or `baud` in the board's file",
+            )  # fmt: skip
+    return Finding(subject, "wrong", str(first))
+
+
+def _greet(device: str, baud: int, expect: Sequence[ExpectedModel]) -> str:
+    with connect(
+        device, baud=baud, expect=expect, latency=_LINE_SECONDS, retries=_LINE_TRIES
+    ) as found:
+        models = ", ".join(model.name for model in found.models) or "no network"
+        return f"{found.hello.board} answers at {baud} baud, with {models}"

@@ -1,0 +1,53 @@
+"""`mcu-deploy doctor`: what is installed, what is connected, what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.options import JsonOption, OptionalBoard
+
+_SIGNS = {"good": "[green]ok[/]  ", "absent": "[dim]-[/]   ", "wrong": "[bold red]!![/]  "}
+
+
+def doctor(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="A build folder: what it needs, and whether a port runs it."),
+    ] = None,
+    board: OptionalBoard = None,
+    port: Annotated[
+        str | None,
+        typer.Option(help="Listen at this port (or pyserial URL, or auto); say what is there."),
+    ] = None,
+    baud: Annotated[
+        int | None, typer.Option(min=1, help="The port's speed; the board's by default.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look at compilers, emulators, flashing tools, probes and serial ports.
+
+    With a board only at what it needs. Ends with exit code 1 where something has to be mended.
+    """
+    from mcu_deploy.api.doctor import doctor as examine
+    from mcu_deploy.api.folder import open_folder
+    from mcu_deploy.boards import load_board
+
+    build = open_folder(folder, board) if folder else None
+    known = build.board if build else load_board(board) if board else None
+    findings = []
+    for finding in examine(known, port, baud, build.expected() if build else ()):
+        findings.append(finding)
+        if not as_json:
+            out.print(f"{_SIGNS[finding.state]}{escape(finding.subject)}: {escape(finding.said)}")
+            if finding.remedy:
+                out.print(f"      {escape(finding.remedy)}", style="dim")
+    wrong = any(finding.state == "wrong" for finding in findings)
+    if as_json:
+        print_json({"findings": [asdict(f) for f in findings], "is_well": not wrong})
+    raise typer.Exit(int(wrong))

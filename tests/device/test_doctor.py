@@ -1,0 +1,179 @@
+"""mcu-deploy doctor: what it says of this machine, of probes, and of what is behind a port."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import select
+import subprocess
+import termios
+import threading
+import tty
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command_line import call
+from device.protocol_lab import build_host_firmware
+
+from mcu_deploy.api.doctor import Finding, doctor, line, probes
+from mcu_deploy.boards import load_board
+from mcu_deploy.device import ExpectedModel
+
+SPEEDS = {115200: termios.B115200, 9600: termios.B9600}
+
+
+@pytest.fixture(scope="module")
+def firmware(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_host_firmware(tmp_path_factory.mktemp("doctor"))
+
+
+@contextlib.contextmanager
+def _terminal(serve: Callable[[int, threading.Event], None]) -> Iterator[str]:
+    """A terminal device, at whose other end `serve` is."""
+    other, end = pty.openpty()
+    tty.setraw(end)
+    stop = threading.Event()
+    thread = threading.Thread(target=serve, args=(other, stop), daemon=True)
+    thread.start()
+    try:
+        yield os.ttyname(end)
+    finally:
+        stop.set()
+        thread.join(5)
+        os.close(end)
+        os.close(other)
+
+
+def _board(elf: Path, baud: int) -> Callable[[int, threading.Event], None]:
+    """The firmware, at a line that carries garbage while the terminal has another speed."""
+
+    def serve(other: int, stop: threading.Event) -> None:
+        with subprocess.Popen(
+            [elf, "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        ) as process:
+            assert process.stdin is not None and process.stdout is not None
+            ends = {other: process.stdin.fileno(), process.stdout.fileno(): other}
+            while not stop.is_set():
+                for end in select.select(list(ends), [], [], 0.02)[0]:
+                    data = os.read(end, 4096)
+                    if termios.tcgetattr(other)[4] != SPEEDS[baud]:
+                        data = bytes(byte | 0x81 for byte in data[::8])
+                    os.write(ends[end], data)
+            process.kill()
+
+    return serve
+
+
+def _nothing(other: int, stop: threading.Event) -> None:
+    stop.wait()
+
+
+def _text(other: int, stop: threading.Event) -> None:
+    while not stop.wait(0.02):
+        os.write(other, b"Hello from the factory demo!\r\n")
+
+
+@pytest.mark.needs_host_gcc
+def test_a_board_answers(firmware: Path) -> None:
+    with _terminal(_board(firmware, 115200)) as port:
+        finding = line(port, None)
+    assert finding.state == "good"
+    assert "host answers at 115200 baud, with mini" in finding.said
+
+
+@pytest.mark.needs_host_gcc
+def test_another_speed_is_found(firmware: Path) -> None:
+    with _terminal(_board(firmware, 9600)) as port:
+        finding = line(port, 115200)
+    assert finding.state == "wrong"
+    assert "it speaks 9600 baud, not 115200: host answers" in finding.said
+    assert "--baud 9600" in finding.remedy
+
+
+@pytest.mark.needs_host_gcc
+def test_another_model_is_told_from_silence(firmware: Path) -> None:
+    with _terminal(_board(firmware, 115200)) as port:
+        finding = line(port, None, expect=[ExpectedModel("kws", "0" * 64, "0" * 64)])
+    assert finding.state == "wrong"
+    assert "kws" in finding.said and "mini" in finding.said
+
+
+@pytest.mark.parametrize(
+    ("serve", "said"),
+    [(_nothing, "No byte came from"), (_text, "prints text (")],
+)
+def test_what_does_not_speak_the_protocol_is_said(
+    serve: Callable[[int, threading.Event], None], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcu_deploy.api.doctor.BAUDS", (9600,))  # each costs a second of silence
+    with _terminal(serve) as port:
+        finding = line(port, None)
+    assert finding.state == "wrong" and said in finding.said
+
+
+def test_a_port_that_is_not_there_is_said(tmp_path: Path) -> None:
+    finding = line(str(tmp_path / "ttyACM0"), None)
+    assert finding.state == "wrong" and "Cannot open" in finding.said
+
+
+def _probe(folder: Path, nodes: Path, product: str, number: int) -> Path:
+    """As the kernel shows a USB device, and its node."""
+    folder.mkdir(parents=True)
+    values = {
+        "product": product, "idVendor": "0483", "idProduct": "374b", "serial": "066BFF",
+        "busnum": "1", "devnum": str(number),
+    }  # fmt: skip
+    for name, value in values.items():
+        (folder / name).write_text(f"{value}\n")
+    node = nodes / "001" / f"{number:03}"
+    node.parent.mkdir(parents=True, exist_ok=True)
+    node.touch()
+    return node
+
+
+def test_probes_are_told_from_other_devices(tmp_path: Path) -> None:
+    devices, nodes = tmp_path / "devices", tmp_path / "nodes"
+    _probe(devices / "1-1", nodes, "STM32 STLink", 7)
+    _probe(devices / "1-2", nodes, "USB Keyboard", 8)
+    assert list(probes(devices, nodes)) == [
+        Finding("debug probe", "good", "STM32 STLink, 0483:374b, serial number 066BFF")
+    ]
+
+
+def test_a_probe_that_may_not_be_opened_is_wrong(tmp_path: Path) -> None:
+    devices, nodes = tmp_path / "devices", tmp_path / "nodes"
+    node = _probe(devices / "1-1", nodes, "DAPLink CMSIS-DAP", 9)
+    node.unlink()  # root may open whatever is there
+    (finding,) = probes(devices, nodes)
+    assert finding.state == "wrong" and f"you may not open {node}" in finding.said
+    assert "udev" in finding.remedy
+
+
+@pytest.mark.needs_arm_gcc
+def test_a_board_is_examined_for_what_it_needs() -> None:
+    findings = list(doctor(load_board("mps2-an386")))
+    subjects = [finding.subject for finding in findings]
+    assert "compiler for Cortex-M" in subjects and "QEMU" in subjects
+    assert "compiler of this machine" not in subjects and "Renode" not in subjects
+
+
+def test_without_a_compiler_it_says_so_and_ends_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = call("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    answer = json.loads(done.stdout)
+    (compiler,) = [f for f in answer["findings"] if f["subject"] == "compiler for Cortex-M"]
+    assert compiler["state"] == "wrong" and "sudo apt install" in compiler["said"]
+    assert answer["is_well"] is False
+
+
+def test_the_shell_completes_boards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_MCU_DEPLOY_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "mcu-deploy build m.onnx --board mps2-an38")
+    monkeypatch.setenv("COMP_CWORD", "4")
+    assert call().stdout.split() == ["mps2-an385", "mps2-an386"]
