@@ -20,6 +20,7 @@ import arm_dsp_dense_cases
 import arm_dsp_depthwise_cases
 import arm_dsp_matmul_cases
 import arm_dsp_pool_cases
+import arm_dsp_softmax_cases
 import arm_dsp_strips_cases
 import arm_dsp_sum_cases
 import arm_dsp_table_cases
@@ -131,6 +132,7 @@ NETS = (
     _of_arm_dsp("dense", arm_dsp_dense_cases, [arm_dsp_dense_cases.SMALL]),
     _of_arm_dsp("matmul", arm_dsp_matmul_cases, [arm_dsp_matmul_cases.TAKEN[9]]),
     _of_arm_dsp("pools", arm_dsp_pool_cases, [arm_dsp_pool_cases.LARGEST, arm_dsp_pool_cases.EVEN]),
+    _of_arm_dsp("softmax", arm_dsp_softmax_cases, [arm_dsp_softmax_cases.TAKEN[1]]),
     _of_arm_dsp("sum", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[1]]),
     _of_arm_dsp("table", arm_dsp_table_cases, [arm_dsp_table_cases.TAKEN[1]]),
 )

@@ -1,0 +1,61 @@
+"""ArmDsp's softmax: what it takes, at what price, and that its factor rounds as the contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_dsp_softmax_cases import HEAD, REFUSED, Softmax, model
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sampling import examples
+
+from mcu_deploy import formats, passes
+from mcu_deploy.backends.ArmDsp import ArmDsp
+from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.ir.view import view_of_all
+
+M4 = Target("cortex-m4", fpu=True, dsp=True)
+
+
+def proposed(cases: list[Softmax], folder: Path) -> Proposals:
+    graph = passes.run(formats.load(model(cases, folder / "softmax.onnx")))
+    return ArmDsp().propose(view_of_all(graph), M4)
+
+
+@given(
+    st.sampled_from([1 / 256, 1 / 255, 0.0007, 0.0123]) | st.floats(0.0007, 1.0),
+    st.integers(1, 2**31 - 1), st.integers(0, 2**32 - 1),
+)  # fmt: skip
+@settings(max_examples=examples(300), deadline=None)
+def test_a_product_that_is_not_near_the_middle_rounds_as_two_divisions(
+    scale: float, total: int, seed: int
+) -> None:
+    """The kernel's arithmetic, of random terms and of those around each middle of two elements."""
+    random = np.random.default_rng(seed)
+    most = min(total, 1 << 24)
+    middles = (np.arange(256) + 0.5) * np.float64(np.float32(scale)) * total
+    around = np.rint(middles)[:, None] + np.arange(-3, 4)
+    terms = np.concatenate([random.integers(0, most + 1, 500), around.reshape(-1).astype(np.int64)])
+    terms = terms[(terms >= 0) & (terms <= most)].astype(np.float32)
+    divisor, step = np.float32(total), np.float32(scale)
+    wanted = np.rint(terms / divisor / step).astype(np.int64)
+    factor = np.float32(1) / step / divisor
+    rounded = np.trunc((terms * factor).astype(np.float64) * 2**16).astype(np.int64) + 2**15 + 32
+    is_clear = rounded & 0xFFFF >= 64
+    assert is_clear.mean() > 0.2, "else the property says nothing"
+    np.testing.assert_array_equal((rounded >> 16)[is_clear], wanted[is_clear])
+
+
+@pytest.mark.parametrize(("case", "reason"), REFUSED.items())
+def test_a_layer_that_it_has_no_kernel_for_is_refused_with_the_reason(
+    case: Softmax, reason: str, tmp_path: Path
+) -> None:
+    assert reason in proposed([case], tmp_path).refused.values()
+
+
+def test_the_price_is_near_what_the_timings_of_counted_instructions_say(tmp_path: Path) -> None:
+    """Of the kernel's addresses counted in QEMU, by Arm's timings for the Cortex-M4."""
+    (proposal,) = proposed([HEAD], tmp_path).proposals
+    assert proposal.price.costs.cycles == pytest.approx(46_836, rel=0.01)
