@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from mcu_deploy.agreement.metrics import Metrics
 from mcu_deploy.api import flashing, profiling
@@ -65,7 +66,8 @@ def field_test(
     cannot be tried without it is left out.
     """
     board = folder.board
-    machine = {"host": platform.platform(), "Python": platform.python_version()}
+    date = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    machine = {"date": date, "host": platform.platform(), "Python": platform.python_version()}
     tools = {"mcu-deploy": VERSION, **machine, **folder.report.tools}
     found = FieldTest(board.name, board.title, board.core, tools)
     try:

@@ -49,7 +49,9 @@ def where(folder: BuildFolder, connection: Connection) -> str:
 
 def port_of(board: Board, port: str) -> str:
     """The port, found by the board's USB id where it is "auto". Errors: see `find_port`."""
-    return find_port(board.name, board.usb, _PORT_SECONDS) if port == AUTO else port
+    if port != AUTO:
+        return port
+    return find_port(board.name, board.usb, patience=_PORT_SECONDS, baud=board.serial.baud)
 
 
 @contextmanager

@@ -34,7 +34,8 @@ class Trouble(Enum):
     )
     NO_PROBE = (
         "found no debug probe",
-        "connect the board's debug port with a cable that carries data; {list} shows what there is",
+        "connect the board's debug port with a cable that carries data, and see that you may use "
+        "it (udev rules); {list} shows what there is",
     )
     UNKNOWN_CHIP = ("does not know the chip or the board", "{unknown}")
     LOCKED = ("says that the chip is protected", "{unlock}; that erases all of its flash")

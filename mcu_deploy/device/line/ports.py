@@ -8,10 +8,14 @@ from dataclasses import dataclass
 
 from serial.tools import list_ports
 
+from mcu_deploy.device.line.framing import Frame, FrameReader, encode_frame
+from mcu_deploy.device.line.messages import REPLY, Type
+from mcu_deploy.device.line.transport import DEFAULT_BAUD, Transport
 from mcu_deploy.errors import DeviceError, RequestError
 
 AUTO = "auto"
 _POLL_SECONDS = 0.1
+_HELLO_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,12 @@ def ports_of(usb: Sequence[str]) -> tuple[Port, ...]:
     return tuple(port for port in ports() if port.usb in usb)
 
 
-def find_port(board: str, usb: Sequence[str], patience: float = 0.0) -> str:
+def find_port(
+    board: str, usb: Sequence[str], *, patience: float = 0.0, baud: int = DEFAULT_BAUD
+) -> str:
     """The device of the one port that has a board's USB id.
 
+    Where several have it (some probes have two ports), it is the one at which a firmware answers.
     patience: seconds to wait for it; a board that was just flashed may come back slowly.
     RequestError where the board names no id; DeviceError, which lists what there is, where there
     is no such port, or where there are several.
@@ -65,14 +72,35 @@ def find_port(board: str, usb: Sequence[str], patience: float = 0.0) -> str:
     if len(found) == 1:
         return found[0].device
     if found:
+        answering = [port for port in found if _greets(port.device, baud)]
+        if len(answering) == 1:
+            return answering[0].device
+        what = (
+            "and a firmware answers at several" if answering else "and at none a firmware answers"
+        )
         raise DeviceError(
-            f"Several ports have the USB id of {board}: {', '.join(map(str, found))}; say with "
-            "--port which one is meant."
+            f"Several ports have the USB id of {board}, {what}: "
+            f"{', '.join(map(str, answering or found))}; say with --port which one is meant."
         )
     raise DeviceError(
         f"No port has the USB id of {board} ({' or '.join(usb)}): it is not plugged in, its cable "
         f"carries no data, or it is another board; plug it in, or name a port. {_all_ports()}"
     )
+
+
+def _greets(device: str, baud: int) -> bool:
+    """Whether HELLO is answered there."""
+    reader = FrameReader()
+    try:
+        with Transport(device, baud) as line:
+            line.write(encode_frame(Frame(Type.HELLO, 1)))
+            deadline = line.now() + _HELLO_SECONDS
+            while (left := deadline - line.now()) > 0:
+                if any(f.type == Type.HELLO + REPLY for f in reader.feed(line.read(left))):
+                    return True
+    except DeviceError:  # another program has it, or it is no port that can be opened
+        return False
+    return False
 
 
 def _all_ports() -> str:
