@@ -10,6 +10,7 @@ import arm_dsp_cases
 import arm_dsp_convolutions
 import arm_dsp_dense_cases
 import arm_dsp_depthwise_cases
+import arm_dsp_lstm_cases
 import arm_dsp_matmul_cases
 import arm_dsp_pool_cases
 import arm_dsp_strips_cases
@@ -19,6 +20,7 @@ import arm_dsp_tflite_cases
 import arm_dsp_winograd_cases
 import pytest
 from arm_dsp_tflite_cases import MODELS
+from operators.tflite_lstm_file import Lstm
 from quantized_layers import extremes
 from sampling import first
 
@@ -82,3 +84,14 @@ def test_every_kernel_gives_the_bits_of_the_oracle(
     (source,) = built.directory.glob("network_*.c")
     if family in ("conv", "dense", "matmul"):
         assert "bl 90f" in source.read_text(), "no sum is rounded as float32 does"
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("case", arm_dsp_lstm_cases.TAKEN[:3])
+def test_the_lstm_gives_the_bits_of_the_oracle(case: Lstm, tmp_path: Path) -> None:
+    path = arm_dsp_lstm_cases.model(case, tmp_path)
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    board = str(soft("mps2-an386", tmp_path))
+    built = build(path, board, tmp_path / "build", options=options)
+    assert [layer.backend for layer in built.report.layers] == ["ArmDsp"]
+    assert validate(built.directory, path.with_suffix(".npz")).passed

@@ -59,3 +59,10 @@ def test_the_price_is_near_what_the_timings_of_counted_instructions_say(tmp_path
     """Of the kernel's addresses counted in QEMU, by Arm's timings for the Cortex-M4."""
     (proposal,) = proposed([HEAD], tmp_path).proposals
     assert proposal.price.costs.cycles == pytest.approx(46_836, rel=0.01)
+
+
+def test_a_core_without_fpu_has_no_kernel(tmp_path: Path) -> None:
+    graph = passes.run(formats.load(model([HEAD], tmp_path / "softmax.onnx")))
+    found = ArmDsp().propose(view_of_all(graph), Target("cortex-m4", fpu=False, dsp=True))
+    assert not found.proposals
+    assert "it computes in float32, which this cortex-m4 has no FPU for" in found.refused.values()

@@ -94,6 +94,8 @@ def refusal(layer: Layer) -> str:
         return "it takes the last axis, of 4 elements or more"
     if math.ceil(_ERROR / y.scaling.scale[0]) + 2 > _NEAR:
         return "its output has too fine a scale"
+    if not layer.target.fpu:
+        return f"it computes in float32, which this {layer.target.core} has no FPU for"
     return ""
 
 
