@@ -247,6 +247,13 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Pool("AVERAGE", 16, (4, 6), (2, 6), dtype="uint8"),
         Pool("MAX", 12, (7, 9), (3, 2), (2, 3), is_same=True),
     ),
+    "padded pools": (
+        Pool("AVERAGE", 16, (6, 7), (3, 3), is_same=True),
+        Pool("AVERAGE", 20, (7, 9), (4, 5), (2, 3), is_same=True),
+        Pool("AVERAGE", 8, (5, 6), (2, 2), (2, 1), dtype="uint8", is_same=True),
+        Pool("AVERAGE", 4, (17, 12), (16, 15), dtype="uint8", is_same=True),
+        Pool("AVERAGE", 12, (20, 18), (13, 16), (3, 2), is_same=True),
+    ),
     "convolutions": (
         Conv(4, 4, (5, 5), is_extreme=True, zeros=(-128, 127)),
         Conv(7, 5, (4, 3), zeros=(-1, 0)),

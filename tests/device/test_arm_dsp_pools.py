@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from arm_dsp_pool_cases import EVEN, LARGE, LARGEST, ODD, PADDED, REFUSED, TAKEN, model
+from arm_dsp_pool_cases import (
+    EVEN,
+    LARGE,
+    LARGEST,
+    ODD,
+    PADDED,
+    PADDED_AVERAGE,
+    REFUSED,
+    TAKEN,
+    model,
+)
 from quantized_layers import extremes
 from sampling import first
 
@@ -38,3 +48,4 @@ def test_every_window_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -
         assert 7 / 16 * 32 * 256 < mine[LARGEST] < 0.78 * 32 * 256
         # 23 of 24 rows and columns of the windows are inside
         assert 9 / 16 * 16 * 23**2 < mine[PADDED] < 1.5 * 16 * 23**2
+        assert 9 / 16 * 16 * 46**2 < mine[PADDED_AVERAGE] < 2.6 * 16 * 46**2

@@ -92,6 +92,17 @@ def test_averages_of_integers_have_one_multiplication_for_every_window() -> None
             assert isinstance(pooling.round_sums(pool), pooling.Rounding)
 
 
+def test_padded_averages_of_integers_have_one_scale_for_all_counts() -> None:
+    """TFLite's, which is divided by the count when it runs."""
+    for dtype in (DType.INT8, DType.UINT8):
+        for size in range(2, 17):
+            attributes = {"kernel_shape": (size, size), "auto_pad": "SAME_UPPER"}
+            x = TensorType(dtype, (1, 4, 20, 20), Quantization((0.1,), (5,)))
+            window = pool_window(Call("AveragePool", attributes, (None,), (x,), (x,)))
+            pool = pooling.Pool(x, x, window, False, is_of_integers=True, is_of_inside=True)
+            assert isinstance(pooling.round_sums(pool), pooling.Rounding)
+
+
 @pytest.mark.parametrize(("case", "cycles"), [(ODD, 7_933), (EVEN, 4_707), (LARGEST, 9_127)])
 def test_the_price_is_near_what_the_timings_of_counted_instructions_say(
     case: Pool, cycles: int, tmp_path: Path

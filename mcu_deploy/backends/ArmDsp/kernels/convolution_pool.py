@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp import pooling
+from mcu_deploy.backends.ArmDsp import pool_code, pooling
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.frames import numbers
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pools
@@ -63,7 +63,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if isinstance(rounding, str) or strips is None or strips.scratch_bytes >= pool.x.bytes:
         return ""
     convolved = convolution.assemble(before)
-    pooled = pools.assemble(pool.of_rows(strips.held, strips.rows), rounding)
+    pooled = pool_code.assemble(pool.of_rows(strips.held, strips.rows), rounding)
     stems = stem_of(before, convolved), f"{pool.stem}_rows_{pooled.digest[:8]}_dsp"
     constants = (
         Constant("weights", np.concatenate([numbers(before), before.product.pack()])),
