@@ -1,11 +1,11 @@
 /* The smallest program around a network: one inference, no board support, no printing.
  *
  * This is the main.c of TVM's ahead-of-time runtime (document 004) in this API. It needs
- * network_kws.h and network_kws.o of `mcu-deploy build`, libmcu_crt.a and crt/arena/arena.c:
+ * what `mcu-deploy build` puts into a folder, kws here:
  *
- *     $ arm-none-eabi-gcc <the board's flags> -I build -I crt/include \
+ *     $ arm-none-eabi-gcc <the board's flags> -I kws/include \
  *           -DMCU_ARENA_NUM_PAGES=64 -DMCU_ARENA_PAGE_SIZE_LOG2=10 \
- *           examples/bare_main.c crt/arena/arena.c build/network_kws.o build/libmcu_crt.a \
+ *           examples/bare_main.c kws/arena/arena.c kws/network_kws.o kws/libmcu_crt.a \
  *           <your start-up code and linker script>
  *
  * main returns the class of the sample, 0 to 11, or 100 and more where the run was refused:

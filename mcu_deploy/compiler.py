@@ -15,7 +15,7 @@ from mcu_deploy.backends import measured as measured_costs
 from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Board, Processor
 from mcu_deploy.choose import select, unsupported
 from mcu_deploy.codegen import names
 from mcu_deploy.compiled import CompiledModel, Network
@@ -28,13 +28,13 @@ from mcu_deploy.passes import exposing, flow, layouts, splitting
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import floats
 from mcu_deploy.session import Session
-from mcu_deploy.toolchain import compile_network, gcc_command_line
+from mcu_deploy.toolchain import HEADERS, compile_network, gcc_command_line
 
 T = TypeVar("T")
 
 
 def compile_model(
-    model: str | Path, board: Board, *, name: str | None = None, session: Session | None = None,
+    model: str | Path, board: Processor, *, name: str | None = None, session: Session | None = None,
     options: Options | None = None, measured: MeasuredCosts | None = None,
 ) -> Network:  # fmt: skip
     """From a model file to C source, for one board. Nothing is written.
@@ -64,7 +64,7 @@ def compile_model(
 
 
 def compile_covers(
-    model: str | Path, board: Board, *, session: Session, options: Options | None = None
+    model: str | Path, board: Processor, *, session: Session, options: Options | None = None
 ) -> list[Network]:
     """Networks of a model in which each candidate for its layers occurs, for measuring these.
 
@@ -95,7 +95,7 @@ def _loaded(session: Session, make: Callable[[NetworkId], T]) -> T:
 
 
 def _open(
-    path: Path, board: Board, name: str | None, session: Session, options: Options
+    path: Path, board: Processor, name: str | None, session: Session, options: Options
 ) -> Network:
     """From a file that holds a compiled model to C source."""
     from mcu_deploy import pmx
@@ -123,7 +123,7 @@ class _Source:
 
 
 def _read(
-    path: Path, board: Board, name: str | None, session: Session, options: Options
+    path: Path, board: Processor, name: str | None, session: Session, options: Options
 ) -> _Source:
     preference = session.preference(board.core, options.backends)  # names that nobody has end here
     memory_pools.require_possible(board, options)
@@ -153,7 +153,7 @@ def _simplify(read: Imported, name: str, options: Options) -> _Source:
 
 
 def _compile(
-    source: _Source, board: Board, session: Session, options: Options, measured: MeasuredCosts
+    source: _Source, board: Processor, session: Session, options: Options, measured: MeasuredCosts
 ) -> CompiledModel:
     """From the simplified graph to a plan, by the backends that the session has now."""
     choosing = _choosing(source, board, session, options)
@@ -166,7 +166,9 @@ def _compile(
     return _plan(source, board, session, options, graph, assignment, measured)
 
 
-def _choosing(source: _Source, board: Board, session: Session, options: Options) -> choose.Choosing:
+def _choosing(
+    source: _Source, board: Processor, session: Session, options: Options
+) -> choose.Choosing:
     return choose.Choosing(
         _layer_backends(session, board, options),
         _strategy(options),
@@ -176,7 +178,7 @@ def _choosing(source: _Source, board: Board, session: Session, options: Options)
     )
 
 
-def _everyone(session: Session, board: Board, options: Options) -> tuple[Backend, ...]:
+def _everyone(session: Session, board: Processor, options: Options) -> tuple[Backend, ...]:
     """Those who may be asked for conversions, which belong to no group: whoever has them, be it
     named or not."""
     preference = session.preference(board.core, options.backends)
@@ -185,7 +187,7 @@ def _everyone(session: Session, board: Board, options: Options) -> tuple[Backend
 
 
 def _plan(
-    source: _Source, board: Board, session: Session, options: Options, graph: Graph,
+    source: _Source, board: Processor, session: Session, options: Options, graph: Graph,
     assignment: choose.Assignment, measured: MeasuredCosts = NOT_MEASURED,
 ) -> CompiledModel:  # fmt: skip
     """From a cover that was applied to a plan."""
@@ -214,7 +216,7 @@ def _lay_out(
 
 
 def _peak(
-    source: _Source, board: Board, options: Options, known: select.Facts,
+    source: _Source, board: Processor, options: Options, known: select.Facts,
     graph: Graph, assignment: choose.Assignment,
 ) -> int:  # fmt: skip
     """The bytes that a cover would need, by what its proposals say of their memory."""
@@ -246,19 +248,22 @@ def _strategy(options: Options) -> str:
 
 
 def _generate(
-    compiled: CompiledModel, path: Path, board: Board, options: Options, network_id: NetworkId
+    compiled: CompiledModel, path: Path, board: Processor, options: Options, network_id: NetworkId
 ) -> Network:
     """From the plan to C source."""
     if options.no_float:
         floats.require_integers(compiled)
+    weights = options.weights
+    if weights == AUTO:
+        weights = "incbin" if isinstance(board, Board) else "array"
     sources = codegen.generate(
         compiled.graph, compiled.plan, compiled.name, gcc_command_line(board, compiled.name),
-        options.weights, compiled.selection,
+        weights, compiled.selection,
     )  # fmt: skip
     return Network(**vars(compiled), model=path, sources=sources, id=network_id)
 
 
-def planning(board: Board, options: Options, pinned: Mapping[EdgeId, str]) -> plan.Planning:
+def planning(board: Processor, options: Options, pinned: Mapping[EdgeId, str]) -> plan.Planning:
     """How memory is planned for a board. pinned: the memories of the tensors that have to lie in
     one."""
     return plan.Planning(
@@ -272,7 +277,7 @@ def planning(board: Board, options: Options, pinned: Mapping[EdgeId, str]) -> pl
     )
 
 
-def _layer_backends(session: Session, board: Board, options: Options) -> dict[str, Backend]:
+def _layer_backends(session: Session, board: Processor, options: Options) -> dict[str, Backend]:
     """The backends that --layer-backend names, by layer."""
     return {
         layer: session.named(backend, board.core, f"--layer-backend {layer}={backend}")
@@ -280,20 +285,21 @@ def _layer_backends(session: Session, board: Board, options: Options) -> dict[st
     }
 
 
-def target_of(board: Board) -> Target:
+def target_of(board: Processor) -> Target:
     """What backends are told of a board."""
-    has_fpu = board.is_host or board.float_abi == "hard"
+    has_fpu = board.is_host or board.fpu != "none"
     return Target(board.core, has_fpu, board.dsp, board.mve)
 
 
-def write_network(network: Network, board: Board, directory: Path, debug: bool = False) -> Path:
+def write_network(network: Network, board: Processor, directory: Path, debug: bool = False) -> Path:
     """Writes a network's sources, compiles them, and checks the object, which it returns.
 
     Raises HygieneError where the object breaks the rules of DESIGN section 3.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    headers = directory / HEADERS
+    headers.mkdir(parents=True, exist_ok=True)
     for name, content in network.sources.files.items():
-        (directory / name).write_bytes(content)
+        (headers if name.endswith(".h") else directory).joinpath(name).write_bytes(content)
     built = compile_network(board, directory, network.name, debug)
     findings = hygiene.check_object(built, board=board, expected_name=network.name)
     if findings:

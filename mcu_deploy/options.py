@@ -220,15 +220,16 @@ class Options(Checked):
     backends: ids in order of preference, empty for the core's default. layer_backends: who must
     compute a layer, by its name. strategy: how the others are given to backends, "greedy", "cost"
     or one that is installed; "auto": greedy where `backends` are given, else cost. optimize_for:
-    "balanced", "speed", "size" or "ram". weights: "incbin" or "array". layers_all: no fusion that
-    the arithmetic does not ask for, no channel left out, no memory shared, so that every tensor can
-    be read after a run. no_float: layers that compute real numbers are an error. debug: with debug
-    information. shapes: of inputs, by name. requests: kept tensors, partitions and states. io:
-    inputs and outputs lie in the "arena" or at the "caller". arena: networks of one firmware have
-    "separate" workspaces, or take turns in a "shared" one, beside which what outlives a run lies in
-    a pool of its own. half: only the head or the tail of the model. memory: "offline", "compact",
-    or a manager of plan/managers.py. schedule: a module of plan/schedules. pools: in which memories
-    of the board tensors and constants lie.
+    "balanced", "speed", "size" or "ram". weights: "incbin", "array", or "auto": "array" for objects
+    without a board, else "incbin". layers_all: no fusion that the arithmetic does not ask for, no
+    channel left out, no memory shared, so that every tensor can be read after a run. no_float:
+    layers that compute real numbers are an error. debug: with debug information. shapes: of inputs,
+    by name. requests: kept tensors, partitions and states. io: inputs and outputs lie in the
+    "arena" or at the "caller". arena: networks of one firmware have "separate" workspaces, or take
+    turns in a "shared" one, beside which what outlives a run lies in a pool of its own. half: only
+    the head or the tail of the model. memory: "offline", "compact", or a manager of
+    plan/managers.py. schedule: a module of plan/schedules. pools: in which memories of the board
+    tensors and constants lie.
     """
 
     backends: tuple[str, ...] = _option(
@@ -249,8 +250,9 @@ class Options(Checked):
         words=lambda: tuple(import_module("mcu_deploy.choose.goals").GOALS),
     )  # fmt: skip
     weights: str = _option(
-        "incbin", "--weights", "incbin: a file beside the source; array: C arrays.",
-        words=lambda: ("incbin", "array"), anew=True,
+        AUTO, "--weights", "incbin: a file beside the source; array: C arrays; auto: these with "
+        "--core, else a file.",
+        words=lambda: (AUTO, "incbin", "array"), anew=True,
     )  # fmt: skip
     layers_all: bool = _option(
         False, "--layers", "all: no fusion and no memory reuse, for `validate --layers`.",

@@ -22,6 +22,17 @@ def crt() -> Path:
     return root() / "crt"
 
 
+def copy_runtime(folder: Path, headers: str) -> None:
+    """Copies the runtime's headers, its sources and the licence into a build, so that it can be
+    compiled there with flags of one's own. headers: the folder for these in it."""
+    for part, name in (("include", headers), ("src", "src"), ("arena", "arena")):
+        for file in sorted((crt() / part).rglob("*.*")):
+            copy = folder / name / file.relative_to(crt() / part)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(file.read_bytes())
+    (folder / "LICENSE").write_bytes((root() / "LICENSE").read_bytes())
+
+
 def boards() -> Path:
     """The boards that come with mcu-deploy, a folder each, and boards/common."""
     return root() / "boards"

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from mcu_deploy import hygiene
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Processor
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import BackendFault, ToolError
@@ -27,7 +27,7 @@ _DESCRIPTOR = (
 
 
 def find(
-    networks: Sequence[Network], board: Board, suspects: Collection[str]
+    networks: Sequence[Network], board: Processor, suspects: Collection[str]
 ) -> BackendFault | None:
     """The first of the backends `suspects` whose functions are refused, with the reason: alone, or
     beside those of the backends that are above suspicion and of the suspects before it."""
@@ -72,7 +72,7 @@ def _functions(network: Network, backends: Collection[str]) -> str | None:
     return "\n".join([*lines, *texts, _DESCRIPTOR]) + "\n"
 
 
-def _refusal(text: str, board: Board) -> str | None:
+def _refusal(text: str, board: Processor) -> str | None:
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
         folder = Path(directory)
         (folder / "trial.c").write_text(text, encoding="utf-8")

@@ -1,4 +1,5 @@
-"""`build`: models to firmware, with everything measured and checked against the board."""
+"""`build`: models to firmware, with everything measured and checked against the board; or, where
+there is no board but only a core, to objects for somebody else's firmware."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcu_deploy import codegen, compiler, formats, report, toolchain
+from mcu_deploy import codegen, compiler, formats, report, resources, toolchain
 from mcu_deploy.api.several import one_of, options_of
 from mcu_deploy.backends.interface import CreationOptions
-from mcu_deploy.boards import Board, load_board
+from mcu_deploy.boards import Board, Processor, load_board
 from mcu_deploy.codegen import FirmwareModel
 from mcu_deploy.codegen.names import network_name
 from mcu_deploy.compiled import BuiltNetwork, Network
@@ -27,15 +28,15 @@ from mcu_deploy.output import locked, require_writable
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import Report
 from mcu_deploy.session import Session
-from mcu_deploy.toolchain import Firmware
+from mcu_deploy.toolchain import HEADERS, Firmware, Structs
 
 
 @dataclass(frozen=True)
 class Build:
-    """A build folder and what is in it."""
+    """A build folder and what is in it; the images only where it is for a board."""
 
     directory: Path
-    board: Board
+    board: Processor
     networks: tuple[BuiltNetwork, ...]
     report: Report
 
@@ -55,7 +56,7 @@ class Build:
 
 def build(
     models: str | Path | Sequence[str | Path],
-    board: str | Path | Board,
+    board: str | Path | Processor,
     output: str | Path,
     *,
     name: str | Sequence[str] | None = None,
@@ -64,13 +65,15 @@ def build(
 ) -> Build:
     """Compiles one model or several into one firmware for a board.
 
-    output: the build folder (docs/build-folders.md). An earlier build in it is replaced when the
-    new one is whole, and stays as it is where anything fails; a folder with anything of the user's
-    in it is refused. name: of the network, or one name for each model; by default made of the file
-    names. Raises an McuDeployError with a sentence for everything that can go wrong.
+    board: its name, its board.toml, or a core without a board (mcu_deploy.boards.load_core), for
+    which there is no firmware: the folder has what somebody else's needs. output: the build folder
+    (docs/build-folders.md). An earlier build in it is replaced when the new one is whole, and stays
+    as it is where anything fails; a folder with anything of the user's in it is refused. name: of
+    the network, or one name for each model; by default made of the file names. Raises an
+    McuDeployError with a sentence for everything that can go wrong.
     """
     chosen = options or Options()
-    target = board if isinstance(board, Board) else load_board(board)
+    target = board if isinstance(board, Processor) else load_board(board)
     paths = [models] if isinstance(models, (str, Path)) else list(models)
     if not paths:
         raise UsageError("There is no model to build; give at least one model file.")
@@ -108,7 +111,7 @@ def _compile(
     paths: Sequence[str | Path],
     names: Sequence[str | None],
     called: Sequence[str],
-    board: Board,
+    board: Processor,
     session: Session,
     options: Options,
 ) -> list[Network]:
@@ -126,21 +129,59 @@ def _compile(
 
 
 def write(
-    board: Board, directory: Path, networks: Sequence[Network], options: Options, session: Session
-) -> Build:
+    board: Processor, directory: Path, networks: Sequence[Network], options: Options,
+    session: Session,
+) -> Build:  # fmt: skip
     """Makes a build of compiled networks in an empty folder."""
     kept, board_file = _sources(board, networks)
+    resources.copy_runtime(directory, HEADERS)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        crt = pool.submit(toolchain.build_crt, Firmware.of(board), directory)
+        crt = pool.submit(toolchain.build_crt, board, directory)
         objects = [compiler.write_network(n, board, directory, options.debug) for n in networks]
         crt.result()
     for file, content in kept.items():
         (directory / file).write_bytes(content)
-    return _link(board, directory, networks, objects, options, session.options, board_file)
+    if isinstance(board, Board):
+        return _link(board, directory, networks, objects, options, session.options, board_file)
+    structs = toolchain.measure_structs(board, directory)
+    built = tuple(
+        _measured(board, directory, n, o, structs) for n, o in zip(networks, objects, strict=True)
+    )
+    return _reported(
+        board, directory, built, report.build_report(board, built, options, session.options)
+    )
+
+
+def _measured(
+    board: Processor, directory: Path, network: Network, made: Path, structs: Structs,
+    firmware: Firmware | None = None,
+) -> BuiltNetwork:  # fmt: skip
+    """A network with its sizes, which go into its header too. firmware: with its bench.elf."""
+    linked = toolchain.link_network(board, directory, made, f"_mcu_network_{network.name}")
+    image, second = linked, None
+    if firmware is not None:
+        image = directory / "bench.elf"
+        second = toolchain.second_lane_stack(firmware, directory, network.name)
+    stack = toolchain.network_stack(board, directory, network.name, image)
+    sizes = toolchain.measure_network(
+        linked, arena_bytes=network.ram_bytes,
+        stack_bytes=stack.bytes + (0 if second is None else second.bytes),
+        structs=structs, tensors=len(network.inputs) + len(network.outputs),
+    )  # fmt: skip
+    header = network.sources.with_stack(stack.bytes, None if second is None else second.bytes)
+    (directory / HEADERS / f"network_{network.name}.h").write_bytes(header.encode())
+    return BuiltNetwork(network, made, sizes, stack, second)
+
+
+def _reported(
+    board: Processor, directory: Path, built: Sequence[BuiltNetwork], content: report.Report
+) -> Build:
+    (directory / "report.json").write_bytes((json_text(content.as_json()) + "\n").encode())
+    return Build(directory, board, tuple(built), content)
 
 
 def _fault_behind(
-    networks: Sequence[Network], board: Board, session: Session
+    networks: Sequence[Network], board: Processor, session: Session
 ) -> BackendFault | None:
     """The dynamic backend whose code is the reason why a network could not be built."""
     from mcu_deploy.api import blame
@@ -179,20 +220,11 @@ def _link(
     toolchain.link_firmware(
         firmware, directory, firmware.bench, platform=platform, float_weights=floats
     )
-    built = []
     structs = toolchain.measure_structs(board, directory)
-    for network, made in zip(networks, objects, strict=True):
-        stack = toolchain.network_stack(firmware, directory, network.name)
-        second = toolchain.second_lane_stack(firmware, directory, network.name)
-        stacks = stack.bytes + (0 if second is None else second.bytes)
-        sizes = toolchain.measure_network(
-            board, directory, made, f"_mcu_network_{network.name}",
-            arena_bytes=network.ram_bytes, stack_bytes=stacks,
-            structs=structs, tensors=len(network.inputs) + len(network.outputs),
-        )  # fmt: skip
-        header = network.sources.with_stack(stack.bytes, None if second is None else second.bytes)
-        (directory / f"network_{network.name}.h").write_bytes(header.encode())
-        built.append(BuiltNetwork(network, made, sizes, stack, second))
+    built = [
+        _measured(board, directory, network, made, structs, firmware)
+        for network, made in zip(networks, objects, strict=True)
+    ]
     table([b.stack.bytes for b in built])
     linked = toolchain.link_firmware(
         firmware, directory, firmware.main, platform=platform, float_weights=floats
@@ -209,13 +241,14 @@ def _link(
             arena_bytes=report.joint_arena(networks, shared), float_weights=floats,
         )  # fmt: skip
     content = report.build_report(
-        board, built, used, whole_stack, options, creation, board_file, second_stacks
+        board, built, options, creation, used, whole_stack, board_file, second_stacks
     )
-    (directory / "report.json").write_bytes((json_text(content.as_json()) + "\n").encode())
-    return Build(directory, board, tuple(built), content)
+    return _reported(board, directory, built, content)
 
 
-def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, bytes], str | None]:
+def _sources(
+    board: Processor, networks: Sequence[Network]
+) -> tuple[Mapping[str, bytes], str | None]:
     """Copies of the models, their measured costs and a user's board file, so that the folder stands
     on its own.
 
@@ -223,7 +256,7 @@ def _sources(board: Board, networks: Sequence[Network]) -> tuple[Mapping[str, by
     """
     kept = {report.kept_model(n): formats.self_contained(n.model) for n in networks}
     kept |= {report.kept_costs(n): n.measured.content for n in networks if n.measured.file}
-    if board.document.is_shipped:
+    if not isinstance(board, Board) or board.document.is_shipped:
         return kept, None
     own = {f"obj/{name}": content for name, content in board.document.copies().items()}
     return kept | own, "obj/board.toml"

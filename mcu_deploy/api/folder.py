@@ -116,12 +116,20 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
         )
     try:
         saved = report.read(json.loads(file.read_text(encoding="utf-8")))
-        built_for = load_board(path / saved.board_file if saved.board_file else saved.board)
+        from_file = path / saved.board_file if saved.board_file else saved.board
+        built_for = None if from_file is None else load_board(from_file)
     except (ValueError, RecursionError, UsageError, BoardError) as error:
         clause = one_line(str(error), 300).rstrip(".")
         raise RequestError(
             f"{file} is not a report of this version of mcu-deploy ({clause}). Build again."
         ) from error
+    if built_for is None:
+        models = " ".join(network.model for network in saved.networks)
+        raise RequestError(
+            f"{path} holds objects for a {saved.core} and no firmware: nothing that starts it, and "
+            "no serial port. Build one for a board with such a core: `mcu-deploy build "
+            f"{models} --board BOARD`; `mcu-deploy boards` lists them."
+        )
     if board is not None and load_board(board).name != built_for.name:
         raise RequestError(
             f"{path} was built for board {built_for.name}, not {board}. Build it for that board, "

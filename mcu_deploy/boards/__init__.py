@@ -1,6 +1,7 @@
 """Boards: what boards/<name>/board.toml says, and what a link for a board needs.
 
 board = load_board("mps2-an386")
+core = load_core("cortex-m4", fpu="fpv4-sp-d16") # a Processor: enough for objects
 board.memory_for("data").size
 script = render_linker_script(board)
 """
@@ -14,9 +15,11 @@ from mcu_deploy.boards.image import (
     startup_sources,
 )
 from mcu_deploy.boards.load import list_boards, load_board
+from mcu_deploy.boards.load_core import load_core
 from mcu_deploy.boards.model import (
     Board,
     Memory,
+    Processor,
     QemuTarget,
     RenodeTarget,
     Roles,
@@ -28,6 +31,7 @@ from mcu_deploy.boards.model import (
 __all__ = [
     "Board",
     "Memory",
+    "Processor",
     "QemuTarget",
     "RenodeTarget",
     "Roles",
@@ -37,6 +41,7 @@ __all__ = [
     "common",
     "list_boards",
     "load_board",
+    "load_core",
     "platform_defines",
     "render_linker_script",
     "startup_sources",

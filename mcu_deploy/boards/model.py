@@ -118,7 +118,33 @@ class RenodeTarget:
 
 
 @dataclass(frozen=True)
-class Board:
+class Processor:
+    """What a network is compiled for: a core with its options, and the flags that make gcc do so.
+
+    That is all that objects need; a firmware needs a Board. float_abi: how floats are passed."""
+
+    name: str
+    core: str
+    architecture: str
+    fpu: str
+    float_abi: Literal["soft", "hard"]
+    dsp: bool
+    mve: bool
+    cflags: tuple[str, ...]
+
+    @property
+    def called(self) -> str:
+        """As a message calls it."""
+        return f"the core {self.name}"
+
+    @property
+    def is_host(self) -> bool:
+        """Whether this is the machine itself, compiled for with its own gcc."""
+        return self.core == HOST_CORE
+
+
+@dataclass(frozen=True)
+class Board(Processor):
     """A board, as its board.toml says. See docs/boards.md for the meaning of each key.
 
     usb: "vendor:product" in hex of what carries its serial port; runners: what flashing tools are
@@ -126,19 +152,11 @@ class Board:
     of files of boards/common/boot, or absolute paths, whose data the chip's boot code reads;
     caches: whether the start-up turns the core's caches on."""
 
-    name: str
     title: str
     document: Document = field(compare=False, repr=False)
-    core: str
-    architecture: str
-    fpu: str
-    float_abi: Literal["soft", "hard"]
-    dsp: bool
-    mve: bool
     has_mpu: bool
     has_psplim: bool
     clock_hz: int
-    cflags: tuple[str, ...]
     memories: tuple[Memory, ...]
     roles: Roles
     stack_bytes: int
@@ -155,6 +173,11 @@ class Board:
     untested: bool = False
 
     @property
+    def called(self) -> str:
+        """As a message calls it."""
+        return f"board {self.name}"
+
+    @property
     def path(self) -> Path:
         """The file that this was read from."""
         return self.document.path
@@ -164,11 +187,6 @@ class Board:
         """Of the vector table, in bytes: the power of two that holds it (Armv7-M ARM, B3.2.5),
         at least the 256 of a Cortex-M0+ (its TRM, 4.3)."""
         return max(256, 1 << (4 * (16 + self.serial.irq + 1) - 1).bit_length())
-
-    @property
-    def is_host(self) -> bool:
-        """Whether this is the machine itself, compiled for with its own gcc."""
-        return self.core == HOST_CORE
 
     def memory(self, name: str) -> Memory:
         """The memory called `name`. BoardError when the board has none of that name."""

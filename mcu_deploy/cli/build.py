@@ -11,20 +11,30 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import err, float_lines, layer_lines, out, print_json, table
-from mcu_deploy.cli.options import BoardOption, JsonOption, WideOption, with_creation, with_options
+from mcu_deploy.cli.options import (
+    JsonOption,
+    WideOption,
+    with_creation,
+    with_options,
+    with_processor,
+)
+from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options
 
 if TYPE_CHECKING:
     from mcu_deploy.backends.interface import CreationOptions
+    from mcu_deploy.boards import Processor
     from mcu_deploy.report.explain import CandidateRow, Explanation
     from mcu_deploy.report.model import CostReport, NetworkReport, Report
 
 
 @with_options()
 @with_creation
+@with_processor
 def build(
     models: Annotated[list[Path], typer.Argument(help="Model files (.onnx, .tflite, .pmx).")],
-    board: BoardOption,
+    *,
+    processor: Processor | None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="The build folder.", show_default="build/BOARD/NAME"),
@@ -32,7 +42,6 @@ def build(
     name: Annotated[
         list[str] | None, typer.Option("--name", help="The network's name, one for each model.")
     ] = None,
-    *,
     creation: CreationOptions,
     explain: Annotated[
         bool,
@@ -42,21 +51,27 @@ def build(
     as_json: JsonOption = False,
     options: Options,
 ) -> None:
-    """Compile models for a board: C source, a checked object, firmware, and a report."""
+    """Compile models for a board: C source, a checked object, firmware, and a report.
+
+    With --core instead: objects, headers and the runtime for a firmware of your own.
+    """
     from mcu_deploy.api import building
-    from mcu_deploy.boards import load_board
     from mcu_deploy.codegen.names import network_name
     from mcu_deploy.report import explain as explain_network
     from mcu_deploy.session import Session
 
+    if processor is None:
+        raise UsageError(
+            "Say for what to build: --board BOARD (`mcu-deploy boards` lists them), or --core CORE "
+            "for objects that go into a firmware of your own."
+        )
     names = name or []
     first = network_name(names[0] if names else None, models[0])
-    target = load_board(board)
-    folder = output if output is not None else str(Path("build", target.name, first))
-    with Session(options=creation) as session, err.status(f"building for {board} ..."):
+    folder = output if output is not None else str(Path("build", processor.name, first))
+    with Session(options=creation) as session, err.status(f"building for {processor.name} ..."):
         session.require_options()
         built = building.build(
-            models, target, folder, name=names or None, session=session, options=options
+            models, processor, folder, name=names or None, session=session, options=options
         )
     rows = [row for n in built.networks for row in explain_network(n.network)] if explain else []
     if as_json:
@@ -95,10 +110,13 @@ def _print(report: Report, folder: str) -> None:
     for n in report.networks:
         for line in float_lines(n.float_layers, len(n.layers), n.name):
             out.print(escape(line))
-    out.print(
-        f"firmware for {report.board}: {report.firmware_flash_bytes:,} bytes of flash, "
-        f"{report.firmware_ram_bytes:,} bytes of RAM"
-    )
+    if report.board is None:
+        out.print(escape(f"compiled with {' '.join(report.cflags)}, as your firmware must be"))
+    else:
+        out.print(
+            f"firmware for {report.board}: {report.firmware_flash_bytes:,} bytes of flash, "
+            f"{report.firmware_ram_bytes:,} bytes of RAM"
+        )
     for m in report.memories:
         use = f"{m.used:>11,} of {m.size:>11,}"
         if m.used:
@@ -125,7 +143,8 @@ def _pools(network: NetworkReport, hot_weights: int) -> list[str]:
 
 def _products(report: Report) -> list[str]:
     objects = [f"network_{n.name}.o" for n in report.networks]
-    return [*objects, "libmcu_crt.a", "firmware.elf", "bench.elf", "report.json"]
+    images = [] if report.board is None else ["firmware.elf", "bench.elf"]
+    return [*objects, "libmcu_crt.a", "include/", *images, "report.json"]
 
 
 def _explain(rows: Sequence[Explanation], wide: bool) -> None:

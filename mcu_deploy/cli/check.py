@@ -10,21 +10,21 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.cli.console import out, print_json
-from mcu_deploy.cli.options import JsonOption
+from mcu_deploy.cli.options import JsonOption, with_processor
 
 if TYPE_CHECKING:
+    from mcu_deploy.boards import Processor
     from mcu_deploy.hygiene import CheckReport, FileReport, Finding
 
 
+@with_processor
 def check(
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="Objects (.o), archives (.a), a firmware.elf."),
     ],
-    board: Annotated[
-        str | None,
-        typer.Option(help="The board whose core must run the code: a name or a board.toml."),
-    ] = None,
+    *,
+    processor: Processor | None,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Hold every object to the rules for a network's object."),
@@ -33,13 +33,13 @@ def check(
 ) -> None:
     """Check objects: hygiene of each, collisions and ABI clashes of all.
 
+    --board or --core says which core must be able to run the code.
+
     Exit code: 0 clean, 1 findings, 2 for a file that is no object or is damaged.
     """
-    from mcu_deploy.boards import load_board
     from mcu_deploy.hygiene import check_files
 
-    core = None if board is None else load_board(board)
-    report = check_files(files, core, strict=strict)
+    report = check_files(files, processor, strict=strict)
     if as_json:
         print_json(report.as_json())
     else:

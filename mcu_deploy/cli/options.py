@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any
 
@@ -68,6 +69,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machin
 # Options that may stand without a value: the values they take, the default first.
 OPTIONAL_VALUES = {"--layers": ("built", "all")}
 
+# The parameters of commands that are made of several options.
+_GATHERED = ("connection", "creation", "options", "processor")
+
 Command = Callable[..., None]
 
 
@@ -75,7 +79,8 @@ def _gathers(parameter: str, make: Callable[..., Any]) -> Callable[[Command], Co
     """Gives a command the parameters of `make`, which makes of them what it gets as one."""
 
     def decorate(command: Command) -> Command:
-        command.__annotations__.pop(parameter)  # it may be of a type that is imported when needed
+        for gathered in _GATHERED:  # they may be of types that are imported when needed
+            command.__annotations__.pop(gathered, None)
         signature = inspect.signature(command, eval_str=True)
         made = inspect.signature(make, eval_str=True).parameters
 
@@ -177,6 +182,51 @@ def _creation(
             raise UsageError(f"--backend-option says {key} twice; say it once.")
     return CreationOptions(not no_dynamic_backends, dynamic_backends, backend_options=options)
 
+
+def _processor(
+    board: Annotated[
+        str | None,
+        typer.Option("--board", "-b", help="A board's name, or the path of a board.toml."),
+    ] = None,
+    core: Annotated[
+        str | None,
+        typer.Option(
+            help="A core without a board: cortex-m4, cortex-m33+nodsp; as gcc's -mcpu has it."
+        ),
+    ] = None,
+    fpu: Annotated[
+        str | None,
+        typer.Option(help="The FPU of --core: fpv4-sp-d16, fpv5-d16, ..., none by default."),
+    ] = None,
+    cflags: Annotated[
+        str | None,
+        typer.Option(metavar="FLAGS", help="With --core: -m... and -f... for gcc, in one text."),
+    ] = None,
+) -> Any:
+    from mcu_deploy.boards import load_board, load_core
+    from mcu_deploy.errors import UsageError
+
+    if board is not None and core is not None:
+        raise UsageError("--board and --core contradict each other: a board has a core. Give one.")
+    if core is None and (fpu is not None or cflags is not None):
+        alone = "--fpu" if fpu is not None else "--cflags"
+        raise UsageError(f"{alone} says more of a --core, and there is none; give one.")
+    if core is None:
+        return None if board is None else load_board(board)
+    return load_core(core, fpu or "none", _words("--cflags", cflags or ""))
+
+
+def _words(option: str, text: str) -> list[str]:
+    from mcu_deploy.errors import UsageError
+
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"{option} {text} is no list of words: {error}.") from None
+
+
+# A command's `processor`: a board, or a core alone; None where neither is given.
+with_processor = _gathers("processor", _processor)
 
 # A command's `connection`: how a device is reached. Its `creation`: the session's options.
 with_connection = _gathers("connection", _connection)

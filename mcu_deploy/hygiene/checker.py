@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Processor
 from mcu_deploy.elf.archive import is_archive, read_archive
 from mcu_deploy.elf.reader import Unreadable, read_elf, read_file
 from mcu_deploy.hygiene.attributes import Attributes, MalformedAttributes, read_attributes
@@ -57,7 +57,7 @@ class _Job:
 
 
 def check_object(
-    path: Path, *, board: Board | None = None, expected_name: str | None = None
+    path: Path, *, board: Processor | None = None, expected_name: str | None = None
 ) -> tuple[Finding, ...]:
     """Checks one object against all rules for a network.
 
@@ -70,7 +70,7 @@ def check_object(
 
 
 def check_files(
-    paths: Sequence[Path], board: Board | None = None, *, strict: bool = False
+    paths: Sequence[Path], board: Processor | None = None, *, strict: bool = False
 ) -> CheckReport:
     """Checks objects, archives and linked images, each alone and all together.
 
@@ -83,7 +83,7 @@ def check_files(
 
 
 def _check(
-    paths: Sequence[Path], board: Board | None, *, strict: bool, expected_name: str | None
+    paths: Sequence[Path], board: Processor | None, *, strict: bool, expected_name: str | None
 ) -> CheckReport:
     rules = load_rules()
     files = [_load(path) for path in paths]
@@ -156,7 +156,7 @@ def _prepare(file: _File, unit: Unit, core: Core | None) -> _Job:
     return _Job(file, unit, attributes, core)
 
 
-def _check_machine(unit: Unit, board: Board | None, core: Core | None) -> list[Finding]:
+def _check_machine(unit: Unit, board: Processor | None, core: Core | None) -> list[Finding]:
     """Whether the object is for the board's kind of machine, or any that there are boards of."""
     own = _MACHINES.get(platform.machine().lower())
     if board is None:

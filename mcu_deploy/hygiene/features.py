@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa.table import Feature
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Processor
 
 FEATURE_NAMES = {
     Feature.MID: "the Armv7-M and Armv8-M Baseline instructions (UDIV, CBZ, MOVW ...)",
@@ -81,7 +81,7 @@ def features_title(architecture: str, features: Feature) -> str:
     return ", ".join(words)
 
 
-def core_of_board(board: Board) -> Core | None:
+def core_of_board(board: Processor) -> Core | None:
     """The core of a board; None for the host and for cores outside of the M profile."""
     # -march's name is that of the one Armv6-M there is: with the system extension.
     architecture = board.architecture.replace("armv6s-m", "armv6-m")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Board, Processor
 from mcu_deploy.errors import RequestError, UsageError, shorten
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.options import Options, PoolRequests
@@ -18,20 +18,25 @@ from mcu_deploy.plan.pools import Pool
 RESERVE = 12 * 1024
 
 
-def require_possible(board: Board, options: Options) -> None:
+def _divided(board: Processor) -> Board | None:
+    """The board with the parts of its memories, if it is one and has any."""
+    return board.divided() if isinstance(board, Board) and not board.is_host else None
+
+
+def require_possible(board: Processor, options: Options) -> None:
     """Raises UsageError for memories that the board does not have, and for what cannot go with
     several ones."""
-    asked = options.pools
-    for tensor, memory in asked.pinned.items():
-        _require_memory(board, tensor, memory)
+    asked, divided = options.pools, _divided(board)
     if not asked.spread and not asked.pinned:
         return
     option = "--pools auto" if asked.spread else "--pool"
-    if board.is_host:
+    if divided is None:
         raise RequestError(
-            f"{option} needs a board with memories, and {board.name} is the machine itself. Leave "
-            "it out, or choose a microcontroller board."
+            f"{option} needs a board with memories, and {board.called} has none. Leave it out, or "
+            "choose a microcontroller board."
         )
+    for tensor, memory in asked.pinned.items():
+        _require_memory(divided, tensor, memory)
     for other, value, usual in (
         ("--memory", options.memory, OFFLINE),
         ("--arena", options.arena, "separate"),
@@ -44,19 +49,19 @@ def require_possible(board: Board, options: Options) -> None:
 
 
 def _require_memory(board: Board, tensor: str, memory: str) -> None:
-    names = [m.name for m in board.divided().memories if m.kind == "ram"]
-    if memory not in names and not board.is_host:
+    names = [m.name for m in board.memories if m.kind == "ram"]
+    if memory not in names:
         raise RequestError(
             f"--pool {shorten(tensor)}={shorten(memory)}: the board {board.name} has no RAM of "
             f"this name; it has {', '.join(names)}."
         )
 
 
-def memories(board: Board, asked: PoolRequests, pinned: Mapping[EdgeId, str]) -> Memories:
+def memories(board: Processor, asked: PoolRequests, pinned: Mapping[EdgeId, str]) -> Memories:
     """What the planner is told. pinned: the edges of asked.pinned."""
-    if board.is_host:
+    divided = _divided(board)
+    if divided is None:
         return Memories(hot_bytes=asked.hot_weights)
-    divided = board.divided()
     data, stack = divided.roles.data, divided.roles.stack
     ram = [memory for memory in divided.memories if memory.kind == "ram"]
     pools = []
@@ -82,14 +87,15 @@ def linked_board(board: Board, plans: Sequence[Plan]) -> Board:
     return board.divided() if named else board
 
 
-def with_taken(asked: PoolRequests, board: Board, plans: Sequence[Plan]) -> PoolRequests:
+def with_taken(asked: PoolRequests, board: Processor, plans: Sequence[Plan]) -> PoolRequests:
     """What is asked of the next network of a firmware, behind those of these plans."""
-    if board.is_host or asked == PoolRequests():
+    divided = _divided(board)
+    if divided is None or asked == PoolRequests():
         return asked
     taken: dict[str, int] = {}
     for plan in plans:
         for pool in plan.pools:
-            memory = pool.memory or board.divided().roles.data
+            memory = pool.memory or divided.roles.data
             taken[memory] = taken.get(memory, 0) + pool.bytes
     return replace(asked, taken=dict(sorted(taken.items())))
 

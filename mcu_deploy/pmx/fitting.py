@@ -6,14 +6,14 @@ import dataclasses
 from pathlib import Path
 
 from mcu_deploy.backends.interface import Target
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Board, Processor
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import RequestError, one_line
 from mcu_deploy.options import Options, flagged
 
 
 def require_fit(
-    model: CompiledModel, path: Path, board: Board, target: Target, options: Options
+    model: CompiledModel, path: Path, board: Processor, target: Target, options: Options
 ) -> None:
     """Raises UsageError where a build asks for something else than the file holds.
 
@@ -23,14 +23,15 @@ def require_fit(
         raise RequestError(
             f"{path} was optimised for {_shown(model.target)}, and {board.name} has "
             f"{_shown(target)}: kernels and plan would be others. Run `mcu-deploy optimize MODEL "
-            f"--board {board.name} -o FILE.pmx` on the model that it was made of."
+            f"--board {_shown_board(board)} -o FILE.pmx` on the model that it was made of."
         )
-    memories = {memory.name for memory in board.divided().memories}
+    known = board.divided().memories if isinstance(board, Board) else ()
+    memories = {memory.name for memory in known}
     for pool in model.plan.pools:
         if pool.memory and pool.memory not in memories:
             raise RequestError(
                 f"{path} places tensors in the memory {pool.memory!r}, which {board.name} does not "
-                f"have. Run `mcu-deploy optimize MODEL --board {board.name} -o FILE.pmx`."
+                f"have. Run `mcu-deploy optimize MODEL --board {_shown_board(board)} -o FILE.pmx`."
             )
     # What is left of the memories is the link's business: the plan is made.
     options = dataclasses.replace(options, pools=dataclasses.replace(options.pools, taken={}))
@@ -47,6 +48,10 @@ def require_fit(
             f"{path} was not optimised with what {named} asks for now. Leave the option "
             "out, or give it to `mcu-deploy optimize`, from the model that the file was made of."
         )
+
+
+def _shown_board(board: Processor) -> str:
+    return board.name if isinstance(board, Board) else "BOARD"
 
 
 def _shown(target: Target) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from mcu_deploy.backends import measured
 from mcu_deploy.backends.cost import Known
 from mcu_deploy.backends.interface import CreationOptions
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Board, Processor
 from mcu_deploy.compiled import BuiltNetwork, CompiledModel, Network
 from mcu_deploy.formats.imported import AssumedShape
 from mcu_deploy.ir import EdgeId, Graph, NodeId
@@ -38,19 +38,20 @@ from mcu_deploy.version import VERSION
 
 
 def build_report(
-    board: Board,
+    board: Processor,
     networks: Sequence[BuiltNetwork],
-    firmware: FirmwareSizes,
-    stack: StackBound | None,
     options: Options,
     creation: CreationOptions,
+    firmware: FirmwareSizes | None = None,
+    stack: StackBound | None = None,
     board_file: str | None = None,
     second_stacks: SecondCoreStacks | None = None,
 ) -> Report:
     """The report of a build. Totals are sums over the networks.
 
-    creation: the session's options. board_file: the copy of a user's own board file in the build
-    folder, relative to it. second_stacks: where lanes run on a second core of the board.
+    creation: the session's options. firmware, stack: where it has a firmware. board_file: the copy
+    of a user's own board file in the build folder, relative to it. second_stacks: where lanes run
+    on a second core of the board.
     """
     import onnx
 
@@ -59,7 +60,10 @@ def build_report(
     second_stack = None if second_stacks is None else second_stacks.application.bytes
     return Report(
         model=", ".join(n.name for n in networks),
-        board=board.name,
+        board=board.name if isinstance(board, Board) else None,
+        core=board.core,
+        fpu=board.fpu,
+        cflags=board.cflags,
         board_file=board_file,
         flash_bytes=sum(m.flash_bytes for m in models),
         ram_bytes=sum(m.ram_bytes - m.arena_bytes for m in models) + arena,
@@ -68,8 +72,8 @@ def build_report(
         arena_lower_bound_bytes=sum(m.arena_lower_bound_bytes for m in models),
         arena_ratio=models[0].arena_ratio if len(models) == 1 else None,
         stack_bytes=max(m.stack_bytes for m in models),
-        firmware_flash_bytes=firmware.flash_bytes,
-        firmware_ram_bytes=firmware.ram_bytes,
+        firmware_flash_bytes=None if firmware is None else firmware.flash_bytes,
+        firmware_ram_bytes=None if firmware is None else firmware.ram_bytes,
         firmware_stack_bytes=None if stack is None else stack.bytes,
         firmware_second_stack_bytes=second_stack,
         macs=sum(m.macs for m in models),
@@ -78,7 +82,7 @@ def build_report(
         float_layers=tuple(layer for m in models for layer in m.float_layers),
         assumed_shapes=tuple(shape for m in models for shape in m.assumed_shapes),
         networks=models,
-        memories=firmware.memories,
+        memories=() if firmware is None else firmware.memories,
         options=options,
         session=creation,
         tools={
@@ -108,8 +112,9 @@ def _measured(network: Network) -> MeasuredReport | None:
     return MeasuredReport(costs.file.name, used)
 
 
-def _network(board: Board, built: BuiltNetwork) -> NetworkReport:
+def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
     network, plan, sizes = built.network, built.network.plan, built.sizes
+    data = board.roles.data if isinstance(board, Board) else ""
 
     def tensor(edge: EdgeId, name: str | None = None) -> TensorReport:
         return memory.tensor(network.graph, plan, edge, name=name)
@@ -147,7 +152,7 @@ def _network(board: Board, built: BuiltNetwork) -> NetworkReport:
         assumed_shapes=_assumed_shapes(network.name, network.assumed),
         inputs=tensors(network.inputs),
         outputs=tensors(network.outputs),
-        pools=tuple(PoolReport(p.name, p.bytes, p.memory or board.roles.data) for p in plan.pools),
+        pools=tuple(PoolReport(p.name, p.bytes, p.memory or data) for p in plan.pools),
         pools_taken=network.options.pools.taken,
         buffers=memory.buffers(plan),
         hot_weights_bytes=sum({item.place: item.bytes for item in plan.hot}.values()),

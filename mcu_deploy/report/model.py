@@ -240,12 +240,17 @@ class NetworkReport:
 class Report:
     """A build: totals, and its networks.
 
-    board_file: the build's copy of a user's own board file, relative to its folder. instructions:
-    None, as only `profile` counts them. firmware_stack_bytes: None for the host.
+    board: None, with all that is of a firmware, where objects were built without one. core, fpu,
+    cflags: what they were compiled for, and with which flags of the machine. board_file: the
+    build's copy of a user's own board file, relative to its folder. instructions: None, as only
+    `profile` counts them. firmware_stack_bytes: None for the host.
     """
 
     model: str
-    board: str
+    board: str | None
+    core: str
+    fpu: str
+    cflags: tuple[str, ...]
     board_file: str | None
     flash_bytes: int
     ram_bytes: int
@@ -254,8 +259,8 @@ class Report:
     arena_lower_bound_bytes: int
     arena_ratio: float | None
     stack_bytes: int
-    firmware_flash_bytes: int
-    firmware_ram_bytes: int
+    firmware_flash_bytes: int | None
+    firmware_ram_bytes: int | None
     firmware_stack_bytes: int | None
     firmware_second_stack_bytes: int | None
     macs: int

@@ -1,8 +1,9 @@
 """From C to bytes: compiler, archive, linker, and what can be read from the result.
 
 In the order of a build: compile_network, build_crt, build_platform, link_firmware("bench"),
-network_stack, second_lane_stack, measure_structs, measure_network, link_firmware("firmware"),
-firmware_stack, second_core_stacks, measure_firmware, check_fit.
+link_network, network_stack, second_lane_stack, measure_structs, measure_network,
+link_firmware("firmware"), firmware_stack, second_core_stacks, measure_firmware, check_fit. Objects
+alone have no platform and no firmware.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 from mcu_deploy.toolchain.compiler import Toolchain, build_crt, compile_network
 from mcu_deploy.toolchain.firmware import Firmware
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
-from mcu_deploy.toolchain.flags import gcc_command_line, network_flags
+from mcu_deploy.toolchain.flags import HEADERS, gcc_command_line, network_flags
 from mcu_deploy.toolchain.link import build_platform, link_firmware
 from mcu_deploy.toolchain.sizes import (
     FirmwareSizes,
     NetworkSizes,
+    Structs,
+    link_network,
     measure_firmware,
     measure_network,
     measure_structs,
@@ -29,12 +32,14 @@ from mcu_deploy.toolchain.stack.programs import (
 )
 
 __all__ = [
+    "HEADERS",
     "Firmware",
     "FirmwareSizes",
     "MemoryUse",
     "NetworkSizes",
     "SecondCoreStacks",
     "StackBound",
+    "Structs",
     "Toolchain",
     "build_crt",
     "build_platform",
@@ -43,6 +48,7 @@ __all__ = [
     "firmware_stack",
     "gcc_command_line",
     "link_firmware",
+    "link_network",
     "measure_firmware",
     "measure_network",
     "measure_structs",

@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy import resources
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Processor
 from mcu_deploy.errors import ToolError
 from mcu_deploy.files import cache
 from mcu_deploy.processes import programs
 from mcu_deploy.toolchain.firmware import (
-    Firmware,
     SourceSet,
     network_callgraph,
     network_object,
+    runtime_sources,
 )
-from mcu_deploy.toolchain.flags import network_flags
+from mcu_deploy.toolchain.flags import HEADERS, network_flags
 from mcu_deploy.version import VERSION
 
 _APT = "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
@@ -51,15 +51,15 @@ _ERRORS = ("error:", "undefined reference", "multiple definition", "cannot find 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """gcc and its companions for one board, as full paths; `version` is gcc's own line."""
+    """gcc and its companions for one board or core, as full paths; `version` is gcc's own line."""
 
-    board: Board
+    board: Processor
     gcc: str
     ar: str
     version: str
 
     @classmethod
-    def for_board(cls, board: Board) -> Toolchain:
+    def for_board(cls, board: Processor) -> Toolchain:
         """Finds the compiler: arm-none-eabi-gcc, or the machine's own gcc for the host.
 
         Raises ToolError, with the command that installs it, where one is missing."""
@@ -113,7 +113,7 @@ class Toolchain:
             graph.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".compile-", dir=target.parent) as scratch:
                 made = Path(scratch) / target.name
-                failing = f"{source} does not compile for board {self.board.name}"
+                failing = f"{source} does not compile for {self.board.called}"
                 command += ["-c", source, "-o", str(made)]
                 result = run_tool(command, cwd, failing, target.parent)
                 if result.returncode != 0:
@@ -176,11 +176,11 @@ class Toolchain:
         command.append(f"-Wl,-Map={_relative(output.with_suffix('.map'), cwd)}")
         command += [_relative(path, cwd) for path in inputs]
         command += [*libraries, "-o", _relative(output, cwd)]
-        failing = f"{output.name} does not link for board {self.board.name}"
+        failing = f"{output.name} does not link for {self.board.called}"
         return run_tool(command, cwd, failing, cwd)
 
 
-def compile_network(board: Board, directory: Path, name: str, debug: bool = False) -> Path:
+def compile_network(board: Processor, directory: Path, name: str, debug: bool = False) -> Path:
     """Compiles `directory`/network_<name>.c to network_<name>.o; its call graph goes to obj/.
 
     Raises ToolError with the compiler's first messages."""
@@ -189,18 +189,19 @@ def compile_network(board: Board, directory: Path, name: str, debug: bool = Fals
         network_object(directory, name).name,
         cwd=directory,
         flags=network_flags(board, name, debug),
+        include=(directory / HEADERS,),
         callgraph=network_callgraph(directory, name).resolve(),
     )
 
 
-def build_crt(firmware: Firmware, directory: Path) -> Path:
+def build_crt(board: Processor, directory: Path) -> Path:
     """Compiles the runtime into `directory`/libmcu_crt.a.
 
     The archive holds no dates and no owners. Raises ToolError where gcc or ar is missing or
     fails."""
-    toolchain = Toolchain.for_board(firmware.board)
+    toolchain = Toolchain.for_board(board)
     directory = directory.resolve()
-    objects = toolchain.compile_set(firmware.runtime, directory)
+    objects = toolchain.compile_set(runtime_sources(board), directory)
     archive = directory / "libmcu_crt.a"
     command = [toolchain.ar, "rcsD", str(archive), *map(str, objects)]
     result = run_tool(command, directory, output=directory)
@@ -284,18 +285,23 @@ def _relative(path: Path, directory: Path) -> str:
     return path.relative_to(directory).as_posix() if path.is_relative_to(directory) else str(path)
 
 
-def _find(tool: str, board: Board) -> str:
+def _find(tool: str, board: Processor) -> str:
     path = shutil.which(tool)
     if path is None:
         raise ToolError(
-            f"{tool} was not found, and board {board.name} is compiled with it; install it with: "
+            f"{tool} was not found, and {board.called} is compiled with it; install it with: "
             f"{_APT_HOST if board.is_host else _APT}"
         )
     return path
 
 
-def _compile_message(failing: str, messages: str, board: Board) -> str:
+def _compile_message(failing: str, messages: str, board: Processor) -> str:
     text = f"{failing}: {first_lines(messages)}"
+    if "unrecognized -mcpu" in messages:
+        return (
+            f"{text}; this gcc is older than the core. Name one that it knows and whose code runs "
+            "there (--cflags=-mcpu=cortex-m55, or cflags in the board.toml), or install a newer gcc"
+        )
     for header in ("string.h", "math.h", "stdint.h"):
         if f"fatal error: {header}: No such file" in messages:
             apt = _APT_HOST if board.is_host else _APT

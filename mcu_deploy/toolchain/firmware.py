@@ -10,6 +10,7 @@ from mcu_deploy import resources
 from mcu_deploy.backends import file_lists
 from mcu_deploy.boards import (
     Board,
+    Processor,
     common,
     platform_defines,
     render_linker_script,
@@ -70,7 +71,6 @@ class Firmware:
     def of(cls, board: Board, networks: Sequence[str] = ()) -> Firmware:
         """What a board's programs are made of, with these networks in them."""
         root, flags = resources.root(), runtime_flags(board)
-        runtime = sorted(f"crt/{source}" for source in file_lists.read(root / "crt").sources)
         main, bench = (
             tuple(f"crt/firmware/{name}" for name in sorted((*own, *_BOTH)))
             for own in (_SERVING, _COUNTED)
@@ -78,7 +78,7 @@ class Firmware:
         return cls(
             board,
             tuple(networks),
-            SourceSet("crt", root, tuple(runtime), flags),
+            runtime_sources(board),
             _platform(board, flags),
             SourceSet("firmware", root, main, flags),
             SourceSet("bench", root, bench, flags),
@@ -90,6 +90,13 @@ class Firmware:
         sets = (self.runtime, *self.platform, self.main)
         own = (path for each in sets for path in each.made(directory, ".ci"))
         return (*(network_callgraph(directory, name) for name in self.networks), *own)
+
+
+def runtime_sources(board: Processor) -> SourceSet:
+    """What libmcu_crt.a is made of."""
+    root = resources.root()
+    runtime = sorted(f"crt/{source}" for source in file_lists.read(root / "crt").sources)
+    return SourceSet("crt", root, tuple(runtime), runtime_flags(board))
 
 
 def _platform(board: Board, flags: tuple[str, ...]) -> tuple[SourceSet, ...]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Processor
+
+# The folder of a build with the headers of the runtime and the networks.
+HEADERS = "include"
 
 
-def network_flags(board: Board, name: str, debug: bool = False) -> tuple[str, ...]:
+def network_flags(board: Processor, name: str, debug: bool = False) -> tuple[str, ...]:
     """The flags that a network's object is compiled with.
 
     name: the network's, for gcc's internal names. -ffp-contract=off: no fused multiply-add that the
@@ -16,8 +19,8 @@ def network_flags(board: Board, name: str, debug: bool = False) -> tuple[str, ..
     return (*_common_flags(board), *own, *(("-g",) if debug else ()))
 
 
-def gcc_command_line(board: Board, name: str, include: str = "path/to/crt/include") -> str:
-    """The command that compiles network_<name>.c by hand, in its folder, to the same bytes.
+def gcc_command_line(board: Processor, name: str, include: str = HEADERS) -> str:
+    """The command that compiles network_<name>.c by hand, in the build folder, to the same bytes.
 
     The call graph and the maps of folder names are left out: they change nothing in the object."""
     gcc = "gcc" if board.is_host else "arm-none-eabi-gcc"
@@ -27,12 +30,12 @@ def gcc_command_line(board: Board, name: str, include: str = "path/to/crt/includ
     )
 
 
-def runtime_flags(board: Board) -> tuple[str, ...]:
+def runtime_flags(board: Processor) -> tuple[str, ...]:
     """The flags of the runtime and of the firmware, which are made small rather than fast."""
     return (*_common_flags(board), "-Os")
 
 
-def _common_flags(board: Board) -> list[str]:
+def _common_flags(board: Processor) -> list[str]:
     flags = [*board.cflags, "-std=c99", "-ffunction-sections", "-fdata-sections", "-fno-common"]
     if board.is_host:
         # Distributions switch these on in their own gcc; each would add calls to the objects.

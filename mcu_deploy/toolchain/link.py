@@ -12,6 +12,7 @@ from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import Toolchain, first_lines, writing
 from mcu_deploy.toolchain.firmware import Firmware, SourceSet, network_object
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
+from mcu_deploy.toolchain.flags import HEADERS
 from mcu_deploy.toolchain.sizes import object_sizes
 
 _MODELS = "firmware_models.c"
@@ -48,8 +49,9 @@ def link_firmware(
     toolchain = Toolchain.for_board(board)
     directory = directory.resolve()
     models = toolchain.compile_object(
-        _MODELS, f"obj/{program.name}/firmware_models.o", cwd=directory, flags=program.flags
-    )
+        _MODELS, f"obj/{program.name}/firmware_models.o", cwd=directory, flags=program.flags,
+        include=(directory / HEADERS,),
+    )  # fmt: skip
     if platform is None:
         platform = build_platform(firmware, directory)
     own = toolchain.compile_set(program, directory)

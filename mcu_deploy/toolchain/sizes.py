@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Board, Processor
 from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import Toolchain, first_lines, writing
@@ -128,23 +128,11 @@ def object_sizes(file: Path) -> SectionSizes:
     return SectionSizes(code, constants, data, bss)
 
 
-def measure_network(
-    board: Board,
-    directory: Path,
-    network: Path,
-    symbol: str,
-    *,
-    arena_bytes: int,
-    stack_bytes: int,
-    structs: Structs,
-    tensors: int,
-) -> NetworkSizes:
-    """Measures one network on an image of its own, obj/<network>.elf.
+def link_network(board: Processor, directory: Path, network: Path, symbol: str) -> Path:
+    """Links one network to an image of its own, obj/<network>.elf, which is to be measured.
 
-    directory: the build folder with libmcu_crt.a. network: its object. symbol: its descriptor.
-    arena_bytes: its workspace; stack_bytes: its stack bound, the sum of those of all cores that
-    take part. structs: of which a caller holds one instance and so many tensors. On the host the C
-    library is shared and not counted. Raises ToolError where the link fails."""
+    directory: the build folder with libmcu_crt.a. network: its object. symbol: its descriptor. On
+    the host the C library is left out. Raises ToolError where the link fails."""
     directory = directory.resolve()
     toolchain = Toolchain.for_board(board)
     elf = directory / "obj" / f"{network.stem}.elf"
@@ -165,8 +153,18 @@ def measure_network(
         raise ToolError(
             f"{network.name} does not link with the runtime: {first_lines(result.stderr)}"
         )
-    total = object_sizes(elf)
-    parts = _parts(elf.with_suffix(".map"), network.name, total)
+    return elf
+
+
+def measure_network(
+    image: Path, *, arena_bytes: int, stack_bytes: int, structs: Structs, tensors: int
+) -> NetworkSizes:
+    """Measures one network on the image that link_network gave.
+
+    arena_bytes: its workspace; stack_bytes: its stack bound, the sum of those of all cores that
+    take part. structs: of which a caller holds one instance and so many tensors."""
+    total = object_sizes(image)
+    parts = _parts(image.with_suffix(".map"), image.with_suffix(".o").name, total)
     held = tensors * structs.tensor
     ram = arena_bytes + total.ram + stack_bytes + structs.instance + held
     return NetworkSizes(
@@ -174,7 +172,7 @@ def measure_network(
     )  # fmt: skip
 
 
-def measure_structs(board: Board, directory: Path) -> Structs:
+def measure_structs(board: Processor, directory: Path) -> Structs:
     """Asks the board's compiler for the sizes; directory: the build folder.
 
     Raises ToolError where it fails."""

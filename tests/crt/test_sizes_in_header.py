@@ -80,7 +80,7 @@ def test_the_header_of_a_build_and_its_report_agree(tmp_path: Path) -> None:
     """The bound is known when the network is linked; its object is none the less that header's."""
     model = resources.examples() / "kws" / "model.onnx"
     report = build(model, "host", tmp_path, name="kws").report.networks[0]
-    header = (tmp_path / "network_kws.h").read_text()
+    header = (tmp_path / "include" / "network_kws.h").read_text()
     macros = dict(re.findall(r"^#define MCU_KWS_(\w+) +\(?(\S+?)U?\)?$", header, re.M))
     assert int(macros["STACK_BYTES"]) == report.stack_bytes
     first, last = report.layers[0].inputs[0], report.layers[-1].outputs[0]

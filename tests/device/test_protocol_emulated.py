@@ -47,7 +47,7 @@ QEMU_BOARDS = [
 def build(board: Board, folder: Path) -> Path:
     shutil.copy(NETWORKS, folder / "firmware_models.c")
     firmware = Firmware.of(board)
-    build_crt(firmware, folder)
+    build_crt(board, folder)
     return link_firmware(firmware, folder, firmware.main)
 
 

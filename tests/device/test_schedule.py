@@ -214,7 +214,7 @@ def test_the_second_stacks_bound_holds(workshop: Workshop, forks: Forks, tmp_pat
         folder.directory / "network_net.o",
         folder.directory / "libmcu_crt.a",
     )
-    flags = ("-fno-function-sections", f"-I{HERE}", f"-I{folder.directory}")
+    flags = ("-fno-function-sections", f"-I{HERE}", f"-I{folder.directory / 'include'}")
     elf = firmware.build(folder.board, sources, tmp_path, *flags)
     counts = count_instructions(folder.board, elf)
     assert len(counts.cores) == 2

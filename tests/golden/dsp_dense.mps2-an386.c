@@ -12,8 +12,7 @@
  *
  *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
  *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
- *       -frandom-seed=dsp_dense -I path/to/crt/include -c network_dsp_dense.c -o \
- *       network_dsp_dense.o
+ *       -frandom-seed=dsp_dense -I include -c network_dsp_dense.c -o network_dsp_dense.o
  *
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *

@@ -12,8 +12,7 @@
  *
  *   gcc -fno-pie -no-pie -std=c99 -ffunction-sections -fdata-sections -fno-common \
  *       -fno-stack-protector -U_FORTIFY_SOURCE -O2 -ffp-contract=off -fno-math-errno \
- *       -frandom-seed=float_layers -I path/to/crt/include -c network_float_layers.c -o \
- *       network_float_layers.o
+ *       -frandom-seed=float_layers -I include -c network_float_layers.c -o network_float_layers.o
  *
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *

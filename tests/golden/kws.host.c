@@ -12,7 +12,7 @@
  *
  *   gcc -fno-pie -no-pie -std=c99 -ffunction-sections -fdata-sections -fno-common \
  *       -fno-stack-protector -U_FORTIFY_SOURCE -O2 -ffp-contract=off -fno-math-errno \
- *       -frandom-seed=kws -I path/to/crt/include -c network_kws.c -o network_kws.o
+ *       -frandom-seed=kws -I include -c network_kws.c -o network_kws.o
  *
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *

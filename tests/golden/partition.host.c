@@ -12,8 +12,7 @@
  *
  *   gcc -fno-pie -no-pie -std=c99 -ffunction-sections -fdata-sections -fno-common \
  *       -fno-stack-protector -U_FORTIFY_SOURCE -O2 -ffp-contract=off -fno-math-errno \
- *       -frandom-seed=partition -I path/to/crt/include -c network_partition.c -o \
- *       network_partition.o
+ *       -frandom-seed=partition -I include -c network_partition.c -o network_partition.o
  *
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *

@@ -14,7 +14,7 @@
  *
  *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
  *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
- *       -frandom-seed=pools -I path/to/crt/include -c network_pools.c -o network_pools.o
+ *       -frandom-seed=pools -I include -c network_pools.c -o network_pools.o
  *
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *

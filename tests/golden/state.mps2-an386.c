@@ -12,7 +12,7 @@
  *
  *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
  *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
- *       -frandom-seed=state -I path/to/crt/include -c network_state.c -o network_state.o
+ *       -frandom-seed=state -I include -c network_state.c -o network_state.o
  *
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *

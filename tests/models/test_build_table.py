@@ -18,8 +18,8 @@ from mcu_deploy.report import read
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 
 _PRODUCTS = (
-    "network_n.c", "network_n.h", "network_n.weights.bin", "network_n.o", "libmcu_crt.a",
-    "firmware.elf", "bench.elf", "report.json",
+    "network_n.c", "include/network_n.h", "include/mcu/runtime.h", "network_n.weights.bin",
+    "network_n.o", "libmcu_crt.a", "firmware.elf", "bench.elf", "report.json",
 )  # fmt: skip
 _REPORT_KEYS = {
     "model", "board", "flash_bytes", "ram_bytes", "arena_bytes", "arena_lower_bound_bytes",

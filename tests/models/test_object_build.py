@@ -28,8 +28,9 @@ from mcu_deploy.output import MARKER
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 
 PRODUCTS = {
-    "network_{}.c", "network_{}.h", "network_{}.weights.bin", "network_{}.o", "libmcu_crt.a",
-    "firmware.elf", "bench.elf", "report.json", "firmware_models.c", "obj", MARKER,
+    "network_{}.c", "network_{}.weights.bin", "network_{}.o", "libmcu_crt.a", "include", "src",
+    "arena", "LICENSE", "firmware.elf", "bench.elf", "report.json", "firmware_models.c", "obj",
+    MARKER,
 }  # fmt: skip
 
 
@@ -229,7 +230,7 @@ def test_names_that_clash_are_refused_before_anything_is_written(
         build([model, model], "host", folder, name="kws")
     with pytest.raises(UsageError, match="no model"):
         build([], "host", folder)
-    with pytest.raises(UsageError, match="incbin or array"):
+    with pytest.raises(UsageError, match="one of auto, incbin, array"):
         build(model, "host", folder, name="n", options=Options(weights="hex"))
     for name in ("", "a b", "a-b", "a/b", "../a", "é", "a\n", "%s", "{{x}}", "a" * 49, '"', "*/"):
         with pytest.raises(UsageError, match="cannot be part of a C symbol"):

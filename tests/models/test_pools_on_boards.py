@@ -103,7 +103,9 @@ def test_a_pinned_tensor_is_where_it_was_put(
     _require_inside(built, "workspace_n", fast)
     _require_inside(built, f"{slow}_n", slow)
     _require_inside(built, "hot_n", fast)
-    assert f"#define MCU_N_{slow.upper()}_SIZE" in (tmp_path / "network_n.h").read_text()
+    assert (
+        f"#define MCU_N_{slow.upper()}_SIZE" in (tmp_path / "include" / "network_n.h").read_text()
+    )
     _require_right(built, models_dir / "mlperf_kws_int8" / "io.npz")
 
 

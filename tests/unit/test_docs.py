@@ -128,7 +128,8 @@ class Reader:
 
 def compile_all(found: list[Listing], folder: Path) -> None:
     """Checks all C of a page in one call each of gcc and g++, against the headers of its builds."""
-    made = [*folder.glob("build/*/network_*.h"), *folder.glob("build/*/*/network_*.h")]
+    levels = ("build/*/include", "build/*/*/include")
+    made = [path for level in levels for path in folder.glob(f"{level}/network_*.h")]
     headers = [f"-I{path.parent}" for path in sorted(made)]
     includes = [f"-I{resources.crt() / 'include'}", f"-I{STUBS}", *headers]
     for language, command in (("c", ["gcc", "-std=c99"]), ("cpp", ["g++", "-std=c++11"])):

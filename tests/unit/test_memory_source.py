@@ -103,6 +103,6 @@ def test_the_report_names_strategy_and_peak(memory: str, models_dir: Path, tmp_p
     assert network.memory == memory
     assert network.memory_moved_bytes == 0
     assert 0 < network.memory_peak_bytes <= network.arena_bytes
-    header = (tmp_path / "network_net.h").read_text()
+    header = (tmp_path / "include" / "network_net.h").read_text()
     counted = re.findall(r"MEMORY_PEAK (\d+)U", header)
     assert [int(peak) for peak in counted] == [network.memory_peak_bytes] * (memory == "mru")

@@ -16,6 +16,7 @@ from mcu_deploy.toolchain.firmware import Firmware
 from mcu_deploy.toolchain.link import link_firmware
 from mcu_deploy.toolchain.sizes import (
     NetworkSizes,
+    link_network,
     measure_firmware,
     measure_network,
     measure_structs,
@@ -30,11 +31,11 @@ ARENA, STACK = 128, 300
 def measure(name: str, folder: Path, weights: int = 1024) -> tuple[Path, NetworkSizes]:
     board = load_board(name)
     write_network(folder, weights=weights)
-    build_crt(Firmware.of(board), folder)
+    build_crt(board, folder)
     network = compile_network(board, folder, "toy")
     sizes = measure_network(
-        board, folder, network, "_mcu_network_toy", arena_bytes=ARENA, stack_bytes=STACK,
-        structs=measure_structs(board, folder), tensors=3,
+        link_network(board, folder, network, "_mcu_network_toy"), arena_bytes=ARENA,
+        stack_bytes=STACK, structs=measure_structs(board, folder), tensors=3,
     )  # fmt: skip
     return network, sizes
 
@@ -123,13 +124,4 @@ def test_what_is_no_elf_is_a_sentence(tmp_path: Path) -> None:
 def test_a_network_that_does_not_link_is_a_sentence(tmp_path: Path) -> None:
     network, _ = measure("mps2-an386", tmp_path)
     with pytest.raises(ToolError, match=r"network_toy\.o does not link with the runtime"):
-        measure_network(
-            load_board("mps2-an386"),
-            tmp_path,
-            network,
-            "_mcu_network_none",
-            arena_bytes=0,
-            stack_bytes=0,
-            structs=measure_structs(load_board("mps2-an386"), tmp_path),
-            tensors=2,
-        )
+        link_network(load_board("mps2-an386"), tmp_path, network, "_mcu_network_none")

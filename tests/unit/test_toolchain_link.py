@@ -18,7 +18,7 @@ from mcu_deploy.toolchain.compiler import build_crt, compile_network
 from mcu_deploy.toolchain.firmware import Firmware
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.link import build_platform, link_firmware, refuse_heap
-from mcu_deploy.toolchain.sizes import measure_firmware, measure_network, measure_structs
+from mcu_deploy.toolchain.sizes import link_network, measure_firmware
 from mcu_deploy.toolchain.stack.programs import (
     exception_frame_bytes,
     firmware_stack,
@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 def build(board: Board, folder: Path, **options: int) -> Path:
     """A build folder with the toy network's object and libmcu_crt.a; returns the object."""
     write_network(folder, **options)
-    build_crt(Firmware.of(board), folder)
+    build_crt(board, folder)
     return compile_network(board, folder, "toy")
 
 
@@ -53,7 +53,7 @@ def test_both_images_link_fit_and_have_a_stack_bound(tmp_path: Path, name: str) 
     assert "mcu_bench_begin" in symbols(bench) - symbols(firmware)
     assert "mcu_protocol_receive" in symbols(firmware) - symbols(bench)
 
-    run = network_stack(made, tmp_path, "toy")
+    run = network_stack(board, tmp_path, "toy", bench)
     assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run"]
     assert run.bytes == sum(size for _, size in run.path) < 500
     whole = firmware_stack(made, tmp_path)
@@ -79,7 +79,7 @@ def test_the_hosts_images_link(tmp_path: Path) -> None:
     made = Firmware.of(board, ["toy"])
     for program in (made.main, made.bench):
         assert link_firmware(made, tmp_path, program).is_file()
-    run = network_stack(made, tmp_path, "toy")
+    run = network_stack(board, tmp_path, "toy", tmp_path / "bench.elf")
     assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run"]
     assert "expf" in run.unknown
     with pytest.raises(ToolError, match="needs no bound"):
@@ -94,10 +94,7 @@ def test_an_image_is_the_same_from_another_folder(tmp_path: Path) -> None:
         made = Firmware.of(board, ["toy"])
         images.append(link_firmware(made, folder, made.main).read_bytes())
         images.append((folder / "obj" / "firmware.map").read_bytes())
-        measure_network(
-            board, folder, toy, "_mcu_network_toy",
-            arena_bytes=0, stack_bytes=0, structs=measure_structs(board, folder), tensors=2,
-        )  # fmt: skip
+        link_network(board, folder, toy, "_mcu_network_toy")
     assert images[0] == images[2]
     assert images[1] == images[3]
 

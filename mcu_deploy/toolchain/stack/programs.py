@@ -1,8 +1,9 @@
 """The stack bounds of the two programs that a build links: what their function pointers may hold.
 
-A network's own bound is that of `mcu_instance_run` without a hook, in bench.elf. The firmware's is
-that of `mcu_firmware_main`, which runs the networks with a hook, and with what the hardware pushes
-when an interrupt comes at the deepest point.
+A network's own bound is that of `mcu_instance_run` without a hook, in bench.elf, or without a board
+in the image that link_network gave. The firmware's is that of `mcu_firmware_main`, which runs
+networks with a hook, and with what the hardware pushes when an interrupt comes at the deepest
+point.
 
 Where the board has a second core and a network has lanes for it, that core's two stacks have bounds
 of their own. The networks run without a hook there.
@@ -15,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy.boards import Board
+from mcu_deploy.boards import Board, Processor
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.firmware import Firmware, network_callgraph
+from mcu_deploy.toolchain.firmware import Firmware, network_callgraph, runtime_sources
 from mcu_deploy.toolchain.fit import StackUse
 from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError
 from mcu_deploy.toolchain.stack.host import host_stack_bound
@@ -56,16 +57,17 @@ def exception_frame_bytes(board: Board) -> int:
     return 40 if board.fpu == "none" else 112
 
 
-def network_stack(firmware: Firmware, directory: Path, name: str) -> StackBound:
+def network_stack(board: Processor, directory: Path, name: str, linked: Path) -> StackBound:
     """The stack of one run of a network, `mcu_instance_run` included, without a hook.
 
-    directory: the build folder with bench.elf and obj/. Raises StackError where there is no bound.
-    On the host only the C files are known: the C library counts as 0 and is named in `unknown`."""
+    directory: the build folder. linked: an image that holds the network. Raises StackError where
+    there is no bound. On the host only the C files are known: the C library counts as 0 and is
+    named in `unknown`."""
     network = network_callgraph(directory, name)
-    runtime = firmware.runtime.made(directory, ".ci")
-    if firmware.board.is_host:
+    runtime = runtime_sources(board).made(directory, ".ci")
+    if board.is_host:
         return host_stack_bound(_RUN, network=network, callgraphs=runtime)
-    image = read_image(directory / "bench.elf")
+    image = read_image(linked)
     run = _run_function(image, name)
     functions = _network_functions(image, name)
     indirect: dict[str, Sequence[str]] = dict.fromkeys(functions, ())
