@@ -11,6 +11,7 @@ from __future__ import annotations
 from mcu_deploy.boards.image import (
     common,
     platform_defines,
+    protocol_defines,
     render_linker_script,
     startup_sources,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "load_board",
     "load_core",
     "platform_defines",
+    "protocol_defines",
     "render_linker_script",
     "startup_sources",
 ]

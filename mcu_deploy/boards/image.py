@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 
 from mcu_deploy import resources
-from mcu_deploy.boards.model import Board, Step
+from mcu_deploy.boards.model import SERIAL_BUFFER_BYTES, Board, Step
 from mcu_deploy.errors import BoardError
 
 
@@ -73,7 +73,16 @@ def platform_defines(board: Board) -> tuple[str, ...]:
         for name, steps in (("BOARD", board.setup), ("SERIAL", serial.setup)):
             if steps:
                 defines[f"MCU_{name}_SETUP"] = ",".join(map(_step, steps))
-    return tuple(f"-D{key}={value}" for key, value in defines.items())
+    return (*(f"-D{key}={value}" for key, value in defines.items()), *protocol_defines(board))
+
+
+def protocol_defines(board: Board) -> tuple[str, ...]:
+    """The -D flags for the sources that know how much RAM the serial protocol may have."""
+    size = board.serial.buffer_bytes
+    if size == SERIAL_BUFFER_BYTES:
+        return ()
+    largest = min(size // 4, 1024)  # MCU_PROTOCOL_MTU, of which there are two buffers besides
+    return (f"-DMCU_SERIAL_RING_BYTES={size}u", f"-DMCU_PROTOCOL_MTU={largest}u")
 
 
 def _step(step: Step) -> str:

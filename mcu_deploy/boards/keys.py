@@ -27,7 +27,7 @@ _STEP = {
 }  # fmt: skip
 _SERIAL = {
     "driver": None, "base": None, "irq": None, "clock_hz": None, "baud?": None,
-    "setup?": [_STEP],
+    "buffer?": None, "setup?": [_STEP],
     "pins?": [{"port": None, "pin": None, "function": None}],
 }  # fmt: skip
 _MICROCONTROLLER = {

@@ -279,7 +279,10 @@ def _serial(table: Table, clock_hz: int | None) -> Serial:
         clock_hz=clock_hz or table.integer("clock_hz", 1, _MAX_CLOCK),
         baud=table.integer("baud", 300, 20_000_000, 115_200),
         setup=(*read_steps(table.tables("setup")), *pin_steps(table.tables("pins"))),
+        buffer_bytes=table.size("buffer", "4K"),
     )
+    if serial.buffer_bytes < 1024 or serial.buffer_bytes & (serial.buffer_bytes - 1):
+        table.fail(f"buffer = {serial.buffer_bytes} must be a power of two from 1024 on")
     if serial.clock_hz < 16 * serial.baud:
         table.fail(
             f"baud = {serial.baud} is too fast for clock_hz = {serial.clock_hz}; these ports "

@@ -15,6 +15,7 @@ from mcu_deploy.boards.document import Document
 from mcu_deploy.errors import BoardError
 
 HOST_CORE = "host"
+SERIAL_BUFFER_BYTES = 4096  # MCU_SERIAL_RING_BYTES of boards/common/platform_cortexm.c
 
 MemoryKind = Literal["flash", "ram"]
 Role = Literal["vectors", "code", "weights", "data", "stack"]
@@ -76,8 +77,8 @@ class Serial:
     driver: the name of a file boards/common/serial/<driver>.c, or the absolute path of one of the
     user's; irq: the external interrupt number (0 is the first one behind the 16 system exceptions);
     clock_hz: the clock that feeds the baud rate generator; setup: what the driver needs done
-    before, clock gates and pins. On the host the driver is "host" and the numbers are 0, but for
-    baud, which sizes time-outs."""
+    before, clock gates and pins; buffer_bytes: of reception, a power of two. On the host the driver
+    is "host" and the numbers are 0, but for baud, which sizes time-outs."""
 
     driver: str
     base: int
@@ -85,6 +86,7 @@ class Serial:
     clock_hz: int
     baud: int
     setup: tuple[Step, ...] = ()
+    buffer_bytes: int = SERIAL_BUFFER_BYTES
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from mcu_deploy.boards import (
     Processor,
     common,
     platform_defines,
+    protocol_defines,
     render_linker_script,
     startup_sources,
 )
@@ -80,7 +81,7 @@ class Firmware:
             tuple(networks),
             runtime_sources(board),
             _platform(board, flags),
-            SourceSet("firmware", root, main, flags),
+            SourceSet("firmware", root, main, (*flags, *protocol_defines(board))),
             SourceSet("bench", root, bench, flags),
             "" if board.is_host else render_linker_script(board),
         )

@@ -17,6 +17,7 @@ from mcu_deploy.boards import (
     list_boards,
     load_board,
     platform_defines,
+    protocol_defines,
     render_linker_script,
     startup_sources,
 )
@@ -200,6 +201,14 @@ def test_compiler_flags_follow_from_the_core(
     assert " ".join(load_board(path).cflags) == flags
 
 
+def test_a_small_buffer_makes_small_messages(tmp_path: Path) -> None:
+    assert protocol_defines(load_board(_own(tmp_path))) == ()
+    board = load_board(_own(tmp_path, ("irq = 37", 'irq = 37\nbuffer = "2K"')))
+    flags = ("-DMCU_SERIAL_RING_BYTES=2048u", "-DMCU_PROTOCOL_MTU=512u")
+    assert protocol_defines(board) == flags
+    assert set(flags) < set(platform_defines(board))
+
+
 def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
     flags = 'cflags = ["-march=armv8.1-m.main+mve.fp+fp.dp", "-mthumb", "-mfloat-abi=hard"]\n'
     path = _own(
@@ -244,6 +253,7 @@ def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
         ('driver = "stm32_usart_v1"', 'driver = "stm32_usart"', "did you mean 'stm32_usart_v"),
         ("irq = 37", "irq = 480", "it must be 0 to 479"),
         ("irq = 37", "irq = 37\nbaud = 1_000_000", "too fast"),
+        ("irq = 37", "irq = 37\nbuffer = 1000", "a power of two from 1024 on"),
         ("mpu = true", "mpu = 1", "mpu must be true or false"),
         ('name = "mine"', 'name = "My Board"', "a-z, 0-9"),
         ('name = "mine"', "name = 'a\"; rm'", "a-z, 0-9"),

@@ -1,4 +1,4 @@
-/* Driver for the second USART of STM32 (F0, F3, F7, G0, G4, H7, L0, L4): ISR, ICR, RDR, TDR.
+/* Driver for the second USART of STM32 (F0, F3, F7, G0, G4, H7, L0, L4, L5, U5): ISR, RDR, TDR.
  * Registers: USART_TypeDef and USART_ISR_*, USART_CR1_* in ST's CMSIS device header stm32f746xx.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "board.h"
@@ -12,6 +12,10 @@
 #define USART_ICR (MCU_SERIAL_BASE + 0x20u)
 #define USART_RDR (MCU_SERIAL_BASE + 0x24u)
 #define USART_TDR (MCU_SERIAL_BASE + 0x28u)
+
+#ifndef USART_BRR_PER_CLOCK /* stm32_lpuart.c has another */
+#define USART_BRR_PER_CLOCK 1u
+#endif
 
 #define CR1_UE     (1u << 0)
 #define CR1_RE     (1u << 2)
@@ -28,7 +32,8 @@ void mcu_serial_init(void) {
     MCU_REG32(USART_CR2) = 0;
     MCU_REG32(USART_CR3) = 0;
     /* Oversampling by 16: BRR is clock / baud. */
-    MCU_REG32(USART_BRR) = (MCU_SERIAL_CLOCK_HZ + MCU_BOARD_BAUD / 2) / MCU_BOARD_BAUD;
+    const uint64_t clocks = (uint64_t)MCU_SERIAL_CLOCK_HZ * USART_BRR_PER_CLOCK;
+    MCU_REG32(USART_BRR) = (uint32_t)((clocks + MCU_BOARD_BAUD / 2) / MCU_BOARD_BAUD);
     MCU_REG32(USART_CR1) = CR1_UE | CR1_RE | CR1_TE | CR1_RXNEIE;
 }
 

@@ -1,0 +1,57 @@
+"""The larger of two models that fits, bit-exact, in each emulator that has a board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from models.mlperf import first_samples
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.running import Connection
+from mcu_deploy.api.validating import validate
+from mcu_deploy.boards import list_boards
+from mcu_deploy.errors import FitError
+
+MODELS = ("mlperf_kws_int8", "tflm_hello_world_int8")
+_NEEDS = {"qemu": pytest.mark.needs_qemu, "renode": pytest.mark.needs_renode}
+# That with the least RAM first: the sample. The MPS2 boards have tests of all models.
+PLACES = sorted(
+    (b.memory_for("data").size, b.name, emulator)
+    for b in list_boards()
+    if not b.is_host and not b.name.startswith("mps")
+    for emulator, target in (("qemu", b.qemu), ("renode", b.renode))
+    if target is not None
+)
+
+
+def _builds(model: Path, board: str, folder: Path) -> bool:
+    try:
+        build(model, board, folder, name="n")
+    except FitError:
+        return False
+    return True
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.parametrize(
+    ("board", "emulator"),
+    [
+        pytest.param(
+            *place[1:], marks=[_NEEDS[place[2]], *([] if i == 0 else [pytest.mark.matrix])]
+        )
+        for i, place in enumerate(PLACES)
+    ],
+)
+def test_the_larger_model_that_fits_is_bit_exact(
+    board: str, emulator: str, models_dir: Path, tmp_path: Path
+) -> None:
+    fits = (m for m in MODELS if _builds(models_dir / m / "model.onnx", board, tmp_path / m))
+    model = next(fits)
+    samples = first_samples(models_dir / model / "io.npz", 2, tmp_path)
+    result = validate(
+        open_folder(tmp_path / model), samples, connection=Connection(emulator=emulator)
+    )
+    assert result.problems == ()
+    assert [each.equal for each in result.oracle] == [1.0] * len(result.oracle)
