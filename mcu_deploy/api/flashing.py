@@ -70,8 +70,7 @@ def _lines(
 ) -> tuple[tuple[str, ...], ...]:
     board = folder.board
     vectors = board.memory_for("vectors").origin
-    here = board.path.parent.absolute()
-    job = Job(folder.firmware, vectors, chosen.settings, here, scratch, probe)
+    job = Job(folder.firmware, vectors, chosen.settings, scratch, probe)
     return chosen.runner.commands(job, chosen.program)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy import formats
-from mcu_deploy.api import building, profiling
+from mcu_deploy.api import building, flashing, profiling
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.running import Connection
 from mcu_deploy.backends import measured as measured_costs
@@ -26,6 +26,7 @@ from mcu_deploy.errors import DeviceError, FitError, RequestError, UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.plan import Step
+from mcu_deploy.runners.choosing import choose
 from mcu_deploy.session import Session
 
 # A build with measured costs may put together what was not measured so: then that is measured too,
@@ -86,7 +87,8 @@ def tune(
 
     Networks are built in which each candidate occurs, and profiled: in QEMU, some at a time, which
     gives modelled cycles of counted instructions; or with `connection` on the board at a port, one
-    after the other, whose own counter says the cycles. load: puts a firmware.elf on that board.
+    after the other, whose own counter says the cycles. load: puts a firmware.elf on that board, as
+    `flash` by default.
 
     The file is written after each network, and what is in it is not measured again, but for
     `again`; nor do counted costs count as measured ones. progress: is told how many networks are
@@ -103,6 +105,9 @@ def tune(
     target = board if isinstance(board, Board) else load_board(board)
     chosen = connection or Connection()
     _require_cycles(target, chosen, load)
+    if chosen.port is not None and load is None:
+        choose(target.name, target.runners)  # before any work
+        load = _flash
     if formats.is_compiled(path):
         raise RequestError(
             f"{path} is compiled already, and has its costs inside. Tune the model that it was "
@@ -265,11 +270,15 @@ def _layers(network: Network) -> dict[str, list[Step]]:
     return found
 
 
+def _flash(firmware: Path) -> None:
+    flashing.flash(firmware.parent)
+
+
 def _require_cycles(board: Board, connection: Connection, load: Load | None) -> None:
     """Raises before any work is done where nothing would say cycles."""
-    if (connection.port is None) != (load is None):
+    if connection.port is None and load is not None:
         raise UsageError(
-            "A real board needs both, a port and what loads each firmware: --port and --load."
+            "--load is for a real board: say with --port where it is, or leave it out."
         )
     if connection.port is not None:
         return
@@ -293,6 +302,6 @@ def _require_cycles(board: Board, connection: Connection, load: Load | None) -> 
         + (
             f"They count for all boards of a core: tune for --board {others[0]} in QEMU instead."
             if others
-            else "Measure them on a board, with --port and --load."
+            else "Measure them on a board, with --port."
         )
     )

@@ -24,6 +24,7 @@ _FILE_KEYS = {
     ("second_core", "driver"): ".c",
     ("boot",): ".c",
     ("emulators", "renode", "platform"): ".repl",
+    ("runners", "openocd", "config"): ".cfg",
 }
 
 

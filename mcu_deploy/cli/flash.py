@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from mcu_deploy.cli.console import err, out, print_json
 from mcu_deploy.cli.options import JsonOption, OptionalBoard, ProbeOption, RunnerOption
+from mcu_deploy.files.given import is_folder
 
 if TYPE_CHECKING:
     from mcu_deploy.api.flashing import Flashing
@@ -34,7 +35,12 @@ def flash(
 
     from mcu_deploy.api import flashing
     from mcu_deploy.api.folder import folder_for
+    from mcu_deploy.errors import UsageError
 
+    if dry_run and not is_folder(source):
+        raise UsageError(
+            "--dry-run prints paths of a build folder: build the model first, and give the folder."
+        )
     with folder_for(source, board) as folder:
         if dry_run:  # what it prints shall work when it is pasted: its files stay
             scratch = Path(tempfile.mkdtemp(prefix="mcu-deploy-flash-"))

@@ -36,7 +36,8 @@ def tune(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="With --port: what puts a firmware on the board, {} being its firmware.elf.",
+            help="With --port: what puts a firmware on the board, {} being its firmware.elf; as "
+            "`flash` does by default.",
         ),
     ] = None,
     again: Annotated[

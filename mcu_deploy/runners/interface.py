@@ -62,12 +62,11 @@ class Key:
 @dataclass(frozen=True)
 class Job:
     """What is to be flashed: the image, the address of its vector table, what the board's table
-    says, which probe is meant, the folder of the board's file, and one for files of the runner."""
+    says, a folder for files of the runner, and which probe is meant."""
 
     elf: Path
     vectors: int
     settings: Mapping[str, str]
-    board_folder: Path
     folder: Path
     probe: str | None = None
 

@@ -8,7 +8,7 @@ probe; src/jtag/drivers/{stlink_usb,jlink,cmsis_dap}.c, src/flash/nor/*.c of tha
 
 from __future__ import annotations
 
-import shlex
+from pathlib import Path
 
 from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
 
@@ -22,8 +22,8 @@ class OpenOcd(Runner):
     install = "`apt-get install openocd`"
     keys = {
         "config": Key(
-            "configuration files, separated by spaces: OpenOCD's own (board/..., interface/... "
-            "target/...), or beside the board's file",
+            "OpenOCD's own configuration files, separated by spaces (board/..., or interface/... "
+            "target/...), or one beside the board's file",
             required=True,
         ),
         "commands": Key("Tcl commands behind these, before the chip is connected to"),
@@ -67,10 +67,8 @@ class OpenOcd(Runner):
 
     def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
         line = [program]
-        files = shlex.split(job.settings["config"])
-        if any((job.board_folder / file).is_file() for file in files):
-            line += ["-s", str(job.board_folder)]
-        for file in files:
+        config = job.settings["config"]
+        for file in [config] if Path(config).is_absolute() else config.split():
             line += ["-f", file]
         if job.probe:
             line += ["-c", f"adapter serial {job.probe}"]

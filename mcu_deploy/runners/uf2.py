@@ -92,7 +92,8 @@ def _drive(board_id: str | None) -> str:
 def _drives() -> dict[str, str]:
     """Where boot loaders are mounted, with their Board-IDs."""
     found: dict[str, str] = {}
-    for line in _MOUNTS.read_text().splitlines():
+    mounts = _MOUNTS.read_text() if _MOUNTS.is_file() else ""  # Linux alone has it
+    for line in mounts.splitlines():
         # The kernel writes a space in a name as \040.
         place = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), line.split(" ")[1])
         try:

@@ -47,14 +47,14 @@ def _elf(path: Path) -> Path:
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    return Job(_elf(tmp_path / "firmware.elf"), 0x0800_0000, {}, tmp_path, tmp_path)
+    return Job(_elf(tmp_path / "firmware.elf"), 0x0800_0000, {}, tmp_path)
 
 
 def _lines(
     job: Job, name: str, settings: Mapping[str, str], probe: str | None = None
 ) -> list[list[str]]:
     """The command lines, with @ for the folder that everything is in."""
-    given = Job(job.elf, job.vectors, settings, job.board_folder, job.folder, probe)
+    given = Job(job.elf, job.vectors, settings, job.folder, probe)
     made = runners()[name].commands(given, runners()[name].programs[0])
     return [[word.replace(str(job.folder), "@") for word in line] for line in made]
 
@@ -64,13 +64,26 @@ def test_openocd(job: Job) -> None:
         ["openocd", "-f", "board/st_nucleo_f4.cfg",
          "-c", "program {@/firmware.elf} verify reset exit"]
     ]  # fmt: skip
-    (job.board_folder / "mine.cfg").write_text("")
-    told = {"config": "interface/cmsis-dap.cfg mine.cfg", "commands": "adapter speed 5000"}
+    told = {"config": "interface/cmsis-dap.cfg target/rp2040.cfg", "commands": "adapter speed 5000"}
     assert _lines(job, "openocd", told, "0669FF") == [
-        ["openocd", "-s", "@", "-f", "interface/cmsis-dap.cfg", "-f", "mine.cfg",
+        ["openocd", "-f", "interface/cmsis-dap.cfg", "-f", "target/rp2040.cfg",
          "-c", "adapter serial 0669FF", "-c", "adapter speed 5000",
          "-c", "program {@/firmware.elf} verify reset exit"]
     ]  # fmt: skip
+
+
+def test_a_configuration_beside_the_board_file_goes_into_the_build(
+    job: Job, tmp_path: Path
+) -> None:
+    board = tmp_path / "board.toml"
+    own = '[runners.openocd]\nconfig = "my own.cfg"\n'
+    board.write_text(f'inherits = "stm32f746"\nname = "mine"\n{own}')
+    (tmp_path / "my own.cfg").write_text("# mine\n")
+    loaded = load_board(board)
+    (line,) = _lines(job, "openocd", loaded.runners["openocd"])
+    assert line[1:3] == ["-f", "@/my own.cfg"]
+    assert loaded.document.copies()["my own.cfg"] == b"# mine\n"
+    assert [*loaded.runners] == [*load_board("stm32f746").runners]
 
 
 def test_pyocd(job: Job) -> None:
@@ -269,7 +282,7 @@ def test_the_real_tool_without_a_probe(
 ) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed: {runners()[name].install}")
-    given = Job(job.elf, job.vectors, settings, job.board_folder, job.folder)
+    given = Job(job.elf, job.vectors, settings, job.folder)
     chosen = choose("b", {name: settings}, name)
     with pytest.raises(ToolError, match=r"found no debug probe|may not open the debug probe"):
         running.run(chosen, chosen.runner.commands(given, chosen.program))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ from arm_dsp_cases import Case, model
 from command_line import call
 from onnx import TensorProto, helper
 
-from mcu_deploy.api import building, profiling, tuning
+from mcu_deploy.api import building, flashing, profiling, tuning
 from mcu_deploy.api.running import Connection
 from mcu_deploy.api.tuning import Tuned, tune
 from mcu_deploy.backends import measured
@@ -154,8 +155,18 @@ def test_each_firmware_is_loaded_onto_the_board(
     monkeypatch.setattr(tuning, "open_folder", lambda _: folder)
     monkeypatch.setattr(profiling, "on_board", on_board)
 
+    def flashed(directory: Path) -> None:
+        assert directory == folder.firmware.parent
+        loaded.append(folder.firmware)
+
+    monkeypatch.setattr(flashing, "flash", flashed)
+    board = replace(load_board(BOARD), runners={"gdb": {"server": "x"}})
+    monkeypatch.setattr(tuning, "choose", lambda *asked: chosen.append(asked))
+    chosen: list[tuple[object, ...]] = []
+
     def measure() -> Tuned:
-        return tune(path, BOARD, options=SPEED, connection=Connection(port="p"), load=loaded.append)
+        load = loaded.append if unit == "ticks" else None  # None: as `flash` does
+        return tune(path, board, options=SPEED, connection=Connection(port="p"), load=load)
 
     if unit == "ticks":
         with pytest.raises(DeviceError, match="the counter of b says ticks"):
@@ -163,6 +174,7 @@ def test_each_firmware_is_loaded_onto_the_board(
         return
     found = measure()
     assert loaded == [folder.firmware] * len(asked)
+    assert chosen == [(BOARD, board.runners)]
     assert found.measured and {c["known"] for c in _costs(path).values()} == {"measured"}
 
 
@@ -173,7 +185,7 @@ def test_each_firmware_is_loaded_onto_the_board(
         ("mps3-an547", Connection(), "there are no timings of the cortex-m55"),
         ("stm32f746", Connection(), "by address.* tune for --board mps2-an500 in QEMU instead"),
         (BOARD, Connection(emulator="renode"), "[Rr]enode"),
-        (BOARD, Connection(port="/dev/ttyACM0"), "--port and --load"),
+        (BOARD, Connection(port="/dev/ttyACM0"), "names no tool to flash it with"),
     ],
 )
 def test_boards_without_cycles_are_refused_before_any_work(
