@@ -6,6 +6,7 @@ import dataclasses
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -104,8 +105,8 @@ def test_docs_list_the_boards_with_their_cores_and_memories() -> None:
             continue
         suffix = board.core.removeprefix("cortex-m").replace("plus", "+")
         assert re.search(rf"Cortex-M{re.escape(suffix)}(?!\d)", core), board.name
-        # 256 bytes of the RP2040's are its second boot stage.
-        assert _bytes(flash) - board.memory_for("weights").size in (0, 256), board.name
+        # Boot data takes 256 bytes of the RP2040's, and 8 KiB of the i.MX RT1064's.
+        assert _bytes(flash) - board.memory_for("weights").size in (0, 256, 8192), board.name
         assert _bytes(ram) == board.memory_for("data").size, board.name
         named = ", ".join(name for name, target in places if target) or "nothing: untested"
         assert runs == named, board.name
@@ -375,6 +376,17 @@ class _Peripheral:
     interrupt: int | None = None
 
 
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that follow one another, in one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
 @pytest.mark.needs_renode
 @pytest.mark.parametrize("name", [b.name for b in list_boards() if b.renode is not None])
 def test_renodes_platforms_have_the_boards_memories_and_port(name: str) -> None:
@@ -384,7 +396,7 @@ def test_renodes_platforms_have_the_boards_memories_and_port(name: str) -> None:
     adapted = resources.root() / "renode" / f"{name}.repl"
     platform = _renode_root() / board.renode.platform
     found = _renode_peripherals(adapted if adapted.is_file() else platform)
-    spans = [(at, at + each.size) for each in found.values() for at in each.addresses]
+    spans = _joined((at, at + each.size) for each in found.values() for at in each.addresses)
     for memory in board.memories:
         assert any(start <= memory.origin and memory.end <= end for start, end in spans), memory
     port = found[board.renode.uart]

@@ -63,3 +63,21 @@ def test_rp2350s_image_definition_is_one_block_in_the_first_4_kib(tmp_path: Path
     assert image_type == 0x1021  # RP2350, Arm, secure, executable
     last, items, _, next_block, end = struct.unpack_from("<BHBII", flash, start + 8)
     assert (last, items, next_block, end) == (0xFF, words, 0, 0xAB123579)
+
+
+def test_imxrt1064s_headers_lie_where_its_boot_rom_looks(tmp_path: Path) -> None:
+    flash = _flash("mimxrt1064_evk", tmp_path, 0x2008)
+    board = load_board("mimxrt1064_evk")
+    start, end = board.memory("config").origin, board.memory("flash").end
+    words = struct.unpack_from("<128I", flash)
+    assert flash[:4] == b"FCFB" and words[1] == 0x5601_0400
+    assert words[0x50 // 4] == end - start
+    # Fast read, quad: EBh and 24 bits of address on four pads; 6 dummy cycles, then data.
+    assert words[0x80 // 4 : 0x80 // 4 + 4] == (0x0A18_04EB, 0x2604_3206, 0, 0)
+    assert words[0x1D0 // 4] == 65536
+    header, entry, _, dcd, data, own, csf, _ = struct.unpack_from("<8I", flash, 0x1000)
+    assert (header, dcd, csf) == (0x4120_00D1, 0, 0)
+    assert (entry, own, data) == (start + 0x2000, start + 0x1000, start + 0x1020)
+    assert struct.unpack_from("<3I", flash, 0x1020) == (start, end - start, 0)
+    stack, reset = struct.unpack_from("<2I", flash, 0x2000)
+    assert board.memory("dtcm").origin < stack <= board.memory("dtcm").end and reset & 1
