@@ -15,7 +15,8 @@ from onnx import helper, numpy_helper
 @dataclass(frozen=True)
 class Case:
     """A 1x1 convolution, after a depthwise 3x3 one where `stride` is not 0, which is alone where
-    there are no filters; is_behind: the depthwise one comes second. zeros: the zero points
+    there are no filters; is_behind: the depthwise one comes second; between: a function
+    of an element in front of that. zeros: the zero points
     of input, what is between, output; scale: of the output, against a middling one; is_extreme:
     weights of -127 and 127 only."""
 
@@ -30,6 +31,7 @@ class Case:
     is_extreme: bool = False
     dtype: str = "int8"
     is_behind: bool = False
+    between: str = ""
 
     @property
     def name(self) -> str:
@@ -76,6 +78,7 @@ STRIPS = (
     Case(8, 4, 9, 9, 2, is_behind=True, scale=0.1),
     Case(12, 8, 7, 3, 1, pads=(0, 1, 1, 0), is_behind=True, is_extreme=True),
     Case(4, 4, 26, 15, 1, is_behind=True, dtype="uint8", zeros=(1, 250, 3)),
+    Case(8, 12, 10, 9, 1, is_behind=True, zeros=(3, 20, 9), between="LeakyRelu"),
 )
 REFUSED = {
     Case(4, 4, 4, 4, 2, pads=(3, 3, 3, 3)): "its padding is as wide as its kernel",
@@ -115,6 +118,17 @@ class _Model:
         self.nodes.append(helper.make_node("QLinearConv", operands, [y], y, **attributes))
         return y, y_scale, zero
 
+    def apply(self, op: str, x: tuple[str, float, int]) -> tuple[str, float, int]:
+        """Adds a function of a tensor's elements, whose output has the same scale."""
+        how = f"{x[0]}_scale", f"{x[0]}_zero"
+        ends = [x[0], *(f"{x[0]}_{word}" for word in ("real", "applied", "function"))]
+        for step, before, after in zip(
+            ("DequantizeLinear", op, "QuantizeLinear"), ends, ends[1:], strict=False
+        ):
+            operands = [before] if step == op else [before, *how]
+            self.nodes.append(helper.make_node(step, operands, [after], after))
+        return ends[-1], *x[1:]
+
 
 def model(cases: Sequence[Case], path: Path) -> Path:
     """A model of QLinearConv: of each type one input and one output, which the cases share."""
@@ -145,6 +159,7 @@ def model(cases: Sequence[Case], path: Path) -> Path:
                     x = made.convolve(
                         case, random, x, y, (case.filters, case.channels, 1, 1), zero, wider
                     )
+                    x = made.apply(case.between, x) if case.between else x
                     continue
                 depth = case.filters if case.is_behind else case.channels
                 x = made.convolve(

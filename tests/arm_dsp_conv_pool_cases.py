@@ -13,7 +13,8 @@ from quantized_layers import LayersModel, Quantized
 @dataclass(frozen=True)
 class Pooled:
     """shape: channels, rows, columns of the input. kernel, strides, pads: of the convolution;
-    window, steps: of the pool. zeros: of the input, the convolution's output and the pool's."""
+    window, steps: of the pool. zeros: of the input, the convolution's output and the pool's.
+    between: a function of an element in front of the pool."""
 
     shape: tuple[int, int, int]
     filters: int
@@ -26,6 +27,7 @@ class Pooled:
     zeros: tuple[int, int, int] = (-128, -128, -128)
     dtype: str = "int8"
     pool_pads: tuple[int, int, int, int] = (0, 0, 0, 0)
+    between: str = ""
 
     def add(self, model: LayersModel, random: np.random.Generator) -> None:
         scale, shape = 0.0403936, (self.filters, self.shape[0], *self.kernel)
@@ -38,6 +40,10 @@ class Pooled:
         b = model.dequantized(kept, scales * scale, np.zeros(shape[0]), "int32", axis=0)
         y = model.node("Conv", [x, w, b], strides=self.strides, pads=self.pads)
         y = model.quantized(y, Quantized(scale, self.zeros[1], self.dtype))
+        if self.between:
+            y = model.node(self.between, [y])
+            y = model.quantized(y, Quantized(0.0271, self.zeros[1], self.dtype))
+            scale = 0.0271
         y = model.node(
             self.op, [y], kernel_shape=self.window, strides=self.steps, pads=self.pool_pads
         )
@@ -61,6 +67,8 @@ TAKEN = (
            zeros=(0, 130, 130)),
     Pooled((8, 12, 13), 8, "AveragePool", (3, 3), (3, 3), pads=(0, 1, 2, 1), dtype="uint8",
            zeros=(255, 17, 0)),
+    Pooled((4, 18, 12), 8, "MaxPool", (3, 3), (2, 2), zeros=(5, -20, 0), between="LeakyRelu"),
+    Pooled((8, 16, 15), 8, "AveragePool", dtype="uint8", zeros=(3, 99, 7), between="HardSwish"),
 )  # fmt: skip
 # Which are two layers: windows with gaps between them, padding, a pool of the whole image.
 OTHERS = (

@@ -17,7 +17,7 @@ class Block:
     """shape: channels, rows, columns of the input. middle: the first one's filters; filters: the
     second one's, 0 in a residual block. zeros: of the input, of both convolutions' outputs and of
     the sum; scale: of all but the sum. swapped: the input is the sum's second operand. dilation:
-    of the second convolution."""
+    of the second convolution; between: a function of an element in front of that."""
 
     shape: tuple[int, int, int]
     middle: int
@@ -31,6 +31,7 @@ class Block:
     swapped: bool = False
     dilation: int = 1
     scale: float = 0.0403936
+    between: str = ""
 
     def _convolve(
         self, model: LayersModel, random: np.random.Generator, x: str, index: int
@@ -57,6 +58,8 @@ class Block:
             y, how = self._convolve(model, random, y, index)
             if index == 0 or not self.filters:
                 y = model.quantized(y, how)
+            if index == 0 and self.between:
+                y = model.quantized(model.node(self.between, [y]), how)
         if not self.filters:
             y = model.node(self.op, [y, x] if self.swapped else [x, y])
             how = Quantized(0.0501713, self.zeros[3], self.dtype)
@@ -83,6 +86,7 @@ TAKEN = (
           zeros=(9, 8, 7, 0)),
     Block((8, 16, 12), 8, 9, pads=((1, 1, 1, 1), _NONE), dtype="uint8", zeros=(200, 17, 255, 0)),
     Block((8, 12, 16), 8, 4, pads=((0, 1, 2, 1), (2, 1, 0, 1))),
+    Block((8, 12, 16), 8, zeros=(3, 20, 9, 11), between="LeakyRelu"),
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from mcu_deploy.backends.ArmDsp import pool_code, pooling
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.frames import numbers
-from mcu_deploy.backends.ArmDsp.kernels import convolution, pools
+from mcu_deploy.backends.ArmDsp.kernels import convolution, pools, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     Strips,
     body_of,
@@ -52,8 +52,12 @@ class Pooled:
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A convolution with the pool that alone reads it."""
-    before, last = kernel_of_rows(read(node), node), reader(view, node)
-    if before is None or last is None or label(last.domain, last.op) not in pools.OPERATORS:
+    before = kernel_of_rows(read(node), node)
+    if before is None:
+        return ""
+    between = tables.middle(view, node)
+    last = reader(view, between.layer)
+    if last is None or label(last.domain, last.op) not in pools.OPERATORS:
         return ""
     pool = pooling.read(last)
     if isinstance(pool, str) or pool.window.padded:
@@ -68,25 +72,28 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     constants = (
         Constant("weights", np.concatenate([numbers(before), before.product.pack()])),
         Constant("more_weights", pools.pack(pool, rounding)),
+        *between.constants,
     )
-    body = body_of(strips, None, stems)
+    body = body_of(strips, between, None, stems)
     price = Price(
         Costs(
             before.layer.pixels * before.product.filters * before.layer.weights[0].size,
-            cycles=round(strips.cycles_before + strips.count * pooled.cycles),
+            cycles=round(strips.cycles_before + strips.count * pooled.cycles) + between.cycles,
             flash=sum(constant.value.nbytes for constant in constants),
         ),
-        {stems[0]: convolved.bytes, stems[1]: pooled.bytes, body: _CODE_BYTES},
+        {stems[0]: convolved.bytes, stems[1]: pooled.bytes, **between.code, body: _CODE_BYTES},
         strips.scratch_bytes,
         (InPlace(0, 0, strips.distance),),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         helpers = (
-            function_of(before.layer, convolved, stems[0]), function_of(pool, pooled, stems[1])
+            function_of(before.layer, convolved, stems[0]), function_of(pool, pooled, stems[1]),
+            *between.helpers,
         )  # fmt: skip
         return (workload(layers[0], "conv_pool_strips_dsp", body, constants, price, helpers),)
 
-    part = view.part([node.node.id, last.node.id])
-    title = "conv{}x{} + {} in strips".format(*before.layer.window.kernel, pool.title)
+    part = view.part([*between.nodes, last.node.id])
+    names = "conv{}x{}".format(*before.layer.window.kernel), pool.title
+    title = f"{between.titled(*names)} in strips"
     return [Proposal(part, price, make, fused(part, "ConvolutionPool"), CHANNELS_LAST, title)]

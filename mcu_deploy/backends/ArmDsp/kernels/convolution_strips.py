@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mcu_deploy.backends.ArmDsp import pairs
-from mcu_deploy.backends.ArmDsp.chains import followed, fused, reader
+from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.frames import Kernel, numbers
 from mcu_deploy.backends.ArmDsp.gather import SharedGather
-from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwise
+from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwise, tables
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
@@ -34,7 +34,6 @@ from mcu_deploy.backends.interface import (
     Proposal,
     SubgraphView,
     Workload,
-    layer_of,
 )
 from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.ir import TensorType
@@ -213,22 +212,19 @@ def _cycles(kernel: Kernel, strips: Sequence[tuple[int, int]]) -> float:
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A convolution with the one that alone reads it, and with their sum with its input."""
     before = kernel_of_rows(read(node), node)
-    found = followed(view, node) if before is not None else None
-    if before is None or found is None:
+    if before is None:
         return ""
-    part = found[1]
-    *_, last = part.nodes
-    second = layer_of(view, last, node.target)
-    behind = kernel_of_rows(found[0], second)
-    if behind is None:
+    between = tables.middle(view, node)
+    second = reader(view, between.layer)
+    behind = None if second is None else kernel_of_rows(read(second), second)
+    if second is None or behind is None:
         return ""
     sum_ = _sum(view, node, second)
     strips = Strips.of(before, behind, sum_ is not None)
     if strips is None or strips.scratch_bytes >= behind.layer.x.bytes:
         return ""
-    if sum_ is not None:
-        part = view.part([*part.node_ids, sum_.layer.node.id])
-    return [_proposal(part, strips, sum_)]
+    nodes = [*between.nodes, second.node.id, *([sum_.layer.node.id] if sum_ else [])]
+    return [_proposal(view.part(nodes), strips, between, sum_)]
 
 
 def kernel_of_rows(layer: Convolution | str, node: Layer) -> Kernel | None:
@@ -265,7 +261,9 @@ def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
     return Sum(layer, scaling, walk, code, edges[0] == x.edge)
 
 
-def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
+def _proposal(
+    part: SubgraphView, strips: Strips, between: tables.Middle, sum_: Sum | None
+) -> Proposal:
     assert isinstance(strips.behind, Kernel)
     kernels = (strips.before, strips.behind)
     assembled = [convolution.assemble(kernel) for kernel in kernels]
@@ -273,20 +271,21 @@ def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
     streams = [np.concatenate([numbers(k), k.product.pack()]) for k in kernels]
     constants = [Constant("weights", streams[0]), Constant("more_weights", streams[1])]
     code = {stem: one.bytes for stem, one in zip(stems, assembled, strict=True)}
-    title = " + ".join("conv{}x{}".format(*kernel.layer.window.kernel) for kernel in kernels)
+    constants += between.constants
+    title = between.titled(*("conv{}x{}".format(*k.layer.window.kernel) for k in kernels))
     if sum_ is not None:
         constants.append(_constants(strips, sum_))
         code[f"{sum_.stem} {sum_.code.digest}"] = sum_.code.bytes
         title += f" + {sum_.layer.op.lower()}"
     stem = "_".join(("conv_conv", *([sum_.layer.op.lower()] if sum_ else []), "strips_dsp"))
-    body = body_of(strips, sum_, stems)
+    body = body_of(strips, between, sum_, stems)
     price = Price(
         Costs(
             sum(k.layer.pixels * k.product.filters * k.layer.weights[0].size for k in kernels),
-            cycles=round(strips.cycles + (sum_.code.cycles if sum_ else 0)),
+            cycles=round(strips.cycles + (sum_.code.cycles if sum_ else 0)) + between.cycles,
             flash=sum(constant.value.nbytes for constant in constants),
         ),
-        {**code, body: _CODE_BYTES},
+        {**code, **between.code, body: _CODE_BYTES},
         strips.scratch_bytes,
         (InPlace(0, 0, strips.distance),),
     )
@@ -296,7 +295,7 @@ def _proposal(part: SubgraphView, strips: Strips, sum_: Sum | None) -> Proposal:
         helpers = [function_of(kernel.layer, text, stem) for kernel, text, stem in of]
         if sum_ is not None:
             helpers.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
-        once = tuple(dict.fromkeys(helpers))
+        once = tuple(dict.fromkeys([*helpers, *between.helpers]))
         return (workload(layers[0], stem, body, tuple(constants), price, once),)
 
     replacement = fused(part, "ConvolutionStrips")
@@ -326,11 +325,12 @@ def _constants(strips: Strips, sum_: Sum) -> Constant:
     return Constant("constants", np.concatenate(sets))
 
 
-def body_of(strips: Strips, sum_: Sum | None, stems: Sequence[str]) -> str:
+def body_of(strips: Strips, between: tables.Middle, sum_: Sum | None, stems: Sequence[str]) -> str:
     before, behind = strips.before.layer, strips.behind.layer
     row, moved, step = strips.row_bytes, strips.rows * strips.stride, before.window.strides[0]
     return depthwise.KIT.render(
         "convolution_strips.c.j2",
+        between_call=between.call("next", f"{row} * (until - made)"),
         strips=strips, row=row, written=strips.written, before=stems[0], behind=stems[1],
         sum=sum_, into=before.x.dtype.c_type, middle=behind.x.dtype.c_type,
         convolved=behind.y.dtype.c_type,

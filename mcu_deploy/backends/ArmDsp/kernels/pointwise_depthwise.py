@@ -13,7 +13,7 @@ from textwrap import indent
 from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
-from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
+from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.lines import BareLines
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
@@ -30,7 +30,6 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import placed
 
 OPERATORS = ("Conv", "tflite::Conv")
-_TITLE = "conv1x1 + depthwise3x3"
 _MOST_ROWS = 8
 _STRIP_BYTES = 8192
 _STRIP_CYCLES = 200  # of the C around the assembler
@@ -103,10 +102,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     before = read(node)
     if isinstance(before, str) or not before.is_pixelwise or pointwise.refusal(before):
         return ""
-    found = followed(view, node)
+    between = tables.middle(view, node)
+    found = followed(view, between.layer)
     if found is None or not found[0].is_depthwise or depthwise.refusal(found[0]):
         return ""
-    behind, part = found
+    behind, part = found[0], view.part([*between.nodes, *found[1].node_ids])
     strips = Strips.of(before, behind)
     kernel = strips.kernel
     if before.window.input[1] % 3 or strips.rows * strips.stride < kernel.lines.lead:
@@ -115,13 +115,14 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     code = pointwise.assemble(before, is_counted=False)
     number = behind.window.output[0] // strips.rows
     stem = f"conv1x1_{channels}x{filters}_depthwise3x3_dsp"
+    constant_bytes = kernel.constant_bytes + pointwise.product(before).constant_bytes
     price = Price(
         Costs(
             before.pixels * channels * filters + 9 * behind.pixels * filters,
-            cycles=round(code.cycles) + number * (kernel.cycles + _STRIP_CYCLES),
-            flash=kernel.constant_bytes + pointwise.product(before).constant_bytes,
+            cycles=round(code.cycles) + number * (kernel.cycles + _STRIP_CYCLES) + between.cycles,
+            flash=constant_bytes + between.constant_bytes,
         ),
-        {**kernel.code, f"{stem} {code.digest}": code.bytes + 200},
+        {**kernel.code, **between.code, f"{stem} {code.digest}": code.bytes + 200},
         strips.scratch_bytes,
         (InPlace(0, 0, strips.distance),),
     )
@@ -136,12 +137,16 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
             tiles=before.window.input[1] // 3, count_at=pointwise.count_at(channels),
             read=before.window.input[1] * channels, lead=kernel.lines.lead,
             written=strips.rows * window.output[1] * filters, step=strips.rows * strips.stride,
+            between_call=between.call("next", f"{strips.row_bytes} * taken"),
             depthwise=indent(kernel.text("strip", "target", "work"), " " * 8),
         )  # fmt: skip
         own = {"pointwise": (code, ("pixels", "middle", "words", "tile"))}
         body = placed(body, {**kernel.statements, **own})
-        constants = (*kernel.constants(), Constant("weights", pointwise.product(before).pack()))
-        return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
+        weights = Constant("weights", pointwise.product(before).pack())
+        constants = (*kernel.constants(), weights, *between.constants)
+        helpers = (depthwise.IN_FLOAT, *between.helpers)
+        return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "PointwiseDepthwise")
-    return [Proposal(part, price, make, replacement, CHANNELS_LAST, _TITLE)]
+    title = between.titled("conv1x1", "depthwise3x3")
+    return [Proposal(part, price, make, replacement, CHANNELS_LAST, title)]

@@ -8,27 +8,31 @@ take longer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.chains import reader
 from mcu_deploy.backends.ArmDsp.layers import BYTES
 from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
+    CFunction,
     Constant,
     Costs,
     InPlace,
     Layer,
     LayoutRule,
+    Parameter,
     Price,
     Proposal,
     SubgraphView,
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.ir import NodeId
 from mcu_deploy.operators import find, label, registry
 from mcu_deploy.operators.base import evaluate
 
@@ -49,9 +53,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if which is None:
         return ""
     table = Constant("table", table_of(node, which), 1)
-    elements = node.output.type.elements
+    elements, stem = node.output.type.elements, "table_dsp"
     code = assemble(elements)
-    stem = "table_dsp"
     price = Price(
         Costs(cycles=round(code.cycles), flash=256),
         {f"{stem} {code.digest}": code.bytes},
@@ -64,6 +67,57 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
     part = view.part([node.node.id])
     return [Proposal(part, price, make, layouts=(LayoutRule.SAME,), title="table")]
+
+
+@dataclass(frozen=True)
+class Middle:
+    """What is between two layers of a chain: nothing, or a function of a byte, in place. layer: the
+    last before the second one; cycles: of all elements; code: as `Price` has it."""
+
+    layer: Layer
+    nodes: tuple[NodeId, ...]
+    cycles: int = 0
+    code: Mapping[str, int] = field(default_factory=dict)
+    constants: tuple[Constant, ...] = ()
+    helpers: tuple[CFunction, ...] = ()
+
+    @property
+    def constant_bytes(self) -> int:
+        return sum(constant.value.nbytes for constant in self.constants)
+
+    def titled(self, first: str, *others: str) -> str:
+        """The chain, for people."""
+        return " + ".join((first, *(["table"] if self.code else []), *others))
+
+    def call(self, place: str, elements: str) -> str:
+        """C that computes elements; empty where nothing is."""
+        made = [
+            f"${of.stem}({place}, {place}, table, (uint32_t)({elements}));" for of in self.helpers
+        ]
+        return "".join(made)
+
+
+def middle(view: SubgraphView, first: Layer) -> Middle:
+    """Behind the first layer of a chain."""
+    layer, dtype = reader(view, first), first.output.type.dtype
+    nothing = Middle(first, (first.node.id,))
+    if layer is None or label(layer.domain, layer.op) not in OPERATORS or refusal(layer):
+        return nothing
+    which = computed(layer)
+    if which is None or layer.output.type.dtype is not dtype:
+        return nothing
+    code, ctype = assemble(layer.output.type.elements), dtype.c_type
+    stem = f"table_{dtype.value}_dsp"
+    parameters = (
+        Parameter(f"const {ctype} *", "x"), Parameter(f"{ctype} *", "y"),
+        Parameter("const uint8_t *", "table"), Parameter("uint32_t", "elements"),
+    )  # fmt: skip
+    body = "{\n" + statement(code, *(p.name for p in parameters)) + "}"
+    return Middle(
+        layer, (first.node.id, layer.node.id), round(code.cycles),
+        {f"{stem} {code.digest}": code.bytes}, (Constant("table", table_of(layer, which), 1),),
+        (CFunction(stem, parameters, body),),
+    )  # fmt: skip
 
 
 def computed(layer: Layer) -> int | None:
