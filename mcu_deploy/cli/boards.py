@@ -89,4 +89,6 @@ def _as_json(board: Board) -> dict[str, Any]:
         ],
         "stack_bytes": board.stack_bytes,
         "emulators": [name for name, _ in _emulators(board)],
+        "usb": list(board.usb),
+        "runners": {name: dict(told) for name, told in board.runners.items()},
     }

@@ -32,6 +32,8 @@ def test_json_has_sizes_in_bytes() -> None:
         "size_bytes": 128 << 10,
     }
     assert by_name["mps2-an500"]["emulators"] == ["qemu"]
+    assert by_name["stm32f746"]["runners"]["jlink"] == {"device": "STM32F746NG"}
+    assert "0483:374b" in by_name["stm32f746"]["usb"]
     assert by_name["stm32f746"]["pools"] == [
         {"name": "dtcm", "size_bytes": 64 << 10, "speed": 2},
         {"name": "sram12", "size_bytes": 256 << 10, "speed": 1},
