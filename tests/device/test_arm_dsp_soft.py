@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import arm_dsp_cases
+import arm_dsp_conv_pool_cases
 import arm_dsp_convolutions
 import arm_dsp_dense_cases
 import arm_dsp_depthwise_cases
@@ -42,6 +43,7 @@ FAMILIES: dict[str, tuple[Callable[..., Path], Sequence[Any]]] = {
     "1x1": (arm_dsp_cases.model, (*arm_dsp_cases.TAKEN, *arm_dsp_cases.STRIPS)),
     "dense": (arm_dsp_dense_cases.model, arm_dsp_dense_cases.TAKEN),
     "pools": (arm_dsp_pool_cases.model, arm_dsp_pool_cases.TAKEN),
+    "conv and pool": (arm_dsp_conv_pool_cases.model, arm_dsp_conv_pool_cases.TAKEN),
     "sums": (arm_dsp_sum_cases.model, (*arm_dsp_sum_cases.TAKEN, *arm_dsp_sum_cases.BROADCAST)),
     "matmul": (arm_dsp_matmul_cases.model, arm_dsp_matmul_cases.TAKEN),
     "tables": (arm_dsp_table_cases.model, arm_dsp_table_cases.TAKEN),
