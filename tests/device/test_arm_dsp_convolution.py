@@ -13,6 +13,7 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.ArmDsp import frames
+from mcu_deploy.backends.ArmDsp.bordered import Bordered
 from mcu_deploy.options import Options
 
 pytestmark = [
@@ -21,10 +22,22 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(
-    ("board", "every"), first([("mps2-an386", 3), ("mps2-an386", 1), ("mps2-an500", 1)])
-)
-def test_every_shape_gives_the_bits_of_the_oracle(board: str, every: int, tmp_path: Path) -> None:
-    """In the sample of every third shape."""
+    ("board", "every", "copies"),
+    first(
+        [
+            ("mps2-an386", 3, False), ("mps2-an386", 5, True), ("mps2-an386", 1, False),
+            ("mps2-an386", 1, True), ("mps2-an500", 1, False), ("mps2-an500", 1, True),
+        ],
+        2,
+    ),
+)  # fmt: skip
+def test_every_shape_gives_the_bits_of_the_oracle(
+    board: str, every: int, copies: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In the sample of some shapes. copies: whether small images may be copied with their padding,
+    which is cheaper than what else the borders of most of these take."""
+    if not copies:
+        monkeypatch.setattr(Bordered, "refusal", staticmethod(lambda layer: "here there is none"))
     options = Options(backends=("ArmDsp", "CpuRef"))
     taken = [*[*TAKEN, *SHARED, *LINES, *GROUPS][::every], SPEECH, BLOCK]
     path = model([*taken, *REFUSED], tmp_path / "shapes.onnx")
@@ -36,7 +49,7 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, every: int, tmp_pa
     if board == "mps2-an386":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         by_size = {layer.macs: counts[layer.name] for layer in mine}
-        assert 230_000 < by_size[64 * 40 * 125] <= 293_000
+        assert 230_000 < by_size[64 * 40 * 125] <= (277_000 if copies else 291_500)
         assert 1_700_000 < by_size[16 * 144 * 1024] <= 1_930_000
 
 

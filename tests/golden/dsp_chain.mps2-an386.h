@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 c6c41eda1563b7e9b01030a023529a919d100edbfa4b614f956a80783304918f
- *   constants     412 bytes, as a file: SHA-256
- *                 a81b1e12f9d919157733e8dbdc28829394e293033500302bb86210cb890d00aa
+ *   constants     420 bytes, as a file: SHA-256
+ *                 045b5f50952d3b386947f504b392c091bcf55281e36f2bfc0ef2faad86c8fab1
  *   workspace     320 bytes
  *   layers        5 with 2,720 multiply-accumulates
  *

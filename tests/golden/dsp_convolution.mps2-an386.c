@@ -2,9 +2,9 @@
  *
  *   source model  convolutions, SHA-256
  *                 4488765474ce8d8c10a79d8412818dfe5b27f8adc022b8bf4d81fc798ba42d58
- *   constants     388 bytes, as a file: SHA-256
- *                 eae48e136e947379283385c808621db04f0e37a4196f3db898e687d84f432254
- *   workspace     896 bytes
+ *   constants     376 bytes, as a file: SHA-256
+ *                 a5ee8d74a7ffaa6a810947d0b33b73ddb9b74ad3df7785d9afd20138d6ae78ef
+ *   workspace     1,264 bytes
  *   layers        5 with 7,776 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_convolution, at the end. To compile this
@@ -18,10 +18,10 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *      304    432  input       1  int8
- *       16    432      1       2  x0
- *        0    288      2       3  y0
- *      448    444      2       2  scratch of conv_1
+ *        0    432  input       1  int8
+ *      832    432      1       2  x0
+ *        0    820      2       2  scratch of conv_1
+ *      832    288      2       3  y0
  *      288    288      3       4  y0
  *        0    288      4  output  int8_y
  *
@@ -41,7 +41,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_convolution_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_convolution_weights, %object\n"
-        ".size _mcu_dsp_convolution_weights, 388\n"
+        ".size _mcu_dsp_convolution_weights, 376\n"
         "_mcu_dsp_convolution_weights:\n"
         ".incbin \"network_dsp_convolution.weights.bin\"\n"
         ".popsection");
@@ -51,7 +51,7 @@ __asm__(".pushsection .rodata._mcu_dsp_convolution_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_convolution_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                   \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_convolution_conv_1_weights, uint32_t, 97, 0, 388);
+MCU_CONSTANT(_mcu_dsp_convolution_conv_1_weights, uint32_t, 94, 0, 376);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -74,20 +74,28 @@ MCU_KERNEL void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_t 
 MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
                                                  const uint32_t *weights, uint8_t *scratch) {
     __asm__ volatile(
-        "ldr r4, [%2], #4; add r12, %3, r4; sub r4, r12, r4; vmov s9, r4; vmov s8, r12\n"
-        "add lr, r12, #8; add r6, r12, #136\n"
+        "movw r4, #308; movt r4, #0; add r4, %3, r4; mov r10, r4; add r9, r4, #512\n"
+        "movw r5, #32896; movt r5, #32896; mov r6, r5\n"
         "1:\n"
+        "stmia r4!, {r5, r6}; cmp r4, r9; bne 1b; add r4, r10, #0; mov r9, #12\n"
+        "2:\n"
+        "ldr r5, [%0, #0]; ldr r6, [%0, #4]; ldr r7, [%0, #8]; ldr r8, [%0, #12]\n"
+        "str r5, [r4, #0]; str r6, [r4, #4]; str r7, [r4, #8]; str r8, [r4, #12]\n"
+        "ldr r5, [%0, #16]; ldr r6, [%0, #20]; ldr r7, [%0, #24]; ldr r8, [%0, #28]\n"
+        "str r5, [r4, #16]; str r6, [r4, #20]; str r7, [r4, #24]; str r8, [r4, #28]\n"
+        "ldr r5, [%0, #32]; str r5, [r4, #32]; add %0, %0, #36; add r4, r4, #39\n"
+        "subs r9, r9, #1; bne 2b; mov %0, r10; ldr r4, [%2], #4; add r12, %3, r4\n"
+        "sub r4, r12, r4; vmov s9, r4; vmov s8, r12; add lr, r12, #8; add r6, r12, #96\n"
+        "3:\n"
         "ldr r4, [%2], #4; sxth r5, r4; asrs r4, r4, #16; strd r5, r4, [lr], #8; cmp lr, r6\n"
-        "bne 1b; vmov s10, %2; ldr r4, [r12, #84]; add r4, %1, r4; strd %1, r4, [r12]\n"
+        "bne 3b; vmov s10, %2; ldr r4, [r12, #84]; add r4, %1, r4; strd %1, r4, [r12]\n"
         "ldr r4, [r12, #16]; add r4, %0, r4; str r4, [r12, #16]; add r4, r12, #88\n"
-        "ldmia r4, {r4, r5}; vmov d6, r4, r5; ldr r4, [r12, #132]; ldr r7, [r12, #128]\n"
-        "add r4, r4, r12; add r5, r4, r7; add r6, r5, r7; add lr, r12, #160\n"
-        "stmia lr, {r4-r6}\n"
-        "5:\n"
-        "add r11, r12, #16; ldmia r11, {r0-r7}; cmp r1, r3; it lo; cmplo r2, r4; bhs 2f\n"
+        "ldmia r4, {r4, r5}; vmov d6, r4, r5\n"
+        "7:\n"
+        "add r11, r12, #16; ldmia r11, {r0-r7}; cmp r1, r3; it lo; cmplo r2, r4; bhs 4f\n"
         "mov r9, r0; add r1, r1, r7; add r10, r9, r5; add r11, r10, r5; add r0, r11, r5\n"
         "mov r7, r6; mov r8, r6; strd r0, r1, [r12, #16]\n"
-        "3:\n"
+        "5:\n"
         "vmov lr, s9; ldr r0, [r9], #4; ldr r1, [r10], #4; ldr r2, [r11], #4\n"
         "sxtb16 r3, r0, ror #8; sxtb16 r4, r1, ror #8; sxtb16 r5, r2, ror #8; sxtb16 r0, r0\n"
         "sxtb16 r1, r1; sxtb16 r2, r2; stmia lr!, {r0-r5}; ldr r0, [r9], #4\n"
@@ -110,10 +118,16 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "sxtb16 r5, r2, ror #8; sxtb16 r0, r0; sxtb16 r1, r1; sxtb16 r2, r2\n"
         "stmia lr!, {r0-r5}; ldrsb r0, [r9], #1; ldrsb r1, [r10], #1; ldrsb r2, [r11], #1\n"
         "strh r0, [lr, #12]; strh r1, [lr, #16]; strh r2, [lr, #20]; vmov lr, s10\n"
-        "9:\n"
-        "vmov r12, s9; ldmia lr!, {r2, r5}; ldmia lr!, {r9, r10, r11}; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r9, r6, r5; smlad r4, r9, r7, r5; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
-        "smlad r0, r9, r6, r2; smlad r1, r9, r7, r2; smlad r2, r9, r8, r2\n"
+        "ldmia lr!, {r10, r11}\n"
+        "11:\n"
+        "vmov r12, s9; ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5\n"
+        "smlad r3, r5, r6, r11; smlad r4, r5, r7, r11; smlad r5, r5, r8, r11\n"
+        "smlad r0, r2, r6, r10; smlad r1, r2, r7, r10; smlad r2, r2, r8, r10\n"
+        "ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
+        "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0; smlad r1, r9, r7, r1\n"
+        "smlad r2, r9, r8, r2; ldmia lr!, {r9, r10, r11}; ldmia r12!, {r6-r8}\n"
+        "smlad r3, r9, r6, r3; smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
+        "smlad r0, r9, r6, r0; smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
         "ldmia r12!, {r6-r8}; smlad r3, r10, r6, r3; smlad r4, r10, r7, r4\n"
         "smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0; smlad r1, r10, r7, r1\n"
         "smlad r2, r10, r8, r2; ldmia r12!, {r6-r8}; smlad r3, r11, r6, r3\n"
@@ -140,22 +154,17 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0; smlad r1, r10, r7, r1\n"
         "smlad r2, r10, r8, r2; ldmia r12!, {r6-r8}; smlad r3, r11, r6, r3\n"
         "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
-        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; ldmia lr!, {r9, r10}\n"
-        "ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
-        "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0; smlad r1, r9, r7, r1\n"
-        "smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}; smlad r3, r10, r6, r3\n"
-        "smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0\n"
-        "smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
-        "sub r5, r5, r2; ldmia lr!, {r6-r9}; cbz r6, 6f; smmla r0, r0, r6, r7\n"
+        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
+        "sub r5, r5, r2; ldmia lr!, {r6-r11}; cbz r6, 8f; smmla r0, r0, r6, r7\n"
         "smmla r1, r1, r6, r7; smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4\n"
         "ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9\n"
         "smmla r4, r4, r8, r9; smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12\n"
         "ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
-        "7:\n"
+        "9:\n"
         "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
         "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
-        "bne 9b; b 8f\n"
-        "6:\n"
+        "bne 11b; b 10f\n"
+        "8:\n"
         "vmov d0, r0, r1; vmov d1, r2, r7; vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1\n"
         "vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3; vmul.f32 s2, s2, s3\n"
         "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2; vmov r0, r1, d0\n"
@@ -165,47 +174,28 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "vcvtr.s32.f32 s2, s2; vmov r3, r4, d0; vmov r5, s2; qadd r0, r0, r9; ssat r0, #8, r0\n"
         "qadd r1, r1, r9; ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9\n"
         "ssat r3, #8, r3; qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5\n"
-        "b 7b\n"
-        "8:\n"
-        "ldr r6, [r12, #0]; ldr r7, [r12, #84]; add r6, r6, r7, lsl #1; add r7, r6, r7\n"
-        "strd r6, r7, [r12]; b 5b\n"
-        "2:\n"
-        "add r3, r12, #136; add r10, r12, #48; ldmia r10, {r4-r9}\n"
-        "12:\n"
-        "cmp r1, r4; bne 13f; ldr r1, [r12, #72]; ldr r10, [r12, #76]; add r2, r2, r10\n"
-        "ldr r10, [r12, #80]; add r0, r0, r10\n"
-        "13:\n"
-        "cmp r2, r5; beq 10f; cmp r1, r8; it lo; cmplo r2, r9; blo 15f; ldr r8, [r3, #24]\n"
-        "ldr r4, [r12, #108]; str r4, [r3]; str r8, [r3, #12]; ldr r10, [r12, #128]\n"
-        "add r10, r10, r8; mov r9, r8; ldr r4, [r12, #124]; pkhbt r4, r4, r4, lsl #16\n"
-        "mov r5, r4; mov r6, r4; mov r7, r4\n"
-        "16:\n"
-        "stmia r9!, {r4-r7}; stmia r9!, {r4-r7}; cmp r9, r10; bne 16b; rsb r5, r1, #0\n"
-        "bic r5, r5, r5, asr #31; ldr r6, [r12, #112]; sub r6, r6, r1; ldr r7, [r12, #116]\n"
-        "cmp r6, r7; it gt; movgt r6, r7; subs r6, r6, r5; ble 17f; ldr r7, [r12, #120]\n"
-        "mul r6, r6, r7; mul r5, r5, r7; add r7, r0, r5; add r8, r8, r5; mov r9, r2\n"
-        "ldr r5, [r12, #96]; ldr r10, [r12, #92]; ldr r11, [r12, #100]; ldr lr, [r12, #104]\n"
-        "18:\n"
-        "cmp r9, r5; bhs 19f; mov r12, r6\n"
-        "20:\n"
-        "subs r12, r12, #1; ldrb r4, [r7, r12]; strb r4, [r8, r12]; bne 20b\n"
-        "19:\n"
-        "add r7, r7, r11; add r8, r8, lr; add r9, r9, #1; subs r10, r10, #1; bne 18b\n"
-        "17:\n"
-        "vmov r12, s8; add r10, r12, #48; ldmia r10, {r4-r9}; b 14f\n"
-        "15:\n"
-        "ldr r10, [r12, #40]; str r10, [r3]; str r0, [r3, #12]\n"
-        "14:\n"
-        "add r0, r0, r6; add r1, r1, r7\n"
-        "11:\n"
-        "add r3, r3, #4; add r10, r12, #148; cmp r3, r10; bne 12b; add r10, r12, #16\n"
-        "stmia r10, {r0-r2}; add r10, r12, #136; ldmia r10, {r6-r11}; b 3b\n"
+        "b 9b\n"
         "10:\n"
-        "add r10, r12, #136; cmp r3, r10; beq 4f; sub r10, r3, #4; ldr r4, [r10]\n"
-        "str r4, [r3]; ldr r4, [r10, #12]; str r4, [r3, #12]; add r10, r12, #170\n"
-        "ldr r4, [r12]; sub r10, r10, r4; sub r4, r3, #132; str r10, [r4]; add r10, r12, #48\n"
-        "ldmia r10, {r4-r9}; b 11b\n"
+        "ldr r6, [r12, #0]; ldr r7, [r12, #84]; add r6, r6, r7, lsl #1; add r7, r6, r7\n"
+        "strd r6, r7, [r12]; b 7b\n"
         "4:\n"
+        "add r3, r12, #96; add r10, r12, #48; ldmia r10, {r4-r9}\n"
+        "14:\n"
+        "cmp r1, r4; bne 15f; ldr r1, [r12, #72]; ldr r10, [r12, #76]; add r2, r2, r10\n"
+        "ldr r10, [r12, #80]; add r0, r0, r10\n"
+        "15:\n"
+        "cmp r2, r5; beq 12f; ldr r10, [r12, #40]; str r10, [r3]; str r0, [r3, #12]\n"
+        "16:\n"
+        "add r0, r0, r6; add r1, r1, r7\n"
+        "13:\n"
+        "add r3, r3, #4; add r10, r12, #108; cmp r3, r10; bne 14b; add r10, r12, #16\n"
+        "stmia r10, {r0-r2}; add r10, r12, #96; ldmia r10, {r6-r11}; b 5b\n"
+        "12:\n"
+        "add r10, r12, #96; cmp r3, r10; beq 6f; sub r10, r3, #4; ldr r4, [r10]; str r4, [r3]\n"
+        "ldr r4, [r10, #12]; str r4, [r3, #12]; add r10, r12, #130; ldr r4, [r12]\n"
+        "sub r10, r10, r4; sub r4, r3, #92; str r10, [r4]; add r10, r12, #48\n"
+        "ldmia r10, {r4-r9}; b 13b\n"
+        "6:\n"
         : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
         :
         : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
@@ -232,17 +222,17 @@ static void _mcu_dsp_convolution_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
     /* slice_1: Slice, Slice_0: int8[432] -> int8[432] */
-    int8_t *const int8 = (int8_t *)(ws + 304);
-    int8_t *const slice_1 = (int8_t *)(ws + 304);
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_1 = (int8_t *)(ws + 0);
     MCU_LAYER(0, _mcu_dsp_convolution_slice_432_int8(int8, slice_1));
 
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
-    int8_t *const reshape_1_reorder = (int8_t *)(ws + 16);
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 832);
     MCU_LAYER(1, _mcu_dsp_convolution_reorder_144x3_int8(slice_1, reshape_1_reorder));
 
     /* conv_1: Conv, Conv_5 (5 nodes): int8[1,3,12,12] NHWC -> int8[1,8,6,6] NHWC; 7,776 MACs */
-    int8_t *const conv_1 = (int8_t *)(ws + 0);
-    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 448);
+    int8_t *const conv_1 = (int8_t *)(ws + 832);
+    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
     MCU_LAYER(2, _mcu_dsp_convolution_conv3x3_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_convolution_conv_1_weights, conv_1_scratch));
 
@@ -279,7 +269,7 @@ static const mcu_tensor_info_t _mcu_dsp_convolution_inputs[1] = {
     {
         .name = "int8",
         .shape = _mcu_dsp_convolution_input0_shape,
-        .place = {304, 0, 432},
+        .place = {0, 0, 432},
         .scale = 1.0e+0F,
         .zero_point = -128,
         .ndim = 1,
@@ -303,9 +293,9 @@ static const mcu_tensor_info_t _mcu_dsp_convolution_outputs[1] = {
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
 static const mcu_region_t _mcu_dsp_convolution_regions[5] = {
-    {304, 0, 432}, /* 0 */
-    {16,  0, 432}, /* 1 */
-    {0,   0, 288}, /* 2 */
+    {0,   0, 432}, /* 0 */
+    {832, 0, 432}, /* 1 */
+    {832, 0, 288}, /* 2 */
     {288, 0, 288}, /* 3 */
     {0,   0, 288}, /* 4 */
 };

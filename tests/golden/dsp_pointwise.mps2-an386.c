@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 3e1c78589db033162381de58c2192af045851a44a58dca6b747b7c7988f29cdd
- *   constants     160 bytes, as a file: SHA-256
- *                 a70acc358998a783b696a7a5b240b614466e63a940cfc11ec53b6dede0175f93
+ *   constants     168 bytes, as a file: SHA-256
+ *                 75c057a3a5d6f7739285c98ca344154ea5929094f41a50b08f59014bcaa8a5d1
  *   workspace     192 bytes
  *   layers        5 with 768 multiply-accumulates
  *
@@ -40,7 +40,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_pointwise_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_pointwise_weights, %object\n"
-        ".size _mcu_dsp_pointwise_weights, 160\n"
+        ".size _mcu_dsp_pointwise_weights, 168\n"
         "_mcu_dsp_pointwise_weights:\n"
         ".incbin \"network_dsp_pointwise.weights.bin\"\n"
         ".popsection");
@@ -50,7 +50,7 @@ __asm__(".pushsection .rodata._mcu_dsp_pointwise_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_pointwise_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                 \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_pointwise_conv_1_weights, uint32_t, 40, 0, 160);
+MCU_CONSTANT(_mcu_dsp_pointwise_conv_1_weights, uint32_t, 42, 0, 168);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -73,51 +73,56 @@ MCU_KERNEL void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *y)
 MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x, int8_t *y,
                                                    const uint32_t *weights, uint8_t *scratch) {
     __asm__ volatile(
-        "add r12, %3, #48; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #8\n"
-        "vmov d7, %1, r4; mov r4, #4; str r4, [r12, #8]\n"
+        "add r12, %3, #48; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #2\n"
+        "add r5, r4, #8; vmov d7, r4, r5; mov r4, #4; str r4, [r12, #8]\n"
         "1:\n"
         "sub lr, r12, #48; ldr r12, [r12, #0]; ldrd r0, r3, [r12, #0]; ldrd r1, r4, [r12, #8]\n"
         "ldrd r2, r5, [r12, #16]; sxtb16 r6, r0, ror #8; sxtb16 r7, r1, ror #8\n"
         "sxtb16 r8, r2, ror #8; sxtb16 r9, r3, ror #8; sxtb16 r10, r4, ror #8\n"
         "sxtb16 r11, r5, ror #8; sxtb16 r0, r0; sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3\n"
         "sxtb16 r4, r4; sxtb16 r5, r5; stmia lr!, {r0-r11}; mov r12, lr; ldr lr, [r12, #4]\n"
-        "5:\n"
-        "sub r12, r12, #48; ldmia lr!, {r2, r5}; ldmia lr!, {r9, r10, r11}\n"
-        "ldmia r12!, {r6-r8}; smlad r3, r9, r6, r5; smlad r4, r9, r7, r5\n"
-        "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r2; smlad r1, r9, r7, r2\n"
-        "smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}; smlad r3, r10, r6, r3\n"
-        "smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0\n"
-        "smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r11, r6, r3; smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
-        "smlad r0, r11, r6, r0; smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
-        "ldr r9, [lr], #4; ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
+        "ldmia lr!, {r10, r11}; sub r12, r12, #48\n"
+        "8:\n"
+        "ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11\n"
+        "smlad r4, r5, r7, r11; smlad r5, r5, r8, r11; smlad r0, r2, r6, r10\n"
+        "smlad r1, r2, r7, r10; smlad r2, r2, r8, r10; ldmia r12!, {r6-r8}\n"
+        "smlad r3, r9, r6, r3; smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
+        "smlad r0, r9, r6, r0; smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
+        "ldmia lr!, {r9, r10}; ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
+        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
+        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}\n"
+        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
+        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; sub r3, r3, r0\n"
+        "sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}; smmla r0, r0, r6, r7\n"
+        "smmla r1, r1, r6, r7; smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4\n"
+        "ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9\n"
+        "smmla r4, r4, r8, r9; smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12\n"
+        "ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
+        "6:\n"
+        "vmov r6, s14; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
+        "strh r0, [r6, #-2]; strh r1, [r6, #6]; strh r2, [r6, #14]; ldmia lr!, {r5, r9}\n"
+        "ldmdb r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11; smlad r4, r5, r7, r11\n"
+        "smlad r5, r5, r8, r11; smlad r0, r2, r6, r10; smlad r1, r2, r7, r10\n"
+        "smlad r2, r2, r8, r10; ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
+        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
+        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia lr!, {r9, r10}\n"
+        "ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
         "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0; smlad r1, r9, r7, r1\n"
-        "smlad r2, r9, r8, r2; sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2\n"
-        "ldmia lr!, {r6-r9}; cbz r6, 2f; smmla r0, r0, r6, r7; smmla r1, r1, r6, r7\n"
+        "smlad r2, r9, r8, r2; ldmdb r12!, {r6-r8}; smlad r3, r10, r6, r3\n"
+        "smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0\n"
+        "smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
+        "sub r5, r5, r2; ldmia lr!, {r6-r11}; smmla r0, r0, r6, r7; smmla r1, r1, r6, r7\n"
         "smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4\n"
         "ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9; smmla r4, r4, r8, r9\n"
         "smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12\n"
         "ssat r5, #8, r5, asr #12\n"
-        "3:\n"
+        "7:\n"
         "vmov r6, r7, d7; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-        "strh r0, [r6], #2; strh r1, [r6, #6]; strh r2, [r6, #14]; vmov s14, r6; cmp r6, r7\n"
-        "bne 5b; b 4f\n"
-        "2:\n"
-        "vmov d0, r0, r1; vmov d1, r2, r7; vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1\n"
-        "vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3; vmul.f32 s2, s2, s3\n"
-        "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2; vmov r0, r1, d0\n"
-        "vmov r2, s2; vmov d0, r3, r4; vmov d1, r5, r8; vcvt.f32.s32 s0, s0\n"
-        "vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3\n"
-        "vmul.f32 s2, s2, s3; vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1\n"
-        "vcvtr.s32.f32 s2, s2; vmov r3, r4, d0; vmov r5, s2; qadd r0, r0, r9; ssat r0, #8, r0\n"
-        "qadd r1, r1, r9; ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9\n"
-        "ssat r3, #8, r3; qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5\n"
-        "b 3b\n"
-        "4:\n"
-        "ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14; subs r0, r0, #1\n"
-        "str r0, [r12, #8]; beq 6f; add r4, r4, #24; add r1, r1, #16; add r2, r1, #8\n"
-        "vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"
-        "6:\n"
+        "strh r0, [r6], #4; strh r1, [r6, #4]; strh r2, [r6, #12]; vmov s14, r6; cmp r6, r7\n"
+        "bne 8b; add r12, r12, #48; ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14\n"
+        "subs r0, r0, #1; str r0, [r12, #8]; beq 9f; add r4, r4, #24; add r1, r1, #16\n"
+        "add r2, r1, #8; vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"
+        "9:\n"
         : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
         :
         : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",

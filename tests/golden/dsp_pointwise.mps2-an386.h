@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 3e1c78589db033162381de58c2192af045851a44a58dca6b747b7c7988f29cdd
- *   constants     160 bytes, as a file: SHA-256
- *                 a70acc358998a783b696a7a5b240b614466e63a940cfc11ec53b6dede0175f93
+ *   constants     168 bytes, as a file: SHA-256
+ *                 75c057a3a5d6f7739285c98ca344154ea5929094f41a50b08f59014bcaa8a5d1
  *   workspace     192 bytes
  *   layers        5 with 768 multiply-accumulates
  *

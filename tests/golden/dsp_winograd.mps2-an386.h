@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 7ca9095da642f8f3aa9ed9b809b3316134a92c7fe934b1f49c0808828c1a9541
- *   constants     632 bytes, as a file: SHA-256
- *                 4e285220eb2c3ed92d2ddb4b4392dccb9f2b41a33a75f93d0b8034fbd4eda727
+ *   constants     248 bytes, as a file: SHA-256
+ *                 7085475b74c8c31bfaa9048449ce3b9cffb94849112e22e3e943f7384cb7e5e1
  *   workspace     752 bytes
  *   layers        5 with 5,040 multiply-accumulates
  *

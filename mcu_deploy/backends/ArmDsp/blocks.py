@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from mcu_deploy.backends.ArmDsp.core import round_in_float, round_twice
 from mcu_deploy.backends.ArmDsp.layers import Convolution
 from mcu_deploy.backends.ArmDsp.lines import LANES, MOST_OUTPUTS, PAIR, Lines
 from mcu_deploy.backends.ArmDsp.planes import unrolled, widen
+from mcu_deploy.backends.ArmDsp.six_sums import round_in_float, round_twice
 from mcu_deploy.backends.isa import Assembly
 
 _REGISTERS = tuple(f"r{n}" for n in range(12))

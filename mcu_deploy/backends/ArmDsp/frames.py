@@ -35,7 +35,8 @@ _SLOTS = 9 * 4
 class Kernel:
     """How a layer's windows are gathered and multiplied.
 
-    is_shared, is_common: as in `Tiles`, `Gather` and `Product`. is_of_rows: its function computes
+    is_shared, is_common, is_double, holds_ends: as in `Tiles`, `Gather` and `Product`; ends are
+    held where `may_hold_ends`. is_of_rows: its function computes
     some rows of the output, from where the first is to go. It finds the image at the row that the
     first window begins at, or would without padding; and in the first words of its scratch, in rows
     of the image, where the windows of the first row begin, and of the one behind the last.
@@ -48,13 +49,24 @@ class Kernel:
         is_shared: bool = False,
         is_common: bool = False,
         is_of_rows: bool = False,
+        holds_ends: bool = False,
+        is_double: bool = False,
     ) -> None:
         self.layer, self.is_shared, self.is_common = layer, is_shared, is_common
         self.is_of_rows = is_of_rows
         self.tiles = Tiles(layer, is_shared)
         self.gather = SharedGather(layer) if is_shared else Gather(layer, is_common)
         weights = self.gather.weights()
-        self.product = Product(layer, weights, is_wide, is_shared=is_shared, is_common=is_common)
+        self.product = Product(
+            layer, weights, is_wide, is_shared=is_shared, is_common=is_common,
+            holds_ends=holds_ends, is_double=is_double,
+        )  # fmt: skip
+
+    @staticmethod
+    def may_hold_ends(layer: Convolution) -> bool:
+        """Whether all tiles have three outputs, and filters are within the reach of an offset."""
+        filters, is_one = layer.weights.shape[0], layer.groups == 1
+        return is_one and layer.pixels % 3 == 0 and filters % 2 == 0 and filters <= 2048
 
     @property
     def names(self) -> tuple[str, ...]:

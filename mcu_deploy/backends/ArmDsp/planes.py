@@ -189,11 +189,15 @@ def _edges(code: Assembly, layer: Convolution, lines: BareLines) -> None:
 
 
 class _Line:
-    """One line of outputs. `read` and `written`: bytes that r12 and lr went on since its start."""
+    """One line of outputs. `read` and `written`: bytes that r12 and lr went on since its start.
+
+    bias: the register that holds it for all sums, where a row of the kernel needs none.
+    """
 
     def __init__(self, code: Assembly, layer: Convolution, lines: BareLines, rows: Sequence[int]):
         self.code, self.layer, self.lines, self.rows = code, layer, lines, rows
         self.shift = shift(layer)
+        self.bias = next((f"r{6 + k}" for k in range(3) if k not in rows), "")
         self.held = -1  # the word of each row that r6-r8 have
         self.read = self.written = 0
 
@@ -219,14 +223,18 @@ class _Line:
     def outputs(self, first: int, count: int) -> None:
         """One or two neighbours."""
         code, sums = self.code, ("r10", "r11")[:count]
-        code("vmov r10, r11, d0" if count == 2 else "vmov r10, s0")
+        if not self.bias:
+            code("vmov r10, r11, d0" if count == 2 else "vmov r10, s0")
+        begun = set() if self.bias else {*sums}
         steps = [step for n, acc in enumerate(sums) for step in self.steps(first + n, acc)]
         for word in sorted({step[0] for step in steps}):
             self.load(word)
             for k in self.rows:
                 for at, multiply_add, acc, half in steps:
                     if at == word:
-                        code(f"{multiply_add} {acc}, r{6 + k}, r{2 * k + half}, {acc}")
+                        start = acc if acc in begun else self.bias
+                        code(f"{multiply_add} {acc}, r{6 + k}, r{2 * k + half}, {start}")
+                        begun.add(acc)
         code(*(f"smmul {acc}, {acc}, {_SCALE}" for acc in sums))
         code(*(f"{self.layer.saturate} {acc}, #8, {acc}, asr #{self.shift}" for acc in sums))
         pitch = self.lines.pitch[1][0]
@@ -248,8 +256,8 @@ class _Line:
             before = self.written
             for pair in range(steps):
                 self.outputs(first + 2 * pair, 2)
-            self.code.add("lr", before + 2 * steps * pitch - self.written, "r6")
-            self.code.add("r12", PAIR * words, "r6")
+            self._step("lr", before + 2 * steps * pitch - self.written)
+            self._step("r12", PAIR * words)
             self.code("vmov r10, s4", "cmp r12, r10")
         self.written = before + 2 * steps * pitch * times
         self.read += PAIR * words * times
@@ -258,6 +266,8 @@ class _Line:
     def all(self) -> None:
         lines = self.lines
         outputs = lines.output[1]
+        if self.bias:
+            self.code(f"vmov {self.bias}, s0")
         # Two neighbours share their words if the first begins at an even column.
         at = 1 if lines.strides[0] == 1 and lines.before[1] else 0
         if at:
@@ -276,5 +286,8 @@ class _Line:
         while at < outputs:
             self.outputs(at, min(2, outputs - at))
             at += 2
-        self.code.add("r12", lines.strides[0] * lines.line_bytes - self.read, "r6")
-        self.code.add("lr", lines.pitch[1][1] - self.written, "r6")
+        self._step("r12", lines.strides[0] * lines.line_bytes - self.read)
+        self._step("lr", lines.pitch[1][1] - self.written)
+
+    def _step(self, to: str, by: int) -> None:
+        self.code.add(to, by, "r10")

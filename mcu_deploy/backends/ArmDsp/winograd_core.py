@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from mcu_deploy.backends.ArmDsp.core import EVEN, ODD, round_in_float, round_twice
+from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float, round_twice
 from mcu_deploy.backends.isa import Assembly
 
 _ROWS = (1, 2, 0, 3)  # the order of the schedule, of columns too

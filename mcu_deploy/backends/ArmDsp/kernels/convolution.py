@@ -4,9 +4,10 @@ multiplied by all filters.
 Tiles of three outputs follow each other over the rows. The windows of most lie inside of the image
 and in one row: these are begun in a dozen instructions. Others are begun one by one, and a window
 that leaves the image is first copied to a patch of its own, with the zero point where there is no
-image, so that the gather and the bias need to know of no border. All numbers of a layer are in
-front of its weights, so that layers whose taps are gathered alike share a function. Of a
-convolution in groups the windows of a tile are begun once, and gathered and multiplied for each.
+image, so that the gather and the bias need to know of no border. A small image may be copied as a
+whole instead (bordered.py). All numbers of a layer are in front of its weights, so that layers
+whose taps are gathered alike share a function. Of a convolution in groups the windows of a tile are
+begun once, and gathered and multiplied for each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.backends.ArmDsp import frames
+from mcu_deploy.backends.ArmDsp.bordered import Bordered
+from mcu_deploy.backends.ArmDsp.chains import reader
 from mcu_deploy.backends.ArmDsp.frames import Frame, Kernel, numbers
 from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
@@ -50,16 +53,25 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if layer.is_pixelwise:
         layer = _in_one_row(layer)
     kernels = [Kernel(layer, is_wide) for is_wide in (False, True)]
+    if Kernel.may_hold_ends(layer):
+        kernels.append(Kernel(layer, holds_ends=True))
+        if kernels[-1].product.may_be_double:
+            kernels.append(Kernel(layer, holds_ends=True, is_double=True))
     if Gather(layer).is_of_words:
         kernels.append(Kernel(layer, is_common=True))
     if not SharedGather.refusal(layer):
         kernels.append(Kernel(layer, is_shared=True))
-    reasons = [kernel.product.refusal() for kernel in kernels]
-    return [
-        _proposal(view, node, kernel)
-        for kernel, reason in zip(kernels, reasons, strict=True)
-        if not reason
+    proposals = [
+        _proposal(view, node, kernel) for kernel in kernels if not kernel.product.refusal()
     ]
+    behind = reader(view, node)
+    # Where a pool follows, strips (convolution_pool.py) save more memory than a copy saves time.
+    if not Bordered.refusal(layer) and (behind is None or "Pool" not in behind.op):
+        image = Bordered(layer)
+        kernel = Kernel(image.inside)
+        if not kernel.product.refusal():
+            proposals.append(_proposal(view, node, kernel, image))
+    return proposals or kernels[0].product.refusal()
 
 
 def _in_one_row(layer: Convolution) -> Convolution:
@@ -79,10 +91,12 @@ def refusal(layer: Convolution) -> str:
     return ""
 
 
-def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
+def _proposal(
+    view: SubgraphView, node: Layer, kernel: Kernel, image: Bordered | None = None
+) -> Proposal:
     layer, product = kernel.layer, kernel.product
     rows, columns = layer.window.kernel
-    code = assemble(kernel)
+    code = assemble(kernel, image)
     stem = "conv_dsp" if kernel.is_common else f"conv{rows}x{columns}_dsp"
     price = Price(
         Costs(
@@ -91,8 +105,8 @@ def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
             flash=product.constant_bytes + 4 * numbers(kernel).size,
         ),
         {f"{stem} {code.digest}": code.bytes},
-        kernel.scratch_bytes,
-        (InPlace(0, 0, kernel.tiles.distance()),),
+        kernel.scratch_bytes + (image.scratch_bytes if image else 0),
+        image.in_place if image else (InPlace(0, 0, kernel.tiles.distance()),),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
@@ -102,18 +116,26 @@ def _proposal(view: SubgraphView, node: Layer, kernel: Kernel) -> Proposal:
 
     title = f"conv{rows}x{columns}"
     title += ", shared columns" * kernel.is_shared + ", wide weights" * product.is_wide
-    title += ", common code" * kernel.is_common
+    title += ", filters of this layer" * product.holds_ends
+    title += (
+        ", four a round" * product.is_double
+        + ", common code" * kernel.is_common
+        + ", padded copy" * (image is not None)
+    )
     part = view.part([node.node.id])
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
 
 
-def assemble(kernel: Kernel) -> Assembly:
+def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
     """The kernel. %0: the image, %1: output, %2: numbers and packed stream, %3: scratch.
 
-    s8: behind the tile's activations, where the numbers are; s9: the activations; s10: the stream.
+    image: what it copies with its padding, so that the layer of the kernel has none. s8: behind the
+    tile's activations, where the numbers are; s9: the activations; s10: the stream.
     """
     frame, tiles = Frame(kernel), kernel.tiles
     code = Assembly()
+    if image is not None:
+        image.assemble(code, kernel.scratch_bytes)
     _begin(code, kernel, frame)
     slow, ready, done = code.label(), code.label(), code.label()
     share = 1 - float(tiles.are_whole().mean())
@@ -136,14 +158,15 @@ def assemble(kernel: Kernel) -> Assembly:
             kernel.gather.assemble(code)
             code("vmov lr, s10")
             _multiply(code, kernel)
-        code(f"ldr r6, {frame('next')}", f"ldr r7, {frame('filters')}")
+        holds_ends, next_ = kernel.product.holds_ends, f"ldr r6, {frame('next')}"
+        code("vmov r6, s14" if holds_ends else next_, f"ldr r7, {frame('filters')}")
         if tiles.rest:
             code(f"ldr r8, {frame('behind')}", "add r6, r6, r8")
         else:
             code("add r6, r6, r7, lsl #1")
         if kernel.layer.groups > 1:
             code(f"ldr r7, {frame('filters of a group')}")
-        code("add r7, r6, r7", "strd r6, r7, [r12]")
+        code("add r7, r6, r7", "vmov d7, r6, r7" if holds_ends else "strd r6, r7, [r12]")
     code.place(slow)
     with code.times(tiles.count * share):
         _windows(code, kernel, frame, ready, done)
@@ -192,7 +215,11 @@ def _begin(code: Assembly, kernel: Kernel, frame: Frame) -> None:
     if kernel.layer.groups > 1:
         of_group = "filters of a group"
         code(f"ldr r4, {frame('stream')}", "add r4, %2, r4", "vmov s15, r4")
-    code("vmov s10, %2", f"ldr r4, {frame(of_group)}", "add r4, %1, r4", "strd %1, r4, [r12]")
+    code("vmov s10, %2", f"ldr r4, {frame(of_group)}")
+    if kernel.product.holds_ends:
+        code(f"add r5, %1, #{kernel.product.lead}", "add r4, r5, r4", "vmov d7, r5, r4")
+    else:
+        code("add r4, %1, r4", "strd %1, r4, [r12]")
     code(f"ldr r4, {frame('source')}", "add r4, %0, r4", f"str r4, {frame('source')}")
     code(f"add r4, r12, #{frame.at('rounds')}", "ldmia r4, {r4, r5}", "vmov d6, r4, r5")
     if kernel.is_of_rows:
@@ -292,15 +319,12 @@ def _patch(code: Assembly, kernel: Kernel, frame: Frame) -> None:
     with code.repeat(layer.window.kernel[0]):
         outside = code.label()
         code("cmp r9, r5", f"bhs {outside}f", "add r12, r7, r6" if unit == 16 else "mov r12, r6")
-        with code.repeat(width):
-            if unit == 16:
-                code("ldmia r7!, {r0-r3}", "stmia r8!, {r0-r3}", "cmp r7, r12")
-            else:
-                size = "b" if unit == 1 else ""
-                code(f"subs r12, r12, #{unit}", f"ldr{size} r4, [r7, r12]")
-                code(f"str{size} r4, [r8, r12]")
         if unit == 16:
+            with code.repeat(width):
+                code("ldmia r7!, {r0-r3}", "stmia r8!, {r0-r3}", "cmp r7, r12")
             code("sub r7, r7, r6", "sub r8, r8, r6")
+        else:
+            _row(code, width, unit)
         code.place(outside)
         code("add r7, r7, r11", "add r8, r8, lr", f"add r9, r9, #{layer.window.dilations[0]}")
         code("subs r10, r10, #1")
@@ -308,3 +332,21 @@ def _patch(code: Assembly, kernel: Kernel, frame: Frame) -> None:
         code("vmov r0, r1, d0", "vmov r2, r3, d1")
     code.place(nothing)
     code("vmov r12, s8")
+
+
+def _row(code: Assembly, width: int, unit: int) -> None:
+    """Copies r12 bytes from r7 to r8, from the last to the first: words, then what is left."""
+    some, done = code.label(), code.label()
+    words = width * unit // 4
+    if words:
+        code("subs r12, r12, #4", *([f"blo {some}f"] if unit == 1 else []))
+        with code.repeat(words, "bhs"):
+            code("ldr r4, [r7, r12]", "str r4, [r8, r12]", "subs r12, r12, #4")
+    if unit == 4:
+        return
+    if words:
+        code.place(some)
+        code("adds r12, r12, #4", f"beq {done}f")
+    with code.repeat(width % 4 or 1):
+        code("subs r12, r12, #1", "ldrb r4, [r7, r12]", "strb r4, [r8, r12]")
+    code.place(done)

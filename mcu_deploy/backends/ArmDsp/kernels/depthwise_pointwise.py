@@ -8,7 +8,7 @@ from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
-from mcu_deploy.backends.ArmDsp.layers import read
+from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -35,9 +35,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if found is None or not found[0].is_pixelwise or pointwise.refusal(found[0]):
         return ""
     behind, part = found
+    return [_proposal(part, before, behind, is_double) for is_double in pointwise.ways(behind)]
+
+
+def _proposal(
+    part: SubgraphView, before: Convolution, behind: Convolution, is_double: bool
+) -> Proposal:
     channels, filters = behind.x.shape[1], behind.y.shape[1]
     kernel = depthwise.Kernel.of(before)
-    code = pointwise.assemble(behind)
+    product, code = pointwise.product(behind, is_double), pointwise.assemble(behind, is_double)
     stem = f"depthwise3x3_conv1x1_{channels}x{filters}_dsp"
     scratch = max(kernel.lines.plane_bytes, pointwise.scratch_bytes(channels, filters))
     # What is between the two lies at the end of the output, which follows it and never catches up.
@@ -52,7 +58,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         Costs(
             behind.pixels * channels * (9 + filters),
             cycles=kernel.cycles + round(code.cycles),
-            flash=kernel.constant_bytes + pointwise.product(behind).constant_bytes,
+            flash=kernel.constant_bytes + product.constant_bytes,
         ),
         {**kernel.code, f"{stem} {code.digest}": code.bytes},
         scratch,
@@ -67,16 +73,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         )
         pointwise_statement = {"pointwise": (code, ("input", "y", "weights", "scratch"))}
         body = placed(body, {**kernel.statements, **pointwise_statement})
-        constants = (*kernel.constants(), Constant("weights", pointwise.product(behind).pack()))
+        constants = (*kernel.constants(), Constant("weights", product.pack()))
         return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
 
-    return [
-        Proposal(
-            part,
-            price,
-            make,
-            fused(part, "DepthwisePointwise"),
-            CHANNELS_LAST,
-            "depthwise3x3 + conv1x1",
-        )
-    ]
+    replacement = fused(part, "DepthwisePointwise")
+    title = f"depthwise3x3 + {pointwise.title(is_double)}"
+    return Proposal(part, price, make, replacement, CHANNELS_LAST, title)

@@ -41,14 +41,18 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if reason := refusal(layer):
         return reason
+    return [_proposal(view, node, layer, is_double) for is_double in ways(layer)]
+
+
+def _proposal(view: SubgraphView, node: Layer, layer: Convolution, is_double: bool) -> Proposal:
     channels, filters = layer.x.shape[1], layer.y.shape[1]
-    code = assemble(layer)
+    taken, code = product(layer, is_double), assemble(layer, is_double)
     stem = f"conv1x1_{channels}x{filters}_dsp"
     price = Price(
         Costs(
             layer.pixels * channels * filters,
             cycles=round(code.cycles),
-            flash=product(layer).constant_bytes,
+            flash=taken.constant_bytes,
         ),
         {f"{stem} {code.digest}": code.bytes},
         scratch_bytes(channels, filters),
@@ -57,12 +61,20 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
-        constants = (Constant("weights", product(layer).pack()),)
+        constants = (Constant("weights", taken.pack()),)
         return (workload(layers[0], stem, body, constants, price),)
 
-    return [
-        Proposal(view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title="conv1x1")
-    ]
+    part = view.part([node.node.id])
+    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title(is_double))
+
+
+def title(is_double: bool) -> str:
+    return "conv1x1" + ", four filters a round" * is_double
+
+
+def ways(layer: Convolution) -> tuple[bool, ...]:
+    """Whether rounds have four filters, as `Product` has it."""
+    return (False, True) if product(layer).may_be_double else (False,)
 
 
 def in_place(layer: Convolution) -> InPlace:
@@ -87,10 +99,10 @@ def refusal(layer: Convolution) -> str:
     return product(layer).refusal()
 
 
-def product(layer: Convolution) -> Product:
+def product(layer: Convolution, is_double: bool = False) -> Product:
     filters, channels = layer.weights.shape[:2]
     weights = layer.weights.reshape(filters, channels)[:, order(channels)]
-    return Product(layer, weights, unrolls_all=True, holds_ends=True)
+    return Product(layer, weights, unrolls_all=True, holds_ends=True, is_double=is_double)
 
 
 def order(channels: int) -> Array:
@@ -110,7 +122,7 @@ def count_at(channels: int) -> int:
     return 6 * channels + _TILES
 
 
-def assemble(layer: Convolution, is_counted: bool = True) -> Assembly:
+def assemble(layer: Convolution, is_double: bool = False, is_counted: bool = True) -> Assembly:
     """The kernel. %0: pixels, %1: output, %2: the packed stream, %3: scratch.
 
     is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
@@ -120,10 +132,11 @@ def assemble(layer: Convolution, is_counted: bool = True) -> Assembly:
     whole, rest = divmod(layer.pixels, 3)
     tiles = whole + (rest > 0)
     tile = 6 * channels
+    taken = product(layer, is_double)
     code = Assembly()
     code(
         f"add r12, %3, #{tile}", f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]",
-        f"add r4, %1, #{filters}", "vmov d7, %1, r4",
+        f"add r4, %1, #{taken.lead}", f"add r5, r4, #{filters}", "vmov d7, r4, r5",
     )  # fmt: skip
     if is_counted:
         code(f"mov r4, #{tiles}", f"str r4, [r12, #{_TILES}]")
@@ -131,7 +144,7 @@ def assemble(layer: Convolution, is_counted: bool = True) -> Assembly:
         code(f"sub lr, r12, #{tile}", f"ldr r12, [r12, #{_INPUT}]")
         _widen(code, channels, layer.extend)
         code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
-        product(layer).assemble(code, f"sub r12, r12, #{tile}")
+        taken.assemble(code, f"sub r12, r12, #{tile}")
         done, ready = code.label(), code.label()
         code(
             f"ldr r0, [r12, #{_TILES}]", f"ldr r4, [r12, #{_INPUT}]", "vmov r1, s14",
@@ -144,13 +157,13 @@ def assemble(layer: Convolution, is_counted: bool = True) -> Assembly:
             code("cmp r0, #1", f"bne {ready}f")
             with code.rarely():
                 code(f"sub r4, r4, #{(3 - rest) * channels}", f"str r1, [r12, #{_OUTPUT}]")
-                code(f"add r1, r12, #{_LAST}")
+                code(f"add r1, r12, #{_LAST + taken.lead}")
             code.place(ready)
         code(f"add r2, r1, #{filters}", "vmov d7, r1, r2", f"str r4, [r12, #{_INPUT}]")
     code.place(done)
     if rest:
         code(f"ldr r0, [r12, #{_OUTPUT}]", f"add r1, r12, #{_LAST + (3 - rest) * filters}")
-        code(f"mov r2, #{rest * filters}")
+        code(f"mov r2, #{rest * filters}", *([f"sub r0, r0, #{taken.lead}"] if taken.lead else []))
         with code.repeat(rest * filters // 2):
             code("subs r2, r2, #2", "ldrh r3, [r1, r2]", "strh r3, [r0, r2]")
     return code

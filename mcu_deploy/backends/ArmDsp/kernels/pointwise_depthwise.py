@@ -111,11 +111,19 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     kernel = strips.kernel
     if before.window.input[1] % 3 or strips.rows * strips.stride < kernel.lines.lead:
         return ""
+    return [_proposal(part, strips, between, is_double) for is_double in pointwise.ways(before)]
+
+
+def _proposal(
+    part: SubgraphView, strips: Strips, between: tables.Middle, is_double: bool
+) -> Proposal:
+    before, behind, kernel = strips.before, strips.behind, strips.kernel
     channels, filters = before.x.shape[1], before.y.shape[1]
-    code = pointwise.assemble(before, is_counted=False)
+    product = pointwise.product(before, is_double)
+    code = pointwise.assemble(before, is_double, is_counted=False)
     number = behind.window.output[0] // strips.rows
     stem = f"conv1x1_{channels}x{filters}_depthwise3x3_dsp"
-    constant_bytes = kernel.constant_bytes + pointwise.product(before).constant_bytes
+    constant_bytes = kernel.constant_bytes + product.constant_bytes
     price = Price(
         Costs(
             before.pixels * channels * filters + 9 * behind.pixels * filters,
@@ -142,11 +150,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         )  # fmt: skip
         own = {"pointwise": (code, ("pixels", "middle", "words", "tile"))}
         body = placed(body, {**kernel.statements, **own})
-        weights = Constant("weights", pointwise.product(before).pack())
+        weights = Constant("weights", product.pack())
         constants = (*kernel.constants(), weights, *between.constants)
         helpers = (depthwise.IN_FLOAT, *between.helpers)
         return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "PointwiseDepthwise")
-    title = between.titled("conv1x1", "depthwise3x3")
-    return [Proposal(part, price, make, replacement, CHANNELS_LAST, title)]
+    title = between.titled(pointwise.title(is_double), "depthwise3x3")
+    return Proposal(part, price, make, replacement, CHANNELS_LAST, title)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.core import EVEN, ODD, Product, multiply_add
+from mcu_deploy.backends.ArmDsp.core import Product, multiply_add
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -45,6 +46,10 @@ class Steps(Product):
 
     steps: int = 1
     end: str = ""
+
+    @property
+    def begins_early(self) -> bool:
+        return False
 
     @property
     def first(self) -> int:
