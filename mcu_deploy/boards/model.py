@@ -180,6 +180,12 @@ class Board(Processor):
         return f"board {self.name}"
 
     @property
+    def rated_clock_hz(self) -> int | None:
+        """The clock that `clock = "rated"` sets up; None where the board has none such."""
+        rated = self.document.values.get("rated")
+        return rated["clock_hz"] if rated is not None else None
+
+    @property
     def path(self) -> Path:
         """The file that this was read from."""
         return self.document.path

@@ -19,7 +19,8 @@ def boards(
 ) -> None:
     """List the boards that come with mcu-deploy: core, memories, and what runs them here.
 
-    RAM is the one of data; --json lists under "pools" all that --pool knows.
+    RAM is the one of data; --json lists under "pools" all that --pool knows. Untested: no emulator
+    runs it, and nobody has tried the board.
     A board of your own is a board.toml: --board path/to/board.toml.
     """
     from mcu_deploy.boards import list_boards
@@ -28,7 +29,7 @@ def boards(
     if as_json:
         print_json([_as_json(board) for board in known])
         return
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for column in ("board", "core", "FPU", "flash", "RAM"):
         table.add_column(column, no_wrap=True)
     table.add_column("runs in")
@@ -39,7 +40,7 @@ def boards(
             "-" if board.is_host else board.fpu,
             " + ".join(_size(m.size) for m in _program_memories(board)) or "-",
             "-" if board.is_host else _size(board.memory_for("data").size),
-            ", ".join(escape(title) for _, title in _emulators(board)) or "a real board only",
+            ", ".join(escape(title) for _, title in _emulators(board)) or _elsewhere(board),
         )
     out.print(table)
 
@@ -47,6 +48,10 @@ def boards(
 def _program_memories(board: Board) -> list[Memory]:
     roles = (board.roles.vectors, board.roles.code, board.roles.weights)
     return [memory for memory in board.memories if memory.name in roles]
+
+
+def _elsewhere(board: Board) -> str:
+    return "untested" if board.untested else "a real board only"
 
 
 def _emulators(board: Board) -> list[tuple[str, str]]:
@@ -73,6 +78,8 @@ def _as_json(board: Board) -> dict[str, Any]:
         "dsp": board.dsp,
         "mve": board.mve,
         "clock_hz": board.clock_hz,
+        "rated_clock_hz": board.rated_clock_hz,
+        "untested": board.untested,
         "memories": [
             {
                 "name": memory.name,

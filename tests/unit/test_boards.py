@@ -6,7 +6,6 @@ import dataclasses
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -376,17 +375,6 @@ class _Peripheral:
     interrupt: int | None = None
 
 
-def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those that follow one another, in one."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and joined[-1][1] == start:
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-    return joined
-
-
 @pytest.mark.needs_renode
 @pytest.mark.parametrize("name", [b.name for b in list_boards() if b.renode is not None])
 def test_renodes_platforms_have_the_boards_memories_and_port(name: str) -> None:
@@ -396,9 +384,9 @@ def test_renodes_platforms_have_the_boards_memories_and_port(name: str) -> None:
     adapted = resources.root() / "renode" / f"{name}.repl"
     platform = _renode_root() / board.renode.platform
     found = _renode_peripherals(adapted if adapted.is_file() else platform)
-    spans = _joined((at, at + each.size) for each in found.values() for at in each.addresses)
-    for memory in board.memories:
-        assert any(start <= memory.origin and memory.end <= end for start, end in spans), memory
+    _require_memories(
+        board, [(at, at + each.size) for each in found.values() for at in each.addresses]
+    )
     port = found[board.renode.uart]
     assert port.addresses == (board.serial.base,)
     assert port.interrupt in (None, board.serial.irq)
@@ -428,13 +416,18 @@ def _renode_peripherals(path: Path) -> dict[str, _Peripheral]:
 def test_qemus_machines_have_the_boards_memories(name: str) -> None:
     board = load_board(name)
     assert board.qemu is not None
-    spans: list[tuple[int, int]] = []
-    for start, end in _qemu_memories(board.qemu.machine):
-        if spans and spans[-1][1] == start:
-            start = spans.pop()[0]
-        spans.append((start, end))
+    _require_memories(board, _qemu_memories(board.qemu.machine))
+
+
+def _require_memories(board: Board, spans: list[tuple[int, int]]) -> None:
+    """Spans are starts and ends; what is contiguous counts as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and joined[-1][1] == start:
+            start = joined.pop()[0]
+        joined.append((start, end))
     for memory in board.memories:
-        assert any(start <= memory.origin and memory.end <= end for start, end in spans), memory
+        assert any(start <= memory.origin and memory.end <= end for start, end in joined), memory
 
 
 def _qemu_memories(machine: str) -> list[tuple[int, int]]:
@@ -449,7 +442,7 @@ def _qemu_memories(machine: str) -> list[tuple[int, int]]:
         r"^  ([0-9a-f]{16})-([0-9a-f]{16}) \(prio -?\d+, (?:ram\)|romd?\)|i/o\): tz-mpc)",
         view.partition("FlatView")[0], re.MULTILINE,
     )  # fmt: skip
-    return sorted((int(start, 16), int(end, 16) + 1) for start, end in lines)
+    return [(int(start, 16), int(end, 16) + 1) for start, end in lines]
 
 
 def _renode_root() -> Path:

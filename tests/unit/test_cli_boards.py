@@ -17,6 +17,7 @@ def test_every_board_has_a_row_with_what_runs_it() -> None:
     assert {board.name for board in list_boards()} <= set(rows)
     assert rows["netduinoplus2"].split()[3:7] == ["1", "MiB", "128", "KiB"]
     assert "QEMU" in rows["mps2-an386"] and "Renode" not in rows["mps2-an386"]
+    assert all(("untested" in rows[b.name]) is b.untested for b in list_boards())
     assert "Renode" in rows["stm32f746"] and "QEMU" not in rows["stm32f746"]
 
 
@@ -34,6 +35,11 @@ def test_json_has_sizes_in_bytes() -> None:
     assert by_name["mps2-an500"]["emulators"] == ["qemu"]
     assert by_name["stm32f746"]["runners"]["jlink"] == {"device": "STM32F746NG"}
     assert "0483:374b" in by_name["stm32f746"]["usb"]
+    assert by_name["mps2-an500"]["rated_clock_hz"] is None
+    assert by_name["stm32f746"]["rated_clock_hz"] > by_name["stm32f746"]["clock_hz"]
+    assert [name for name, board in by_name.items() if board["untested"]] == [
+        board.name for board in list_boards() if board.untested
+    ]
     assert by_name["stm32f746"]["pools"] == [
         {"name": "dtcm", "size_bytes": 64 << 10, "speed": 2},
         {"name": "sram12", "size_bytes": 256 << 10, "speed": 1},
