@@ -23,7 +23,7 @@ from mcu_deploy.options import Options
 
 if TYPE_CHECKING:
     from mcu_deploy.backends.interface import CreationOptions
-    from mcu_deploy.boards import Processor
+    from mcu_deploy.boards import Board, Processor
     from mcu_deploy.report.explain import CandidateRow, Explanation
     from mcu_deploy.report.model import CostReport, NetworkReport, Report
 
@@ -41,6 +41,12 @@ def build(
     ] = None,
     name: Annotated[
         list[str] | None, typer.Option("--name", help="The network's name, one for each model.")
+    ] = None,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[reset|rated]", help="As the chip starts, or as fast as it may be (--board)."
+        ),
     ] = None,
     creation: CreationOptions,
     explain: Annotated[
@@ -65,6 +71,8 @@ def build(
             "Say for what to build: --board BOARD (`mcu-deploy boards` lists them), or --core CORE "
             "for objects that go into a firmware of your own."
         )
+    board = None if clock is None else _with_clock(processor, clock)
+    processor = board or processor
     names = name or []
     first = network_name(names[0] if names else None, models[0])
     folder = output if output is not None else str(Path("build", processor.name, first))
@@ -79,8 +87,18 @@ def build(
         print_json(content | {"explain": [asdict(row) for row in rows]} if explain else content)
         return
     _print(built.report, folder)
+    if board is not None and clock == "rated":
+        out.print(f"clock: {board.clock_hz:,} Hz, which nobody has yet tried on a chip")
     if explain:
         _explain(rows, wide)
+
+
+def _with_clock(processor: Processor, clock: str) -> Board:
+    from mcu_deploy.boards import Board, load_board
+
+    if not isinstance(processor, Board):
+        raise UsageError("--clock is for a board's start-up; give --board, or leave it out.")
+    return load_board(processor.path, clock)
 
 
 def _print(report: Report, folder: str) -> None:

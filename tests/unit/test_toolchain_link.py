@@ -110,8 +110,8 @@ def test_flash_that_overflows_is_counted_in_bytes(tmp_path: Path) -> None:
     assert message.startswith(f"network_toy does not fit board {board.name}: flash needs ")
     assert f"has {flash.size:,}:" in message
     assert "int8 quantisation" in message
-    assert "a board with more flash, such as " in message
-    assert "mps2-an386 (4,194,304)" in message
+    larger = re.search(r"a board with more flash, such as (\S+) \(", message)
+    assert larger is not None and load_board(larger[1]).memory_for("weights").size > flash.size
     assert not (tmp_path / "bench.elf").exists()
 
     # exact: with as much more flash, the image fits to the last byte
