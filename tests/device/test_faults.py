@@ -2,7 +2,8 @@
 
 What the emulators do not do: QEMU reports the bus fault of every store precisely (on a chip it may
 be imprecise, and then has no address). Renode has no fault for an unaligned LDRD, a division by
-zero and most addresses where nothing answers, so only two faults are tried there. The frame of a
+zero and most addresses where nothing answers, so only two faults are tried there, and on Armv8-M
+one: it compares no stack with PSPLIM. The frame of a
 stack overflow is never written on Armv7-M, so PC and LR are absent there. Armv6-M has one fault for
 everything, and of an overflow it knows nothing but where its stack pointer is.
 """

@@ -404,6 +404,8 @@ def _renode_peripherals(path: Path) -> dict[str, _Peripheral]:
             at = found.setdefault(entry.group(1), _Peripheral())
             if addresses := re.findall(r"sysbus <?(0x[0-9A-Fa-f]+)", line):
                 at.addresses = tuple(int(address, 16) for address in addresses)
+        elif another := re.match(r"\s+sysbus (0x[0-9A-Fa-f]+)", line):
+            at.addresses = (*at.addresses, int(another.group(1), 16))
         elif size := re.match(r"\s+size: (0x[0-9A-Fa-f]+)", line):
             at.size = int(size.group(1), 16)
         elif interrupt := re.match(r"\s+(?:IRQ ?)?-> ?nvic@(\d+)", line):
