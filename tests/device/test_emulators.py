@@ -14,7 +14,7 @@ import pytest
 from emulated_firmware import ECHO, is_alive, link
 from sampling import by_core
 
-from mcu_deploy.boards import load_board
+from mcu_deploy.boards import list_boards, load_board
 from mcu_deploy.device.emulators import Emulator, open_emulator
 from mcu_deploy.errors import DeviceError, ToolError, UsageError
 
@@ -22,10 +22,8 @@ pytestmark = pytest.mark.needs_arm_gcc
 qemu = pytest.mark.needs_qemu
 renode = pytest.mark.needs_renode
 
-QEMU_BOARDS = [
-    "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps2-an521", "mps3-an547",
-    "netduinoplus2",
-]  # fmt: skip
+QEMU_BOARDS = [board.name for board in list_boards() if board.qemu is not None]
+RENODE_BOARDS = [board.name for board in list_boards() if board.renode is not None]
 EVERY_BYTE = bytes(range(256))
 
 
@@ -74,7 +72,7 @@ def test_qemu_runs_a_firmware(board: str, tmp_path: Path) -> None:
 
 @renode
 @pytest.mark.matrix  # other tests of the sample run firmware there
-@pytest.mark.parametrize("board", ["stm32f746", "netduinoplus2"])
+@pytest.mark.parametrize("board", RENODE_BOARDS)
 def test_renode_runs_a_firmware(board: str, tmp_path: Path) -> None:
     elf = link(board, tmp_path, ECHO)
     with open_emulator(load_board(board), elf, emulator="renode") as emulator:
