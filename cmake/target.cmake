@@ -17,7 +17,7 @@ ExternalProject_Add(target
   SOURCE_DIR "${PROJECT_SOURCE_DIR}"
   BINARY_DIR "${PROJECT_BINARY_DIR}/arm"
   CMAKE_CACHE_ARGS
-    -DCMAKE_TOOLCHAIN_FILE:FILEPATH=${MCU_ROOT}/cmake/arm-none-eabi.cmake
+    -DCMAKE_TOOLCHAIN_FILE:FILEPATH=${MCU_ROOT}/cmake/package/arm-none-eabi.cmake
     -DMCU_BOARD_FLAGS:STRING=${MCU_BOARD_FLAGS}
     -DBUILD_TESTING:BOOL=${BUILD_TESTING}
     ${switches}

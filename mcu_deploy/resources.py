@@ -22,12 +22,20 @@ def crt() -> Path:
     return root() / "crt"
 
 
+def cmake() -> Path:
+    """The folder of `find_package(mcu_deploy)` and of the toolchain file."""
+    return root() / "cmake" / "package"
+
+
 def copy_runtime(folder: Path, headers: str) -> None:
     """Copies the runtime's headers, its sources and the licence into a build, so that it can be
-    compiled there with flags of one's own. headers: the folder for these in it."""
+    compiled there with flags of one's own. headers: the folder for these in it.
+
+    mcu_run.c lies beside the arena there, without which it does not link."""
     for part, name in (("include", headers), ("src", "src"), ("arena", "arena")):
         for file in sorted((crt() / part).rglob("*.*")):
-            copy = folder / name / file.relative_to(crt() / part)
+            own = "arena" if file.name == "mcu_run.c" else name
+            copy = folder / own / file.relative_to(crt() / part)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(file.read_bytes())
     (folder / "LICENSE").write_bytes((root() / "LICENSE").read_bytes())

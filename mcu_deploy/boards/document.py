@@ -33,11 +33,13 @@ class Document:
     """What a board file says.
 
     values: its keys, over those that it inherits; a file that lies beside the board file which
-    names it is an absolute path. files: these, without any of mcu-deploy's own."""
+    names it is an absolute path. files: these, without any of mcu-deploy's own. read: the file, and
+    those that it inherits from."""
 
     path: Path
     values: Mapping[str, Any]
     files: tuple[Path, ...]
+    read: tuple[Path, ...]
     is_changed: bool = False
 
     @property
@@ -86,7 +88,7 @@ def read_document(path: Path) -> Document:
         at = _parent(values.pop("inherits", None), at)
         merged = _over(_with_files(values, at=seen[-1].parent), merged)
     files = tuple(dict.fromkeys(f for f in map(Path, _files(merged)) if not _ships(f)))
-    return Document(path, merged, files)
+    return Document(path, merged, files, tuple(seen))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -48,6 +48,10 @@ def build(
             metavar="[reset|rated]", help="As the chip starts, or as fast as it may be (--board)."
         ),
     ] = None,
+    depfile: Annotated[
+        Path | None,
+        typer.Option(help="Write here which files the build has read, for Make and Ninja."),
+    ] = None,
     creation: CreationOptions,
     explain: Annotated[
         bool,
@@ -62,6 +66,7 @@ def build(
     With --core instead: objects, headers and the runtime for a firmware of your own.
     """
     from mcu_deploy.api import building
+    from mcu_deploy.api.depfile import write_depfile
     from mcu_deploy.codegen.names import network_name
     from mcu_deploy.report import explain as explain_network
     from mcu_deploy.session import Session
@@ -81,6 +86,8 @@ def build(
         built = building.build(
             models, processor, folder, name=names or None, session=session, options=options
         )
+    if depfile is not None:
+        write_depfile(depfile, built)
     rows = [row for n in built.networks for row in explain_network(n.network)] if explain else []
     if as_json:
         content = built.report.as_json()

@@ -25,6 +25,9 @@ def check(
     ],
     *,
     processor: Processor | None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Nothing of files without findings.")
+    ] = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Hold every object to the rules for a network's object."),
@@ -43,16 +46,18 @@ def check(
     if as_json:
         print_json(report.as_json())
     else:
-        _print(report)
+        _print(report, quiet)
     raise typer.Exit(report.exit_code)
 
 
-def _print(report: CheckReport) -> None:
+def _print(report: CheckReport, quiet: bool) -> None:
     by_file: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_file.setdefault(finding.file, []).append(finding)
     for file in report.files:
         findings = by_file.pop(file.file, [])
+        if quiet and not findings:
+            continue
         mark = f"[bold red]{_count(len(findings), 'finding')}[/]" if findings else "[green]ok[/]"
         out.print(f"{mark}  [bold]{_safe(file.file)}[/]  {_safe(_summary(file))}")
         for finding in findings:
@@ -65,7 +70,7 @@ def _print(report: CheckReport) -> None:
             out.print(f"    [yellow]note:[/] {_safe(note)}")
         if file.kind == "firmware" and file.models:
             out.print(_map_table(file))
-    if len(report.files) > 1:
+    if len(report.files) > 1 and not quiet:
         total = len(report.findings)
         files = _count(len(report.files), "file")
         out.print(f"{files} checked: {_count(total, 'finding') if total else 'nothing found'}.")

@@ -115,6 +115,12 @@ def is_compiled(path: Path) -> bool:
     return bool(getattr(_format(path), "COMPILED", False))
 
 
+def data_files(path: Path) -> tuple[Path, ...]:
+    """The files that a model file, which was read before, keeps its data in."""
+    find = getattr(_format(path), "data_files", None)
+    return () if find is None else tuple(find(path))
+
+
 def self_contained(path: Path) -> bytes:
     """The bytes of a model file that needs no other file beside it."""
     module = _format(path)

@@ -124,6 +124,12 @@ def _plain_form(
     return model.SerializeToString(), assumed, problems, refused
 
 
+def data_files(path: Path) -> tuple[Path, ...]:
+    """The files beside a model that hold its external tensor data."""
+    tensors = _tensors(_parse(path, path.read_bytes()).graph)
+    return tuple(dict.fromkeys(path.parent / _location(t) for t in tensors if _location(t)))
+
+
 def self_contained(path: Path) -> bytes:
     """The model file's bytes; external tensor data is taken into it."""
     raw = path.read_bytes()
@@ -187,7 +193,7 @@ def _load_external_data(model: onnx.ModelProto, path: Path) -> None:
     for tensor in _tensors(model.graph):
         if tensor.data_location != TensorProto.EXTERNAL:
             continue
-        location = next((e.value for e in tensor.external_data if e.key == "location"), "")
+        location = _location(tensor)
         target = (folder / location).resolve()
         if not target.is_relative_to(folder):
             raise ModelError(
@@ -208,6 +214,13 @@ def _load_external_data(model: onnx.ModelProto, path: Path) -> None:
             ) from error
         tensor.data_location = TensorProto.DEFAULT
         del tensor.external_data[:]
+
+
+def _location(tensor: onnx.TensorProto) -> str:
+    """The file of a tensor's data, as the model names it; empty where that is in the model."""
+    if tensor.data_location != TensorProto.EXTERNAL:
+        return ""
+    return next((e.value for e in tensor.external_data if e.key == "location"), "")
 
 
 def _tensors(graph: onnx.GraphProto) -> list[onnx.TensorProto]:

@@ -82,7 +82,7 @@ def test_a_copy_is_linked_by_gcc_alone(built: Path, tmp_path: Path, runtime: str
     library = [built / runtime] if runtime == "libmcu_crt.a" else []
     programs.run(
         ["arm-none-eabi-gcc", *cflags, *own, *programs.WARNINGS, "-I", built / "include",
-         "-nostartfiles", "--specs=nano.specs", "-T", start / "mps2-an386.ld", "-Wl,--gc-sections",
+         "-nostartfiles", "--specs=nano.specs", "-T", start / "mps2-an386.ld",
          *sources, built / "network_kws.o", *library, "-o", tmp_path / "program.elf"],
         cwd=tmp_path,
     )  # fmt: skip

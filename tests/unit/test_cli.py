@@ -168,7 +168,7 @@ def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
         (["build", "MODEL", "--board", "stm32f747"], 2, "stm32f746"),
         (["build", "MODEL", "--board", "host", "--name", "a b"], 2, "C symbol"),
         (["build", "MODEL", "--board", "host", "--backend", "Cpu"], 2, "CpuRef"),
-        (["build", "MODEL", "--board", "host", "--weights", "x"], 2, "incbin or array"),
+        (["build", "MODEL", "--board", "host", "--weights", "x"], 2, "one of auto, incbin, array"),
         (["build", "MODEL", "--board", "host", "--shape", "input_1"], 2, "INPUT=1,3,96,96"),
         (["build", "MODEL", "--board", "host", "--shape", "no=1"], 1, "does not have"),
         (["build", "MODEL", "--board", "host", "-o", "text.onnx"], 1, "cannot be written"),

@@ -209,7 +209,7 @@ def test_what_is_for_the_target_alone_is_emulated(copy: Build) -> None:
 
 @pytest.mark.needs_arm_gcc
 def test_the_target_alone_by_its_toolchain_file(copy: Build) -> None:
-    toolchain = copy.source / "cmake" / "arm-none-eabi.cmake"
+    toolchain = copy.source / "cmake" / "package" / "arm-none-eabi.cmake"
     flags = "-DMCU_BOARD_FLAGS=-mcpu=cortex-m0plus -mthumb"
     done = copy.configure(f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", flags)
     assert done.returncode == 0, done.stderr
@@ -309,7 +309,9 @@ def test_a_wheel_carries_the_configuration(repository: Path, tmp_path: Path) -> 
         carried = json.loads(archive.read("mcu_deploy/_data/configuration.json"))
     assert carried == json.loads((build.folder / "configuration.json").read_text())
     assert carried["dynamic_backend_paths"] == "/usr/lib/mcu-deploy"
-    shipped = [path for folder in ("cmake", "crt") for path in (repository / folder).rglob("*.*")]
+    shipped = [
+        path for folder in ("cmake/package", "crt") for path in (repository / folder).rglob("*.*")
+    ]
     assert {f"mcu_deploy/_data/{p.relative_to(repository)}" for p in shipped} <= names
     for folder in (f.parent for f in repository.glob("mcu_deploy/backends/*/*.cmake")):
         lists = file_lists.read(folder)
