@@ -31,20 +31,25 @@ _WEIGHTS = ("incbin", "array")
 
 @dataclass(frozen=True)
 class NetworkSource:
-    """The generated text of a network, and the bytes of its weights file."""
+    """The generated text of a network, and the bytes of its weights.
+
+    has_arrays: the source has these as arrays, and names no file with them.
+    """
 
     name: str
     source: str
     header: str
     weights: bytes
+    has_arrays: bool = False
 
     @property
     def files(self) -> dict[str, bytes]:
         """The files by name, as they go into the build folder."""
+        file = {} if self.has_arrays else {f"network_{self.name}.weights.bin": self.weights}
         return {
             f"network_{self.name}.c": self.source.encode(),
             f"network_{self.name}.h": self.header.encode(),
-            f"network_{self.name}.weights.bin": self.weights,
+            **file,
         }
 
     def with_stack(self, stack: int, second: int | None = None) -> str:
@@ -185,6 +190,7 @@ def generate(
         environment().get_template("network.c.j2").render(values),
         environment().get_template("network.h.j2").render(values),
         blob,
+        has_arrays=weights == "array",
     )
 
 

