@@ -19,6 +19,11 @@ void mcu_reset_handler(void);
 /* What each core needs once: its vector table (0 on Armv6-M, which has no VTOR), traps, FPU. */
 void mcu_core_init(uint32_t vectors);
 
+#if MCU_BOARD_CACHES
+/* Writes back what only the data cache has, so that it lives through a restart. */
+void mcu_clean_data_cache(void);
+#endif
+
 /* Symbols of the linker script (link.ld.j2). */
 extern uint32_t __stack_limit[], __stack_top[], __handler_stack_limit[], __handler_stack_top[];
 extern uint32_t __data_start[], __data_end[], __data_load[], __bss_start[], __bss_end[];

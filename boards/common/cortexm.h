@@ -66,6 +66,7 @@
 #define MCU_FPU_FPDSCR       0xE000EF3Cu
 #define MCU_SCB_ICIALLU      0xE000EF50u
 #define MCU_SCB_DCISW        0xE000EF60u
+#define MCU_SCB_DCCSW        0xE000EF6Cu
 
 #define MCU_DWT_CTRL           0xE0001000u
 #define MCU_DWT_CYCCNT         0xE0001004u

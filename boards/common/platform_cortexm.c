@@ -94,6 +94,9 @@ void mcu_platform_reset(void) {
     }
 #endif
     mcu_serial_flush();
+#if MCU_BOARD_CACHES
+    mcu_clean_data_cache();
+#endif
     mcu_barrier();
     MCU_REG32(MCU_SCB_AIRCR) = MCU_SCB_AIRCR_RESET;
     mcu_barrier();

@@ -84,12 +84,10 @@ static void init_fpu(void) {
 #endif
 
 #if MCU_BOARD_CACHES
-/* Their contents are undefined after a reset. As SCB_EnableICache and SCB_EnableDCache of
+/* Does what a register does to each line of the data cache. This and init_caches are as in
  * github.com/ARM-software/CMSIS_5, CMSIS/Core/Include/cachel1_armv7.h (commit 0efc88c); the fields:
  * core_cm7.h there (commit 0273aee). */
-static void init_caches(void) {
-    mcu_barrier();
-    MCU_REG32(MCU_SCB_ICIALLU) = 0;
+static void to_each_line(uint32_t set_way_register) {
     MCU_REG32(MCU_SCB_CSSELR) = 0; /* what CCSIDR tells: the data cache of level 1 */
     mcu_barrier();
     const uint32_t size = MCU_REG32(MCU_SCB_CCSIDR);
@@ -97,12 +95,25 @@ static void init_caches(void) {
     const uint32_t last_way = size >> 3 & 0x3FFu;
     for (uint32_t set = 0; set <= last_set; ++set) {
         for (uint32_t way = 0; way <= last_way; ++way) {
-            MCU_REG32(MCU_SCB_DCISW) = way << 30 | set << 5;
+            MCU_REG32(set_way_register) = way << 30 | set << 5;
         }
     }
     mcu_barrier();
+}
+
+/* The caches' contents are undefined after a reset; a debugger may start this without one. */
+static void init_caches(void) {
+    if ((MCU_REG32(MCU_SCB_CCR) & MCU_SCB_CCR_DC) != 0) {
+        return;
+    }
+    MCU_REG32(MCU_SCB_ICIALLU) = 0;
+    to_each_line(MCU_SCB_DCISW);
     MCU_REG32(MCU_SCB_CCR) |= MCU_SCB_CCR_IC | MCU_SCB_CCR_DC;
     mcu_barrier();
+}
+
+void mcu_clean_data_cache(void) {
+    to_each_line(MCU_SCB_DCCSW);
 }
 #endif
 

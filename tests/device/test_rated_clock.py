@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from device.faults.firmware import ECHO, build, running
+from device.faults.firmware import build, fault_sources, running
 
 from mcu_deploy.boards import list_boards, load_board
 
@@ -18,11 +18,15 @@ RATED = [b.name for b in list_boards() if b.renode is not None and "rated" in b.
 
 
 @pytest.mark.parametrize("name", RATED)
-def test_a_firmware_with_the_rated_clock_starts(name: str, tmp_path: Path) -> None:
+def test_a_firmware_with_the_rated_clock_starts_and_restarts(name: str, tmp_path: Path) -> None:
     board = load_board(name, clock="rated")
-    with running(board, build(board, ECHO, tmp_path), "renode") as line:
-        line.send(b"rated")
-        assert line.read(5) == b"rated"
+    with running(board, build(board, fault_sources(board), tmp_path), "renode") as line:
+        line.send(b"n")
+        starts = line.line()
+        line.send(b"z")
+        assert line.line() == "ready"
+        line.send(b"n")
+        assert int(line.line().split()[1], 16) == int(starts.split()[1], 16) + 1
 
 
 def test_a_rated_clock_is_no_slower() -> None:

@@ -117,6 +117,21 @@ def _bytes(cell: str) -> int:
     return int(number) << {"K": 10, "M": 20}[unit]
 
 
+# FLASH->ACR of the STM32 that ship; an STM32F100 has no wait states.
+_WAIT_STATES = (0x4002_2000, 0x4002_3C00, 0x5200_2000)
+
+
+def test_wait_states_are_raised_before_the_clock() -> None:
+    """The last wait of a rated clock is the one for the switch to the PLL."""
+    boards = [b for b in list_boards() if "stm32" in b.serial.driver and b.rated_clock_hz]
+    assert len(boards) > 10
+    for board in boards:
+        steps = load_board(board.name, clock="rated").setup
+        raised = [i for i, step in enumerate(steps) if step.register in _WAIT_STATES]
+        switched = max(i for i, step in enumerate(steps) if step.kind == "wait")
+        assert board.rated_clock_hz == 24_000_000 or 0 < max(raised) < switched - 1, board.name
+
+
 def test_runners_are_in_the_files_order() -> None:
     board = load_board("stm32f746")
     assert [*board.runners] == ["openocd", "stlink", "jlink", "probe-rs"]
