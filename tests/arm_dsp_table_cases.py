@@ -16,7 +16,7 @@ class Function:
     """number: the constant operand, which is the first one where `is_first`."""
 
     op: str
-    elements: int
+    elements: int = 1
     number: float | None = None
     is_first: bool = False
     dtype: str = "int8"
@@ -36,6 +36,21 @@ class Function:
         model.output(y, Quantized(self.scales[1], self.zeros[1], self.dtype))
 
 
+@dataclass(frozen=True)
+class Gelu(Function):
+    """Several operators in float32, of which the compiler makes a table."""
+
+    op: str = "Div"
+
+    def add(self, model: LayersModel, name: str) -> None:
+        x = model.input((1, self.elements), Quantized(self.scales[0], self.zeros[0], self.dtype))
+        one, half, root = (model.constant(np.float32(v)) for v in (1, 0.5, np.sqrt(2)))
+        part = model.node("Erf", [model.node(self.op, [x, root], name)])
+        part = model.node("Mul", [model.node("Add", [part, one]), half])
+        y = model.node("Mul", [x, part])
+        model.output(y, Quantized(self.scales[1], self.zeros[1], self.dtype))
+
+
 # Whose cycles are asserted.
 LARGE = Function("Sigmoid", 4096)
 TAKEN = (
@@ -48,6 +63,8 @@ TAKEN = (
     Function("Mul", 18, 0.3, zeros=(-128, 127)),
     Function("Sub", 7, 1.9, is_first=True),
     Function("Div", 20, 0.7, scales=(0.05, 0.1)),
+    Function("Selu", 19, dtype="uint8", zeros=(128, 60)),
+    Gelu(elements=35),
 )
 
 

@@ -92,7 +92,7 @@ def _own(graph: Graph, node: Node) -> _Before:
     """What a node itself adds."""
     inner = list(graph.subgraphs(node.id).values())
     operator, body = operators.find(node.domain, node.op), graph.body(node.id)
-    if operator is None and body is not None:
+    if body is not None and (operator is None or (node.domain, node.op) == ("mcu", "Table")):
         inner.append(body)
     if inner:
         found = [b for g in inner for b in _walk(g).values()] or [_Before()]

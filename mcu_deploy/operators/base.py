@@ -135,6 +135,24 @@ def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
         return tuple(_declared(call, results))
 
 
+def of_elements(operator: Operator, call: Call, given: Mapping[int, Array]) -> Array:
+    """[n]: what an operator that computes element by element makes of elements [n] of some inputs.
+
+    The other inputs are constant numbers.
+    """
+    size = len(next(iter(given.values())))
+    types = [None if t is None else replace(t, shape=(), layout=None) for t in call.types]
+    values: list[Array | None] = [None if v is None else v.reshape(()) for v in call.values]
+    for index, elements in given.items():
+        types[index] = replace(call.type(index), shape=(size,), layout=None)
+        values[index] = elements
+    results = tuple(replace(result, shape=(size,), layout=None) for result in call.results)
+    (computed,) = evaluate(
+        operator, replace(call, values=tuple(values), types=tuple(types), results=results)
+    )
+    return computed
+
+
 def _declared(call: Call, results: Sequence[Array]) -> Iterator[Array]:
     """The results in the types and shapes that the graph gives them."""
     if len(results) != len(call.results):

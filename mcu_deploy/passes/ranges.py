@@ -19,7 +19,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
 from mcu_deploy.operators import Call, Operator
-from mcu_deploy.operators.base import evaluate
+from mcu_deploy.operators.base import evaluate, of_elements
 from mcu_deploy.operators.weight_only import output_axis
 from mcu_deploy.passes.quantization import BYTES
 
@@ -212,9 +212,7 @@ def _of_function(operator: Operator, call: Call, x: Range) -> Range:
     x_type, y_type = call.type(0), call.results[0]
     first, last = x_type.dtype.range
     inputs = np.arange(first, last + 1).astype(x_type.dtype.numpy)
-    types = (replace(x_type, shape=inputs.shape), *call.types[1:])
-    results = (replace(y_type, shape=inputs.shape),)
-    table = _computed(operator, replace(call, types=types, results=results), {0: inputs})
+    table = of_elements(operator, call, {0: inputs})
     # From each value on: the extremes up to each other one.
     low = np.stack([np.minimum.accumulate(np.roll(table, -i)) for i in range(len(table))])
     high = np.stack([np.maximum.accumulate(np.roll(table, -i)) for i in range(len(table))])

@@ -137,6 +137,34 @@ def _two_readers() -> Case:
     return net.case(first, second)
 
 
+def _gelu(net: _Net, x: str) -> str:
+    """As exporters write it."""
+    part = net.node("Erf", [net.node("Div", [x, net.constant(np.float32(np.sqrt(2)))])])
+    part = net.node("Add", [part, net.constant(np.float32(1))])
+    return net.node("Mul", [x, net.node("Mul", [part, net.constant(np.float32(0.5))])])
+
+
+def _function() -> Case:
+    """Operators of which nothing between is quantized, behind a convolution that others read."""
+    net = _Net("a function of float32", (1, 3, 4, 4))
+    real = net.dq(net.q(net.conv(net.dq("x", 0.02), 3, 3), 0.1), 0.1)
+    return net.case(net.q(_gelu(net, real), 0.05), net.q(net.conv(real, 2, 3), 0.5))
+
+
+def _cast() -> Case:
+    """Bytes without a scale at both ends."""
+    net = _Net("bytes by Cast", (1, 5, 7))
+    part = net.node("Add", [net.node("Cast", ["x"], to=1), net.constant(np.float32(0.4))])
+    part = net.node("Clip", [part, net.constant(np.float32(-90)), net.constant(np.float32(99))])
+    return net.case(net.node("Cast", [part], to=3))
+
+
+def _nothing() -> Case:
+    """A function that gives each byte itself."""
+    net = _Net("negated twice", (1, 5, 7))
+    return net.case(net.q(net.node("Neg", [net.node("Neg", [net.dq("x", 0.02)])]), 0.02))
+
+
 _CASES = {
     "shared bias": (_shared_bias, 3),
     "transposes": (_transposes, 1),
@@ -150,6 +178,9 @@ _CASES = {
     "where": (_where, 0),
     "split": (_split, 1),
     "two readers": (_two_readers, 3),
+    "function": (_function, 2),
+    "bytes without a scale": (_cast, 0),
+    "nothing": (_nothing, 0),
 }  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def _open(op: str) -> Callable[[], Case]:
 _REASONS = {
     "its sums could leave 32 bits": _large_bias,
     "its alpha or beta is not 1": _scaled,
-    "there is no integer form of Selu": _one("Selu"),
+    "there is no integer form of LogSoftmax": _one("LogSoftmax"),
     "its output is quantized to int16": _one("Sigmoid", "int16"),
     "the model has it in float: there is no QuantizeLinear behind it": _open("Sigmoid"),
 }

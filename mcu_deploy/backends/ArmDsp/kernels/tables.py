@@ -9,7 +9,7 @@ take longer.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import Assembly, statement
 from mcu_deploy.ir import NodeId
 from mcu_deploy.operators import find, label, registry
-from mcu_deploy.operators.base import evaluate
+from mcu_deploy.operators.base import of_elements
 
 OPERATORS = (
     *(label(o.domain, o.name) for o in registry().values() if o.elementwise or o.broadcasts),
@@ -134,9 +134,9 @@ def refusal(layer: Layer) -> str:
     if which is None:
         return ""
     x = layer.input(which).type
-    if any(t.dtype not in BYTES or t.quantization is None for t in (x, y)):
+    if any(t.dtype not in BYTES for t in (x, y)):
         return f"it computes int8 and uint8, not {y}"
-    if not all(t.scaling.per_tensor for t in (x, y)):
+    if any(t.quantization is not None and not t.quantization.per_tensor for t in (x, y)):
         return "its tables are of tensors with one scale"
     if x.shape != y.shape or len(layer.outputs) != 1 or not y.elements:
         return "its tables make one element of each"
@@ -145,17 +145,10 @@ def refusal(layer: Layer) -> str:
 
 def table_of(layer: Layer, which: int) -> Array:
     """uint8 [256]: the answers to the bytes 0 to 255 for an input, as they lie in memory."""
-    call = layer.call
-    types = [None if t is None else replace(t, shape=(), layout=None) for t in call.types]
-    values: list[Array | None] = [None if v is None else v.reshape(()) for v in call.values]
-    types[which], y = (
-        replace(t, shape=(256,), layout=None) for t in (call.type(which), call.results[0])
-    )
-    values[which] = np.arange(256, dtype=np.uint8).view(call.type(which).dtype.numpy)
-    every = replace(call, values=tuple(values), types=tuple(types), results=(y,))
     operator = find(layer.domain, layer.op)
     assert operator is not None
-    return evaluate(operator, every)[0].view(np.uint8)
+    every = np.arange(256, dtype=np.uint8).view(layer.input(which).type.dtype.numpy)
+    return of_elements(operator, layer.call, {which: every}).view(np.uint8)
 
 
 def assemble(elements: int) -> Assembly:

@@ -41,6 +41,7 @@ from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.elementwise import UNARY, clip_bounds, unary_table
+from mcu_deploy.operators.tables import answers
 
 _SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
 
@@ -197,26 +198,12 @@ def _unary(layer: Layer) -> Workload:
         if x.constant is None:
             return view()
         return _copy_constant(layer)
-    in_place = overlap.in_place(layer, np.arange(x.type.elements))
     if layer.op == "Clip" and exact.is_exact(layer):
         return exact.clip(layer)
     if exact.is_exact(layer):
         return exact.unary(layer)
     if y.type.is_quantized:
-        table: Array = unary_table(layer.call)
-        function = CFunction(
-            stem("table", f"{x.type.dtype.value}_{y.type.dtype.value}", x.type.elements),
-            (
-                pointer(x, "x"),
-                pointer(y, "y", const=False),
-                Parameter(f"const {y.type.dtype.c_type} *", "table"),
-            ),
-            render("table.c.j2", elements=x.type.elements),
-        )
-        return workload(
-            layer, function, (INPUT, OUTPUT, constant_argument(0)),
-            (Constant("table", table, 1),), in_place=in_place,
-        )  # fmt: skip
+        return _table(layer, unary_table(layer.call))
     expression = _float_expression(layer)
     assert expression is not None
     function = CFunction(
@@ -228,7 +215,26 @@ def _unary(layer: Layer) -> Workload:
         ),
     )  # fmt: skip
     headers = ("math.h",) if "f(" in expression else ()
+    in_place = overlap.in_place(layer, np.arange(x.type.elements))
     return workload(layer, function, (INPUT, OUTPUT), headers=headers, in_place=in_place)
+
+
+def _table(layer: Layer, table: Array) -> Workload:
+    """A function of a byte. table [256]: the output's element for each byte of the input."""
+    x, y = layer.input(0), layer.output
+    function = CFunction(
+        stem("table", f"{x.type.dtype.value}_{y.type.dtype.value}", x.type.elements),
+        (
+            pointer(x, "x"),
+            pointer(y, "y", const=False),
+            Parameter(f"const {y.type.dtype.c_type} *", "table"),
+        ),
+        render("table.c.j2", elements=x.type.elements),
+    )
+    return workload(
+        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("table", table, 1),),
+        in_place=overlap.in_place(layer, np.arange(x.type.elements)),
+    )  # fmt: skip
 
 
 def _copy_constant(layer: Layer) -> Workload:
@@ -252,4 +258,8 @@ KERNELS = (
         Kernel(op, _supports_unary, rule(LayoutRule.SAME), _unary)
         for op in (*UNARY, "Clip", "Identity")
     ),
-)
+    Kernel(
+        "Table", lambda layer: YES, rule(LayoutRule.SAME),
+        lambda layer: _table(layer, answers(layer.call)), "mcu",
+    ),
+)  # fmt: skip
