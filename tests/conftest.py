@@ -14,6 +14,7 @@ At the end of a run every reason for skipping is printed once, with the number o
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -27,6 +28,9 @@ import pytest
 # Before numpy is imported, here and in every process that a test starts: on tensors as small as
 # these a second thread of its linear algebra does nothing but wait, which takes processor time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# What is loaded once stays: to look through all of it often takes a tenth of the time.
+gc.set_threshold(100_000, 50, 100)
 
 _CACHE = "MCU_DEPLOY_CACHE"
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -23,6 +23,7 @@ from mcu_deploy.options import Options
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
 
+@pytest.mark.matrix  # tests/unit/test_tuning.py measures in the sample
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an385", "mps2-an500"]))
 def test_what_is_kept_is_what_profile_shows(board: str, tmp_path: Path) -> None:
     path = model([Case(4, 4, 5, 5, 1)], tmp_path / "net.onnx")

@@ -59,6 +59,7 @@ def test_the_shared_object(reader: Reader) -> None:
     assert "warning" not in output
 
 
+@pytest.mark.matrix  # pip installs a package for it
 def test_the_package(reader: Reader) -> None:
     reader = reader.with_project("add_backend.py")
     output = reader.types(without_pip(commands("A Python package")))

@@ -124,6 +124,7 @@ def assert_one_firmware(built: Build, models: int) -> None:
     assert read(json.loads(text)) == built.report
 
 
+@pytest.mark.matrix  # the sample runs a third of them on a board
 def test_names_from_the_model_build_and_run_on_the_host(
     hostile_models: list[Path], tmp_path: Path
 ) -> None:

@@ -19,8 +19,10 @@ FLOAT = ("torch_lstm_ts", "tflm_mnist_lstm_f32")
 BOARDS = [
     pytest.param("host", marks=pytest.mark.needs_host_gcc),
     *(
-        pytest.param(board, marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, *marks])
-        for board, marks in (("mps2-an385", []), ("mps2-an386", [pytest.mark.matrix]))
+        pytest.param(
+            board, marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix]
+        )
+        for board in ("mps2-an385", "mps2-an386")
     ),
 ]
 

@@ -96,6 +96,7 @@ class Compiled:
         return self.network.graph
 
 
+@pytest.mark.matrix  # boards run the same models in the sample
 @pytest.mark.needs_host_gcc
 def test_the_generated_c_gives_the_recorded_outputs(models_dir: Path, tmp_path: Path) -> None:
     """Sample 3 of every model, in one process; in the matrix the boards run all samples."""

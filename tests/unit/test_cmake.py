@@ -218,6 +218,7 @@ def test_the_target_alone_by_its_toolchain_file(copy: Build) -> None:
     assert set(re.findall(r"Tag_CPU_arch: (.*)", attributes)) == {"v6S-M"}
 
 
+@pytest.mark.matrix  # it configures three times
 def test_a_new_folder_is_picked_up_with_what_it_builds_on(copy: Build) -> None:
     backends = copy.source / "mcu_deploy" / "backends"
     _write(backends / "Mine", _BACKEND)

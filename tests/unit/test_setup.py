@@ -150,6 +150,7 @@ def machine(tmp_path: Path, repository: Path) -> Machine:
     return made
 
 
+@pytest.mark.matrix  # it makes a whole virtual environment
 def test_a_second_run_does_nothing_until_the_needs_change(machine: Machine) -> None:
     machine.use_python(whole=True)
     first = machine.setup()
