@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from mcu_deploy.cli import check_parts
 from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import JsonOption, with_processor
 
@@ -32,17 +33,27 @@ def check(
         bool,
         typer.Option("--strict", help="Hold every object to the rules for a network's object."),
     ] = False,
+    link_map: Annotated[
+        Path | None,
+        typer.Option(
+            "--map",
+            metavar="FILE",
+            help="The linker's map of the firmware (-Wl,-Map=FILE -Wl,--cref): what each network "
+            "takes. By default the one beside it.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check objects: hygiene of each, collisions and ABI clashes of all.
 
-    --board or --core says which core must be able to run the code.
+    --board or --core says which core must be able to run the code. Of a firmware and its map: flash
+    and RAM of each network, of what they share, of the program.
 
     Exit code: 0 clean, 1 findings, 2 for a file that is no object or is damaged.
     """
     from mcu_deploy.hygiene import check_files
 
-    report = check_files(files, processor, strict=strict)
+    report = check_files(files, processor, strict=strict, link_map=link_map)
     if as_json:
         print_json(report.as_json())
     else:
@@ -68,7 +79,9 @@ def _print(report: CheckReport, quiet: bool) -> None:
             )
         for note in file.notes:
             out.print(f"    [yellow]note:[/] {_safe(note)}")
-        if file.kind == "firmware" and file.models:
+        if file.parts:
+            check_parts.show(file)
+        elif file.kind == "firmware" and file.models:
             out.print(_map_table(file))
     if len(report.files) > 1 and not quiet:
         total = len(report.findings)

@@ -5,13 +5,14 @@ The rules are those of DESIGN section 3, described one by one in docs/check.md.
 """
 
 from mcu_deploy.hygiene.checker import check_files, check_object
-from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, ModelMap
+from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, ModelMap, Part
 
 __all__ = [
     "CheckReport",
     "FileReport",
     "Finding",
     "ModelMap",
+    "Part",
     "check_files",
     "check_object",
 ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mcu_deploy.boards import Processor
 from mcu_deploy.elf.archive import is_archive, read_archive
 from mcu_deploy.elf.reader import Unreadable, read_elf, read_file
+from mcu_deploy.errors import RequestError
 from mcu_deploy.hygiene.attributes import Attributes, MalformedAttributes, read_attributes
 from mcu_deploy.hygiene.collisions import check_collisions
 from mcu_deploy.hygiene.core_checks import (
@@ -21,8 +22,17 @@ from mcu_deploy.hygiene.core_checks import (
     disassemble_units,
 )
 from mcu_deploy.hygiene.features import Core, core_of_board, features_title
-from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, Unit, printable
+from mcu_deploy.hygiene.findings import (
+    CheckReport,
+    FileReport,
+    Finding,
+    Unit,
+    escaped,
+    listed,
+    printable,
+)
 from mcu_deploy.hygiene.firmware import map_models
+from mcu_deploy.hygiene.parts import divide, find_link_map
 from mcu_deploy.hygiene.symbols import (
     Rules,
     check_abi_version,
@@ -70,16 +80,83 @@ def check_object(
 
 
 def check_files(
-    paths: Sequence[Path], board: Processor | None = None, *, strict: bool = False
+    paths: Sequence[Path],
+    board: Processor | None = None,
+    *,
+    strict: bool = False,
+    link_map: Path | None = None,
 ) -> CheckReport:
     """Checks objects, archives and linked images, each alone and all together.
 
     Objects that define a `_mcu_network_*` descriptor are held to the rules for networks; the others
     only to those that any object must keep (collisions, ABI, core). strict: hold every object that
-    is given as a file of its own to the rules for networks. A path that is given twice is checked
-    once. Raises ToolError where arm-none-eabi-objdump is missing or fails.
+    is given as a file of its own to the rules for networks. A file that is given twice, or by two
+    names, is checked once, with a note. link_map: what the linker wrote of the one image among the
+    files; without it, the map that lies beside an image (parts.py). Raises ToolError where
+    arm-none-eabi-objdump is missing or fails, RequestError for a map that is not the image's.
     """
-    return _check(list(dict.fromkeys(paths)), board, strict=strict, expected_name=None)
+    once, notes = _distinct(paths)
+    report = _check(once, board, strict=strict, expected_name=None)
+    files = tuple(
+        replace(file, notes=(*file.notes, *notes.get(path, ())))
+        for path, file in zip(once, report.files, strict=True)
+    )
+    return replace(report, files=_with_parts(once, files, link_map))
+
+
+def _distinct(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, tuple[str, ...]]]:
+    """The files, each once, and a note on those that were given more than once."""
+    names: dict[tuple[int, int] | Path, list[Path]] = {}
+    for path in paths:
+        try:
+            found = path.stat()
+            names.setdefault((found.st_dev, found.st_ino), []).append(path)
+        except (OSError, ValueError):
+            names.setdefault(path, []).append(path)
+    notes: dict[Path, tuple[str, ...]] = {}
+    for given in names.values():
+        if len(given) > 1:
+            others = [str(path) for path in dict.fromkeys(given) if path != given[0]]
+            also = f", also as {listed([escaped(name) for name in others])}" if others else ""
+            notes[given[0]] = (
+                f"given {len(given)} times{also}, and checked once: give it to the linker once",
+            )
+    return [given[0] for given in names.values()], notes
+
+
+def _with_parts(
+    paths: Sequence[Path], files: Sequence[FileReport], link_map: Path | None
+) -> tuple[FileReport, ...]:
+    """The reports, those of images with what they are made of, where there is a map."""
+    images = [file for file in files if file.kind == "firmware"]
+    if link_map is not None and len(images) != 1:
+        raise RequestError(
+            f"--map is what the linker wrote of one image, and {len(images)} linked images were "
+            "given; give the map's image."
+        )
+    return tuple(
+        _divided(path, file, link_map) if file.kind == "firmware" else file
+        for path, file in zip(paths, files, strict=True)
+    )
+
+
+def _divided(image: Path, file: FileReport, given: Path | None) -> FileReport:
+    found = given or find_link_map(image)
+    if found is None:
+        return file
+    try:
+        parts, is_known = divide(image, read_elf(read_file(image)), found, load_rules())
+    except (Unreadable, RequestError) as error:
+        if given is not None:
+            raise RequestError(str(error)) from None
+        return replace(file, notes=(*file.notes, f"not divided into parts: {error}"))
+    notes = list(file.notes)
+    if not is_known:
+        notes.append(
+            "the map names only who asked for a function of the C library first, and that is who"
+            " it is counted to: link with -Wl,--cref as well to see who else uses it"
+        )
+    return replace(file, map=str(found), parts=parts, notes=tuple(notes))
 
 
 def _check(

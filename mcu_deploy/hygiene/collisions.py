@@ -20,14 +20,34 @@ Piece = tuple[Unit, Attributes | None]
 
 def check_collisions(pieces: Sequence[Piece]) -> list[Finding]:
     """Findings about objects that do not fit together. Linked images must not be among them."""
+    found, pieces = _without_copies(pieces)
     units = [unit for unit, _ in pieces]
     return [
+        *found,
         *_duplicates(units),
         *_machines(units),
         *_abi_versions(units),
         *_clashes(pieces),
         *_cores(pieces),
     ]
+
+
+def _without_copies(pieces: Sequence[Piece]) -> tuple[list[Finding], list[Piece]]:
+    """Objects that are there twice, byte for byte, and all objects once.
+
+    One finding, where each of their symbols would be another; none for members of archives alone,
+    of which the linker takes the first."""
+    copies: dict[bytes, list[Piece]] = {}
+    for piece in pieces:
+        copies.setdefault(piece[0].elf.data, []).append(piece)
+    found = []
+    for same in copies.values():
+        units = [unit for unit, _ in same]
+        names = [symbol.name for symbol in units[0].elf.symbols if symbol.exported]
+        if len(units) > 1 and names and not all(unit.member for unit in units):
+            message = f"This is one object, byte for byte: {_places(units)}."
+            found.append(units[0].finding("same-object", message, names[0]))
+    return found, [same[0] for same in copies.values()]
 
 
 def _duplicates(units: Sequence[Unit]) -> Iterator[Finding]:

@@ -28,7 +28,10 @@ REMEDIES = {
     "dsp": _FOR_THIS_BOARD,
     "duplicate-model": "Build one of them with another --name.",
     "duplicate-symbol": "Make it static in all but one of them, or rename it.",
-    "enum-size-clash": "Compile all of them with -fshort-enums, or all with -fno-short-enums.",
+    "enum-size-clash": (
+        "Compile all of them with -fshort-enums, or all with -fno-short-enums: a network and its"
+        " runtime by mcu-deploy build --core CORE --cflags=-fno-short-enums."
+    ),
     "extra-descriptor": "Give each network an object of its own.",
     "float-abi": _FOR_THIS_BOARD,
     "float-abi-clash": "Compile all of them with the same -mfloat-abi.",
@@ -42,6 +45,7 @@ REMEDIES = {
     "no-descriptor": "Build it with mcu-deploy, or leave it out of the networks.",
     "no-mapping-symbols": "Do not strip the object.",
     "not-an-object": "Give the object (.o) of the network.",
+    "same-object": "Give the linker one of them.",
     "shared-common": "Compile with -fno-common, and make it static in one of them.",
     "unknown-instruction": (
         "Look for data among the code, `.inst` directives or damage, and build it again."
@@ -98,12 +102,14 @@ class Unit:
 class ModelMap:
     """A network in a file: bytes of its symbols by section, and its descriptor's ABI version.
 
-    `sections` are (section name, bytes, writable) in the order of the file. `abi_version` is None
-    where the descriptor's bytes could not be read.
+    `sections` are (section name, bytes, writable) in the order of the file. `abi_version` and
+    `workspace_bytes`, which a caller gives it, are None where the descriptor's bytes could not be
+    read.
     """
 
     name: str
     abi_version: int | None
+    workspace_bytes: int | None
     sections: tuple[tuple[str, int, bool], ...]
     symbols: int
 
@@ -119,13 +125,48 @@ class ModelMap:
 
 
 @dataclass(frozen=True)
+class PartPiece:
+    """Bytes of a part of an image.
+
+    `name` is a network's input section, an object file, or for fill an output section. Of a member
+    of the C library, `symbol` is what was asked for and `asked_by` the file that did so first.
+    """
+
+    name: str
+    flash_bytes: int
+    ram_bytes: int
+    symbol: str = ""
+    asked_by: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a linked image; all parts add up to it.
+
+    `kind` is "network", "runtime", "library" (what comes with the compiler), "program" (everything
+    else that was linked) or "fill" (alignment, stacks and the like, veneers: no file brought
+    them). `networks` are those that it is, or that need it; `program`: the program is it, or needs
+    it too. `flash_bytes` are those in the image, `ram_bytes` those where the program runs; what the
+    start-up copies is in both.
+    """
+
+    kind: str
+    networks: tuple[str, ...]
+    program: bool
+    flash_bytes: int
+    ram_bytes: int
+    pieces: tuple[PartPiece, ...]
+
+
+@dataclass(frozen=True)
 class FileReport:
     """What was read of one file.
 
     `kind` is "network", "object", "archive", "firmware" or "unreadable"; `members` counts the
     objects of an archive; `target` names what the objects were built for; `core` is the board's
     core that they were checked against, empty where no board was given; `instructions` counts the
-    disassembled ones; `notes` say what could not be checked, and why.
+    disassembled ones; `notes` say what could not be checked, and why. `parts` are those of an image
+    with the linker's map `map`.
     """
 
     file: str
@@ -136,6 +177,8 @@ class FileReport:
     instructions: int = 0
     models: tuple[ModelMap, ...] = ()
     notes: tuple[str, ...] = ()
+    map: str = ""
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,6 +211,7 @@ def _file_as_json(file: FileReport) -> dict[str, Any]:
         {
             "name": model.name,
             "abi_version": model.abi_version,
+            "workspace_bytes": model.workspace_bytes,
             "flash_bytes": model.flash_bytes,
             "ram_bytes": model.ram_bytes,
             "symbols": model.symbols,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcu_deploy.elf.reader import Elf, Symbol
 from mcu_deploy.hygiene.findings import ModelMap
-from mcu_deploy.hygiene.symbols import descriptors, read_abi_version
+from mcu_deploy.hygiene.symbols import descriptors, read_abi_version, read_workspace_bytes
 
 
 def map_models(elf: Elf) -> tuple[ModelMap, ...]:
@@ -31,6 +31,7 @@ def map_models(elf: Elf) -> tuple[ModelMap, ...]:
         ModelMap(
             name,
             read_abi_version(elf, symbol),
+            read_workspace_bytes(elf, symbol),
             _whole_sections(elf) if is_whole else _covered(elf, owned[name]),
             len(owned[name]),
         )

@@ -13,8 +13,9 @@ from mcu_deploy.hygiene.findings import Finding, Unit, listed, printable
 
 DESCRIPTOR_PREFIX = "_mcu_network_"
 _DESCRIPTOR = re.compile(r"^_mcu_network_([A-Za-z0-9_]+)$")
-# mcu_model_t: a function pointer, two uint32_t, then abi_version.
+# mcu_model_t: a function pointer, two uint32_t, then abi_version and workspace_size.
 _ABI_VERSION_OFFSET = {32: 12, 64: 16}
+_WORKSPACE_OFFSET = {32: 16, 64: 20}
 
 _INIT_TYPES = frozenset({"SHT_INIT_ARRAY", "SHT_FINI_ARRAY", "SHT_PREINIT_ARRAY"})
 _INIT_NAME = re.compile(r"^\.(?:init|fini|preinit|init_array|fini_array|preinit_array|[cd]tors)\b")
@@ -52,11 +53,12 @@ class Rules:
     """What the check compares objects with, read from the runtime's headers.
 
     abi_version: MCU_MODEL_ABI_VERSION; entry_points: the runtime's `_mcu_*` functions that a
-    network may call.
+    network may call; runtime: all functions of the runtime, by which its files are known.
     """
 
     abi_version: int
     entry_points: frozenset[str] = field(repr=False)
+    runtime: frozenset[str] = field(repr=False)
 
 
 def load_rules() -> Rules:
@@ -69,8 +71,13 @@ def load_rules() -> Rules:
             f"{resources.crt() / 'include/mcu/model.h'} does not define MCU_MODEL_ABI_VERSION: "
             "install mcu-deploy again."
         )
-    entries = re.findall(r"^(?!static)[a-z][\w \t*]*?\b(_mcu_\w+)\(", declared, re.MULTILINE)
-    return Rules(int(version[1]), frozenset(entries))
+    entries = {name for name in _functions(declared) if name.startswith("_")}
+    runtime = _functions(declared + _header("runtime.h") + _header("memory.h"))
+    return Rules(int(version[1]), frozenset(entries), frozenset(runtime))
+
+
+def _functions(declared: str) -> set[str]:
+    return set(re.findall(r"^(?!static)[A-Za-z][\w \t*]*?\b(_?mcu_\w+)\(", declared, re.MULTILINE))
 
 
 def _header(name: str) -> str:
@@ -100,10 +107,20 @@ def descriptors(elf: Elf) -> list[tuple[str, Symbol]]:
 
 def read_abi_version(elf: Elf, symbol: Symbol) -> int | None:
     """The descriptor's field abi_version; None where its bytes are not in the file."""
+    return _field(elf, symbol, _ABI_VERSION_OFFSET[elf.bits])
+
+
+def read_workspace_bytes(elf: Elf, symbol: Symbol) -> int | None:
+    """The descriptor's field workspace_size; None where its bytes are not in the file."""
+    return _field(elf, symbol, _WORKSPACE_OFFSET[elf.bits])
+
+
+def _field(elf: Elf, symbol: Symbol, offset: int) -> int | None:
+    """A uint32_t of a descriptor."""
     section = elf.section_of(symbol)
     if section is None:
         return None
-    start = elf.offset_in_section(symbol, section) + _ABI_VERSION_OFFSET[elf.bits]
+    start = elf.offset_in_section(symbol, section) + offset
     content = elf.content(section)
     if start < 0 or start + 4 > len(content):
         return None

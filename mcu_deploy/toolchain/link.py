@@ -64,7 +64,7 @@ def link_firmware(
         if not board.is_host:
             script = directory / "obj" / f"{board.name}.ld"
             script.write_text(firmware.linker_script, encoding="utf-8")
-        options = ["-no-pie"] if board.is_host else []
+        options = ["-Wl,--cref", *(["-no-pie"] if board.is_host else [])]
         result = toolchain.link(inputs, made, cwd=directory, script=script, options=options)
     if overflows := {
         found["name"]: int(found["bytes"]) for found in _OVERFLOW.finditer(result.stderr)

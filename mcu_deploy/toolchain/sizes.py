@@ -9,12 +9,12 @@ there to be subtracted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.boards import Board, Processor
+from mcu_deploy.elf.link_map import parse_link_map
 from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import Toolchain, first_lines, writing
@@ -42,11 +42,8 @@ DLTensor tensor;
 
 # Code that is copied to RAM, as .data is (docs/backends.md).
 RAM_FUNCTIONS = ".ramfunc"
-# A line of the map: section, address, size, file; a long section name stands on its own line.
-_MAPPED = re.compile(
-    r"^ (?P<section>\.[\w.$@-]+)?\s+0x[0-9a-f]+\s+0x(?P<size>[0-9a-f]+)\s(?P<file>\S.*)$"
-)
-_LONG = re.compile(r"^ (?P<section>\.[\w.$@-]+)$")
+# What is loaded, of the sections that the linker kept.
+_LOADED = (".text", RAM_FUNCTIONS, ".rodata", ".data", ".bss", "COMMON", ".ARM.ex", ".eh_frame")
 
 
 @dataclass(frozen=True)
@@ -191,39 +188,21 @@ def measure_structs(board: Processor, directory: Path) -> Structs:
 def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[Part, ...]:
     flash = dict.fromkeys(("constants", "code", "runtime", "C library"), 0)
     ram = dict.fromkeys(flash, 0)
-    for section, size, file in _contributions(map_file):
-        if file == network:
+    for piece in parse_link_map(map_file.read_text(encoding="utf-8", errors="replace")).pieces:
+        section = piece.section
+        if not section.startswith(_LOADED):
+            continue
+        if piece.file == network:
             part = "code" if section.startswith((".text", RAM_FUNCTIONS)) else "constants"
         else:
-            part = "runtime" if "libmcu_crt.a(" in file else "C library"
+            part = "runtime" if "libmcu_crt.a(" in piece.file else "C library"
         if not section.startswith((".bss", "COMMON")):
-            flash[part] += size
+            flash[part] += piece.size
         if section.startswith((".bss", ".data", RAM_FUNCTIONS, "COMMON")):
-            ram[part] += size
+            ram[part] += piece.size
     parts = [Part(name, flash[name], ram[name]) for name in flash]
     fill = Part("alignment", total.flash - sum(flash.values()), total.ram - sum(ram.values()))
     return (*parts, fill)
-
-
-def _contributions(map_file: Path) -> list[tuple[str, int, str]]:
-    """(section, size, file) of each input section that the linker kept and that is loaded."""
-    text = map_file.read_text(encoding="utf-8", errors="replace")
-    _, _, text = text.partition("Linker script and memory map")
-    found = []
-    pending = ""
-    for line in text.splitlines():
-        if name := _LONG.match(line):
-            pending = name["section"]
-            continue
-        if mapped := _MAPPED.match(line):
-            section = mapped["section"] or pending
-            loaded = section.startswith(
-                (".text", RAM_FUNCTIONS, ".rodata", ".data", ".bss", ".ARM.ex", ".eh_frame")
-            )
-            if loaded and int(mapped["size"], 16):
-                found.append((section, int(mapped["size"], 16), mapped["file"]))
-        pending = ""
-    return found
 
 
 def measure_firmware(board: Board, elf: Path) -> FirmwareSizes:

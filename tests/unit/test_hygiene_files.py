@@ -96,9 +96,33 @@ def test_a_common_symbol_that_two_objects_share(objects: dict[str, Path]) -> Non
     assert check(objects["common_a"]).findings == ()
 
 
-def test_a_file_that_is_given_twice_is_checked_once(objects: dict[str, Path]) -> None:
-    assert len(check(objects["one"], objects["one"]).files) == 1
-    assert check(objects["one"], objects["one"]).findings == ()
+def test_a_file_that_is_given_twice_is_checked_once(
+    objects: dict[str, Path], tmp_path: Path
+) -> None:
+    link = tmp_path / "link.o"
+    link.symlink_to(objects["one"])
+    for given, said in (
+        ((objects["one"], objects["one"]), "given 2 times, and"),
+        ((objects["one"], link, objects["one"]), f"given 3 times, also as {link}, and"),
+    ):
+        report = check(*given)
+        assert (len(report.files), report.exit_code) == (1, 0)
+        assert said in report.files[0].notes[0]
+    assert check(objects["one"], objects["plain"]).files[0].notes == ()
+
+
+def test_a_copy_of_an_object_is_one_finding(objects: dict[str, Path], tmp_path: Path) -> None:
+    copy = tmp_path / "copy.o"
+    copy.write_bytes(objects["kws"].read_bytes())
+    library = archive(tmp_path / "lib.a", objects["kws"])
+    for other in (copy, library):
+        (finding,) = check(objects["kws"], objects["vww"], other).findings
+        assert finding.rule == "same-object"
+        assert str(objects["kws"]) in finding.message and str(other) in finding.message
+    # Of two libraries with the same members the linker takes from the first.
+    again = tmp_path / "again.a"
+    again.write_bytes(library.read_bytes())
+    assert check(library, again).findings == ()
 
 
 def test_descriptors_of_different_abi_versions(objects: dict[str, Path]) -> None:
