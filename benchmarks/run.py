@@ -3,8 +3,9 @@ beside published results.
 
     .venv/bin/python benchmarks/run.py [--models FOLDER] [WORD ...]
 
-A line of the table is a model on a core, built for a goal (--optimize-for). With words only the
-lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`.
+A line of the table is a model on a core, built for a goal (--optimize-for). A model's name stands
+for the ONNX file of its folder, with ".tflite" behind it for the TFLite file there. With words only
+the lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`.
 
 Instructions are counted in QEMU on bench.elf; cycles are modelled from these (docs/costs.md), and
 empty where the core has no timings. Flash, RAM and stack, in bytes, are those of report.json: the
@@ -41,9 +42,6 @@ PAGE = _HERE.parent / "docs" / "performance.md"
 _BEGIN, _END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
 _PUBLISHED = _HERE / "published.csv"
 
-# Of which the ONNX file has an LSTM of float32, as ONNX has no other.
-_IN_TFLITE = ("tflm_mnist_lstm_int8",)
-
 BOARDS = {
     "cortex-m3": "mps2-an385",
     "cortex-m4": "mps2-an386",
@@ -59,10 +57,17 @@ MORE_INT8 = (
     "micro_kws_m_qoperator", "qnn_mnist_int8", "tflm_hello_world_int8", "tflm_mnist_lstm_int8",
     "tflm_person_detect_int8",
 )  # fmt: skip
+# Of which there is a TFLite file: the same weights, TFLite's roundings, and an LSTM of int8 where
+# ONNX has one of float32 only.
+IN_TFLITE = (
+    *INT8, "arm_kws_cnn_s_int8", "cfu_mnv2_160_035", "mcunet_person_det", "micro_kws_m_int8",
+    "qnn_mnist_int8", "tflm_hello_world_int8", "tflm_mnist_lstm_int8", "tflm_person_detect_int8",
+)  # fmt: skip
 LINES = (
     *((model, core, "balanced") for core in BOARDS for model in (*INT8, *_FLOAT)),
     *((model, "cortex-m4", goal) for goal in ("speed", "size", "ram") for model in INT8),
     *((model, "cortex-m4", "balanced") for model in MORE_INT8),
+    *((f"{model}.tflite", "cortex-m4", "balanced") for model in IN_TFLITE),
 )
 _TOLERANCE = 0.01
 
@@ -130,10 +135,11 @@ def gcc() -> str:
 def measure(key: tuple[str, str, str], models: Path) -> Line:
     """Builds a model and counts one inference."""
     model, core, goal = key
+    name, _, suffix = model.partition(".")
     with tempfile.TemporaryDirectory() as folder:
-        path = models / model / f"model.{'tflite' if model in _IN_TFLITE else 'onnx'}"
+        path = models / name / f"model.{suffix or 'onnx'}"
         options = Options(optimize_for=goal)
-        report = build(path, BOARDS[core], folder, name=model, options=options).report
+        report = build(path, BOARDS[core], folder, name=name, options=options).report
         counted = profile(open_folder(folder))
     sizes = report.flash_bytes, report.ram_bytes, report.stack_bytes
     return Line(*key, counted.total, counted.cycles, *sizes, report.macs, gcc())
@@ -162,7 +168,7 @@ def show(lines: Collection[Line]) -> None:
     """Prints lines, and below each what others published of the model on that core."""
     with _PUBLISHED.open(encoding="utf-8", newline="") as file:
         published = list(csv.DictReader(file))
-    form = "{:<24} {:<11} {:<9} {:>13} {:>13} {:>9} {:>8} {:>6} {:>11}"
+    form = "{:<30} {:<11} {:<9} {:>13} {:>13} {:>9} {:>8} {:>6} {:>11}"
     print(
         form.format(
             "model", "core", "goal", "instructions", "cycles", "flash", "RAM", "stack", "MACs"
@@ -172,7 +178,8 @@ def show(lines: Collection[Line]) -> None:
         cells = ["" if value is None else str(value) for value in list(asdict(line).values())[:-1]]
         print(form.format(*cells[:3], *(f"{int(c):,}" if c else "" for c in cells[3:])))
         for row in published:
-            if (row["model"], row["core"]) == line.key[:2] and line.goal == "balanced":
+            model = line.model.removesuffix(".tflite")
+            if (row["model"], row["core"], "balanced") == (model, *line.key[1:]):
                 numbers = [row[key] for key in ("instructions", "cycles", "flash", "ram")]
                 shown = [f"{int(n):,}" if n else "" for n in numbers]
                 print(form.format(f"  {row['by']}", "", "", *shown, "", ""), f"({row['of']})")
