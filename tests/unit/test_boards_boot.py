@@ -81,3 +81,12 @@ def test_imxrt1064s_headers_lie_where_its_boot_rom_looks(tmp_path: Path) -> None
     assert struct.unpack_from("<3I", flash, 0x1020) == (start, end - start, 0)
     stack, reset = struct.unpack_from("<2I", flash, 0x2000)
     assert board.memory("dtcm").origin < stack <= board.memory("dtcm").end and reset & 1
+
+
+def test_ra8s_option_word_lets_no_watchdog_start(tmp_path: Path) -> None:
+    board = load_board("ek_ra8m1")
+    with build(board, ECHO, tmp_path).open("rb") as stream:
+        section = ELFFile(stream).get_section_by_name(".boot_option_setting")
+        assert section is not None
+        assert section["sh_addr"] == board.memory("option_setting").origin == 0x0300_A100
+        assert section.data() == b"\xff" * 4
