@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import network_programs as programs
 import numpy as np
 import pytest
 from command_line import call
+from sampling import first
 
 from mcu_deploy import resources
+from mcu_deploy.hygiene import check_files
 
 pytestmark = pytest.mark.needs_arm_gcc
 
 MODEL = resources.examples() / "kws" / "model.onnx"
 CORE = ("--core", "cortex-m4", "--fpu", "fpv4-sp-d16")
 
+# C and C++ alike. Counts the layers, too: the event of a hook is the one enum that the network's
+# object and a program hand each other.
 MAIN = """
 #include "mcu/runtime.h"
 #include "network_kws.h"
@@ -26,13 +31,21 @@ MAIN = """
 MCU_ALIGNED(MCU_KWS_WORKSPACE_ALIGNMENT)
 static uint8_t workspace[MCU_KWS_WORKSPACE_SIZE];
 static const int8_t sample[MCU_KWS_INPUT_0_BYTES] = {@SAMPLE@};
-int main(void);
+static uint32_t begun, ended;
+
+static void count(mcu_instance_t *instance, uint32_t layer, mcu_layer_event_t event) {
+    if (instance->model == mcu_network_kws && layer < mcu_network_kws->num_layers) {
+        begun += event == MCU_LAYER_BEGIN;
+        ended += event == MCU_LAYER_END;
+    }
+}
 
 int main(void) {
     mcu_instance_t kws;
     DLTensor input, output;
     int32_t status = mcu_instance_init(&kws, mcu_network_kws, workspace, sizeof workspace);
     if (status == MCU_OK) {
+        kws.hook = count;
         mcu_instance_input(&kws, 0, &input);
         mcu_instance_output(&kws, 0, &output);
         for (uint32_t i = 0; i < sizeof sample; i++) {
@@ -43,7 +56,10 @@ int main(void) {
     if (status != MCU_OK) {
         return 100 - (int)status;
     }
-    const int8_t *scores = output.data;
+    if (begun != mcu_network_kws->num_layers || ended != begun) {
+        return 99;
+    }
+    const int8_t *scores = (const int8_t *)output.data;
     int best = 0;
     for (int i = 1; i < (int)MCU_KWS_OUTPUT_0_BYTES; i++) {
         best = scores[i] > scores[best] ? i : best;
@@ -51,6 +67,8 @@ int main(void) {
     return best;
 }
 """
+LINK = ("-nostartfiles", "--specs=nano.specs", "-T", programs.TARGET / "mps2-an386.ld",
+        "-Wl,--gc-sections,--cref,-Map=program.map")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -68,26 +86,98 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return there
 
 
-@pytest.mark.needs_qemu
-@pytest.mark.parametrize("runtime", ["libmcu_crt.a", "src"])
-def test_a_copy_is_linked_by_gcc_alone(built: Path, tmp_path: Path, runtime: str) -> None:
+def link(
+    built: Path, folder: Path, own: Sequence[str], runtime: str = "libmcu_crt.a", main: str = MAIN
+) -> tuple[Path, int]:
+    """program.elf, of a program with flags of its own and of the objects; what it has to answer.
+
+    runtime: the library, or its sources, which are compiled as the program is."""
     found = np.load(MODEL.with_name("samples.npz"))
     position = next(i for i, label in enumerate(found["labels"]) if label not in (0, 11))
-    sample = programs.c_array(found["in0"][position])
-    (tmp_path / "main.c").write_text(MAIN.replace("@SAMPLE@", sample))
+    is_cpp = any("++" in flag for flag in own)
+    source = folder / ("main.cpp" if is_cpp else "main.c")
+    source.write_text(main.replace("@SAMPLE@", programs.c_array(found["in0"][position])))
     cflags = json.loads((built / "report.json").read_text())["cflags"]
-    own = ["-std=c99", "-Og"] if runtime == "src" else ["-std=c11", "-O2"]
-    start = programs.TARGET
-    sources = [start / "startup.c", tmp_path / "main.c", *sorted((built / runtime).glob("*.c"))]
+    gcc = ["arm-none-eabi-gcc", *cflags, *programs.WARNINGS, "-I", built / "include"]
+    program = ["-c", source, "-o", "main.o"]
+    programs.run([*gcc, *own, *program], cwd=folder)
+    own = [flag for flag in own if "std=" not in flag and "rtti" not in flag]  # of C, too
+    sources = [programs.TARGET / "startup.c", *sorted((built / runtime).glob("*.c"))]
     library = [built / runtime] if runtime == "libmcu_crt.a" else []
     programs.run(
-        ["arm-none-eabi-gcc", *cflags, *own, *programs.WARNINGS, "-I", built / "include",
-         "-nostartfiles", "--specs=nano.specs", "-T", start / "mps2-an386.ld",
-         *sources, built / "network_kws.o", *library, "-o", tmp_path / "program.elf"],
+        [*gcc, "-std=c99", *own, *LINK, "main.o", *sources, built / "network_kws.o", *library,
+         "-o", "program.elf"],
+        cwd=folder,
+    )  # fmt: skip
+    return folder / "program.elf", int(found["labels"][position])
+
+
+# Of programs that are compiled otherwise than the objects; the runtime's sources as the program.
+FOREIGN = [
+    (("-std=c11", "-O2"), "libmcu_crt.a"),
+    (("-std=c99", "-Og"), "src"),
+    (("-std=c11", "-O2", "-flto", "-ffunction-sections", "-fdata-sections"), "src"),
+    (("-std=c11", "-Os", "-fno-short-enums"), "libmcu_crt.a"),
+    (("-std=c++20", "-O2", "-flto"), "libmcu_crt.a"),
+    (("-std=c11", "-O2", "-flto"), "libmcu_crt.a"),
+    (("-std=c11", "-O1", "-ffunction-sections", "-fno-data-sections"), "libmcu_crt.a"),
+    (("-std=c11", "-Os", "-fno-short-enums"), "src"),
+    (("-std=c++11", "-Os", "-fno-exceptions", "-fno-rtti"), "libmcu_crt.a"),
+    (("-std=c++14", "-O3"), "libmcu_crt.a"),
+    (("-std=c++17", "-O0"), "libmcu_crt.a"),
+]
+
+
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize(("own", "runtime"), first(FOREIGN, 5))
+def test_a_copy_is_linked_by_gcc_alone(
+    built: Path, tmp_path: Path, own: Sequence[str], runtime: str
+) -> None:
+    elf, answer = link(built, tmp_path, own, runtime)
+    assert programs.run_on_cortex_m4(elf) == (answer, "")
+    # The network's object is in it as it was: no compiler went over it again.
+    (image,) = check_files([elf]).files
+    assert [model.name for model in image.models] == ["kws"]
+    alone = check_files([built / "network_kws.o"]).files[0].models[0]
+    whole = sum(part.flash_bytes for part in image.parts if part.kind == "network")
+    assert 0 <= alone.flash_bytes - whole < 64, "what the linker merges or throws away"
+    runtime_part = any(part.kind == "runtime" and part.flash_bytes for part in image.parts)
+    assert runtime_part == ("-flto" not in own or runtime != "src")
+
+
+def test_enums_of_another_size_are_said(built: Path, tmp_path: Path) -> None:
+    """They do no harm here (the test above runs such a program), and the linker warns of them."""
+    link(built, tmp_path, ("-std=c11", "-Os", "-fno-short-enums"))
+    report = check_files([built / "network_kws.o", built / "libmcu_crt.a", tmp_path / "main.o"])
+    (finding,) = report.findings
+    assert finding.rule == "enum-size-clash" and "an int: " in finding.message
+    assert str(tmp_path / "main.o") in finding.message
+    assert "--cflags=-fno-short-enums" in finding.remedy
+
+
+def test_a_network_that_nobody_uses_takes_nothing(built: Path, tmp_path: Path) -> None:
+    main = "int main(void) { return 7; }"
+    elf, _ = link(built, tmp_path, ("-std=c11", "-Os", "-ffunction-sections"), main=main)
+    (image,) = check_files([elf]).files
+    assert image.models == () and elf.stat().st_size > 0
+    assert not any(part.networks for part in image.parts if part.flash_bytes)
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17", "c++20", "c++23"])
+def test_the_headers_are_c_plus_plus_of_any_year(
+    built: Path, tmp_path: Path, standard: str
+) -> None:
+    """Without a warning, and with C's names: g++ 12 calls the last one c++2b as well."""
+    found = sorted((built / "include" / "mcu").iterdir())
+    names = [f"mcu/{path.name}" for path in found if path.name != "backend.h"]  # the host's
+    lines = [f'#include "{name}"\n' for name in [*names, "network_kws.h"]]
+    (tmp_path / "all.cpp").write_text("".join(lines))
+    more = ("-Wnon-virtual-dtor", "-Woverloaded-virtual", "-Wzero-as-null-pointer-constant")
+    programs.run(
+        ["arm-none-eabi-g++", "-mcpu=cortex-m4", "-mthumb", f"-std={standard}", "-fsyntax-only",
+         *programs.WARNINGS, *more, "-I", built / "include", "all.cpp"],
         cwd=tmp_path,
     )  # fmt: skip
-    code, printed = programs.run_on_cortex_m4(tmp_path / "program.elf")
-    assert (code, printed) == (found["labels"][position], "")
 
 
 def test_the_object_is_made_again_in_the_copy(built: Path, tmp_path: Path) -> None:
