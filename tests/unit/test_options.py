@@ -34,7 +34,7 @@ from mcu_deploy.options import (
         ({"memory": "maru"}, "--memory maru is not known; it is one of offline, compact, bestfit,"),
         ({"schedule": "both"}, "--schedule both is not known; it is parallel or sequential."),
         ({"strategy": "best"}, "--strategy best is not known; it is one of auto, cost, greedy."),
-        ({"weights": "none"}, "--weights none is not known; it is incbin or array."),
+        ({"weights": "none"}, "--weights none is not known; it is one of auto, incbin, array."),
         ({"io": None}, "--io None is not a text."),
         ({"backends": "CpuRef"}, "--backend 'CpuRef' is not a sequence, such as a tuple."),
         ({"backends": (1,)}, "--backend 1 is not a text."),
