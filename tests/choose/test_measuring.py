@@ -13,7 +13,7 @@ from partition_cases import candidate, wired
 
 from mcu_deploy import choose
 from mcu_deploy.backends import measured
-from mcu_deploy.backends.ArmDsp.kernels import pointwise_shared
+from mcu_deploy.backends.ArmDsp.kernels import pointwise, pointwise_shared
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import Cost, Costs, Known, LayoutRule, Price, Unit
 from mcu_deploy.boards import load_board
@@ -81,6 +81,7 @@ def test_a_measured_cost_takes_a_layer_from_one_backend_to_another(
 ) -> None:
     # so that ArmDsp has one kernel for the layer
     monkeypatch.setattr(pointwise_shared, "propose", lambda view, layer: "")
+    monkeypatch.setattr(pointwise, "ways", lambda layer: (False,))
     path = model([WIDE, Case(8, 4, 5, 5)], tmp_path / "net.onnx")
     plain = _compiled(path)
     assert _computed(plain) == ["ArmDsp Conv"] * 2
