@@ -151,6 +151,12 @@ def _divided(image: Path, file: FileReport, given: Path | None) -> FileReport:
             raise RequestError(str(error)) from None
         return replace(file, notes=(*file.notes, f"not divided into parts: {error}"))
     notes = list(file.notes)
+    apart = {name for part in parts if part.kind == "network" for name in part.networks}
+    if joined := [printable(m.name) for m in file.models if m.name not in apart]:
+        notes.append(
+            f"{listed(joined)} took part in link-time optimisation, which leaves one object of all:"
+            " what it takes is counted to the program"
+        )
     if not is_known:
         notes.append(
             "the map names only who asked for a function of the C library first, and that is who"

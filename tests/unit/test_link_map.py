@@ -204,6 +204,24 @@ def test_without_cross_references_the_first_who_asks_counts(objects: Path) -> No
 
 
 @pytest.mark.needs_arm_gcc
+def test_a_network_that_the_linker_compiled_anew_is_the_program_s(
+    objects: Path, tmp_path: Path
+) -> None:
+    build(tmp_path, {"kws.c": network("kws")}, *M4F, "-flto")
+    main = MAIN.replace("&_mcu_network_kws_2", "models[0]").replace(
+        "sinf(value) + expf(value)", "1"
+    )
+    build(tmp_path, {"main.c": main, "crt.c": RUNTIME}, *M4F)
+    names = ("main.o", "crt.o", "kws.o")
+    run(["arm-none-eabi-gcc", *M4F, *LINK, "-Wl,--cref", *names, "-o", "user.elf"], tmp_path)
+    (report,) = check_files([tmp_path / "user.elf"]).files
+    assert [model.name for model in report.models] == ["kws"]
+    assert report.notes[0].startswith("kws took part in link-time optimisation")
+    assert {part.kind for part in report.parts} >= {"runtime", "program"}
+    assert not any(part.kind == "network" for part in report.parts)
+
+
+@pytest.mark.needs_arm_gcc
 def test_the_command_shows_the_parts_and_refuses_another_link_s_map(
     objects: Path, tmp_path: Path
 ) -> None:
