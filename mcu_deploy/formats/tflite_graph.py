@@ -72,6 +72,17 @@ class GraphBuilder:
                 )
         return self._edges[key]
 
+    def common_order(self, *tensors: Tensor) -> Order | None:
+        """The order in which operators wrote all of these that are no constants; None where there
+        is no such one, or they have different ranks.
+
+        What is computed element by element may be computed in any order; in this one no Transpose
+        stands between it and the convolutions around it.
+        """
+        orders = {self._written.get(tensor.index) for tensor in tensors if tensor.value is None}
+        ranks = {tensor.type.rank for tensor in tensors}
+        return orders.pop() if len(orders) == len(ranks) == 1 else None
+
     def read_optional(self, tensor: Tensor | None, order: Order | None = None) -> EdgeId | None:
         """As `read`; None for an absent tensor."""
         return None if tensor is None else self.read(tensor, order)
@@ -107,6 +118,18 @@ class GraphBuilder:
                     )
                 written.append(self._new_edge(tensor, order or _natural(tensor)))
         self._editor.add_node(op, inputs, written, operation.name, attributes, domain)
+
+    def add_function(
+        self,
+        operation: Operation,
+        op: str,
+        attributes: Mapping[str, Any] | None = None,
+        domain: str = "",
+    ) -> None:
+        """The node that computes each element of the output from that of the input."""
+        x, y = operation.input(0), operation.output
+        order = self.common_order(x)
+        self.add(operation, op, [self.read(x, order)], y, attributes, domain, order)
 
     def reshaped(self, operation: Operation, x: EdgeId, shape: tuple[int, ...]) -> EdgeId:
         """An edge with the elements of another, in another shape of as many elements."""

@@ -123,6 +123,13 @@ def test_nothing_is_reordered(models_dir: Path) -> None:
         assert "Reorder" not in ops, model
 
 
+def test_sums_are_in_the_order_of_the_convolutions_around_them(models_dir: Path) -> None:
+    """Only the image and what the last dense layer reads are turned."""
+    graph = passes.run(formats.load(models_dir / "mlperf_ic_int8" / "model.tflite"))
+    ops = [node.op for node in graph.nodes]
+    assert ops.count("Add") == 3 and ops.count("Transpose") == 2
+
+
 _SAMPLE = {
     "mps2-an386": ("mlperf_kws_int8", "mlperf_ad_int8", "mlperf_kws_dynrange"),
     "mps2-an385": ("mlperf_kws_int8", "tflm_hello_world_int8"),

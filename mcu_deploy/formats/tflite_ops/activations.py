@@ -98,7 +98,7 @@ def is_float(operation: Operation, *tensors: Tensor) -> bool:
 
 def _relu(bounds: Bounds) -> Any:
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        x, domain = graph.read(operation.input(0)), _domain(operation)
+        domain = _domain(operation)
         same = operation.input(0).type.quantization == operation.output.type.quantization
         if domain and operation.kind == "RELU6" and not same:
             raise operation.unsupported(
@@ -106,9 +106,10 @@ def _relu(bounds: Bounds) -> Any:
                 "TFLite-Micro clamps the integers as they are; convert the model again.",
             )
         if domain:
-            graph.add(operation, "Relu", [x], operation.output, {"bounds": bounds}, domain)
+            graph.add_function(operation, "Relu", {"bounds": bounds}, domain)
         else:
-            add_clamp(operation, graph, x, bounds)
+            order = graph.common_order(operation.input(0))
+            add_clamp(operation, graph, graph.read(operation.input(0), order), bounds, order)
 
     return convert
 
@@ -117,12 +118,11 @@ def _function(op: str, result: Quantization | None = None) -> Any:
     """A function of each element; result: the quantization that its output must have."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        x = graph.read(operation.input(0))
         domain = _domain(operation)
         found = operation.output.type.quantization
         if domain and result is not None and found != result:
             raise operation.damaged(f"its output has not the scale {result.scale[0]}")
-        graph.add(operation, op, [x], operation.output, domain=domain)
+        graph.add_function(operation, op, domain=domain)
 
     return convert
 
@@ -135,15 +135,12 @@ def _hard_swish(operation: Operation, graph: GraphBuilder) -> None:
             "has an input of 128 times its output's scale, which TFLite-Micro refuses as well",
             "Quantize the model anew.",
         )
-    edge = graph.read(operation.input(0))
-    graph.add(operation, "HardSwish", [edge], operation.output, {}, domain)
+    graph.add_function(operation, "HardSwish", {}, domain)
 
 
 def _leaky_relu(operation: Operation, graph: GraphBuilder) -> None:
     alpha = float(operation.options(tflite.LeakyReluOptions).Alpha())
-    x = graph.read(operation.input(0))
-    domain = _domain(operation)
-    graph.add(operation, "LeakyRelu", [x], operation.output, {"alpha": alpha}, domain)
+    graph.add_function(operation, "LeakyRelu", {"alpha": alpha}, _domain(operation))
 
 
 def _domain(operation: Operation) -> str:
@@ -167,7 +164,7 @@ def _real(op: str) -> Any:
             raise operation.unsupported(
                 "computes quantized integers", "mcu-deploy computes it on float32; convert it so."
             )
-        graph.add(operation, op, [graph.read(operation.input(0))], operation.output)
+        graph.add_function(operation, op)
 
     return convert
 

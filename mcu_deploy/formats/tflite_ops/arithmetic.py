@@ -22,9 +22,10 @@ def _binary(op: str, options: type[Any]) -> Any:
         read = operation.options(options)
         bounds = fused_activation(operation, read.FusedActivationFunction())
         a, b, y = operation.input(0), operation.input(1), operation.output
-        inputs = [graph.read(a), graph.read(b)]
+        order = graph.common_order(a, b)
+        inputs = [graph.read(a, order), graph.read(b, order)]
         if is_float(operation, a, b, y):
-            add_clamped(operation, graph, op, inputs, {}, bounds)
+            add_clamped(operation, graph, op, inputs, {}, bounds, order)
             return
         for tensor in (a, b):
             if tensor.type.quantization and not tensor.type.quantization.per_tensor:
@@ -34,7 +35,7 @@ def _binary(op: str, options: type[Any]) -> Any:
                 "divides quantized tensors, which TFLite-Micro does not either",
                 "Multiply with the reciprocal in the model.",
             )
-        graph.add(operation, op, inputs, y, clamp_attribute(bounds), DOMAIN)
+        graph.add(operation, op, inputs, y, clamp_attribute(bounds), DOMAIN, order)
 
     return convert
 

@@ -17,7 +17,7 @@ def _quantize(operation: Operation, graph: GraphBuilder) -> None:
     if not real and not x.type.is_quantized:
         raise operation.unsupported(f"quantizes {x.type}", "Convert the model from float32.")
     op = "Quantize" if real else "Requantize"
-    graph.add(operation, op, [graph.read(x)], y, domain=DOMAIN)
+    graph.add_function(operation, op, domain=DOMAIN)
 
 
 def _dequantize(operation: Operation, graph: GraphBuilder) -> None:
