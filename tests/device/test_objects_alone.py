@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,9 +23,10 @@ pytestmark = pytest.mark.needs_arm_gcc
 MODEL = resources.examples() / "kws" / "model.onnx"
 CORE = ("--core", "cortex-m4", "--fpu", "fpv4-sp-d16")
 
-# C and C++ alike. Counts the layers, too: the event of a hook is the one enum that the network's
-# object and a program hand each other.
+# C and C++ alike. Counts the layers, too: the event of a hook and the device of a tensor, whose
+# other bytes are what the stack had, are the enums that a program and our objects hand each other.
 MAIN = """
+#include <string.h>
 #include "mcu/runtime.h"
 #include "network_kws.h"
 
@@ -43,6 +45,8 @@ static void count(mcu_instance_t *instance, uint32_t layer, mcu_layer_event_t ev
 int main(void) {
     mcu_instance_t kws;
     DLTensor input, output;
+    memset(&input, 0xA5, sizeof input);
+    memset(&output, 0xA5, sizeof output);
     int32_t status = mcu_instance_init(&kws, mcu_network_kws, workspace, sizeof workspace);
     if (status == MCU_OK) {
         kws.hook = count;
@@ -153,6 +157,17 @@ def test_enums_of_another_size_are_said(built: Path, tmp_path: Path) -> None:
     assert finding.rule == "enum-size-clash" and "an int: " in finding.message
     assert str(tmp_path / "main.o") in finding.message
     assert "--cflags=-fno-short-enums" in finding.remedy
+
+
+def test_packed_structs_stop_the_compiler(built: Path, tmp_path: Path) -> None:
+    """No attribute of an object tells of them."""
+    (tmp_path / "main.c").write_text('#include "mcu/runtime.h"\n')
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-fsyntax-only"]
+    for option, code in (("-fpack-struct", 1), ("-fpack-struct=4", 1), ("-fpack-struct=8", 0)):
+        own = [option, "-I", built / "include", tmp_path / "main.c"]
+        done = subprocess.run([*command, *own], capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert ("mcu_structs_must_not_be_packed" in done.stderr) == bool(code)
 
 
 def test_a_network_that_nobody_uses_takes_nothing(built: Path, tmp_path: Path) -> None:

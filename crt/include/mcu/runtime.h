@@ -50,6 +50,10 @@ extern "C" {
 #define MCU_STATIC_ASSERT(condition, name) typedef char name[(condition) ? 1 : -1]
 #endif
 
+/* -fpack-struct: no build attribute tells, and the objects would read other fields. */
+MCU_STATIC_ASSERT(offsetof(DLTensor, byte_offset) % sizeof(uint64_t) == 0,
+                  mcu_structs_must_not_be_packed);
+
 typedef enum mcu_status {
     MCU_OK = 0,
     MCU_ERROR_NULL_POINTER = -1,      /* a required pointer is NULL */
