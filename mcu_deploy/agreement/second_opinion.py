@@ -6,12 +6,12 @@ must not be more than a step apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy import interpreter
+from mcu_deploy import interpreter, operators
 from mcu_deploy.agreement.rules import ONE_STEP, Rule, layer_rules
 from mcu_deploy.arithmetic import dequantize, quantize
 from mcu_deploy.files.arrays import Array
@@ -60,35 +60,49 @@ def compare_with(graph: Graph, tensors: Mapping[str, Array], is_tflite: bool = F
     tensors: its values of one sample, by the names in the model file. is_tflite: these end in
     their channels, and the graph's need not.
     """
-    known: dict[EdgeId, Array] = dict(graph.data.constants)
-    for edge, name in graph.topology.edges.items():
-        if edge not in known and name in tensors:
-            value = _left(graph, edge, tensors[name], is_tflite)
-            if value is not None:
-                known[edge] = value
+    nodes = list(_nodes(graph))
+    known: dict[EdgeId, Array] = {}
+    for each in {id(g): g for g in (graph, *(inner for inner, _, _ in nodes))}.values():
+        known |= each.data.constants
+        for edge, name in each.topology.edges.items():
+            if edge not in known and name in tensors:
+                value = _left(each, edge, tensors[name], is_tflite)
+                if value is not None:
+                    known[edge] = value
     found: list[Disagreement] = []
-    compared, unseen = 0, dict[EdgeId, list[str]]()
-    for node in graph.nodes:
+    compared, unseen = set[str](), dict[EdgeId, list[str]]()
+    for inner, node, layer in nodes:
         behind = [unseen.pop(edge, []) for edge in node.reads]
-        names = [node.short, *(name for names in behind for name in names)]
+        names = [layer.short, *(name for names in behind for name in names)]
         if not all(edge in known for edge in node.reads):
             unseen.update(dict.fromkeys(node.writes, names))
             continue
         theirs = {edge: known[edge] for edge in node.writes if edge in known}
-        known.update(zip(node.writes, interpreter.run_node(graph, node, known), strict=True))
+        known.update(zip(node.writes, interpreter.run_node(inner, node, known), strict=True))
         for edge, value in theirs.items():
-            found += _judge(graph, node, edge, known[edge], value)
+            found += _judge(inner, node, layer, edge, known[edge], value)
         known.update(theirs)
         if theirs:
-            compared += len(names)
+            compared.update(names)
         else:  # what reads it tells of both
             unseen.update(dict.fromkeys(node.writes, names))
     left = dict.fromkeys(name for names in unseen.values() for name in names)
-    return Opinion(compared, tuple(left), tuple(found))
+    return Opinion(len(compared), tuple(left), tuple(found))
+
+
+def _nodes(graph: Graph, layer: Node | None = None) -> Iterator[tuple[Graph, Node, Node]]:
+    """Each node with its graph and the layer that it is: of a layer that is several of the model's
+    these, since a step between the first and the second is more than one behind the second."""
+    for node in graph.nodes:
+        body = graph.body(node.id)
+        if body is not None and operators.find(node.domain, node.op) is None:
+            yield from _nodes(body, layer or node)
+        else:
+            yield graph, node, layer or node
 
 
 def _judge(
-    graph: Graph, node: Node, edge: EdgeId, ours: Array, theirs: Array
+    graph: Graph, node: Node, layer: Node, edge: EdgeId, ours: Array, theirs: Array
 ) -> list[Disagreement]:
     rule = layer_rules(graph, node)[edge]
     if not graph.type(edge).dtype.is_float and graph.type(edge).is_quantized:
@@ -101,7 +115,7 @@ def _judge(
         apart = np.abs(ours.astype(np.float64) - theirs.astype(np.float64))
     count, worst = int(wrong.sum()), float(np.nanmax(apart))
     name = graph.edge_name(edge)
-    return [Disagreement(node.short, node.op, name, count, ours.size, worst, rule)]
+    return [Disagreement(layer.short, layer.op, name, count, ours.size, worst, rule)]
 
 
 def _left(graph: Graph, edge: EdgeId, value: Array, is_tflite: bool) -> Array | None:

@@ -142,6 +142,23 @@ def test_the_layer_that_disagrees_is_named(kws_dir: Path) -> None:
     assert "by up to 8 steps" in str(found)
 
 
+def test_inside_of_a_chain_each_of_its_layers_is_compared(kws_dir: Path) -> None:
+    """A step behind its first layer may be several behind its last."""
+    model = kws_dir / "model.onnx"
+    network = compile_model(model, load_board("mps2-an386"), name="n")
+    graph = network.graph
+    given = load_samples(kws_dir / "samples.npz", graph, network.inputs).first(1)
+    tensors = dict(reference_tensors(model, given.inputs))
+    chain = next(n for n in graph.nodes if graph.body(n.id) and n.op == "DepthwisePointwise")
+    body = graph.body(chain.id)
+    assert body is not None
+    inner = body.edge_name(next(iter(body.nodes)).writes[0])
+    assert compare_with(graph, tensors).disagreements == ()
+    tensors[inner] = tensors[inner] ^ 8
+    first = compare_with(graph, tensors).disagreements[0]
+    assert (first.short, first.op, first.tensor) == (chain.short, chain.op, inner)
+
+
 def test_what_differs_from_onnxruntime_is_no_pass(kws_dir: Path) -> None:
     """Outputs far apart fail, unless every layer agrees; then the roundings are told."""
     model = kws_dir / "model.onnx"
