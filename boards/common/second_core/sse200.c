@@ -1,7 +1,7 @@
 /* CPU1 of Arm's SSE-200 subsystem (MPS2 with the AN521 image, Musca): it waits after a reset, until
  * CPUWAIT says that it may go.
- * Registers: QEMU's hw/misc/iotkit-sysctl.c; Zephyr's boards/arm/mps2_an521/pinmux.c takes the same
- * addresses (SSE_200_SYSTEM_CTRL_INITSVTOR1, SSE_200_SYSTEM_CTRL_CPU_WAIT).
+ * Registers: QEMU's hw/misc/iotkit-sysctl.c (commit 0483641); Zephyr's soc/arm/mps2/soc.c (commit
+ * 06758ff) takes the same addresses (SSE_200_SYSTEM_CTRL_INITSVTOR1, SSE_200_SYSTEM_CTRL_CPU_WAIT).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "board.h"
 #include "cortexm.h"
