@@ -186,7 +186,12 @@ def _creation(
 def _processor(
     board: Annotated[
         str | None,
-        typer.Option("--board", "-b", help="A board's name, or the path of a board.toml."),
+        typer.Option(
+            "--board",
+            "-b",
+            help="A board's name, or the path of a board.toml.",
+            autocompletion=_boards,
+        ),
     ] = None,
     core: Annotated[
         str | None,
