@@ -26,6 +26,18 @@ def _runners(incomplete: str) -> list[str]:
     return [name for name in runners() if name.startswith(incomplete)]
 
 
+def _cores(incomplete: str) -> list[str]:
+    from mcu_deploy.boards.cores import core_names
+
+    return [name for name in core_names() if name.startswith(incomplete)]
+
+
+def _emulators(incomplete: str) -> list[str]:
+    from mcu_deploy.device.emulators import launchers
+
+    return [known.name for known in launchers() if known.name.startswith(incomplete)]
+
+
 BoardOption = Annotated[
     str,
     typer.Option(
@@ -44,7 +56,10 @@ ModelOption = Annotated[
     typer.Option("--model", help="Which network of the firmware, where it holds several."),
 ]
 EmulatorOption = Annotated[
-    str | None, typer.Option("--emulator", help="renode or qemu; the board's own by default.")
+    str | None,
+    typer.Option(
+        "--emulator", help="renode or qemu; the board's own by default.", autocompletion=_emulators
+    ),
 ]
 RunnerOption = Annotated[
     str | None,
@@ -196,7 +211,8 @@ def _processor(
     core: Annotated[
         str | None,
         typer.Option(
-            help="A core without a board: cortex-m4, cortex-m33+nodsp; as gcc's -mcpu has it."
+            help="A core without a board: cortex-m4, cortex-m33+nodsp; as gcc's -mcpu has it.",
+            autocompletion=_cores,
         ),
     ] = None,
     fpu: Annotated[
@@ -266,7 +282,15 @@ def _parameter(flag: Flag, default: Any) -> inspect.Parameter:
     elif isinstance(default, bool) and flag.words is not None:
         kind, default = str, flag.words()[default]
     names = ("-g", flag.name) if flag.name == "--debug" else (flag.name,)
-    option = typer.Option(*names, help=flag.help, metavar=flag.metavar)
+    words = flag.words
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words() if word.startswith(incomplete)] if words else []
+
+    option = typer.Option(
+        *names, help=flag.help, metavar=flag.metavar,
+        autocompletion=complete if words and not flag.commas else None,
+    )  # fmt: skip
     return inspect.Parameter(
         flag.parameter,
         inspect.Parameter.KEYWORD_ONLY,
