@@ -224,7 +224,8 @@ def test_from_a_wheel(generator: str, repository: Path, tmp_path: Path) -> None:
             ("kws MODEL a.onnx BOARD host CORE cortex-m4", "give BOARD or CORE, and not both"),
             ("kws MODEL a.onnx BOARD host FPU fpv5-d16", "FPU and CFLAGS are for CORE"),
             ("kws MODEL a.onnx CORE cortex-m4 SIZE", "not understood, or lack a value: SIZE"),
-            ("kws MODEL a.onnx CORE cortex-m4", "Add C to the LANGUAGES of the project"),
+            ("kws MODEL a.onnx CORE cortex-m4", "Correct MODEL; where the build makes this file"),
+            ("kws MODEL a.onnx DEPENDS x CORE cortex-m4", "Add C to the LANGUAGES of the project"),
         ],
         2,
     ),
@@ -239,6 +240,19 @@ def test_a_wrong_call_is_a_sentence(here: Project, call: str, said: str) -> None
     )
     assert done.returncode != 0
     assert said in " ".join(done.stderr.split())
+
+
+def test_two_networks_of_one_name_are_refused(here: Project) -> None:
+    (here.source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(wrong LANGUAGES C)\n"
+        "find_package(mcu_deploy REQUIRED)\nadd_executable(firmware main.c)\n"
+        "mcu_deploy_add_network(kws MODEL sine.tflite CORE cortex-m4)\n"
+        "mcu_deploy_add_network(sine MODEL sine.tflite NAME kws CORE cortex-m4)\n"
+        "target_link_libraries(firmware PRIVATE kws sine)\nmcu_deploy_check(firmware)\n"
+    )
+    done = here.configure()
+    assert done.returncode != 0
+    assert "two of its networks are called kws." in " ".join(done.stderr.split())
 
 
 def test_what_a_build_depends_on(tmp_path: Path) -> None:
