@@ -78,10 +78,11 @@ def _require_known(name: str) -> None:
 
 def _require_told(board: str, tables: Mapping[str, Mapping[str, str]], name: str) -> None:
     runner = runners()[name]
-    if name not in tables and runner.needs:
+    if name not in tables and (runner.needs or runner.needs_table):
         keys = ", ".join(f"{key} ({runner.keys[key].meaning})" for key in runner.needs)
+        one = f"one with {keys}" if keys else f"one, which may be empty: {runner.needs_table}"
         has = ", ".join(tables) or "none"
         raise RequestError(
             f"The board file of {board} has no table [runners.{name}] (it has {has}); {name} needs "
-            f'one with {keys}. A file with `inherits = "{board}"` and this table is enough.'
+            f'{one}. A file with `inherits = "{board}"` and this table is enough.'
         )

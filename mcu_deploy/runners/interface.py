@@ -76,11 +76,12 @@ class Runner(ABC):
 
     name: on the command line and in a board's file; title: in sentences; programs: what it is
     called on the PATH, the first one there is taken; install: how to get it; keys: of the board's
-    table; probe: what --probe names; first_probe: takes the first of several probes and says
-    nothing; listing: the command that shows probes; unlock, unknown: remedies; words: reasons and
-    remedies in place of a trouble's own; troubles: patterns (`re`, each line by itself) of what the
-    tool prints; fails_silently: ends with exit code 0 whatever happens, so the patterns decide;
-    version: arguments that make the program say its version, none where there are no such.
+    table; needs_table: why a board's file has to name the tool though no key is needed; probe: what
+    --probe names; first_probe: takes the first of several probes and says nothing; listing: the
+    command that shows probes; unlock, unknown: remedies; words: reasons and remedies in place of a
+    trouble's own; troubles: patterns (`re`, each line by itself) of what the tool prints;
+    fails_silently: ends with exit code 0 whatever happens, so the patterns decide; version:
+    arguments that make the program say its version, none where there are no such.
     """
 
     name: ClassVar[str]
@@ -88,6 +89,7 @@ class Runner(ABC):
     programs: ClassVar[tuple[str, ...]]
     install: ClassVar[str]
     keys: ClassVar[Mapping[str, Key]] = {}
+    needs_table: ClassVar[str] = ""
     probe: ClassVar[str]
     first_probe: ClassVar[bool] = False
     listing: ClassVar[str] = "`lsusb`"

@@ -21,6 +21,7 @@ class StLink(Runner):
     keys = {
         "flash": Key("the flash's real size, such as 128k, where a chip tells less than it has")
     }
+    needs_table = "it writes to STM32 chips alone"
     probe = "by its serial number"
     first_probe = True
     listing = "`st-info --probe`"

@@ -366,6 +366,8 @@ def test_why_no_runner_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "[runners.openocd]" in message(RequestError, "b", {})
     needs = message(RequestError, "b", {"stlink": {}}, "pyocd")
     assert "no table [runners.pyocd] (it has stlink); pyocd needs one with target (" in needs
+    other = message(RequestError, "b", {"uf2": {"family": "1"}}, "stlink")
+    assert "stlink needs one, which may be empty: it writes to STM32 chips alone." in other
     both = message(ToolError, "b", {"pyocd": {"target": "t"}, "stlink": {}})
     assert "get one of pyocd (`pip install pyocd`); st-flash (`apt-get install" in both
     dry = choose("b", {"pyocd": {"target": "t"}}, only_installed=False)
