@@ -19,7 +19,8 @@ def monitor(
 ) -> Iterator[str]:
     """Each line of text that comes, without an end.
 
-    folder: the build that the board runs, for the names in a fault report. asks: whether to greet
+    folder: the build that the board should run: names in a fault report come from it, and another
+    firmware is said to be one. asks: whether to greet
     the device; else nothing is sent. LineClosed where the other end goes away.
     """
 
@@ -27,7 +28,8 @@ def monitor(
         found = DeviceFault(report)
         return str(found) if folder is None else explain_fault(folder, found)
 
-    words = Monitor(fault, asks=asks)
+    expect = () if folder is None else folder.expected()
+    words = Monitor(fault, asks=asks, expect=expect)
     while True:
         if asked := words.to_send():
             line.write(asked)

@@ -12,6 +12,7 @@ import pytest
 
 from mcu_deploy.device.line.framing import Frame, FrameReader, encode_frame
 from mcu_deploy.device.line.messages import REPLY, Type
+from mcu_deploy.device.line.models import ExpectedModel
 from mcu_deploy.device.line.monitor import Monitor
 
 HELLO = struct.pack("<BBHIIIIIIH", 2, 1, 1024, 512, 0, 1, 16_000_000, 115_200, 8192, 1)
@@ -47,6 +48,16 @@ def test_a_device_is_asked_who_it_is_and_again_when_it_restarts() -> None:
     ]
     assert _asked(monitor) == [Type.HELLO]
     assert len(monitor.feed(_event(Type.HELLO + REPLY, HELLO, 4))) == 1
+
+
+def test_another_model_than_was_built_is_said() -> None:
+    built = [ExpectedModel("kws", "00" * 32, "00" * 32)]
+    for expect, said in (built, 0), ([ExpectedModel("vww", "00" * 32, "00" * 32)], 1):
+        monitor = Monitor(expect=expect)
+        monitor.feed(_event(Type.HELLO + REPLY, HELLO, 1))
+        _, *other = monitor.feed(_event(Type.DESCRIBE + REPLY, MODEL, 2))
+        assert len(other) == said
+        assert all("has kws, not vww" in line for line in other)
 
 
 def test_events_faults_and_errors_in_words() -> None:

@@ -174,7 +174,7 @@ def describe(model: int, ask: Callable[[Type, bytes], bytes]) -> ModelInfo:
 
 
 def refuse_other_models(
-    board: str, models: Sequence[ModelInfo], expect: Sequence[ExpectedModel]
+    board: str, models: Sequence[ModelInfo | messages.ModelHeader], expect: Sequence[ExpectedModel]
 ) -> None:
     """DeviceError, with what to do, where one of `expect` is not among `models` as it was built."""
     has = {model.name: model for model in models}

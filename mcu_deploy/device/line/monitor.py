@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mcu_deploy.device.line import messages
 from mcu_deploy.device.line.fault import FaultReport, unpack_fault
@@ -14,6 +14,7 @@ from mcu_deploy.device.line.framing import (
     encode_frame,
 )
 from mcu_deploy.device.line.messages import REPLY, Type
+from mcu_deploy.device.line.models import ExpectedModel, refuse_other_models
 from mcu_deploy.device.line.wire import other_version
 from mcu_deploy.errors import DeviceError
 
@@ -25,7 +26,8 @@ class Monitor:
     """Takes bytes, gives lines of text; asks the device who it is, where it may.
 
     fault: a fault report in words. asks: whether to send HELLO at the start and after a restart,
-    and DESCRIBE for each model; `to_send` then holds the bytes for the line.
+    and DESCRIBE for each model; `to_send` then holds the bytes for the line. expect: the models
+    that were built; a device with others is said to be one.
     """
 
     def __init__(
@@ -33,13 +35,16 @@ class Monitor:
         fault: Callable[[FaultReport], str] = lambda report: f"fault: {report.sentence}",
         *,
         asks: bool = True,
+        expect: Sequence[ExpectedModel] = (),
     ) -> None:
         self._fault = fault
         self._asks = asks
+        self._expect = expect
         self._seq = 0
         self._rest = b""
         self._asked = b""
         self._greeted: messages.Hello | None = None
+        self._models: dict[int, messages.ModelHeader] = {}
         self._ask(Type.HELLO)
 
     def to_send(self) -> bytes:
@@ -108,7 +113,7 @@ class Monitor:
             case kind if kind == Type.HELLO + REPLY:
                 return self._hello(messages.unpack_hello(payload))
             case kind if kind == Type.DESCRIBE + REPLY:
-                return [_model(messages.unpack_describe(payload))]
+                return self._model(messages.unpack_describe(payload))
             case kind if kind == Type.RUN + REPLY:
                 run = messages.unpack_run(payload)
                 return [
@@ -125,6 +130,7 @@ class Monitor:
         if hello == self._greeted:  # asked before and after it started
             return []
         self._greeted = hello
+        self._models.clear()
         for model in range(hello.num_models):
             self._ask(Type.DESCRIBE, model.to_bytes(2, "little"))
         counter = hello.counter_kind.name.lower()
@@ -135,8 +141,18 @@ class Monitor:
             f"{hello.stack_bytes:,} bytes"
         ]
 
+    def _model(self, model: messages.ModelHeader) -> list[str]:
+        said = [_header(model)]
+        self._models[model.index] = model
+        if self._greeted is not None and len(self._models) == self._greeted.num_models:
+            try:
+                refuse_other_models(self._greeted.board, tuple(self._models.values()), self._expect)
+            except DeviceError as other:
+                said.append(str(other))
+        return said
 
-def _model(model: messages.ModelHeader) -> str:
+
+def _header(model: messages.ModelHeader) -> str:
     return (
         f"model {model.index}: {model.name}, {model.num_inputs} in, {model.num_outputs} out, "
         f"{model.num_layers} layers, arena {model.workspace_bytes:,} bytes, model file "
