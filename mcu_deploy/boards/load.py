@@ -299,6 +299,8 @@ def _source(table: Table, key: str, kind: str) -> str:
 def _own_or_known(table: Table, key: str, value: str, kind: str) -> str:
     names = sorted(p.stem for p in (resources.boards() / "common" / kind).glob("*.c"))
     if not Path(value).is_absolute() and value not in names:
+        if table.is_beside(f"{value}.c"):
+            table.fail(f'{key} = {value!r} lacks its ending; write {key} = "{value}.c"')
         table.fail(
             f"{key} = {value!r} is neither one of mcu-deploy's nor a C file beside the board file; "
             f"{did_you_mean(value, names)}"

@@ -42,6 +42,10 @@ class Table:
         """Whether the key is there."""
         return key in self._values
 
+    def is_beside(self, name: str) -> bool:
+        """Whether a file lies beside the board file."""
+        return (self._path.parent / name).is_file()
+
     def _get(self, key: str, default: Any) -> Any:
         return self._values.get(key, default)
 

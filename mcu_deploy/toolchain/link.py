@@ -71,8 +71,12 @@ def link_firmware(
     }:
         _raise_overflow(board, overflows, objects, models, float_weights)
     if result.returncode != 0:
+        remedy = ""
+        if "undefined reference to `mcu_serial_" in result.stderr:
+            driver = Path(board.serial.driver).name
+            remedy = f"; the driver {driver} has to define it (boards/common/board.h)"
         raise ToolError(
-            f"{elf.name} does not link for board {board.name}: {first_lines(result.stderr)}"
+            f"{elf.name} does not link for board {board.name}: {first_lines(result.stderr)}{remedy}"
         )
     if not board.is_host:
         refuse_heap(made)

@@ -60,6 +60,7 @@ def test_a_file_beside_it_is_inherited_by_its_name(tmp_path: Path) -> None:
         ('inherits = "netduinoplus"', "did you mean 'netduinoplus2'?"),
         ("inherits = 3", "inherits must be a text in quotes, not 3"),
         ('inherits = "netduinoplus2"\nserial.driver = "mine.c"', "nor a C file beside the board"),
+        ('inherits = "netduinoplus2"\nserial.driver = "own"', 'write driver = "own.c"'),
         ('inherits = "netduinoplus2"\nboot = ["x"]', "boot = 'x' is neither one of mcu-deploy's"),
         ('inherits = "mps2-an386"\nclock = "rated"', "needs a table [rated]"),
         ('inherits = "mps2-an386"\nclock = "full"', "'full' is not known"),
@@ -72,6 +73,7 @@ def test_a_file_beside_it_is_inherited_by_its_name(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said(line: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "own.c").touch()
     assert expected in _message(_board(tmp_path, line + "\n"))
 
 

@@ -187,6 +187,17 @@ def test_a_program_with_a_heap_is_refused(tmp_path: Path) -> None:
     refuse_heap(link_program(tmp_path, "int entry(int n) { return n; }\n", name="none"))
 
 
+def test_what_a_driver_lacks_is_said_with_its_name(tmp_path: Path) -> None:
+    driver = tmp_path / "mine.c"
+    driver.write_text("void mcu_serial_init(void) {}\nvoid mcu_serial_handler(void) {}\n")
+    board = load_board("mps2-an386")
+    board = replace(board, serial=replace(board.serial, driver=str(driver)))
+    build(board, tmp_path)
+    made = Firmware.of(board, ["toy"])
+    with pytest.raises(ToolError, match=r"`mcu_serial_.*; the driver mine\.c has to define it"):
+        link_firmware(made, tmp_path, made.bench)
+
+
 def test_an_undefined_function_is_named(tmp_path: Path) -> None:
     board = load_board("mps2-an386")
     build(board, tmp_path)

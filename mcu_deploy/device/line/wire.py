@@ -187,6 +187,13 @@ class Wire:
             )
         frames = reader.dropped + reader.frames_seen
         noise = f" ({reader.dropped} of {frames} frames came damaged)" * (reader.dropped > 0)
+        if kind == Type.HELLO:  # nothing has been answered yet: frames came by themselves
+            return DeviceError(
+                f"The device on {where} did not answer HELLO {after}, although frames come from "
+                f"it{noise}: what is sent to it does not arrive (the wire of its receiver; in a "
+                "board file of your own serial.irq, the receiver's pin, or the driver's "
+                "interrupt), or it hangs, or starts again and again; reset it and try again."
+            )
         return DeviceError(
             f"The device on {where} did not answer {name_of_request(kind)} {after}, although it "
             f"has answered before{noise}: it hangs, or the line is very bad; reset it and try "
