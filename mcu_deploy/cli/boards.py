@@ -23,6 +23,7 @@ def boards(
     runs it, and nobody has tried the board.
     A board of your own is a board.toml: --board path/to/board.toml.
     """
+    from mcu_deploy import resources
     from mcu_deploy.boards import list_boards
 
     known = list_boards()
@@ -43,6 +44,7 @@ def boards(
             ", ".join(escape(title) for _, title in _emulators(board)) or _elsewhere(board),
         )
     out.print(table)
+    out.print(f"Their files are in {escape(str(resources.boards()))}.", soft_wrap=True)
 
 
 def _program_memories(board: Board) -> list[Memory]:

@@ -6,6 +6,7 @@ import json
 
 from typer.testing import CliRunner
 
+from mcu_deploy import resources
 from mcu_deploy.boards import list_boards
 from mcu_deploy.cli import create_app
 
@@ -14,6 +15,7 @@ def test_every_board_has_a_row_with_what_runs_it() -> None:
     result = CliRunner().invoke(create_app(), ["boards"])
     assert result.exit_code == 0
     rows = {line.split()[0]: line for line in result.stdout.splitlines() if line.strip()}
+    assert str(resources.boards()) in result.stdout
     assert {board.name for board in list_boards()} <= set(rows)
     assert rows["netduinoplus2"].split()[3:7] == ["1", "MiB", "128", "KiB"]
     assert "QEMU" in rows["mps2-an386"] and "Renode" not in rows["mps2-an386"]
