@@ -41,6 +41,11 @@ class Uf2(Runner):
     def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
         image = job.folder / "firmware.uf2"
         image.write_bytes(uf2(loadable(job.elf), _family(job.settings["family"])))
+        if job.probe and not (Path(job.probe) / _INFO).is_file():
+            raise RequestError(
+                f"{job.probe} is no drive of a UF2 boot loader: it has no {_INFO}. Say with "
+                "--probe where the board's drive is mounted, or leave --probe out."
+            )
         drive = job.probe or _drive(job.settings.get("board_id"))
         return ((program, str(image), drive),)
 

@@ -158,7 +158,12 @@ def test_uf2(job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uf2, "_MOUNTS", mounts)
     told = {"family": "0xe48bff56", "board_id": "RPI-RP2"}
     assert _lines(job, "uf2", told) == [["cp", "@/firmware.uf2", "@/RPI RP2"]]
-    assert _lines(job, "uf2", told, "/media/x") == [["cp", "@/firmware.uf2", "/media/x"]]
+    other = str(tmp_path / "other")
+    with pytest.raises(RequestError, match="other is no drive of a UF2 boot loader"):
+        _lines(job, "uf2", told, other)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "INFO_UF2.TXT").touch()
+    assert _lines(job, "uf2", told, other) == [["cp", "@/firmware.uf2", "@/other"]]
     with pytest.raises(ToolError, match=r"several drives .*RPI RP2 \(RPI-RP2\), .*--probe FOLDER"):
         _lines(job, "uf2", {"family": "1"})
     with pytest.raises(ToolError, match=r"is no drive .*with the Board-ID other.*BOOTSEL"):
