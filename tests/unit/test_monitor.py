@@ -111,6 +111,8 @@ def test_the_command_ends_by_ctrl_c() -> None:
         process = subprocess.Popen(
             [sys.executable, "-m", "mcu_deploy", "monitor", "--port", url],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            # a job in the background ignores it, and so would what it starts
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         assert process.stdout is not None
         line, _ = server.accept()
