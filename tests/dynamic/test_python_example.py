@@ -100,6 +100,7 @@ def test_it_says_why_not(reason: str, session: Session, tmp_path: Path) -> None:
     assert reason in row.refusals[0].reason
 
 
+@pytest.mark.matrix  # the reference backend has it end to end in the sample
 @pytest.mark.parametrize(
     "board",
     [

@@ -32,7 +32,8 @@ SMALL = {form: f"tflm_hello_world_int8/model.{form}" for form in ("tflite", "onn
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
-@pytest.mark.parametrize("models", [SMALL, pytest.param(ALL, marks=pytest.mark.matrix)], ids=len)
+@pytest.mark.matrix  # in the sample test_whole_way.py has two
+@pytest.mark.parametrize("models", [SMALL, ALL], ids=len)
 def test_networks_run_in_turn_and_none_disturbs_another(
     models: Mapping[str, str], models_dir: Path, tmp_path: Path
 ) -> None:

@@ -42,7 +42,7 @@ def random_inputs(network: Network) -> list[Array]:
 
 
 @pytest.mark.needs_host_gcc
-@pytest.mark.parametrize("model", first(MODELS, 2))
+@pytest.mark.parametrize("model", first(MODELS))
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.matrix)])
 def test_the_parts_give_what_the_whole_gives(
     model: str, every: bool, models_dir: Path, tmp_path: Path

@@ -51,6 +51,7 @@ def _build(models_dir: Path, model: str, board: str, folder: Path, pools: PoolRe
     return build(source, board, folder, name="n", options=Options(pools=pools))
 
 
+@pytest.mark.matrix  # in the sample pools are on the MPS3 board, and beside partitions
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_renode
 def test_a_network_in_dtcm_and_sram(models_dir: Path, tmp_path: Path) -> None:

@@ -189,6 +189,7 @@ _DSP = {
 }
 
 
+@pytest.mark.matrix  # the tests of both targets are in the sample
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_what_is_for_the_target_alone_is_emulated(copy: Build) -> None:
