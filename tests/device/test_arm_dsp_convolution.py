@@ -25,7 +25,7 @@ pytestmark = [
     ("board", "every", "copies"),
     first(
         [
-            ("mps2-an386", 6, False), ("mps2-an386", 5, True), ("mps2-an386", 1, False),
+            ("mps2-an386", 3, False), ("mps2-an386", 5, True), ("mps2-an386", 1, False),
             ("mps2-an386", 1, True), ("mps2-an500", 1, False), ("mps2-an500", 1, True),
         ],
         2,
