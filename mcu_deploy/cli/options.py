@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -13,42 +13,49 @@ import typer
 from mcu_deploy.options import Flag, flagged, from_typed
 
 
-def _boards(incomplete: str) -> list[str]:
-    """For the shell: the names that go on so."""
+def _completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """For the shell: those of the names that go on so. They are asked for when it asks."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names() if name.startswith(incomplete)]
+
+    return complete
+
+
+def _boards() -> Iterable[str]:
     from mcu_deploy.boards.document import shipped_boards
 
-    return [name for name in shipped_boards() if name.startswith(incomplete)]
+    return shipped_boards()
 
 
-def _runners(incomplete: str) -> list[str]:
+def _runners() -> Iterable[str]:
     from mcu_deploy.runners.interface import runners
 
-    return [name for name in runners() if name.startswith(incomplete)]
+    return runners()
 
 
-def _cores(incomplete: str) -> list[str]:
+def _cores() -> Iterable[str]:
     from mcu_deploy.boards.cores import core_names
 
-    return [name for name in core_names() if name.startswith(incomplete)]
+    return core_names()
 
 
-def _emulators(incomplete: str) -> list[str]:
+def _emulators() -> Iterable[str]:
     from mcu_deploy.device.emulators import launchers
 
-    return [known.name for known in launchers() if known.name.startswith(incomplete)]
+    return (launcher.name for launcher in launchers())
 
 
-BoardOption = Annotated[
-    str,
-    typer.Option(
-        "--board", "-b", help="A board's name, or the path of a board.toml.", autocompletion=_boards
-    ),
-]
+_BOARD = typer.Option(
+    "--board", "-b", help="A board's name, or the path of a board.toml.",
+    autocompletion=_completing(_boards),
+)  # fmt: skip
+BoardOption = Annotated[str, _BOARD]
 OptionalBoard = Annotated[
     str | None,
     typer.Option(
         "--board", "-b", help="A board's name; a build folder knows its own and needs none.",
-        autocompletion=_boards,
+        autocompletion=_completing(_boards),
     ),
 ]  # fmt: skip
 ModelOption = Annotated[
@@ -58,7 +65,9 @@ ModelOption = Annotated[
 EmulatorOption = Annotated[
     str | None,
     typer.Option(
-        "--emulator", help="renode or qemu; the board's own by default.", autocompletion=_emulators
+        "--emulator",
+        help="renode or qemu; the board's own by default.",
+        autocompletion=_completing(_emulators),
     ),
 ]
 RunnerOption = Annotated[
@@ -67,7 +76,7 @@ RunnerOption = Annotated[
         "--runner",
         help="The tool to flash with (docs/flashing.md); the board's first that is installed by "
         "default.",
-        autocompletion=_runners,
+        autocompletion=_completing(_runners),
     ),
 ]
 ProbeOption = Annotated[
@@ -199,20 +208,12 @@ def _creation(
 
 
 def _processor(
-    board: Annotated[
-        str | None,
-        typer.Option(
-            "--board",
-            "-b",
-            help="A board's name, or the path of a board.toml.",
-            autocompletion=_boards,
-        ),
-    ] = None,
+    board: Annotated[str | None, _BOARD] = None,
     core: Annotated[
         str | None,
         typer.Option(
             help="A core without a board: cortex-m4, cortex-m33+nodsp; as gcc's -mcpu has it.",
-            autocompletion=_cores,
+            autocompletion=_completing(_cores),
         ),
     ] = None,
     fpu: Annotated[
@@ -283,13 +284,9 @@ def _parameter(flag: Flag, default: Any) -> inspect.Parameter:
         kind, default = str, flag.words()[default]
     names = ("-g", flag.name) if flag.name == "--debug" else (flag.name,)
     words = flag.words
-
-    def complete(incomplete: str) -> list[str]:
-        return [word for word in words() if word.startswith(incomplete)] if words else []
-
     option = typer.Option(
         *names, help=flag.help, metavar=flag.metavar,
-        autocompletion=complete if words and not flag.commas else None,
+        autocompletion=_completing(words) if words and not flag.commas else None,
     )  # fmt: skip
     return inspect.Parameter(
         flag.parameter,
