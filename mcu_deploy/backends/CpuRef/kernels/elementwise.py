@@ -203,7 +203,7 @@ def _unary(layer: Layer) -> Workload:
     if exact.is_exact(layer):
         return exact.unary(layer)
     if y.type.is_quantized:
-        return _table(layer, unary_table(layer.call))
+        return table(layer, unary_table(layer.call))
     expression = _float_expression(layer)
     assert expression is not None
     function = CFunction(
@@ -219,8 +219,8 @@ def _unary(layer: Layer) -> Workload:
     return workload(layer, function, (INPUT, OUTPUT), headers=headers, in_place=in_place)
 
 
-def _table(layer: Layer, table: Array) -> Workload:
-    """A function of a byte. table [256]: the output's element for each byte of the input."""
+def table(layer: Layer, elements: Array) -> Workload:
+    """A function of a byte. elements [256]: the output's element for each byte of the input."""
     x, y = layer.input(0), layer.output
     function = CFunction(
         stem("table", f"{x.type.dtype.value}_{y.type.dtype.value}", x.type.elements),
@@ -232,7 +232,7 @@ def _table(layer: Layer, table: Array) -> Workload:
         render("table.c.j2", elements=x.type.elements),
     )
     return workload(
-        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("table", table, 1),),
+        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("table", elements, 1),),
         in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 
@@ -260,6 +260,6 @@ KERNELS = (
     ),
     Kernel(
         "Table", lambda layer: YES, rule(LayoutRule.SAME),
-        lambda layer: _table(layer, answers(layer.call)), "mcu",
+        lambda layer: table(layer, answers(layer.call)), "mcu",
     ),
 )  # fmt: skip
