@@ -46,13 +46,18 @@ def _subgraph(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> Subgr
     return call
 
 
+def merged(graph: Graph, node: Node) -> Graph | None:
+    """The nodes that a fused node is, where they alone say what it computes."""
+    return graph.body(node.id) if find(node.domain, node.op) is None else None
+
+
 def run_node(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> tuple[Array, ...]:
     """The outputs of one node (absent outputs left out).
 
     A fused node whose operator is unknown is what its body computes.
     """
-    operator, body = find(node.domain, node.op), graph.body(node.id)
-    if operator is None and body is not None:
+    operator, body = find(node.domain, node.op), merged(graph, node)
+    if body is not None:
         return tuple(run(body, [values[e] for e in body.inputs]))
     call = node_call(graph, node, values)
     clause = None if node.domain else misfit(call)

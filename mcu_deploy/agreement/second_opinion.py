@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy import interpreter, operators
+from mcu_deploy import interpreter
 from mcu_deploy.agreement.rules import ONE_STEP, Rule, layer_rules
 from mcu_deploy.arithmetic import dequantize, quantize
 from mcu_deploy.files.arrays import Array
@@ -94,8 +94,8 @@ def _nodes(graph: Graph, layer: Node | None = None) -> Iterator[tuple[Graph, Nod
     """Each node with its graph and the layer that it is: of a layer that is several of the model's
     these, since a step between the first and the second is more than one behind the second."""
     for node in graph.nodes:
-        body = graph.body(node.id)
-        if body is not None and operators.find(node.domain, node.op) is None:
+        body = interpreter.merged(graph, node)
+        if body is not None:
             yield from _nodes(body, layer or node)
         else:
             yield graph, node, layer or node
