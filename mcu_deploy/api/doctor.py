@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mcu_deploy.api.running import port_of
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.device import ExpectedModel, connect
 from mcu_deploy.device.emulators import launchers
 from mcu_deploy.device.emulators.interface import Launcher
-from mcu_deploy.device.line.ports import find_port, ports
+from mcu_deploy.device.line.ports import ports
 from mcu_deploy.device.line.transport import DEFAULT_BAUD
 from mcu_deploy.device.line.wire import NoAnswer
 from mcu_deploy.errors import DeviceError, McuDeployError, ToolError
@@ -90,17 +91,17 @@ def _emulators(board: Board | None) -> Iterator[Finding]:
     for launcher in launchers():
         if launcher.name == "host" or (board and not launcher.machine(board)):
             continue
-        yield _found(launcher.title, launcher)
+        yield _emulator(launcher)
     if board and not any(launcher.machine(board) for launcher in launchers()):
         yield Finding("emulators", "absent", f"none has a machine like {board.name}")
 
 
-def _found(subject: str, launcher: Launcher) -> Finding:
+def _emulator(launcher: Launcher) -> Finding:
     try:
         program = launcher.find()
     except ToolError as error:
-        return Finding(subject, "absent", str(error))
-    return Finding(subject, "good", f"{program.path}, {program.found}")
+        return Finding(launcher.title, "absent", str(error))
+    return Finding(launcher.title, "good", f"{program.path}, {program.found}")
 
 
 def _runners(board: Board | None) -> Iterator[Finding]:
@@ -187,17 +188,16 @@ def line(
     baud: int | None,
     board: Board | None = None,
     expect: Sequence[ExpectedModel] = (),
-    status: Callable[[str], None] = lambda text: None,
 ) -> Finding:
     """What is behind a port: the firmware, another one, another speed, another program, a fault,
-    or nothing. status: is told of what takes long.
+    or nothing.
 
     Where nothing is understood at the speed that is expected, the usual ones are tried.
     """
     expected = baud or (board.serial.baud if board else DEFAULT_BAUD)
     subject = f"line {port}"
     try:
-        device = find_port(board.name, board.usb) if board and port == "auto" else port
+        device = port_of(board, port) if board else port
         return Finding(subject, "good", _greet(device, expected, expect))
     except NoAnswer as error:
         first = error
@@ -207,7 +207,6 @@ def line(
         for other in BAUDS:
             if other == expected:
                 continue
-            status(f"listening at {other} baud")
             try:
                 said = _greet(device, other, expect)
             except NoAnswer:

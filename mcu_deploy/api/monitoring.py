@@ -20,8 +20,8 @@ def monitor(
     """Each line of text that comes, without an end.
 
     folder: the build that the board should run: names in a fault report come from it, and another
-    firmware is said to be one. asks: whether to greet
-    the device; else nothing is sent. LineClosed where the other end goes away.
+    firmware is said to be one. asks: whether to greet the device; else nothing is sent. LineClosed
+    where the other end goes away.
     """
 
     def fault(report: FaultReport) -> str:

@@ -26,9 +26,8 @@ class Connection:
     """How a device is reached.
 
     port: a serial device node or a pyserial URL; "auto": the port with the board's USB id; None
-    starts an emulator. emulator: "qemu",
-    "renode" or None for the board's own choice. arguments: passed on to the emulator. latency,
-    retries, run_timeout: see `connect`.
+    starts an emulator. emulator: "qemu", "renode" or None for the board's own choice. arguments:
+    passed on to the emulator. latency, retries, run_timeout: see `connect`.
     """
 
     port: str | None = None

@@ -142,19 +142,24 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def _holding(values: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """Of each key of _FILE_KEYS that is there the table that has it, the key, and the suffix."""
+    for (*tables, key), suffix in _FILE_KEYS.items():
+        holder: Any = values
+        for name in tables:
+            holder = holder.get(name) if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and key in holder:
+            yield holder, key, suffix
+
+
 def _with_files(values: dict[str, Any], at: Path) -> dict[str, Any]:
     """The values with an absolute path for each file that lies in the folder `at`."""
-    for keys, suffix in _FILE_KEYS.items():
-        table: Any = values
-        for key in keys[:-1]:
-            table = table.get(key) if isinstance(table, dict) else None
-        if not isinstance(table, dict) or keys[-1] not in table:
-            continue
-        value = table[keys[-1]]
+    for table, key, suffix in _holding(values):
+        value = table[key]
         if isinstance(value, list):
-            table[keys[-1]] = [_beside(v, suffix, at) for v in value]
+            table[key] = [_beside(v, suffix, at) for v in value]
         else:
-            table[keys[-1]] = _beside(value, suffix, at)
+            table[key] = _beside(value, suffix, at)
     return values
 
 
@@ -165,10 +170,8 @@ def _beside(value: Any, suffix: str, folder: Path) -> Any:
 
 def _files(values: Mapping[str, Any]) -> Iterator[str]:
     """The absolute paths among the values of _FILE_KEYS."""
-    for keys in _FILE_KEYS:
-        value: Any = values
-        for key in keys:
-            value = value.get(key) if isinstance(value, Mapping) else None
+    for table, key, _ in _holding(values):
+        value = table[key]
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, str) and Path(each).is_absolute():
                 yield each
