@@ -52,7 +52,7 @@ class Pooled:
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A convolution with the pool that alone reads it."""
-    before = kernel_of_rows(read(node), node)
+    before = kernel_of_rows(read(node))
     if before is None:
         return ""
     between = tables.middle(view, node)

@@ -211,12 +211,12 @@ def _cycles(kernel: Kernel, strips: Sequence[tuple[int, int]]) -> float:
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A convolution with the one that alone reads it, and with their sum with its input."""
-    before = kernel_of_rows(read(node), node)
+    before = kernel_of_rows(read(node))
     if before is None:
         return ""
     between = tables.middle(view, node)
     second = reader(view, between.layer)
-    behind = None if second is None else kernel_of_rows(read(second), second)
+    behind = None if second is None else kernel_of_rows(read(second))
     if second is None or behind is None:
         return ""
     sum_ = _sum(view, node, second)
@@ -227,7 +227,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [_proposal(view.part(nodes), strips, between, sum_)]
 
 
-def kernel_of_rows(layer: Convolution | str, node: Layer) -> Kernel | None:
+def kernel_of_rows(layer: Convolution | str) -> Kernel | None:
     """The quickest that computes some rows of a layer."""
     if isinstance(layer, str) or layer.is_depthwise or layer.groups > 1:
         return None
