@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from typing import Any
 
-from mcu_deploy.options import Checked
+from mcu_deploy.options.checked import Checked
 from mcu_deploy.report import Report
 
 _VALUES: Mapping[type, Any] = {str: "x", int: -1, float: 0.5, bool: True}

@@ -35,7 +35,7 @@ from mcu_deploy.backends.workload import (
     Workload,
 )
 from mcu_deploy.ir import Graph, NodeId, SubgraphView
-from mcu_deploy.options import Checked
+from mcu_deploy.options.checked import Checked
 
 __all__ = [
     "API_VERSION", "HOST", "STATUS", "YES", "Argument", "Backend", "BackendBase", "BackendContext",

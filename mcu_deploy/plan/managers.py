@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.options import require_word
+from mcu_deploy.options.checked import require_word
 from mcu_deploy.plan.alignment import ALIGNMENT, aligned
 
 WORD = 4  # sizeof(size_t) and of a pointer on Cortex-M; 8 on a host of 64 bits

@@ -16,7 +16,8 @@ from mcu_deploy.backends.interface import RegionCall
 from mcu_deploy.choose.select import Chosen, choices_within
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.ir import Graph
-from mcu_deploy.options import memory_strategies, require_word
+from mcu_deploy.options import memory_strategies
+from mcu_deploy.options.checked import require_word
 from mcu_deploy.plan import hot, managed, moving, schedules
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.check import check

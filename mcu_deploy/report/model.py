@@ -17,7 +17,8 @@ from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.backends.workload import InPlace
 from mcu_deploy.errors import UsageError
-from mcu_deploy.options import Options, fit
+from mcu_deploy.options import Options
+from mcu_deploy.options.checked import fit
 from mcu_deploy.report.floats import FloatLayer
 from mcu_deploy.toolchain import MemoryUse
 

@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from mcu_deploy.choose.model import Strategy
 from mcu_deploy.discovery import named
 from mcu_deploy.errors import UsageError, one_line
-from mcu_deploy.options import require_word
+from mcu_deploy.options.checked import require_word
 
 GROUP = "mcu_deploy.strategies"
 

@@ -7,7 +7,7 @@ stages of one lane or two.
 from __future__ import annotations
 
 from mcu_deploy.discovery import named
-from mcu_deploy.options import require_word
+from mcu_deploy.options.checked import require_word
 from mcu_deploy.plan.schedules.model import Job, Schedule, Stage
 
 __all__ = ["SEQUENTIAL", "Job", "Schedule", "Stage", "find", "names"]
