@@ -17,8 +17,8 @@ from mcu_deploy import formats, passes
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
-from mcu_deploy.backends.ArmDsp import core
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.product import shift
 from mcu_deploy.backends.ArmDsp.requantization import accumulate
 from mcu_deploy.backends.interface import Target, layer_of
 from mcu_deploy.options import Options
@@ -91,7 +91,7 @@ def test_twice_rounded_sums_are_the_oracles(tmp_path: Path) -> None:
     graph = passes.run(formats.load(path))
     layers = [read(layer_of(graph, node, M4)) for node in graph.nodes if node.op == "Conv"]
     solved = [
-        accumulate(layer.channel(n), 1, core.shift(layer)) is not None
+        accumulate(layer.channel(n), 1, shift(layer)) is not None
         for layer in layers if isinstance(layer, Convolution)
         for n in range(layer.weights.shape[0])
     ]  # fmt: skip

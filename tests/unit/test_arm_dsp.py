@@ -14,8 +14,9 @@ from sampling import examples
 
 from mcu_deploy import formats, passes
 from mcu_deploy.arithmetic import tflite
-from mcu_deploy.backends.ArmDsp import ArmDsp, core, requantization
+from mcu_deploy.backends.ArmDsp import ArmDsp, requantization
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
+from mcu_deploy.backends.ArmDsp.product import words as packed_words
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.ir.view import view_of_all
@@ -42,7 +43,7 @@ def test_two_channels_in_a_word_are_two_sums(data: st.DataObject, channels: int)
     weights = data.draw(arrays(np.int8, (2, channels), elements=st.integers(-127, 127)))
     pixel = data.draw(arrays(np.int8, channels))
     taps = weights[:, pointwise.order(channels)].astype(np.int64)
-    words = core.words(taps[:1], taps[1:], is_wide=False)[0]
+    words = packed_words(taps[:1], taps[1:], is_wide=False)[0]
     # what the kernel's SXTB16 and SXTB16 ROR #8 make of eight, then of four, bytes of the pixel
     pairs: list[list[int]] = []
     for at in range(0, channels - channels % 8, 8):

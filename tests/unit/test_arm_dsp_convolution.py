@@ -13,10 +13,12 @@ from hypothesis.extra.numpy import arrays
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, core, frames
+from mcu_deploy.backends.ArmDsp import ArmDsp, frames
 from mcu_deploy.backends.ArmDsp.bordered import Bordered
 from mcu_deploy.backends.ArmDsp.kernels import winograd
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.product import Product
+from mcu_deploy.backends.ArmDsp.product import words as packed_words
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.interface import Proposals, Target, layer_of
 from mcu_deploy.ir.view import view_of_all
@@ -50,14 +52,14 @@ def test_wide_words_are_two_taps_of_a_filter_and_two_of_the_next(
     data: st.DataObject, taps: int
 ) -> None:
     weights = data.draw(arrays(np.int8, (2, taps))).astype(np.int64)
-    words = core.words(weights[:1], weights[1:], is_wide=True)[0]
+    words = packed_words(weights[:1], weights[1:], is_wide=True)[0]
     halves = words.view(np.int16).reshape(-1, 2, 2)
     np.testing.assert_array_equal(halves.swapaxes(0, 1).reshape(2, taps), weights)
 
 
 def test_what_one_word_cannot_hold_has_two(tmp_path: Path) -> None:
     case = Case((8, 4, 4), 4, weights=(-128, -1))
-    product = core.Product(convolution(case, tmp_path), np.full((4, 8), -128))
+    product = Product(convolution(case, tmp_path), np.full((4, 8), -128))
     assert "-128" in product.refusal()
     assert titles(case, tmp_path) == ["conv3x3, wide weights"]
 

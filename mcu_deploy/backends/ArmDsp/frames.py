@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.core import STATE, Product
 from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
 from mcu_deploy.backends.ArmDsp.layers import Convolution
+from mcu_deploy.backends.ArmDsp.product import STATE, Product
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
 
 # What lies behind a tile's activations: what the core needs, what a tile begins with, what a window

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp import frames
+from mcu_deploy.backends.ArmDsp import core, frames
 from mcu_deploy.backends.ArmDsp.bordered import Bordered
 from mcu_deploy.backends.ArmDsp.chains import reader
 from mcu_deploy.backends.ArmDsp.frames import Frame, Kernel, numbers
@@ -177,7 +177,7 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
 def _multiply(code: Assembly, kernel: Kernel) -> None:
     is_aligned = kernel.alignment > 4
     end = [f"tst r12, #{kernel.alignment - 1}"] if is_aligned else ["vmov r6, s8", "cmp r12, r6"]
-    kernel.product.assemble(code, "vmov r12, s9", end)
+    core.assemble(kernel.product, code, "vmov r12, s9", end)
 
 
 def _groups(code: Assembly, kernel: Kernel, frame: Frame) -> None:

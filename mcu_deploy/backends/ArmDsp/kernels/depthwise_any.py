@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core
 from mcu_deploy.backends.ArmDsp.blocks import Blocks, gather
 from mcu_deploy.backends.ArmDsp.kernels import depthwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.lines import LANES, Lines
+from mcu_deploy.backends.ArmDsp.product import shift
 from mcu_deploy.backends.ArmDsp.requantization import accumulate
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
@@ -115,7 +115,7 @@ class Kernel:
             Kernel(
                 layer,
                 Blocks(
-                    lines, layer.saturate, core.shift(layer), layer.fixed is not None, size,
+                    lines, layer.saturate, shift(layer), layer.fixed is not None, size,
                     is_unrolled,
                 ),
             )

@@ -49,7 +49,7 @@ OPERATORS = ("MatMul",)
 _TAPS, _ROWS, _COLUMNS = 4, 2, 3  # at a time
 _BLOCK_BYTES = 2 * _TAPS * _COLUMNS
 _MOST_UNROLLED = 8  # blocks of taps
-_SHIFT = 4  # as in core.py
+_SHIFT = 4  # as in product.py
 _CONSTANTS = 24  # bytes: scale and addend or twice the factor, zero point, move, both zero points
 _MOST_DEPTH, _MOST_COLUMNS = 4000, 1000  # that offsets of loads and stores reach
 # In the FPU's registers; the others are lost where results are rounded in floats.

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.core import Product
+from mcu_deploy.backends.ArmDsp import core
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.product import Product
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -144,7 +145,7 @@ def assemble(layer: Convolution, is_double: bool = False, is_counted: bool = Tru
         code(f"sub lr, r12, #{tile}", f"ldr r12, [r12, #{_INPUT}]")
         _widen(code, channels, layer.extend)
         code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
-        taken.assemble(code, f"sub r12, r12, #{tile}")
+        core.assemble(taken, code, f"sub r12, r12, #{tile}")
         done, ready = code.label(), code.label()
         code(
             f"ldr r0, [r12, #{_TILES}]", f"ldr r4, [r12, #{_INPUT}]", "vmov r1, s14",

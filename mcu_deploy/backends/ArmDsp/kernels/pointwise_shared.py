@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.core import Product, multiply_add
+from mcu_deploy.backends.ArmDsp import core
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.product import Product
 from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
@@ -73,9 +74,9 @@ class Steps(Product):
         code("ldmia lr!, {r9, r10}")
         for word in ("r9", "r10"):
             code("ldmia r12!, {r6-r8}")
-            multiply_add(code, ODD, word)
+            core.multiply_add(code, ODD, word)
             code(f"sxtb16 {word}, {word}")
-            multiply_add(code, EVEN, word)
+            core.multiply_add(code, EVEN, word)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -149,7 +150,7 @@ def assemble(layer: Convolution, steps: int) -> Assembly:
             code(*(f"{layer.extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
             code("cmp r9, r8")
         code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
-        product.assemble(code, "vmov r12, s8")
+        core.assemble(product, code, "vmov r12, s8")
         done, ready = code.label(), code.label()
         code(f"ldrd r0, r5, [r12, #{_TILES}]", "ldr r1, [r12]", f"ldr r4, [r12, #{_INPUT}]")
         code(f"ldrd r2, r3, [r12, #{_CHANNELS}]", "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]")

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.core import Product, words
 from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
+from mcu_deploy.backends.ArmDsp.product import Product, words
 from mcu_deploy.backends.ArmDsp.requantization import accumulate
 from mcu_deploy.backends.ArmDsp.winograd_core import (
     FRAME,

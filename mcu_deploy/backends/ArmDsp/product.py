@@ -1,0 +1,247 @@
+"""A convolution as a product: in what form core.py multiplies it, and the stream of constants that
+its code reads: biases, packed weights, scales and addends."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.layers import Convolution
+from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, accumulate, shift_of
+
+_LANES = 256  # of the odd filter's accumulator, where the weights are narrow
+_Exact = tuple[int, int, int] | None
+# So many pairs of taps are unrolled at most; more of them are a loop.
+_MOST_UNROLLED, _LEAST_UNROLLED = 40, 16
+_MOST_SHARED = 12  # times three
+_COMMON = 8  # in code of no count of taps
+# So many filters of so many pairs of taps at most are four a round.
+_MOST_DOUBLE, _MOST_DOUBLED = 1024, 16
+# The shift of layers whose factors are not tiny: a greater one has a scale for hardly more filters,
+# and layers of different shifts share no function.
+_SHIFT, _LEAST_FACTOR = 4, 2.0**-13
+# How far a sum may be moved so that its scale has an integer addend: see requantization.py.
+_MOVED = 2**15
+# What the kernel keeps behind the activations of a tile: where the next element of its first pixel
+# goes, where the first pixel ends, and how far behind the next element but one of the first pixel
+# those of the second and of the third pixel are.
+STATE = ("next", "end", "second", "third")
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """weights: [filter, tap], the taps in the order in which a kernel gathers them. Of a layer in
+    groups each is a product for itself; the streams follow each other.
+
+    is_shared: the windows are of three columns and neighbours: behind each other lie not three
+    pairs of three pixels each, but the five pairs of their five columns, of which each weight takes
+    three. That saves loads.
+    is_common: the code is of no count of taps.
+    is_double: a round has four filters, of which the second two meet the activations backwards, so
+    that their pointer is where the next round needs it. Only where it begins early and holds ends.
+    holds_ends: of `STATE` the first two are in s14 and s15, and the others are in the code: that is
+    quicker, but for layers of so many filters only, an even number.
+    """
+
+    layer: Convolution
+    weights: Array
+    is_wide: bool = False
+    unrolls_all: bool = False
+    is_shared: bool = False
+    holds_ends: bool = False
+    is_common: bool = False
+    is_double: bool = False
+
+    @property
+    def filters(self) -> int:
+        """Of a group."""
+        return int(self.weights.shape[0]) // self.layer.groups
+
+    @property
+    def lanes(self) -> int:
+        return 1 if self.is_wide else _LANES
+
+    @property
+    def lanes_log2(self) -> int:
+        return self.lanes.bit_length() - 1
+
+    @property
+    def shift(self) -> int:
+        """Of the even filters."""
+        return shift(self.layer)
+
+    @property
+    def unrolled(self) -> int:
+        """Pairs of taps in a row. Where these are a loop, so that few are added to fill it."""
+        pairs = self._pairs
+        if self.is_common:
+            return _COMMON
+        if self.is_shared:
+            return pairs if pairs <= 3 * _MOST_SHARED else 3 * max(self._shared())
+        if self.unrolls_all or pairs <= _MOST_UNROLLED:
+            return pairs
+        rounds = range(_LEAST_UNROLLED, _MOST_UNROLLED + 1)
+        return min(rounds, key=lambda n: (-(-pairs // n) * n, -n))
+
+    def _shared(self) -> list[int]:
+        """Of how many times three pairs a loop may be: before it come others, for its first SMLADs
+        would take the sums from where they are."""
+        times = self._pairs // 3
+        return [
+            n for n in range(1, _MOST_SHARED + 1) if (times - 1) % n + 1 + n <= _MOST_SHARED + 1
+        ]
+
+    @property
+    def ahead(self) -> int:
+        """Pairs before the loop."""
+        return (self._pairs - 3) % self.unrolled + 3 if self.is_shared and self.has_loop else 0
+
+    @property
+    def has_loop(self) -> bool:
+        return self.is_common or self._pairs > self.unrolled
+
+    @property
+    def pairs(self) -> int:
+        """Of taps, with those that fill the last round of the loop."""
+        return -(-self._pairs // self.unrolled) * self.unrolled if not self.ahead else self._pairs
+
+    @property
+    def _pairs(self) -> int:
+        return (int(self.weights.shape[1]) + 1) // 2
+
+    @property
+    def rounds(self) -> int:
+        """Of the loop over the taps."""
+        return (self.pairs - self.ahead) // self.unrolled
+
+    @property
+    def pair_bytes(self) -> int:
+        """Three times what a pair adds to a tile's activations."""
+        return 20 if self.is_shared else 36
+
+    @property
+    def tile_bytes(self) -> int:
+        return self.pair_bytes * self.pairs // 3
+
+    @property
+    def begins_early(self) -> bool:
+        """Whether the biases of the next two filters are loaded with the scales of these, which is
+        an instruction less; behind the last ones are two words for that."""
+        return not (self.has_loop or self.is_shared)
+
+    @property
+    def may_be_double(self) -> bool:
+        """Whether `is_double` is worth its code: with many taps it is much for little."""
+        is_short = not self.has_loop and self._pairs <= _MOST_DOUBLED
+        return is_short and self.filters % 4 == 0 and self.filters <= _MOST_DOUBLE
+
+    @property
+    def constant_bytes(self) -> int:
+        """Of each two filters two biases, the weights, two scales and two addends."""
+        of_two = 24 + 4 * self.pairs * (2 if self.is_wide else 1)
+        in_group = (self.filters + 1) // 2 * of_two + (8 if self.begins_early else 0)
+        return self.layer.groups * in_group
+
+    def refusal(self) -> str:
+        """Why two filters do not fit into one word, a clause; empty where they do."""
+        if self.is_wide:
+            return ""
+        low, high = self.layer.reach
+        if max(-low.min(), high.max()) >= 2**23 - _MOVED:
+            return "a sum of its weights could leave the 24 bits that two filters in one word have"
+        even, odd = self._filters()
+        if ((odd == -128) & (even < 0)).any():
+            return "a weight of -128 stands beside a negative one, which one word cannot hold"
+        return ""
+
+    def _filters(self) -> tuple[Array, Array]:
+        """The even and the odd filters, with zeros behind the taps, and for a group's last odd
+        filter."""
+        groups, taps = self.layer.groups, self.weights.shape[1]
+        padded = np.zeros((groups, (self.filters + 1) // 2 * 2, 2 * self.pairs), np.int64)
+        padded[:, : self.filters, :taps] = self.weights.reshape(groups, self.filters, taps)
+        whole = padded.reshape(-1, 2 * self.pairs)
+        return whole[::2], whole[1::2]
+
+    def _even(self, index: int) -> tuple[int, bool]:
+        """Of the pairs of all groups: the first filter, and whether there is a second."""
+        group, place = divmod(index, (self.filters + 1) // 2)
+        return group * self.filters + 2 * place, 2 * place + 1 < self.filters
+
+    @functools.cached_property
+    def roundings(self) -> list[tuple[_Exact, _Exact]]:
+        """As `accumulate` has it, of each two filters."""
+        layer, shift = self.layer, self.shift
+        found = []
+        for index in range(layer.groups * ((self.filters + 1) // 2)):
+            even, is_pair = self._even(index)
+            first = accumulate(layer.channel(even), 1, shift)
+            second: _Exact = (1, 0, 0)
+            if is_pair:
+                second = accumulate(layer.channel(even + 1), self.lanes, shift + self.lanes_log2)
+            found.append((first, second))
+        return found
+
+    def pack(self) -> Array:
+        """The stream of words that the kernel reads, two filters after two: both biases, the
+        weights, and scale and addend of both. Two of which one has no integer scale have 0 there,
+        then two float32 factors and the zero point, or what `round_twice` takes."""
+        layer, zero = self.layer, self.layer.zero_points[1]
+        stream = []
+        pairs = zip(words(*self._filters(), self.is_wide), self.roundings, strict=True)
+        for index, (taps, (first, second)) in enumerate(pairs):
+            even, is_pair = self._even(index)
+            odd = even + 1
+            bias, factor = 0, np.float32(0)
+            if is_pair:
+                bias, factor = int(layer.bias[odd]), layer.factors[odd]
+            moves = [0, 0]
+            if first is not None and second is not None:
+                moves = [first[2], second[2]]
+                ends = [*first[:2], *second[:2]]
+            else:
+                factors = np.array([layer.factors[even], factor / np.float32(self.lanes)])
+                ends = [0, *_bits(factors), zero]
+                if layer.fixed is not None:
+                    both = [layer.fixed[min(n, len(layer.fixed) - 1)] for n in (even, odd)]
+                    (m, by), (n, odd_by) = both
+                    ends = [0, int(m), int(n), -int(by) | -int(odd_by) << 8 | zero << 16]
+            begin = int(layer.bias[even]) + moves[0]
+            start = self.lanes * bias + moves[1] + (0 if self.is_wide else begin)
+            in_order = taps[::-1] if self.is_double and index % 2 else taps
+            stream.append([begin, start, *in_order.tolist(), *ends])
+        flat = np.array(stream, np.int64).reshape(self.layer.groups, -1)
+        if self.begins_early:
+            flat = np.pad(flat, ((0, 0), (0, 2)))
+        return (flat.reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
+
+    @property
+    def lead(self) -> int:
+        """How far the pointers to the output (s14 and s15) are ahead of it."""
+        return 2 if self.is_double else 0
+
+
+def shift(layer: Convolution) -> int:
+    """Of a layer's filters. Factors that are too large for it, or too small, are floats."""
+    most = _SHIFT if layer.factors.max() > _LEAST_FACTOR else LARGEST_SHIFT - 8
+    return min(max(0, shift_of(layer.factors)), most)
+
+
+def words(even: Array, odd: Array, is_wide: bool) -> Array:
+    """The weights of even and odd filters [filter, tap] as the kernel reads them: uint32
+    [filter, word]."""
+    count = even.shape[0]
+    if is_wide:
+        pairs = np.stack([even, odd], 1).reshape(count, 2, -1, 2)
+        halves = pairs.swapaxes(1, 2).reshape(count, -1, 2)
+    else:
+        halves = (_LANES * odd + even).reshape(count, -1, 2)
+    assert halves.min() >= -(2**15) and halves.max() < 2**15
+    return ((halves[..., 0] & 0xFFFF) | (halves[..., 1] & 0xFFFF) << 16).astype(np.uint32)
+
+
+def _bits(values: Array) -> list[int]:
+    return [int(v) for v in np.asarray(values, np.float32).view(np.uint32)]
