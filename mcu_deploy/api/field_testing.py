@@ -134,11 +134,7 @@ def as_json(found: FieldTest) -> dict[str, object]:
         "core": found.core,
         "tools": found.tools,
         "port": found.port,
-        "flash": None if found.flash is None else {
-            "runner": found.flash.runner,
-            "version": found.flash.version,
-            "commands": [list(line) for line in found.flash.lines],
-        },
+        "flash": None if found.flash is None else found.flash.as_json(),
         "hello": None if found.hello is None else {
             "board": found.hello.board,
             "clock_hz": found.hello.clock_hz,

@@ -23,6 +23,14 @@ class Flashing:
     version: str
     lines: tuple[tuple[str, ...], ...]
 
+    def as_json(self) -> dict[str, object]:
+        return {
+            "runner": self.runner,
+            "reason": self.reason,
+            "version": self.version,
+            "commands": [list(line) for line in self.lines],
+        }
+
 
 def flash(
     build: BuildFolder | str | Path, runner: str | None = None, probe: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -12,9 +12,6 @@ from rich.markup import escape
 from mcu_deploy.cli.console import err, out, print_json
 from mcu_deploy.cli.options import JsonOption, OptionalBoard, ProbeOption, RunnerOption
 from mcu_deploy.files.given import is_folder
-
-if TYPE_CHECKING:
-    from mcu_deploy.api.flashing import Flashing
 
 
 def flash(
@@ -49,20 +46,9 @@ def flash(
             with err.status(f"flashing {folder.board.name} ..."):
                 done = flashing.flash(folder, runner, probe)
         if as_json:
-            print_json(_as_json(folder.board.name, done, dry_run))
+            print_json({"board": folder.board.name, **done.as_json(), "flashed": not dry_run})
         elif dry_run:
             for line in done.lines:
                 print(shlex.join(line))
         else:
             out.print(escape(f"{folder.board.name} is flashed, by {done.reason}"))
-
-
-def _as_json(board: str, done: Flashing, dry_run: bool) -> dict[str, object]:
-    return {
-        "board": board,
-        "runner": done.runner,
-        "reason": done.reason,
-        "version": done.version,
-        "commands": [list(line) for line in done.lines],
-        "flashed": not dry_run,
-    }
