@@ -16,6 +16,7 @@ from mcu_deploy.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from mcu_deploy.api.building import Build, build
+    from mcu_deploy.api.exporting import Export, export
     from mcu_deploy.api.optimizing import Optimized, optimize_model
     from mcu_deploy.api.profiling import profile
     from mcu_deploy.api.running import open_device, run
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Build",
     "CreationOptions",
+    "Export",
     "Optimized",
     "Options",
     "Session",
@@ -38,6 +40,7 @@ __all__ = [
     "build",
     "compile_model",
     "connect",
+    "export",
     "open_device",
     "optimize_model",
     "profile",
@@ -53,6 +56,8 @@ _HOMES = {
     "Options": "options",
     "compile_model": "compiler",
     "connect": "device",
+    "Export": "api.exporting",
+    "export": "api.exporting",
     "Optimized": "api.optimizing",
     "optimize_model": "api.optimizing",
     "profile": "api.profiling",

@@ -18,6 +18,7 @@ from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, Processor
 from mcu_deploy.choose import select, unsupported
 from mcu_deploy.codegen import names
+from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel, Network
 from mcu_deploy.errors import BackendFault, HygieneError, McuDeployError, ModelError
 from mcu_deploy.formats.imported import AssumedShape, Imported
@@ -261,6 +262,16 @@ def _generate(
         weights, compiled.selection,
     )  # fmt: skip
     return Network(**vars(compiled), model=path, sources=sources, id=network_id)
+
+
+def sources_anywhere(network: Network, board: Processor) -> NetworkSource:
+    """A network's C for other build systems: weights as arrays, the arithmetic right to the bit
+    whichever flags it is compiled with, the headers beside it or on the include path."""
+    command = gcc_command_line(board, network.name, "INCLUDE_FOLDER")
+    sources = codegen.generate(
+        network.graph, network.plan, network.name, command, "array", network.selection
+    )
+    return replace(sources, source=codegen.exact(sources.source))
 
 
 def planning(board: Processor, options: Options, pinned: Mapping[EdgeId, str]) -> plan.Planning:

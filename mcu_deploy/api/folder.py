@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mcu_deploy import formats, report
 from mcu_deploy.api.several import options_of
-from mcu_deploy.boards import Board, load_board
+from mcu_deploy.boards import Board, Processor, load_board, load_core
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model, sha256_of
 from mcu_deploy.device import ExpectedModel
@@ -23,24 +23,17 @@ from mcu_deploy.output import settle
 from mcu_deploy.report import NetworkReport, Report
 from mcu_deploy.session import Session
 
+# What --core takes behind the core's name, and gcc's -mcpu as well.
+_LACKING = ("nodsp", "nomve")
+
 
 @dataclass(frozen=True)
-class BuildFolder:
-    """A folder that `build` filled, its board, and its report."""
+class ObjectFolder:
+    """A folder that `build` filled, for a board or for a core alone, and its report."""
 
     directory: Path
-    board: Board
+    board: Processor
     report: Report
-
-    @property
-    def firmware(self) -> Path:
-        """The image with the protocol. Raises UsageError where it is missing or cut off."""
-        return require_whole(self.directory / "firmware.elf")
-
-    @property
-    def bench(self) -> Path:
-        """The image for counting. Raises UsageError where it is missing or cut off."""
-        return require_whole(self.directory / "bench.elf")
 
     @property
     def networks(self) -> tuple[NetworkReport, ...]:
@@ -58,15 +51,6 @@ class BuildFolder:
         names = ", ".join(e.name for e in entries)
         asked = "Say which with --model" if name is None else f"There is no {name!r}"
         raise RequestError(f"The firmware in {self.directory} holds the networks {names}. {asked}.")
-
-    def expected(self) -> tuple[ExpectedModel, ...]:
-        """What the firmware on the device must say of itself."""
-        return tuple(
-            ExpectedModel(
-                e.name, e.source_sha256, sha256_of(_there(self.directory / f"network_{e.name}.o"))
-            )
-            for e in self.networks
-        )
 
     def compile_again(self, name: str, session: Session | None = None) -> Network:
         """The network's graph and plan, from the copy of the model that the build kept.
@@ -104,8 +88,34 @@ class BuildFolder:
         return Session(options=self.report.session)
 
 
-def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
-    """Reads a build folder. Raises UsageError where it is none, or was made for another board."""
+@dataclass(frozen=True)
+class BuildFolder(ObjectFolder):
+    """A folder that `build` filled for a board: it has firmware too."""
+
+    board: Board
+
+    @property
+    def firmware(self) -> Path:
+        """The image with the protocol. Raises UsageError where it is missing or cut off."""
+        return require_whole(self.directory / "firmware.elf")
+
+    @property
+    def bench(self) -> Path:
+        """The image for counting. Raises UsageError where it is missing or cut off."""
+        return require_whole(self.directory / "bench.elf")
+
+    def expected(self) -> tuple[ExpectedModel, ...]:
+        """What the firmware on the device must say of itself."""
+        return tuple(
+            ExpectedModel(
+                e.name, e.source_sha256, sha256_of(_there(self.directory / f"network_{e.name}.o"))
+            )
+            for e in self.networks
+        )
+
+
+def open_objects(directory: str | Path) -> ObjectFolder:
+    """Reads a build folder, of a board or of a core alone. Raises RequestError where it is none."""
     path = Path(directory).absolute()  # emulators run in folders of their own
     settle(path)
     file = path / "report.json"
@@ -116,14 +126,28 @@ def open_folder(directory: str | Path, board: str | Path | None = None) -> Build
         )
     try:
         saved = report.read(json.loads(file.read_text(encoding="utf-8")))
-        from_file = path / saved.board_file if saved.board_file else saved.board
-        built_for = None if from_file is None else load_board(from_file)
+        return ObjectFolder(path, _built_for(path, saved), saved)
     except (ValueError, RecursionError, UsageError, BoardError) as error:
         clause = one_line(str(error), 300).rstrip(".")
         raise RequestError(
             f"{file} is not a report of this version of mcu-deploy ({clause}). Build again."
         ) from error
-    if built_for is None:
+
+
+def _built_for(folder: Path, saved: Report) -> Processor:
+    if saved.board is not None:
+        return load_board(folder / saved.board_file if saved.board_file else saved.board)
+    cpus = [flag.partition("=")[2] for flag in saved.cflags if flag.startswith("-mcpu=")]
+    lacking = [f"+{word}" for word in "".join(cpus[-1:]).split("+") if word in _LACKING]
+    return load_core(saved.core + "".join(lacking), saved.fpu, saved.cflags)
+
+
+def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
+    """Reads a build folder with its firmware. Raises RequestError where it is none, has none, or
+    was made for another board."""
+    folder = open_objects(directory)
+    path, saved, built_for = folder.directory, folder.report, folder.board
+    if not isinstance(built_for, Board):
         models = " ".join(network.model for network in saved.networks)
         raise RequestError(
             f"{path} holds objects for a {saved.core} and no firmware: nothing that starts it, and "

@@ -13,7 +13,7 @@ import typer
 from mcu_deploy.options import Flag, flagged, from_typed
 
 
-def _completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+def completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     """For the shell: those of the names that go on so. They are asked for when it asks."""
 
     def complete(incomplete: str) -> list[str]:
@@ -48,14 +48,14 @@ def _emulators() -> Iterable[str]:
 
 _BOARD = typer.Option(
     "--board", "-b", help="A board's name, or the path of a board.toml.",
-    autocompletion=_completing(_boards),
+    autocompletion=completing(_boards),
 )  # fmt: skip
 BoardOption = Annotated[str, _BOARD]
 OptionalBoard = Annotated[
     str | None,
     typer.Option(
         "--board", "-b", help="A board's name; a build folder knows its own and needs none.",
-        autocompletion=_completing(_boards),
+        autocompletion=completing(_boards),
     ),
 ]  # fmt: skip
 ModelOption = Annotated[
@@ -67,7 +67,7 @@ EmulatorOption = Annotated[
     typer.Option(
         "--emulator",
         help="renode or qemu; the board's own by default.",
-        autocompletion=_completing(_emulators),
+        autocompletion=completing(_emulators),
     ),
 ]
 RunnerOption = Annotated[
@@ -76,7 +76,7 @@ RunnerOption = Annotated[
         "--runner",
         help="The tool to flash with (docs/flashing.md); the board's first that is installed by "
         "default.",
-        autocompletion=_completing(_runners),
+        autocompletion=completing(_runners),
     ),
 ]
 ProbeOption = Annotated[
@@ -213,7 +213,7 @@ def _processor(
         str | None,
         typer.Option(
             help="A core without a board: cortex-m4, cortex-m33+nodsp; as gcc's -mcpu has it.",
-            autocompletion=_completing(_cores),
+            autocompletion=completing(_cores),
         ),
     ] = None,
     fpu: Annotated[
@@ -286,7 +286,7 @@ def _parameter(flag: Flag, default: Any) -> inspect.Parameter:
     words = flag.words
     option = typer.Option(
         *names, help=flag.help, metavar=flag.metavar,
-        autocompletion=_completing(words) if words and not flag.commas else None,
+        autocompletion=completing(words) if words and not flag.commas else None,
     )  # fmt: skip
     return inspect.Parameter(
         flag.parameter,

@@ -46,7 +46,7 @@ def array(constant: NamedConstant) -> str:
     if constant.alignment > constant.value.dtype.itemsize:
         alignment = f"MCU_ALIGNED({constant.alignment}) "
     head = f"{alignment}static const {constant.ctype} {constant.symbol}[{constant.elements}] = {{"
-    return f"{head}\n{fill(_literals(constant.value))}\n}};"
+    return f"{head}\n{fill(elements(constant.value))}\n}};"
 
 
 def float_literal(value: np.floating[Any]) -> str:
@@ -80,7 +80,8 @@ def scalar(ctype: str, value: float) -> str:
     return integer_literal(int(value)) + ("U" if ctype == "uint32_t" else "")
 
 
-def _literals(value: np.ndarray[Any, Any]) -> list[str]:
+def elements(value: np.ndarray[Any, Any]) -> list[str]:
+    """The elements of a tensor as C constants, in row-major order."""
     flat = value.reshape(-1)
     if flat.dtype.kind == "f":
         return [float_literal(v) for v in flat]

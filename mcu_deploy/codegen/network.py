@@ -194,6 +194,15 @@ def generate(
     )
 
 
+def exact(source: str) -> str:
+    """A network's C that says for itself which arithmetic it needs, for builds with any flags.
+
+    Our own builds say it by flags (mcu_deploy/toolchain/flags.py). gcc ignores the standard's
+    FP_CONTRACT, and clang the pragma of gcc.
+    """
+    return environment().get_template("exact.c.j2").render() + source
+
+
 def _require_few_tensors(graph: Graph, plan: Plan) -> None:
     shown = plan.exposure
     counts = {"model": len(shown.inputs(graph)) + len(shown.outputs(graph))}

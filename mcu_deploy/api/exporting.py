@@ -1,0 +1,220 @@
+"""`export`: the networks of a build in the form that another ecosystem's tools take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mcu_deploy import compiler, interpreter, resources
+from mcu_deploy.agreement.rules import BITS, SHARE, Rule, rules
+from mcu_deploy.api.folder import ObjectFolder, open_objects
+from mcu_deploy.api.several import SEPARATOR
+from mcu_deploy.compiled import Network
+from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.exports.formats import Format, format_named
+from mcu_deploy.exports.model import Exported, ExportedNetwork, Value
+from mcu_deploy.exports.packing import pack
+from mcu_deploy.files.arrays import Array
+from mcu_deploy.files.samples import Samples, load_samples, random_samples
+from mcu_deploy.ir import EdgeId
+from mcu_deploy.output import locked, require_writable, write_file
+from mcu_deploy.plan import InSlot
+from mcu_deploy.report import NetworkReport
+from mcu_deploy.session import Session
+from mcu_deploy.version import VERSION
+
+# mcu_run wants an arena, which a program has to compile with sizes of its own.
+_LEFT_OUT = ("mcu_run.c",)
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was written: the folder or the archive, and the files in it."""
+
+    path: Path
+    format: str
+    networks: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def export(
+    source: str | Path,
+    format: str,
+    output: str | Path | None = None,
+    *,
+    name: str | None = None,
+    data: str | Path | Mapping[str, str | Path] | None = None,
+    session: Session | None = None,
+) -> Export:
+    """Writes the networks of a build folder in a format of `mcu_deploy.exports`.
+
+    output: a folder, or the archive where the format is one; build/FORMAT/NAME by default. An
+    earlier export there is replaced when the new one is whole; a build, and a folder with anything
+    of the user's in it, are refused. name: of the library or package, by default the first
+    network's. data: the .npz file whose first sample the example runs, of several networks one each
+    by name; a made-up sample by default.
+    Raises UsageError for an unknown format, RequestError for a build that cannot be exported.
+    """
+    chosen = format_named(format)
+    folder = open_objects(source)
+    if name is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise UsageError(
+            f"The name {name[:80]!r} cannot be a library's in every ecosystem: give --name a "
+            "letter, then letters, digits and underscores."
+        )
+    exported = collect(folder, name=name, data=data, session=session)
+    files = dict(sorted(chosen.files(exported).items()))
+    ending = f".{chosen.ARCHIVE}" if chosen.ARCHIVE else ""
+    path = Path("build", chosen.NAME, exported.name + ending) if output is None else Path(output)
+    _write(path, chosen, files)
+    return Export(path, chosen.NAME, tuple(n.name for n in exported.networks), tuple(files))
+
+
+def _write(path: Path, format: Format, files: Mapping[str, bytes]) -> None:
+    require_writable(path)
+    if format.ARCHIVE:
+        write_file(path, pack(format.ARCHIVE, files))
+        return
+    with locked(path) as folder:
+        if (folder.real / "report.json").exists():
+            raise RequestError(f"{path} is a build folder; choose another folder with -o.")
+        folder.require_pristine()
+        with folder.replaced() as aside:
+            for name, content in files.items():
+                (aside / name).parent.mkdir(parents=True, exist_ok=True)
+                (aside / name).write_bytes(content)
+
+
+def collect(
+    folder: ObjectFolder,
+    *,
+    name: str | None = None,
+    data: str | Path | Mapping[str, str | Path] | None = None,
+    session: Session | None = None,
+) -> Exported:
+    """What formats are given of a build folder. Raises RequestError where it cannot be exported."""
+    if folder.board.is_host:
+        raise RequestError(
+            f"{folder.directory} was built for this machine (--board host), and an export is for "
+            "a microcontroller. Build for a board or with --core, and export that."
+        )
+    reports = folder.networks
+    samples = _by_network(data, [n.name for n in reports])
+    if session is None:
+        with folder.session() as own:
+            networks = [_network(folder, n, samples.get(n.name), own) for n in reports]
+    else:
+        networks = [_network(folder, n, samples.get(n.name), session) for n in reports]
+    sources = {
+        file.name: file.read_bytes()
+        for file in sorted((resources.crt() / "src").glob("*.c"))
+        if file.name not in _LEFT_OUT
+    }
+    return Exported(
+        name=name or networks[0].name,
+        version=VERSION,
+        processor=folder.board,
+        networks=tuple(networks),
+        headers=_headers([*sources.values(), *(n.source.encode() for n in networks)]),
+        sources=sources,
+        licence=(resources.root() / "LICENSE").read_bytes(),
+    )
+
+
+def _by_network(
+    data: str | Path | Mapping[str, str | Path] | None, networks: Sequence[str]
+) -> Mapping[str, str | Path]:
+    if data is None:
+        return {}
+    if isinstance(data, Mapping):
+        for name in data:
+            if name not in networks:
+                raise RequestError(
+                    f"--data names the network {name!r}; the build holds {', '.join(networks)}."
+                )
+        return data
+    if len(networks) > 1:
+        raise RequestError(
+            f"The build holds the networks {', '.join(networks)}: say whose samples {data} holds, "
+            f"as in --data {networks[0]}{SEPARATOR}{data}."
+        )
+    return {networks[0]: data}
+
+
+def _headers(sources: Sequence[bytes]) -> dict[str, bytes]:
+    """The runtime's headers that these include, and those that these include, and its C++ one."""
+    found: dict[str, bytes] = {}
+    wanted = ["mcu/runtime.hpp"]
+    texts = [*sources]
+    while wanted or texts:
+        for name in wanted:
+            if name not in found:
+                found[name] = (resources.crt() / "include" / name).read_bytes()
+                texts.append(found[name])
+        wanted = [m.decode() for text in texts for m in re.findall(rb'#include "(mcu/\S+)"', text)]
+        wanted, texts = [name for name in wanted if name not in found], []
+    return dict(sorted(found.items()))
+
+
+def _network(
+    folder: ObjectFolder, report: NetworkReport, data: str | Path | None, session: Session
+) -> ExportedNetwork:
+    network = folder.compile_again(report.name, session)
+    file = folder.directory / f"network_{report.name}.c"
+    if not file.is_file() or file.read_bytes() != network.sources.source.encode():
+        raise RequestError(
+            f"{file} is not what mcu-deploy {VERSION} makes of the model that the build kept: it "
+            "was changed, or another version built it. Build again, and export that."
+        )
+    if data is None:
+        samples = random_samples(network.graph, 1, edges=network.inputs)
+        origin = "a made-up sample"
+    else:
+        samples = load_samples(data, network.graph, network.inputs).first(1)
+        origin = f"the first sample of {Path(data).name}"
+    inputs, outputs = _values(network, samples)
+    sources = compiler.sources_anywhere(network, folder.board)
+    return ExportedNetwork(
+        name=report.name,
+        source=sources.source,
+        header=sources.with_stack(report.stack_bytes, report.second_stack_bytes or None),
+        report=report,
+        inputs=inputs,
+        outputs=outputs,
+        origin=origin,
+    )
+
+
+def _values(network: Network, samples: Samples) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The inputs and outputs in the first sample, the outputs as the oracle computes them."""
+    graph, plan = network.graph, network.plan
+    states = {state.input: state.first(graph) for state in plan.exposure.states}
+    given = dict(zip(network.inputs, samples.inputs[0], strict=True)) | states
+    results = interpreter.run_all(graph, [given[e] for e in graph.inputs])
+    known = rules(graph)
+
+    def value(index: int, edge: EdgeId, array: Array, tolerance: float = 0.0) -> Value:
+        place = plan.place(edge)
+        return Value(
+            index, graph.edge_name(edge), graph.type(edge).dtype.c_type, array,
+            isinstance(place, InSlot) and place.caller, tolerance,
+        )  # fmt: skip
+
+    inputs = (value(i, e, given[e]) for i, e in enumerate(network.inputs))
+    outputs = (
+        value(i, e, results[e], _tolerance(known.get(e, Rule(BITS)), results[e]))
+        for i, e in enumerate(network.outputs)
+    )
+    return tuple(inputs), tuple(outputs)
+
+
+def _tolerance(rule: Rule, expected: Array) -> float:
+    """How far a value may be from the oracle's (docs/arithmetic.md, "Agreement")."""
+    if rule.kind != SHARE:
+        return rule.limit
+    finite = np.abs(expected[np.isfinite(expected)])
+    return rule.limit * (float(finite.max(initial=0.0)) or 1.0)

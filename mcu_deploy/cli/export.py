@@ -1,0 +1,81 @@
+"""`mcu-deploy export`: a build's networks for other ecosystems' tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.options import JsonOption, completing
+from mcu_deploy.errors import UsageError
+
+
+def _formats() -> Iterable[str]:
+    from mcu_deploy.exports.formats import formats
+
+    return formats()
+
+
+def export(
+    source: Annotated[Path, typer.Argument(help="A build folder, of a board or of --core.")],
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format", "-f", help="Who takes it (docs/exports.md).",
+            autocompletion=completing(_formats),
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", help="The folder or the archive.", show_default="build/FORMAT/NAME"
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", help="Of the library or package; the first network's by default."),
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data", metavar="[NETWORK::]FILE",
+            help="An .npz whose first sample the example runs; a made-up one by default.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Write a build's networks as a library or package for other ecosystems' tools."""
+    from mcu_deploy.api import exporting
+
+    if output == "":
+        raise UsageError("The name of the output is empty; give one with -o.")
+    with err.status(f"exporting {source} ..."):
+        done = exporting.export(source, format, output, name=name, data=_data(data or []))
+    if as_json:
+        print_json(asdict(done) | {"path": str(done.path)})
+        return
+    networks = ", ".join(done.networks)
+    out.print(escape(f"{networks} for {done.format}, in {done.path}:"))
+    for file in done.files:
+        out.print(escape(f"  {file}"))
+
+
+def _data(given: list[str]) -> str | Mapping[str, str] | None:
+    from mcu_deploy.api.several import SEPARATOR
+
+    named = {}
+    for text in given:
+        network, separator, file = text.partition(SEPARATOR)
+        if not separator and len(given) > 1:
+            raise UsageError(f"Say of which network {text} holds samples: --data NETWORK::{text}.")
+        if not separator:
+            return text
+        if network in named:
+            raise UsageError(f"--data names the network {network} twice; give it one file.")
+        named[network] = file
+    return named or None

@@ -1,0 +1,37 @@
+"""The files that most formats hold, each under the name that it is included or known by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcu_deploy.exports.model import Exported
+from mcu_deploy.exports.rendering import render
+
+
+def headers(exported: Exported) -> dict[str, bytes]:
+    """What programs include: network_<name>.h, mcu/runtime.h and what that includes."""
+    own = {f"network_{n.name}.h": n.header.encode() for n in exported.networks}
+    return {**own, **exported.headers}
+
+
+def network_sources(exported: Exported) -> dict[str, bytes]:
+    """network_<name>.c, weights and all."""
+    return {f"network_{n.name}.c": n.source.encode() for n in exported.networks}
+
+
+def runtime_sources(exported: Exported) -> Mapping[str, bytes]:
+    """The C runtime. Its names are those of its own folder: error.c, runtime.c and others."""
+    return exported.sources
+
+
+def samples(exported: Exported) -> dict[str, bytes]:
+    """sample_<name>.h: the inputs of one sample and the outputs that belong to it, as arrays."""
+    return {
+        f"sample_{n.name}.h": render("templates/sample.h.j2", exported, network=n)
+        for n in exported.networks
+    }
+
+
+def example(exported: Exported, template: str = "templates/main.c.j2") -> bytes:
+    """A program that runs each network on its sample. template: one that extends this one."""
+    return render(template, exported)

@@ -1,0 +1,48 @@
+"""Templates: those that formats share, and those that lie beside a format's module."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+
+from mcu_deploy.codegen import names
+from mcu_deploy.codegen.constants import elements
+from mcu_deploy.codegen.text import fill
+from mcu_deploy.exports.model import Exported
+from mcu_deploy.files import cache
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        bytecode_cache=cache.templates(),
+        loader=jinja2.PackageLoader("mcu_deploy", "exports"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["comment"] = names.comment
+    environment.filters["markdown"] = _markdown
+    environment.filters["number"] = "{:,}".format
+    environment.globals.update(elements=elements, fill=fill)
+    return environment
+
+
+def _markdown(text: str) -> str:
+    """A model's name as code in a cell of a table."""
+    return "`" + names.comment(text).replace("`", ".").replace("|", ".") + "`"
+
+
+def render(template: str, exported: Exported, **values: Any) -> bytes:
+    """The text of a template, by its path from mcu_deploy/exports; it sees `exported`."""
+    text = _environment().get_template(template).render(exported=exported, **values)
+    return text.encode()
+
+
+def below(folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """These files in a folder."""
+    return {f"{folder}/{name}": content for name, content in files.items()}

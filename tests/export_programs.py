@@ -1,0 +1,46 @@
+"""What a program needs to run on an emulated board: start-up, a linker script, a printf."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+CORE = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
+
+# For newlib's printf: what it writes goes to the debugger.
+SYSCALLS = r"""
+#include <string.h>
+#include "board.h"
+int _write(int file, const char *text, int bytes);
+int _write(int file, const char *text, int bytes) {
+    char line[128];
+    (void)file;
+    int count = bytes < (int)sizeof line - 1 ? bytes : (int)sizeof line - 1;
+    memcpy(line, text, (size_t)count);
+    line[count] = '\0';
+    board_print(line);
+    return count;
+}
+"""
+
+
+def board_files(folder: Path, repository: Path) -> list[Path]:
+    """Puts an emulated Cortex-M4F into a folder: its linker script, board.ld, and its C files."""
+    example = repository / "examples/cmake"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("startup.c", "board.h"):
+        (folder / name).write_bytes((example / name).read_bytes())
+    script = (example / "mps2-an386.ld").read_text()
+    (folder / "board.ld").write_text(script.replace("_stack_top", "end = .;\n    _stack_top"))
+    (folder / "syscalls.c").write_text(SYSCALLS)
+    return [folder / "startup.c", folder / "syscalls.c"]
+
+
+def run(image: Path) -> tuple[int, str]:
+    """The exit code of a program on the board in QEMU, and what it printed."""
+    done = subprocess.run(
+        ["qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "none",
+         "-semihosting-config", "enable=on,target=native", "-kernel", image],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr

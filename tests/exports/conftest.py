@@ -1,0 +1,29 @@
+"""One small network, built once for all formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mcu_deploy
+from mcu_deploy.boards import load_core
+
+
+@pytest.fixture(scope="session")
+def sine(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
+    """A build of the sine network for a Cortex-M4 with its FPU, without a board."""
+    folder = tmp_path_factory.mktemp("exports") / "sine"
+    mcu_deploy.build(
+        repository / "examples/cmake/sine.tflite", load_core("cortex-m4", "fpv4-sp-d16"), folder
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def quarter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sample for it: the network answers a half pi with 126."""
+    file = tmp_path_factory.mktemp("samples") / "quarter.npz"
+    np.savez(file, in0=np.full((1, 1, 1), -64, np.int8))
+    return file
