@@ -11,7 +11,7 @@ from typing import Any
 
 from mcu_deploy import resources
 from mcu_deploy.boards.reader import did_you_mean
-from mcu_deploy.errors import BoardError, one_line
+from mcu_deploy.errors import BoardError, one_line, shorten
 from mcu_deploy.files.given import is_file
 
 BOARD_FILE = "board.toml"
@@ -104,7 +104,8 @@ def _read(path: Path) -> dict[str, Any]:
         ) from None
     except OSError as error:
         raise BoardError(
-            f"the board file {path} cannot be read ({error.strerror}); check its rights"
+            f"the board file {shorten(str(path), 1000)} cannot be read ({error.strerror}); check "
+            "its name and its rights"
         ) from None
     except RecursionError:
         raise BoardError(f"{path} is nested too deeply; correct its brackets") from None
@@ -119,14 +120,16 @@ def _parent(name: object, path: Path) -> Path | None:
     if name is None:
         return None
     if not isinstance(name, str) or not name:
-        raise BoardError(f"{path}: inherits must be a text in quotes, not {name!r}")
+        raise BoardError(
+            f"{path}: inherits must be a text in quotes, not {one_line(repr(name), 200)}"
+        )
     if name.endswith(".toml"):
         return path.parent / name
     known = {f.stem: f for f in sorted((resources.boards() / "chips").glob("*.toml"))}
     known |= {board: f for board, f in shipped_boards().items() if f.resolve() != path.resolve()}
     if name not in known:
         raise BoardError(
-            f"{path}: inherits = {name!r} is no chip, board or .toml file; "
+            f"{path}: inherits = {one_line(repr(name), 200)} is no chip, board or .toml file; "
             f"{did_you_mean(name, sorted(known))}"
         )
     return known[name]
@@ -164,7 +167,7 @@ def _with_files(values: dict[str, Any], at: Path) -> dict[str, Any]:
 
 
 def _beside(value: Any, suffix: str, folder: Path) -> Any:
-    is_there = isinstance(value, str) and value.endswith(suffix) and (folder / value).is_file()
+    is_there = isinstance(value, str) and value.endswith(suffix) and is_file(folder / value)
     return str((folder / value).resolve()) if is_there else value
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from mcu_deploy.errors import BoardError, one_line
+from mcu_deploy.files.given import is_file
 
 _SIZE = re.compile(r"(\d+)\s*([KMG]?)", re.ASCII)
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
@@ -44,7 +45,7 @@ class Table:
 
     def is_beside(self, name: str) -> bool:
         """Whether a file lies beside the board file."""
-        return (self._path.parent / name).is_file()
+        return is_file(self._path.parent / name)
 
     def _get(self, key: str, default: Any) -> Any:
         return self._values.get(key, default)
