@@ -2,7 +2,8 @@
 
     import mcu_deploy
     built = mcu_deploy.build("model.onnx", "mps2-an386", "build/mps2-an386/kws", name="kws")
-    result = mcu_deploy.validate(built.directory)
+    with mcu_deploy.connect(built) as device:
+        scores = device.run(features)
 
 Everything that the command line does is a function here.
 """
@@ -16,20 +17,21 @@ from mcu_deploy.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from mcu_deploy.api.building import Build, build
+    from mcu_deploy.api.connecting import connect
     from mcu_deploy.api.exporting import Export, export
     from mcu_deploy.api.optimizing import Optimized, optimize_model
     from mcu_deploy.api.profiling import profile
-    from mcu_deploy.api.running import open_device, run
+    from mcu_deploy.api.running import Connection, open_device, run
     from mcu_deploy.api.tuning import Tuned, tune
     from mcu_deploy.api.validating import validate
     from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.compiler import compile_model
-    from mcu_deploy.device import connect
     from mcu_deploy.options import Options
     from mcu_deploy.session import Session
 
 __all__ = [
     "Build",
+    "Connection",
     "CreationOptions",
     "Export",
     "Optimized",
@@ -55,9 +57,10 @@ _HOMES = {
     "build": "api.building",
     "Options": "options",
     "compile_model": "compiler",
-    "connect": "device",
     "Export": "api.exporting",
     "export": "api.exporting",
+    "Connection": "api.running",
+    "connect": "api.connecting",
     "Optimized": "api.optimizing",
     "optimize_model": "api.optimizing",
     "profile": "api.profiling",

@@ -27,13 +27,15 @@ from mcu_deploy.options import Options
 from mcu_deploy.output import locked, require_writable
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import Report
+from mcu_deploy.report.tables import Table, Tabled
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import HEADERS, Firmware, Structs
 
 
-@dataclass(frozen=True)
-class Build:
-    """A build folder and what is in it; the images only where it is for a board."""
+@dataclass(frozen=True, repr=False)
+class Build(Tabled):
+    """A build folder and what is in it; the images only where it is for a board. As a path it is
+    the folder."""
 
     directory: Path
     board: Processor
@@ -47,6 +49,13 @@ class Build:
     @property
     def bench(self) -> Path:
         return self.directory / "bench.elf"
+
+    def __fspath__(self) -> str:
+        return str(self.directory)
+
+    def table(self) -> Table:
+        table = self.report.table()
+        return replace(table, notes=(*table.notes, f"in {self.directory}"))
 
     def moved_to(self, directory: Path) -> Build:
         """The same build in another folder."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,7 +115,11 @@ class BuildFolder(ObjectFolder):
         )
 
 
-def open_objects(directory: str | Path) -> ObjectFolder:
+AnyFolder = BuildFolder | str | os.PathLike[str]
+"""A folder that was opened, its path, or what `build` returned, which is a path, too."""
+
+
+def open_objects(directory: str | os.PathLike[str]) -> ObjectFolder:
     """Reads a build folder, of a board or of a core alone. Raises RequestError where it is none."""
     path = Path(directory).absolute()  # emulators run in folders of their own
     settle(path)
@@ -142,7 +147,7 @@ def _built_for(folder: Path, saved: Report) -> Processor:
     return load_core(saved.core + "".join(lacking), saved.fpu, saved.cflags)
 
 
-def open_folder(directory: str | Path, board: str | Path | None = None) -> BuildFolder:
+def open_folder(directory: str | os.PathLike[str], board: str | Path | None = None) -> BuildFolder:
     """Reads a build folder with its firmware. Raises RequestError where it is none, has none, or
     was made for another board."""
     folder = open_objects(directory)
@@ -168,7 +173,7 @@ def _there(file: Path) -> Path:
     return file
 
 
-def as_folder(folder: BuildFolder | str | Path) -> BuildFolder:
+def as_folder(folder: AnyFolder) -> BuildFolder:
     """A build folder that was opened already, or the folder of that path."""
     return folder if isinstance(folder, BuildFolder) else open_folder(folder)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
-from mcu_deploy.api.folder import BuildFolder, as_folder
+from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device
 from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.compiled import Network
@@ -16,6 +15,7 @@ from mcu_deploy.device.modelling import model_cycles
 from mcu_deploy.errors import BackendFault, McuDeployError, RequestError
 from mcu_deploy.files.samples import random_samples
 from mcu_deploy.report import LayerReport, NetworkReport
+from mcu_deploy.report.tables import Table, Tabled, number
 from mcu_deploy.session import Session
 
 
@@ -51,8 +51,8 @@ class LayerCost:
         return self.cost / self.macs if self.macs else None
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(Tabled):
     """One inference: the total of a run without a hook, and the layers.
 
     unit: "instructions" from an emulator, "cycles" or "ticks" from a board's counter; never mixed.
@@ -97,9 +97,40 @@ class Profile:
         alone = sum(layer.cost for layer in self.layers)
         return alone / max(self.cores) if len(self.cores) > 1 else 1.0
 
+    def table(self, wide: bool = False) -> Table:
+        """A line for each layer, what the model calls it at the end, and the totals below.
+
+        With cycles and their floor a line is full: the operator then stands in the wide table only.
+        """
+        layers = self.layers
+        modelled = "modelled" if self.unit == "cycles" else "cycles"
+        has_cycles = self.cycles is not None
+        has_floor = any(layer.above_floor is not None for layer in layers)
+        columns = [
+            ("", True, [str(layer.index) for layer in layers]),
+            ("layer", True, [layer.short for layer in layers]),
+            ("operator", wide or not has_floor, [layer.op for layer in layers]),
+            (self.unit, True, [number(layer.cost or None) for layer in layers]),
+            (modelled, has_cycles, [number(layer.cycles or None) for layer in layers]),
+            ("share", True, [f"{layer.share:.1%}" for layer in layers]),
+            ("MACs", True, [number(layer.macs or None) for layer in layers]),
+            ("floor", has_floor, [number(layer.floor or None) for layer in layers]),
+            ("above it", has_floor, [number(layer.above_floor or None) for layer in layers]),
+            ("per MAC", not has_floor, [f"{x.per_mac:.2f}" if x.per_mac else "" for x in layers]),
+            ("in the model", True, [layer.name for layer in layers]),
+        ]
+        shown = {title: cells for title, is_shown, cells in columns if is_shown}
+        numbers = frozenset(shown) - {"layer", "operator", "in the model"}
+        totals = [_total(self.total, self.unit, self.macs)]
+        if self.cycles is not None:
+            totals.append(_total(self.cycles, "modelled cycles", self.macs))
+        title = f"{self.network}: {self.unit} counted by {self.source}"
+        rows = tuple(zip(*shown.values(), strict=True))
+        return Table(title, tuple(shown), rows, numbers, tuple(totals))
+
 
 def profile(
-    build: BuildFolder | str | Path,
+    build: AnyFolder,
     *,
     model: str | None = None,
     connection: Connection | None = None,
@@ -221,6 +252,11 @@ def _profile(
     )  # fmt: skip
     macs = sum(layer.macs for layer in layers)
     return Profile(entry.name, unit, source, total, macs, layers, stack_bytes)
+
+
+def _total(count: int, unit: str, macs: int) -> str:
+    per_mac = f" for {macs:,} MACs, {count / macs:.2f} per MAC" if macs else ""
+    return f"total {count:,} {unit}{per_mac}"
 
 
 def _padded(costs: tuple[int, ...], count: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from mcu_deploy.api.folder import BuildFolder, as_folder
+from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.boards import Board
 from mcu_deploy.device import Device, DeviceFault, EndlessRun, connect, describe_fault
 from mcu_deploy.device.emulators import choose_emulator, open_emulator
@@ -54,9 +54,7 @@ def port_of(board: Board, port: str) -> str:
 
 
 @contextmanager
-def open_device(
-    build: BuildFolder | str | Path, connection: Connection | None = None
-) -> Iterator[Device]:
+def open_device(build: AnyFolder, connection: Connection | None = None) -> Iterator[Device]:
     """Connects to the device that runs the folder's firmware, and to no other firmware.
 
     A fault of the device inside of the block becomes a DeviceError that names cause, function and
@@ -71,7 +69,7 @@ def open_device(
         retries=chosen.retries,
         run_timeout=chosen.run_timeout,
     )
-    try:
+    with explained(folder):
         if chosen.port is not None:
             port = port_of(folder.board, chosen.port)
             with reach(port, baud=chosen.baud or folder.board.serial.baud) as device:
@@ -85,6 +83,13 @@ def open_device(
             reach(emulator.url) as device,
         ):  # fmt: skip
             yield device
+
+
+@contextmanager
+def explained(folder: BuildFolder) -> Iterator[None]:
+    """Makes a fault of the device inside of the block a DeviceError that says where it was."""
+    try:
+        yield
     except DeviceFault as fault:
         raise DeviceError(explain_fault(folder, fault)) from fault
 
@@ -123,7 +128,7 @@ class Results:
 
 
 def run(
-    build: BuildFolder | str | Path,
+    build: AnyFolder,
     samples: Samples | str | Path,
     *,
     model: str | None = None,

@@ -21,7 +21,7 @@ from mcu_deploy.agreement.reference import (
 from mcu_deploy.agreement.rules import BITS, ONE_STEP, Rule, rules
 from mcu_deploy.agreement.runs import run_samples
 from mcu_deploy.agreement.second_opinion import Opinion, compare_with
-from mcu_deploy.api.folder import BuildFolder, as_folder
+from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device, where
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import ModelError, shorten
@@ -29,11 +29,12 @@ from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.report import NetworkReport
+from mcu_deploy.report.tables import Table, Tabled
 from mcu_deploy.session import Session
 
 
-@dataclass(frozen=True)
-class Validation:
+@dataclass(frozen=True, repr=False)
+class Validation(Tabled):
     """What `validate` found.
 
     rules: what was asked of each output beside the oracle's. onnxruntime: against the second
@@ -67,9 +68,26 @@ class Validation:
             return "failed"
         return "passed" if self.onnxruntime else "passed against the oracle alone"
 
+    def table(self) -> Table:
+        """How far each output is from the oracle's, and from the reference's; the verdict below."""
+        rows = []
+        for index, output in enumerate(self.outputs):
+            against = [("the oracle", self.oracle[index])]
+            if self.onnxruntime:
+                against.append((self.reference, self.onnxruntime[index]))
+            for label, m in against:
+                rows.append(
+                    (output, label, f"{m.equal:.2%}", f"{m.acc:.2%}", f"{m.rmse:.3g}",
+                     f"{m.mae:.3g}", f"{m.cosine:.6f}", f"{m.worst:.3g}")
+                )  # fmt: skip
+        numbers = ("equal", "ACC", "RMSE", "MAE", "cosine", "worst")
+        title = f"{self.samples} samples from {self.origin}"
+        columns, notes = ("output", "against", *numbers), (self.verdict, *self.problems)
+        return Table(title, columns, tuple(rows), frozenset(numbers), notes)
+
 
 def validate(
-    build: BuildFolder | str | Path,
+    build: AnyFolder,
     samples: Samples | str | Path | None = None,
     *,
     model: str | None = None,

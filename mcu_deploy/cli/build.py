@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, float_lines, layer_lines, out, print_json, table
+from mcu_deploy.cli.console import drawn, err, float_lines, layer_lines, out, print_json
 from mcu_deploy.cli.options import (
     JsonOption,
     WideOption,
@@ -109,17 +109,7 @@ def _with_clock(processor: Processor, clock: str) -> Board:
 
 
 def _print(report: Report, folder: str) -> None:
-    numbers = ("layers", "MACs", "flash", "RAM", "arena", "bound", "ratio", "stack")
-    rows = table("network", *numbers, right=numbers)
-    for n in report.networks:
-        values = (
-            len(n.layers), n.macs, n.flash_bytes, n.ram_bytes, n.arena_bytes,
-            n.arena_lower_bound_bytes,
-        )  # fmt: skip
-        ratio = "" if n.arena_ratio is None else f"{n.arena_ratio:.2f}"
-        cells = (*(f"{number:,}" for number in values), ratio, f"{n.stack_bytes:,}")
-        rows.add_row(escape(n.name), *cells)
-    out.print(rows)
+    out.print(drawn(report.table()))
     for n in report.networks:
         for line in _pools(n, report.options.pools.hot_weights):
             out.print(escape(line))
@@ -135,13 +125,8 @@ def _print(report: Report, folder: str) -> None:
     for n in report.networks:
         for line in float_lines(n.float_layers, len(n.layers), n.name):
             out.print(escape(line))
-    if report.board is None:
-        out.print(escape(f"compiled with {' '.join(report.cflags)}, as your firmware must be"))
-    else:
-        out.print(
-            f"firmware for {report.board}: {report.firmware_flash_bytes:,} bytes of flash, "
-            f"{report.firmware_ram_bytes:,} bytes of RAM"
-        )
+    for note in report.table().notes:
+        out.print(escape(note))
     for m in report.memories:
         use = f"{m.used:>11,} of {m.size:>11,}"
         if m.used:

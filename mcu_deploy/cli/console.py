@@ -18,6 +18,7 @@ from mcu_deploy.files.json_text import json_text
 
 if TYPE_CHECKING:
     from mcu_deploy.report.floats import FloatLayer
+    from mcu_deploy.report.tables import Table as Tabulated
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -106,6 +107,14 @@ def table(*titles: str, right: Collection[str] = ()) -> Table:
     made = Table(box=None, pad_edge=False, header_style="bold")
     for title in titles:
         made.add_column(title, justify="right" if title in right else "left", overflow="fold")
+    return made
+
+
+def drawn(given: Tabulated) -> Table:
+    """A table of the API's, without its title and notes."""
+    made = table(*given.columns, right=given.numbers)
+    for row in given.rows:
+        made.add_row(*map(escape, row))
     return made
 
 

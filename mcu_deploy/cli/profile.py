@@ -94,10 +94,11 @@ def _print(board: Board, result: Profile, wide: bool) -> None:
         )
     if result.no_cycles:
         out.print(escape(f"no modelled cycles: {result.no_cycles}"))
-    _print_layers(result, wide)
-    out.print(f"total {_total(result.total, result.unit, result.macs)}")
-    if result.cycles is not None:
-        out.print(f"total {_total(result.cycles, 'modelled cycles', result.macs)}")
+    table = result.table(wide)
+    head, *lines = layer_lines(table.columns, table.rows, table.numbers, wide)
+    out.print(f"[bold]{escape(head)}[/]")
+    for line in (*lines, *table.notes):
+        out.print(escape(line))
     out.print(
         f"{result.outside:,} {result.unit} outside of the layers, which is {result.overhead:.3%}"
     )
@@ -114,42 +115,3 @@ def _print(board: Board, result: Profile, wide: bool) -> None:
         out.print(
             f"stack used: {result.stack_bytes:,} bytes, with the frames of the program that counts"
         )
-
-
-def _total(count: int, unit: str, macs: int) -> str:
-    per_mac = f" for {macs:,} MACs, {count / macs:.2f} per MAC" if macs else ""
-    return f"{count:,} {unit}{per_mac}"
-
-
-def _print_layers(result: Profile, wide: bool) -> None:
-    """A line for each layer, what the model calls it at the end.
-
-    With cycles and their floor a line is full: the operator then stands in the wide table only.
-    """
-    layers = result.layers
-    has_cycles = result.cycles is not None
-    modelled = "modelled" if result.unit == "cycles" else "cycles"
-    has_floor = any(layer.above_floor is not None for layer in layers)
-    columns = [
-        ("", True, [str(layer.index) for layer in layers]),
-        ("layer", True, [layer.short for layer in layers]),
-        ("operator", wide or not has_floor, [layer.op for layer in layers]),
-        (result.unit, True, [_number(layer.cost) for layer in layers]),
-        (modelled, has_cycles, [_number(layer.cycles) for layer in layers]),
-        ("share", True, [f"{layer.share:.1%}" for layer in layers]),
-        ("MACs", True, [_number(layer.macs) for layer in layers]),
-        ("floor", has_floor, [_number(layer.floor) for layer in layers]),
-        ("above it", has_floor, [_number(layer.above_floor) for layer in layers]),
-        ("per MAC", not has_floor, [f"{x.per_mac:.2f}" if x.per_mac else "" for x in layers]),
-        ("in the model", True, [layer.name for layer in layers]),
-    ]
-    shown = {title: cells for title, is_shown, cells in columns if is_shown}
-    numbers = set(shown) - {"layer", "operator", "in the model"}
-    head, *lines = layer_lines([*shown], [*zip(*shown.values(), strict=True)], numbers, wide)
-    out.print(f"[bold]{escape(head)}[/]")
-    for line in lines:
-        out.print(escape(line))
-
-
-def _number(value: int | None) -> str:
-    return f"{value:,}" if value else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, out, print_json, table
+from mcu_deploy.cli.console import drawn, err, out, print_json
 from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
 
 if TYPE_CHECKING:
@@ -145,18 +145,7 @@ def _print(name: str, board: str, result: Validation) -> None:
 
     out.print(escape(f"{name} on {board}: {result.where}"))
     out.print(escape(f"{result.samples} samples from {result.origin}"))
-    numbers = ("equal", "ACC", "RMSE", "MAE", "cosine", "worst")
-    listed = table("output", "against", *numbers, right=numbers)
-    for index, output in enumerate(result.outputs):
-        rows = [("the oracle", result.oracle[index])]
-        if result.onnxruntime:
-            rows.append((result.reference, result.onnxruntime[index]))
-        for label, m in rows:
-            listed.add_row(
-                escape(output), escape(label), f"{m.equal:.2%}", f"{m.acc:.2%}", f"{m.rmse:.3g}",
-                f"{m.mae:.3g}", f"{m.cosine:.6f}", f"{m.worst:.3g}",
-            )  # fmt: skip
-    out.print(listed)
+    out.print(drawn(result.table()))
     if result.reference and not result.onnxruntime:
         out.print(escape(result.reference))
     if result.stack_bound is not None:

@@ -20,6 +20,7 @@ from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.options.checked import fit
 from mcu_deploy.report.floats import FloatLayer
+from mcu_deploy.report.tables import Table, Tabled, number
 from mcu_deploy.toolchain import MemoryUse
 
 
@@ -237,8 +238,8 @@ class NetworkReport:
     layers: tuple[LayerReport, ...]
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Tabled):
     """A build: totals, and its networks.
 
     board: None, with all that is of a firmware, where objects were built without one. core, fpu,
@@ -278,6 +279,26 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """The content of report.json."""
         return asdict(self)
+
+    def table(self) -> Table:
+        """A line for each network; sizes in bytes."""
+        rows = [
+            (
+                n.name, *map(number, (len(n.layers), n.macs, n.flash_bytes, n.ram_bytes)),
+                number(n.arena_bytes), number(n.arena_lower_bound_bytes),
+                "" if n.arena_ratio is None else f"{n.arena_ratio:.2f}", number(n.stack_bytes),
+            )
+            for n in self.networks
+        ]  # fmt: skip
+        numbers = ("layers", "MACs", "flash", "RAM", "arena", "bound", "ratio", "stack")
+        firmware = (
+            f"compiled with {' '.join(self.cflags)}, as your firmware must be"
+            if self.board is None
+            else f"firmware for {self.board}: {number(self.firmware_flash_bytes)} bytes of flash, "
+            f"{number(self.firmware_ram_bytes)} bytes of RAM"
+        )
+        title = f"built for {self.board or self.core}; sizes in bytes"
+        return Table(title, ("network", *numbers), tuple(rows), frozenset(numbers), (firmware,))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from command_line import call
 from device.protocol_lab import server
 
 from mcu_deploy.api.building import build
+from mcu_deploy.api.connecting import connect
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.running import Connection, open_device, run
 from mcu_deploy.api.validating import validate
@@ -54,12 +55,13 @@ def test_a_fault_inside_a_layer_names_cause_function_and_layer(kws: BuildFolder)
 
 
 def test_the_device_answers_again_after_a_fault(kws: BuildFolder) -> None:
-    from mcu_deploy.device import DeviceFault, connect
+    from mcu_deploy import device as line
+    from mcu_deploy.device import DeviceFault
     from mcu_deploy.device.emulators import open_emulator
 
     with (
         open_emulator(kws.board, kws.firmware) as emulator,
-        connect(emulator.url, expect=kws.expected(), latency=3.0) as device,
+        line.connect(emulator.url, expect=kws.expected(), latency=3.0) as device,
     ):
         with pytest.raises(DeviceFault):
             device.provoke(Provoke.STACK_OVERFLOW)
@@ -67,6 +69,16 @@ def test_the_device_answers_again_after_a_fault(kws: BuildFolder) -> None:
         device.await_restart()
         assert device.hello.board == "mps2-an386"
         assert device.models[0].name == "kws"
+
+
+def test_a_connected_notebook_goes_on_after_a_fault(kws: BuildFolder) -> None:
+    sample = np.zeros((1, 49, 10, 1), np.int8)
+    with connect(kws) as device:
+        expected = device.run(sample)
+        device.line.provoke(Provoke.UNDEFINED_INSTRUCTION, layer=4)
+        with pytest.raises(DeviceError, match="layer 4 of kws is conv_3, the Conv "):
+            device.run(sample)
+        assert np.array_equal(np.asarray(device.run(sample)), np.asarray(expected))
 
 
 class _Broken(CpuRef):
