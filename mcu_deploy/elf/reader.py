@@ -55,7 +55,8 @@ class Unreadable(HygieneError):
 
 @dataclass(frozen=True)
 class Section:
-    """A section header: type as pyelftools spells it (SHT_...), sizes and offsets in bytes."""
+    """A section header: type as pyelftools spells it (SHT_...), sizes, offsets and the alignment of
+    its address in bytes."""
 
     index: int
     name: str
@@ -64,6 +65,7 @@ class Section:
     address: int
     offset: int
     size: int
+    alignment: int = 1
 
     @property
     def allocated(self) -> bool:
@@ -263,6 +265,7 @@ def _decode(data: bytes, elf_class: int) -> Elf:
             address=entry["sh_addr"],
             offset=entry["sh_offset"],
             size=entry["sh_size"],
+            alignment=entry["sh_addralign"],
         )
         for index, entry in enumerate(raw)
         if index > 0

@@ -21,6 +21,7 @@ _LIBRARY = re.compile(
 )
 # One object of all that took part in link-time optimisation.
 _JOINED = re.compile(r"\.ltrans\d*(?:\.ltrans)?\.o$")
+_FLASH, _RAM = 0, 1  # of pairs of bytes
 # Where a network's memory lies in firmwares of our own (codegen/firmware.py).
 _WORKSPACE = re.compile(r"^\.bss\.mcu_(?:workspace|pool\.[^.]+)\.(.+)$")
 
@@ -95,6 +96,8 @@ class _Division:
         for name, size in left.items():
             if size:
                 fill.add(name, *self._cost(name, size))
+        for name, flash, ram in self._gaps():
+            fill.add(name, flash, ram)
         order = ("network", "runtime", "library", "program", "fill")
         for (kind, names, program), held in sorted(
             found.items(), key=lambda item: (order.index(item[0][0]), item[0][2], len(item[0][1]))
@@ -133,14 +136,30 @@ class _Division:
         is_data = section.writable and section.type == "SHT_PROGBITS"
         return size, size if is_data or self._is_copied(section) else 0
 
+    def _gaps(self) -> Iterator[tuple[str, int, int]]:
+        """The bytes in front of sections that their alignment takes, of flash and of RAM."""
+        costs = {name: self._cost(name, section.size) for name, section in self.sections.items()}
+        for memory in (_FLASH, _RAM):
+            held = (self.sections[name] for name, cost in costs.items() if cost[memory])
+            end = 0
+            for at, section in sorted(
+                (self._load_address(s) if memory == _FLASH else s.address, s) for s in held
+            ):
+                gap = at - end
+                if end and 0 < gap < section.alignment:
+                    yield section.name, *((gap, 0) if memory == _FLASH else (0, gap))
+                end = at + section.size
+
     def _is_copied(self, section: Section) -> bool:
         """Whether it runs elsewhere than it is loaded: the start-up copies it to RAM."""
-        return any(
-            s.loaded
-            and s.address <= section.address < s.address + s.size
-            and s.address != s.load_address
-            for s in self.elf.segments
-        )
+        return self._load_address(section) != section.address
+
+    def _load_address(self, section: Section) -> int:
+        for segment in self.elf.segments:
+            inside = section.address - segment.address
+            if segment.loaded and 0 <= inside < segment.size:
+                return segment.load_address + inside
+        return section.address
 
     def _all_users(self) -> dict[str, tuple[tuple[str, ...], bool]]:
         """Of each file the networks that need it, directly or not, and whether the program does."""

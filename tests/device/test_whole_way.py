@@ -27,6 +27,7 @@ from mcu_deploy.backends.registry import Registry
 from mcu_deploy.device.line.messages import Provoke
 from mcu_deploy.errors import DeviceError
 from mcu_deploy.files.samples import load_samples
+from mcu_deploy.hygiene import check_files
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
@@ -39,6 +40,13 @@ def kws(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildFolder:
     options = Options(backends=("CpuRef",))
     build(kws_dir / "model.onnx", "mps2-an386", folder, name="kws", options=options)
     return open_folder(folder)
+
+
+def test_the_parts_of_a_firmware_add_up_to_what_the_build_says(kws: BuildFolder) -> None:
+    (image,) = check_files([kws.firmware]).files
+    said = kws.report
+    assert sum(part.flash_bytes for part in image.parts) == said.firmware_flash_bytes
+    assert sum(part.ram_bytes for part in image.parts) == said.firmware_ram_bytes
 
 
 def test_a_fault_inside_a_layer_names_cause_function_and_layer(kws: BuildFolder) -> None:
