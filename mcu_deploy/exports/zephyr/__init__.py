@@ -18,15 +18,17 @@ NAME = "zephyr"
 DESCRIPTION = "a Zephyr module with Kconfig and a sample"
 ARCHIVE = ""
 
-# Zephyr's boards of Arm's FPGA images that have such a core: what twister builds the sample for.
+# What twister builds the sample for: a board of Zephyr with such a core, and one whose core has its
+# options too (FPU, DSP, MVE).
 _BOARDS = {
-    "cortex-m0plus": "mps2/an383",
-    "cortex-m3": "mps2/an385",
-    "cortex-m4": "mps2/an386",
-    "cortex-m7": "mps2/an500",
-    "cortex-m33": "mps2/an521/cpu0",
-    "cortex-m55": "mps3/corstone300/fvp",
-    "cortex-m85": "mps3/corstone310/fvp",
+    "cortex-m0": ("qemu_cortex_m0",),
+    "cortex-m0plus": ("mps2/an383",),
+    "cortex-m3": ("mps2/an385",),
+    "cortex-m4": ("mps2/an386",),
+    "cortex-m7": ("mps2/an500", "nucleo_f746zg"),
+    "cortex-m33": ("mps2/an521/cpu0", "nrf5340dk/nrf5340/cpuapp"),
+    "cortex-m55": ("mps3/corstone300/fvp",),
+    "cortex-m85": ("mps3/corstone310/fvp",),
 }
 # main's frame, printk, and what an interrupt pushes.
 _STACK_BESIDE_NETWORKS = 1024
@@ -34,9 +36,10 @@ _STACK_BESIDE_NETWORKS = 1024
 
 def files(exported: Exported) -> Mapping[str, bytes]:
     """The content of each file by its path."""
+    symbols = _symbols(exported)
     values = {
-        "symbols": _symbols(exported),
-        "board": _BOARDS.get(exported.processor.core),
+        "symbols": symbols,
+        "board": _BOARDS[exported.processor.core][-1 if len(symbols) > 1 else 0],
         "stack": _stack(exported),
     }
 
