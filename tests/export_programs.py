@@ -44,3 +44,20 @@ def run(image: Path) -> tuple[int, str]:
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
+
+
+def answer_of(folder: Path, sources: list[Path], include: list[Path], repository: Path) -> str:
+    """What a program of these sources and folders of headers prints on the board in QEMU."""
+    board = board_files(folder / "board", repository)
+    image = folder / "firmware"
+    command = ["arm-none-eabi-gcc", *CORE, "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command += [f"-I{path}" for path in [*include, folder / "board"]]
+    command += ["-nostartfiles", "--specs=nano.specs", "--specs=nosys.specs"]
+    command += [*map(str, [*sources, *board]), "-lm", "-Wl,--gc-sections", "-o", str(image)]
+    done = subprocess.run(
+        [*command, "-T", folder / "board/board.ld"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    code, said = run(image)
+    assert code == 0, said
+    return said

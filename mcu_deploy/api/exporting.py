@@ -68,8 +68,8 @@ def export(
         )
     exported = collect(folder, name=name, data=data, session=session)
     files = dict(sorted(chosen.files(exported).items()))
-    ending = f".{chosen.ARCHIVE}" if chosen.ARCHIVE else ""
-    path = Path("build", chosen.NAME, exported.name + ending) if output is None else Path(output)
+    called = (chosen.ARCHIVE or "{name}").format(name=exported.name, version=exported.version)
+    path = Path("build", chosen.NAME, called) if output is None else Path(output)
     _write(path, chosen, files)
     return Export(path, chosen.NAME, tuple(n.name for n in exported.networks), tuple(files))
 
@@ -77,7 +77,7 @@ def export(
 def _write(path: Path, format: Format, files: Mapping[str, bytes]) -> None:
     require_writable(path)
     if format.ARCHIVE:
-        write_file(path, pack(format.ARCHIVE, files))
+        write_file(path, pack(files, as_tar=format.ARCHIVE.endswith(".tar")))
         return
     with locked(path) as folder:
         if (folder.real / "report.json").exists():

@@ -3,7 +3,8 @@
 A format is a folder or module of this package with three values and a function:
 
 - `NAME`, what `--format` calls it, and `DESCRIPTION`, one sentence of it;
-- `ARCHIVE`, the ending of the one file that it is ("tar"), or an empty text for a folder;
+- `ARCHIVE`, the name of the file where it is one ("{name}.tar": {name} and {version} of the
+  `Exported`), or an empty text for a folder;
 - `files(exported)`, a pure function from an `Exported` to the content of each file by its path:
   same input, same bytes. Raises RequestError for what the ecosystem cannot take.
 

@@ -11,16 +11,16 @@ _MODE = 0o644
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can say
 
 
-def pack(kind: str, files: Mapping[str, bytes]) -> bytes:
-    """The files as one: a "tar", or of any other ending a zip, as .pack files are."""
-    return _tar(files) if kind == "tar" else _zip(files)
+def pack(files: Mapping[str, bytes], *, as_tar: bool) -> bytes:
+    """The files as one: a tar, or a zip, as .pack files are."""
+    return _tar(files) if as_tar else _zip(files)
 
 
 def _tar(files: Mapping[str, bytes]) -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, content in sorted(files.items()):
-            member = tarfile.TarInfo(name)
+            member = tarfile.TarInfo(f"./{name}")  # as `tar -c .` names it, and TVM looks for it
             member.size = len(content)
             member.mode = _MODE
             archive.addfile(member, io.BytesIO(content))

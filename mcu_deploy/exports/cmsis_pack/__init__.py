@@ -1,0 +1,72 @@
+"""A CMSIS-Pack: the zip with a .pdsc that cpackget, csolution and IDEs install.
+
+Source: Open-CMSIS-Pack/Open-CMSIS-Pack-Spec, schema/PACK.xsd and doxygen/src (the description of
+components, conditions and file categories, and how packs are named).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mcu_deploy.errors import RequestError
+from mcu_deploy.exports import parts
+from mcu_deploy.exports.model import Exported
+from mcu_deploy.exports.rendering import below, render
+
+NAME = "cmsis-pack"
+DESCRIPTION = "a CMSIS-Pack with a component for each network"
+ARCHIVE = "McuDeploy.{name}.{version}.pack"
+
+_LONGEST_NAME = 32  # of a component, in PACK.xsd
+# What a device with such an FPU says of itself: one with more can do the same.
+_DFPU = {
+    "fpv4-sp-d16": ("FPU", "SP_FPU", "DP_FPU"),
+    "fpv5-sp-d16": ("FPU", "SP_FPU", "DP_FPU"),
+    "fpv5-d16": ("DP_FPU",),
+    "fp-armv8-d16": ("FPU", "DP_FPU"),
+}
+
+
+def files(exported: Exported) -> Mapping[str, bytes]:
+    """The content of each file by its path. RequestError for a name that no component can have."""
+    for network in exported.networks:
+        if len(network.name) > _LONGEST_NAME or not network.name[0].isalnum():
+            raise RequestError(
+                f"A CMSIS component cannot be called {network.name!r}: its name begins with a "
+                f"letter or a digit and has at most {_LONGEST_NAME} characters. Build with --name."
+            )
+    examples = {
+        f"example/main_{n.name}.c": parts.example(replace(exported, networks=(n,)))
+        for n in exported.networks
+    }
+    return {
+        f"McuDeploy.{exported.name}.pdsc": render(
+            "cmsis_pack/pack.pdsc.j2",
+            exported,
+            accepted=_accepted(exported),
+            core=exported.processor.core.replace("cortex-m", "Cortex-M").replace("plus", "+"),
+        ),
+        "README.md": render("cmsis_pack/README.md.j2", exported),
+        "LICENSE": exported.licence,
+        **below("include", parts.headers(exported)),
+        **below("src", parts.network_sources(exported)),
+        **below("src/runtime", parts.runtime_sources(exported)),
+        **examples,
+        **below("example", parts.samples(exported)),
+    }
+
+
+def _accepted(exported: Exported) -> tuple[Mapping[str, str], ...]:
+    """The attributes of the devices that can run the networks; one of these has to be met."""
+    processor = exported.processor
+    core = processor.core.replace("cortex-m", "Cortex-M").replace("plus", "+")
+    wanted = {"Dcore": core}
+    if processor.dsp and processor.architecture.startswith("armv8"):
+        wanted["Ddsp"] = "DSP"
+    units = _DFPU.get(processor.fpu, ())
+    found = [wanted | {"Dfpu": unit} for unit in units] or [wanted]
+    if processor.mve:
+        vectors = ("MVE", "FP_MVE") if processor.fpu == "none" else ("FP_MVE",)
+        found = [one | {"Dmve": vector} for one in found for vector in vectors]
+    return tuple(found)
