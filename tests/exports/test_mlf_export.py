@@ -1,0 +1,65 @@
+"""The exported Model Library Format archive, read and built as TVM's tools do."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import tarfile
+from pathlib import Path
+
+import export_programs as programs
+import pytest
+
+from mcu_deploy.api.exporting import export
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory, sine: Path, quarter: Path) -> Path:
+    path = tmp_path_factory.mktemp("mlf") / "sine.tar"
+    export(sine, "mlf", path, data=quarter)
+    return path
+
+
+def test_the_metadata_are_what_tvm_reads(archive: Path) -> None:
+    """By python/tvm/driver/tvmc/model.py, python/tvm/micro/testing/utils.py and
+    tests/python/unittest/test_micro_model_library_format.py of TVM 0.14."""
+    with tarfile.open(archive) as tar:
+        content = tar.extractfile("./metadata.json")
+        assert content is not None
+        metadata = json.load(content)
+        parameters = tar.extractfile("./parameters/sine.params")
+        assert parameters is not None
+        assert parameters.read().hex() == "b79c04054f8de5f7" + "00" * 24
+    assert metadata["version"] == 7
+    [(name, module)] = metadata["modules"].items()
+    assert (name, module["model_name"], module["style"]) == ("sine", "sine", "full-model")
+    assert module["executors"] == ["aot"]
+    assert module["target"] == ["c -keys=arm_cpu,cpu -march=armv7e-m -mcpu=cortex-m4"]
+    datetime.datetime.strptime(module["export_datetime"], "%Y-%m-%d %H:%M:%SZ")
+    functions = module["memory"]["functions"]
+    assert functions["main"] == [
+        {
+            "device": 1,
+            "workspace_size_bytes": 96,
+            "constants_size_bytes": 545,
+            "io_size_bytes": 2,
+            "inputs": {"serving_default_dense_input_0": {"size": 1, "dtype": "int8"}},
+            "outputs": {"StatefulPartitionedCall_0": {"size": 1, "dtype": "int8"}},
+        }
+    ]
+    layers = {f["function_name"]: f["workspace"] for f in functions["operator_functions"]}
+    assert layers["dense_1"] == [{"device": 1, "workspace_size_bytes": 52}]
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_the_sources_of_codegen_are_a_program_that_answers(
+    tmp_path: Path, archive: Path, repository: Path
+) -> None:
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path, filter="data")
+    host = tmp_path / "codegen/host"
+    sources = [*sorted((host / "src").glob("*.c")), tmp_path / "samples/main.c"]
+    include = [host / "include", tmp_path / "samples"]
+    said = programs.answer_of(tmp_path, sources, include, repository)
+    assert said == "sine: 1 of 1 values as expected, value 126\n"
