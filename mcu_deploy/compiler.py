@@ -264,14 +264,23 @@ def _generate(
     return Network(**vars(compiled), model=path, sources=sources, id=network_id)
 
 
+# Who computes layers in C that any core runs.
+_PORTABLE = "CpuRef"
+
+
 def sources_anywhere(network: Network, board: Processor) -> NetworkSource:
-    """A network's C for other build systems: weights as arrays, the arithmetic right to the bit
-    whichever flags it is compiled with, the headers beside it or on the include path."""
+    """A network's C for other build systems: weights as arrays, the same results whichever flags
+    it is compiled with, and an error of one sentence on cores without what its kernels use."""
     command = gcc_command_line(board, network.name, "INCLUDE_FOLDER")
-    sources = codegen.generate(
-        network.graph, network.plan, network.name, command, "array", network.selection
-    )
-    return replace(sources, source=codegen.exact(sources.source))
+    needs = []
+    if any(step.choice.workload.backend != _PORTABLE for step in network.plan.steps):
+        has = {"__ARM_FEATURE_DSP": board.dsp, "__ARM_FP": board.fpu != "none"}
+        needs = [macro for macro, is_there in has.items() if is_there]
+    called = board.core if board.fpu == "none" else f"{board.core} with {board.fpu}"
+    return codegen.generate(
+        network.graph, network.plan, network.name, command, "array", network.selection,
+        codegen.demands(called, needs),
+    )  # fmt: skip
 
 
 def planning(board: Processor, options: Options, pinned: Mapping[EdgeId, str]) -> plan.Planning:

@@ -79,6 +79,15 @@ _TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
         _on_path("gdb-multiarch"),
         "gdb-multiarch is not installed; `apt-get install gdb-multiarch` installs it",
     ),
+    "needs_arduino": (
+        _on_path("arduino-builder"),
+        "arduino-builder is not installed; `apt-get install arduino-builder` installs it",
+    ),
+    "needs_platformio": (
+        _on_path("pio"),
+        "PlatformIO is not installed; `python3 -m venv V && V/bin/pip install platformio scons` "
+        "installs it, and PATH=$PATH:V/bin lets it be found",
+    ),
     "needs_cmake": (
         lambda: all(shutil.which(program) for program in ("cmake", "ninja")),
         "CMake or Ninja is not installed; `make setup` installs them",

@@ -115,7 +115,7 @@ def collect(
         if file.name not in _LEFT_OUT
     }
     return Exported(
-        name=name or networks[0].name,
+        name=name or _library(networks[0].name),
         version=VERSION,
         processor=folder.board,
         networks=tuple(networks),
@@ -123,6 +123,11 @@ def collect(
         sources=sources,
         licence=(resources.root() / "LICENSE").read_bytes(),
     )
+
+
+def _library(network: str) -> str:
+    """The name of a library with this network: it begins with a letter."""
+    return network if network[0].isalpha() else f"network_{network.strip('_')}"
 
 
 def _by_network(

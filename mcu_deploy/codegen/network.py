@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jinja2
@@ -107,12 +108,14 @@ def generate(
     command: str,
     weights: str = "incbin",
     selection: Selection | None = None,
+    demands: str = "",
 ) -> NetworkSource:
     """The C of a network.
 
     command: the gcc command that the source quotes, so that a person can build it by hand.
     selection: what the plan was made of, for the calls of the backends' memory managers.
     weights: "incbin" takes the weights from a file beside the source, "array" writes C arrays.
+    demands: C that stands before everything else.
     Raises ModelError for a model with more tensors than the runtime takes.
     """
     if weights not in _WEIGHTS:
@@ -138,6 +141,7 @@ def generate(
         "abi_version": ABI_VERSION,
         "summary": describe.summary(graph, plan, blob),
         "pools": describe.pools(plan),
+        "demands": demands,
         "weights": weights,
         "weights_bytes": len(blob),
         "weights_alignment": max(16, symbols.alignment),
@@ -194,13 +198,14 @@ def generate(
     )
 
 
-def exact(source: str) -> str:
-    """A network's C that says for itself which arithmetic it needs, for builds with any flags.
+def demands(processor: str, needs: Sequence[str]) -> str:
+    """What a network's C demands of the compiler, for builds with any flags, as C.
 
-    Our own builds say it by flags (mcu_deploy/toolchain/flags.py). gcc ignores the standard's
-    FP_CONTRACT, and clang the pragma of gcc.
+    Our own builds demand it by flags (mcu_deploy/toolchain/flags.py). gcc ignores the standard's
+    FP_CONTRACT, and clang the pragma of gcc. needs: macros that the compiler defines for cores
+    like this one, called so in the error for others.
     """
-    return environment().get_template("exact.c.j2").render() + source
+    return environment().get_template("demands.c.j2").render(processor=processor, needs=needs)
 
 
 def _require_few_tensors(graph: Graph, plan: Plan) -> None:

@@ -38,9 +38,11 @@ def _markdown(text: str) -> str:
 
 
 def render(template: str, exported: Exported, **values: Any) -> bytes:
-    """The text of a template, by its path from mcu_deploy/exports; it sees `exported`."""
-    text = _environment().get_template(template).render(exported=exported, **values)
-    return text.encode()
+    """The text of a template, by its path from mcu_deploy/exports; it sees `exported`, and as
+    `many` whether that has several networks."""
+    many = len(exported.networks) > 1
+    found = _environment().get_template(template)
+    return found.render(exported=exported, many=many, **values).encode()
 
 
 def below(folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:

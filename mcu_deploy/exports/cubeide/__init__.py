@@ -1,0 +1,37 @@
+"""Two folders that go into `Core` of an STM32CubeIDE project, and the lines for CubeMX's Makefile.
+
+The makefiles that STM32CubeIDE generates compile each .c below the source folder Core, in all
+folders (a subdir.mk each), with Core/Inc on the include path; so no setting has to be changed.
+CubeMX's own Makefile compiles what C_SOURCES lists, into one folder: no two may have one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcu_deploy.exports import parts
+from mcu_deploy.exports.model import Exported
+from mcu_deploy.exports.rendering import below, render
+
+NAME = "cubeide"
+DESCRIPTION = "folders for a project of STM32CubeIDE, or of CubeMX with a Makefile"
+ARCHIVE = ""
+
+
+def files(exported: Exported) -> Mapping[str, bytes]:
+    """The content of each file by its path."""
+    runtime = {f"mcu_{name}": text for name, text in parts.runtime_sources(exported).items()}
+    sources = {
+        **below(f"Src/{exported.name}", parts.network_sources(exported)),
+        **below(f"Src/{exported.name}", runtime),
+    }
+    example = f"{exported.name}_example.c"
+    return {
+        "LICENSE": exported.licence,
+        "README.md": render("cubeide/README.md.j2", exported, example=example),
+        f"{exported.name}.mk": render("cubeide/sources.mk.j2", exported, sources=sorted(sources)),
+        **below("Inc", parts.headers(exported)),
+        **sources,
+        f"Example/{example}": parts.example(exported, "cubeide/example.c.j2"),
+        **below("Example", parts.samples(exported)),
+    }
