@@ -1,5 +1,5 @@
-"""Measures models; renews benchmarks/table.csv and docs/performance.md's table of it; prints it
-beside published results.
+"""Measures models; renews benchmarks/table.csv and the tables of it in docs/performance.md and on
+the first page, docs/index.md; prints it beside what others need (benchmarks/published.csv).
 
     .venv/bin/python benchmarks/run.py [--models FOLDER] [WORD ...]
 
@@ -39,6 +39,7 @@ _HERE = Path(__file__).resolve().parent
 _PACK = _HERE.parent.parent / "shared" / "models"
 TABLE = _HERE / "table.csv"
 PAGE = _HERE.parent / "docs" / "performance.md"
+FIRST_PAGE = _HERE.parent / "docs" / "index.md"
 _BEGIN, _END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
 _PUBLISHED = _HERE / "published.csv"
 
@@ -132,12 +133,18 @@ def gcc() -> str:
     return found[1] if found else "unknown"
 
 
+def file_of(model: str, models: Path) -> Path:
+    """A model's file in the folder of the model pack."""
+    name, _, suffix = model.partition(".")
+    return models / name / f"model.{suffix or 'onnx'}"
+
+
 def measure(key: tuple[str, str, str], models: Path) -> Line:
     """Builds a model and counts one inference."""
     model, core, goal = key
-    name, _, suffix = model.partition(".")
+    path = file_of(model, models)
+    name = path.parent.name
     with tempfile.TemporaryDirectory() as folder:
-        path = models / name / f"model.{suffix or 'onnx'}"
         options = Options(optimize_for=goal)
         report = build(path, BOARDS[core], folder, name=name, options=options).report
         counted = profile(open_folder(folder))
@@ -159,15 +166,83 @@ def page(lines: Collection[Line]) -> str:
                 f"{line.instructions / line.macs:.2f} | {line.cycles:,} | "
                 f"{line.cycles / line.macs:.2f} | {line.flash:,} | {line.ram:,} |"
             )
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(_BEGIN)
+    return _renewed(PAGE, rows)
+
+
+def first_page(lines: Collection[Line]) -> str:
+    """The first page with these lines beside its peers' in its table: MLPerf Tiny's models on the
+    Cortex-M4, the least of each number in bold."""
+    own = {
+        line.model: line for line in lines
+        if line.key[1:] == ("cortex-m4", "balanced") and line.model in INT8
+    }  # fmt: skip
+    peers: dict[str, dict[str, dict[str, str]]] = {}
+    for row in published():
+        if row["core"] == "cortex-m4":
+            peers.setdefault(row["by"], {})[row["model"]] = row
+    rows = [
+        "| int8, Cortex-M4 | keyword spotting | visual wake words | image "
+        "classification | anomaly detection | |",
+        "|---|--:|--:|--:|--:|---|",
+    ]
+    for title, field, keys in (
+        ("Cycles, millions", "cycles", ("cycles",)),
+        ("Flash, bytes", "flash", ("flash",)),
+        ("RAM, bytes", "ram", ("ram", "arena")),
+    ):
+        ours = [getattr(own[model], field) for model in INT8]
+        table = [("mcu-deploy", ours, "modelled" if field == "cycles" else "measured")]
+        for by, found in peers.items():
+            key = next((key for key in keys if any(row[key] for row in found.values())), None)
+            if key is not None:
+                values = [int(found[m][key] or 0) if m in found else None for m in INT8]
+                table.append((by, values, _known(key, next(iter(found.values())))))
+        table.sort(key=lambda row: row[1][0])
+        least = [min(row[1][i] for row in table if row[1][i] is not None) for i in range(len(INT8))]
+        rows.append(f"| **{title}** | | | | | |")
+        for by, values, known in table:
+            shown = [
+                "" if v is None else _millions(v) if field == "cycles" else f"{v:,}" for v in values
+            ]
+            cells = [
+                f"**{text}**" if value == low else text
+                for text, value, low in zip(shown, values, least, strict=True)
+            ]
+            rows.append(f"| {by} | {' | '.join(cells)} | {known} |")
+    return _renewed(FIRST_PAGE, rows)
+
+
+def _millions(value: int) -> str:
+    """A count with three digits of millions: 0.343, 5.70, 14.4."""
+    millions = value / 1e6
+    return f"{millions:.{3 if millions < 1 else 2 if millions < 10 else 1}f}"
+
+
+def _known(key: str, row: dict[str, str]) -> str:
+    """How a peer's number is known."""
+    if key == "cycles":
+        return "modelled" if row["of"] == "modelled" else "published, of a board"
+    return "published, the arena alone" if key == "arena" else "measured"
+
+
+def _renewed(page: Path, rows: Sequence[str]) -> str:
+    """The page with these rows as its table."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
     _, _, after = rest.partition(_END)
     return "\n".join([before + _BEGIN, "", *rows, "", _END + after])
 
 
-def show(lines: Collection[Line]) -> None:
-    """Prints lines, and below each what others published of the model on that core."""
+def published() -> list[dict[str, str]]:
+    """What others need, as published or as measured here, by the columns of the file: of is what
+    the cycles are of, a board or a model; flash and RAM are of a whole image with its stack, the
+    arena is of tensors and scratch alone; source says where the numbers are from."""
     with _PUBLISHED.open(encoding="utf-8", newline="") as file:
-        published = list(csv.DictReader(file))
+        return list(csv.DictReader(file))
+
+
+def show(lines: Collection[Line]) -> None:
+    """Prints lines, and below each what others need for the model on that core."""
+    others = published()
     form = "{:<30} {:<11} {:<9} {:>13} {:>13} {:>9} {:>8} {:>6} {:>11}"
     print(
         form.format(
@@ -177,12 +252,18 @@ def show(lines: Collection[Line]) -> None:
     for line in lines:
         cells = ["" if value is None else str(value) for value in list(asdict(line).values())[:-1]]
         print(form.format(*cells[:3], *(f"{int(c):,}" if c else "" for c in cells[3:])))
-        for row in published:
+        for row in others:
             model = line.model.removesuffix(".tflite")
             if (row["model"], row["core"], "balanced") == (model, *line.key[1:]):
-                numbers = [row[key] for key in ("instructions", "cycles", "flash", "ram")]
+                numbers = [row[key] for key in ("instructions", "cycles", "flash")]
+                numbers.append(row["ram"] or row["arena"])
                 shown = [f"{int(n):,}" if n else "" for n in numbers]
-                print(form.format(f"  {row['by']}", "", "", *shown, "", ""), f"({row['of']})")
+                of = f"cycles: {row['of']}; " if row["of"] else ""
+                arena = "RAM: the arena alone; " if row["arena"] else ""
+                print(
+                    form.format(f"  {row['by']}", "", "", *shown, "", ""),
+                    f"({of}{arena}{row['source']})",
+                )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -190,12 +271,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--models", type=Path, default=_PACK, help="the folder of the model pack")
     parser.add_argument("words", nargs="*", help="measure only the lines that have all of these")
     options = parser.parse_args(arguments)
-    if not (options.models / INT8[0]).is_dir():
-        sys.exit(f"The model pack is not at {options.models}; name its folder with --models.")
     known = read() if TABLE.is_file() else {}
     wanted = [key for key in LINES if set(options.words) <= set(key)]
     if not wanted:
         sys.exit(f"No line of the table has {' and '.join(options.words)}: see {TABLE.name}.")
+    for path in (file_of(model, options.models) for model, _, _ in wanted):
+        if not path.is_file():
+            sys.exit(f"{path} is not there: name the model pack's folder with --models.")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for line in pool.map(partial(measure, models=options.models), wanted):
             print(*line.key, *(line.changes(known[line.key]) if line.key in known else ["new"]))
@@ -203,6 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lines = [known[key] for key in LINES if key in known]
     _write(lines)
     write_file(PAGE, page(lines).encode())
+    write_file(FIRST_PAGE, first_page(lines).encode())
     show([line for line in lines if line.key in wanted])
 
 

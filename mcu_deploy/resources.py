@@ -1,4 +1,4 @@
-"""Where the files lie that are not Python: crt/, boards/, cmake/, renode/.
+"""Where the files lie that are not Python: crt/, boards/, cmake/, renode/, docs/.
 
 In the repository they stand at its top; in an installed package the wheel carries them in
 `mcu_deploy/_data/`.
@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def root() -> Path:
-    """The folder that holds crt/, boards/, cmake/ and renode/."""
+    """The folder that holds crt/, boards/, cmake/, renode/ and docs/."""
     installed = _PACKAGE / "_data"
     return installed if installed.is_dir() else _PACKAGE.parent
 
@@ -44,6 +44,16 @@ def copy_runtime(folder: Path, headers: str) -> None:
 def boards() -> Path:
     """The boards that come with mcu-deploy, a folder each, and boards/common."""
     return root() / "boards"
+
+
+def docs() -> Path:
+    """The pages of the documentation, in Markdown."""
+    return root() / "docs"
+
+
+def page(name: str) -> Path:
+    """A page of the documentation, for messages that name one: where it lies on this machine."""
+    return docs() / f"{name}.md"
 
 
 def examples() -> Path:

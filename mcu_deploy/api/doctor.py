@@ -19,6 +19,7 @@ from mcu_deploy.device.line.ports import ports
 from mcu_deploy.device.line.transport import DEFAULT_BAUD
 from mcu_deploy.device.line.wire import NoAnswer
 from mcu_deploy.errors import DeviceError, McuDeployError, ToolError
+from mcu_deploy.resources import page
 from mcu_deploy.runners.choosing import choose
 from mcu_deploy.runners.interface import Runner, runners
 from mcu_deploy.runners.running import version
@@ -107,7 +108,7 @@ def _emulator(launcher: Launcher) -> Finding:
 def _runners(board: Board | None) -> Iterator[Finding]:
     named = list(board.runners) if board else list(runners())
     if board and not board.is_host and not named:
-        yield Finding("runners", "absent", f"{board.name} names none (docs/flashing.md)")
+        yield Finding("runners", "absent", f"{board.name} names none ({page('flashing')})")
     installed = []
     for name in named:
         finding = _runner(runners()[name])

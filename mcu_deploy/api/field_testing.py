@@ -14,6 +14,7 @@ from mcu_deploy.api.running import Connection, open_device, port_of
 from mcu_deploy.api.validating import Validation, validate
 from mcu_deploy.device.line.messages import Hello
 from mcu_deploy.errors import DeviceError, McuDeployError
+from mcu_deploy.resources import page
 from mcu_deploy.version import VERSION
 
 
@@ -92,7 +93,7 @@ def _greet(found: FieldTest, folder: BuildFolder, reached: Connection) -> None:
         found.resent = device.resent
     if found.self_test:
         raise DeviceError(
-            f"The device's self test failed (bits {found.self_test:#x}; docs/protocol.md, "
+            f"The device's self test failed (bits {found.self_test:#x}; {page('protocol')}, "
             "SELF_TEST): its memory is not what the board file says, or damaged."
         )
 

@@ -10,6 +10,7 @@ from typing import Any
 from mcu_deploy.boards.cores import core_facts, core_names
 from mcu_deploy.boards.model import HOST_CORE
 from mcu_deploy.errors import BoardError
+from mcu_deploy.resources import page
 from mcu_deploy.runners.interface import runners
 
 # A key with a "?" may be left out; "*" is any name. Below a key: None for a value, else what the
@@ -71,7 +72,7 @@ def require_keys(values: Mapping[str, Any], path: Path) -> None:
     if unknown:
         keys = "the unknown key" if len(unknown) == 1 else "the unknown keys"
         said.append(f"it has {keys} {', '.join(unknown)}")
-    raise BoardError(f"{path}: {', and '.join(said)}; docs/boards.md says what each key means")
+    raise BoardError(f"{path}: {', and '.join(said)}; {page('boards')} says what each key means")
 
 
 def _keys_for(values: Mapping[str, Any]) -> Keys:

@@ -27,6 +27,7 @@ from mcu_deploy.errors import (
     UsageError,
     one_line,
 )
+from mcu_deploy.resources import docs
 from mcu_deploy.version import VERSION
 
 
@@ -51,7 +52,8 @@ def create_app() -> typer.Typer:
     app = typer.Typer(
         name="mcu-deploy",
         cls=_Commands,
-        help="Compile neural networks into one object file for Arm Cortex-M, check it, run it.",
+        help="Compile neural networks into one object file for Arm Cortex-M, check it, run it.\n\n"
+        f"Pages named docs/... lie in {docs()}.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mcu_deploy.errors import RequestError, ToolError, UsageError
+from mcu_deploy.resources import page
 from mcu_deploy.runners.interface import Runner, runners
 
 
@@ -45,7 +46,8 @@ def choose(
     if not names:
         raise RequestError(
             f"The board file of {board} names no tool to flash it with; give it a table such as "
-            "[runners.openocd] (docs/flashing.md has them all), or use --runner gdb with --probe."
+            f"[runners.openocd] ({page('flashing')} has them all), or use --runner gdb with "
+            "--probe."
         )
     known = [runners()[name] for name in names]
     installed = [(runner, path) for runner in known if (path := _installed(runner))]

@@ -41,8 +41,10 @@ def test_the_table_has_each_line_once_in_its_order() -> None:
     assert len(text.splitlines()) == 1 + len(run.LINES)
 
 
-def test_the_page_has_the_lines_of_the_table() -> None:
-    assert run.PAGE.read_text(encoding="utf-8") == run.page(run.read().values())
+def test_the_pages_have_the_lines_of_the_table() -> None:
+    lines = run.read().values()
+    assert run.PAGE.read_text(encoding="utf-8") == run.page(lines)
+    assert run.FIRST_PAGE.read_text(encoding="utf-8") == run.first_page(lines)
 
 
 def test_a_change_of_over_one_percent_is_told_in_both_directions() -> None:

@@ -307,7 +307,7 @@ def test_all_keys_that_are_missing_or_unknown_are_named_at_once(tmp_path: Path) 
     """A key that is there is not proposed for another, and one that is absent is."""
     message = _message(_own(tmp_path, ('fpu = "fpv4-sp-d16"\n', "")))
     assert message.endswith(
-        "board.toml: the key 'fpu' is missing; docs/boards.md says what each key means"
+        f"board.toml: the key 'fpu' is missing; {resources.page('boards')} says what each key means"
     )
     path = _own(
         tmp_path,

@@ -312,7 +312,9 @@ def test_a_wheel_carries_the_configuration(repository: Path, tmp_path: Path) -> 
     assert carried == json.loads((build.folder / "configuration.json").read_text())
     assert carried["dynamic_backend_paths"] == "/usr/lib/mcu-deploy"
     shipped = [
-        path for folder in ("cmake/package", "crt") for path in (repository / folder).rglob("*.*")
+        path
+        for folder in ("cmake/package", "crt", "docs")
+        for path in (repository / folder).rglob("*.*")
     ]
     assert {f"mcu_deploy/_data/{p.relative_to(repository)}" for p in shipped} <= names
     for folder in (f.parent for f in repository.glob("mcu_deploy/backends/*/*.cmake")):

@@ -41,6 +41,7 @@ RUN = {"sh", "python", "pycon", "c", "cpp", "json"}
 HEAVY = {
     "docs/check.md",
     "docs/memory.md",
+    "docs/notebook.md",
     "docs/partial.md",
     "docs/pmx.md",
     "docs/schedules.md",
