@@ -152,13 +152,13 @@ def run(board: Board, elf: Path) -> dict[str, str]:
 
 def assert_interleaved(outcome: Outcome, layers: tuple[int, int]) -> None:
     """The threads really took the processor from each other inside of layers: hundreds of times,
-    and in all but a last few of them that are over too soon (a softmax of 12 numbers)."""
+    and in all but a last few of them that are over too soon (a pool, a dense layer, a softmax)."""
     assert outcome.refused == 0
     assert outcome.inside > 1000
     assert outcome.inside > 0.9 * outcome.switches
     for thread, count in zip(outcome.threads, layers, strict=True):
         assert not thread.overflow
-        assert len(thread.layers) >= count - 2
+        assert len(thread.layers) >= count - 3
 
 
 @on_both

@@ -156,7 +156,9 @@ def test_anomaly_detection(
     build(model / "model.tflite", "host", tmp_path / "ad", name="ad")
     folder = tmp_path / "ad"
     sources = [folder / "firmware_models.c", folder / "network_ad.c", *runtime_sources()]
-    elf = build_stepped_firmware(tmp_path / "ad.elf", sources, f"-I{folder}", f"-Wa,-I{folder}")
+    elf = build_stepped_firmware(
+        tmp_path / "ad.elf", sources, f"-I{folder / 'include'}", f"-Wa,-I{folder}"
+    )
     inputs = np.load(model / "io.npz")["in0"]
     with damaged(elf, 0.0, 0) as (device, _line):
         shape = device.models[0].inputs[0].shape

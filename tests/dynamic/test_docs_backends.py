@@ -114,7 +114,8 @@ def test_the_folder(reader: Reader, tmp_path: Path) -> None:
         REPOSITORY / "mcu_deploy", root / "mcu_deploy",
         ignore=shutil.ignore_patterns("__pycache__"),
     )  # fmt: skip
-    for name in ("crt", "boards", "cmake", "renode", "examples", "tests", "CMakeLists.txt"):
+    folders = ("crt", "boards", "cmake", "renode", "examples", "tests")
+    for name in (*folders, "CMakeLists.txt", "LICENSE"):
         (root / name).symlink_to(REPOSITORY / name)
     shutil.copy(reader.folder / "tiny.onnx", root)
     names = [n for n in LISTINGS if re.match(r"backend\.cmake|c/|test/|__init__", n)]
