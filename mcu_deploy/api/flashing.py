@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy.api.folder import BuildFolder, as_folder
+from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.device.line.ports import ports_of
 from mcu_deploy.errors import RequestError
 from mcu_deploy.runners import running
@@ -32,9 +32,7 @@ class Flashing:
         }
 
 
-def flash(
-    build: BuildFolder | str | Path, runner: str | None = None, probe: str | None = None
-) -> Flashing:
+def flash(build: AnyFolder, runner: str | None = None, probe: str | None = None) -> Flashing:
     """Puts firmware.elf into the board that the folder was built for, and starts it.
 
     runner: its name; the first one of the board's file that is installed by default. probe: which
@@ -51,7 +49,7 @@ def flash(
 
 
 def plan_flash(
-    build: BuildFolder | str | Path,
+    build: AnyFolder,
     scratch: Path,
     runner: str | None = None,
     probe: str | None = None,
