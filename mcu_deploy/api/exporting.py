@@ -188,6 +188,7 @@ def _network(
         source=sources.source,
         header=sources.with_stack(report.stack_bytes, report.second_stack_bytes or None),
         report=report,
+        alignment=network.plan.workspace_alignment,
         inputs=inputs,
         outputs=outputs,
         origin=origin,

@@ -51,14 +51,15 @@ class Value:
 class ExportedNetwork:
     """A network: C source that needs no flags of its own, its header, and one sample.
 
-    report: what the build measured. inputs, outputs: in the model's order; the outputs are the
-    oracle's. origin: where the sample is from.
+    report: what the build measured. alignment: of the workspace, in bytes. inputs, outputs: in the
+    model's order; the outputs are the oracle's. origin: where the sample is from.
     """
 
     name: str
     source: str
     header: str
     report: NetworkReport
+    alignment: int
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
     origin: str

@@ -1,0 +1,145 @@
+"""The exported Rust crate: on the host where its C is portable, and on an emulated board."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import export_programs as programs
+import pytest
+
+import mcu_deploy
+from mcu_deploy.api.exporting import export
+from mcu_deploy.boards import load_core
+
+RUSTC = os.environ.get("RUSTC", "rustc")
+TARGET = "thumbv7em-none-eabihf"
+ANSWER = "sine: 1 of 1 values as expected, value 126\n"
+
+# Debian's sources of crates: nothing is downloaded.
+REGISTRY = Path("/usr/share/cargo/registry")
+OFFLINE = (
+    "--offline",
+    "--config=source.crates-io.replace-with='debian'",
+    f"--config=source.debian.directory='{REGISTRY}'",
+)
+needs_rustc = pytest.mark.skipif(
+    shutil.which(RUSTC) is None,
+    reason="rustc is not installed; `apt-get install rustc` installs it",
+)
+needs_cargo = pytest.mark.skipif(
+    shutil.which("cargo") is None or not [*REGISTRY.glob("cc-*")],
+    reason="cargo or the crate cc is not installed; `apt-get install cargo librust-cc-dev` "
+    "installs them",
+)
+
+
+def _has_target() -> bool:
+    asked = [RUSTC, "--print", "target-libdir", "--target", TARGET]
+    if shutil.which(RUSTC) is None:
+        return False
+    return Path(subprocess.run(asked, capture_output=True, text=True).stdout.strip()).is_dir()
+
+
+def _run(command: list[str | Path], folder: Path, **environment: str) -> str:
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def portable(tmp_path_factory: pytest.TempPathFactory, repository: Path, quarter: Path) -> Path:
+    """A crate for a Cortex-M3, whose code is C alone."""
+    folder = tmp_path_factory.mktemp("rust")
+    model = repository / "examples/cmake/sine.tflite"
+    mcu_deploy.build(model, load_core("cortex-m3", "none"), folder / "build", name="sine")
+    export(folder / "build", "rust", folder / "sine", data=quarter)
+    return folder / "sine"
+
+
+@needs_rustc
+@pytest.mark.needs_host_gcc
+@pytest.mark.needs_arm_gcc
+def test_the_crate_and_its_example_answer_on_the_host(tmp_path: Path, portable: Path) -> None:
+    """As cargo and build.rs would, without the time that the crate cc takes to be compiled."""
+    sources = sorted((portable / "csrc").rglob("*.c"))
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-std=c99", "-O2"]
+    include = f"-I{portable / 'csrc/include'}"
+    _run(["gcc", *strict, "-fPIC", include, "-c", *sources], tmp_path)
+    _run(["ar", "rcs", "libc_part.a", *sorted(tmp_path.glob("*.o"))], tmp_path)
+    rustc = [RUSTC, "--edition=2021", "-Dwarnings", f"-L{tmp_path}"]
+    crate = ["--crate-type=rlib", "--crate-name=mcu_network_sine", "-lstatic=c_part"]
+    _run([*rustc, *crate, portable / "src/lib.rs"], tmp_path)
+    linked = ["--extern=mcu_network_sine=libmcu_network_sine.rlib", "-lm"]
+    _run([*rustc, *linked, portable / "examples/answer.rs"], tmp_path)
+    assert _run([tmp_path / "answer"], tmp_path) == ANSWER
+
+
+@pytest.mark.skipif(
+    shutil.which("rustfmt") is None,
+    reason="rustfmt is not installed; `apt-get install rustfmt` installs it",
+)
+@pytest.mark.needs_arm_gcc
+def test_what_is_generated_is_formatted(portable: Path) -> None:
+    files = [portable / "build.rs", portable / "src/lib.rs", portable / "examples/answer.rs"]
+    assert _run(["rustfmt", "--check", "--edition", "2021", *files], portable) == ""
+
+
+@pytest.mark.matrix
+@needs_cargo
+@needs_rustc
+@pytest.mark.needs_arm_gcc
+def test_cargo_builds_and_tests_the_crate(tmp_path: Path, portable: Path) -> None:
+    output = {"CARGO_TARGET_DIR": str(tmp_path)}
+    run = ["cargo", "run", "--quiet", "--example", "answer", *OFFLINE]
+    assert _run(run, portable, **output) == ANSWER
+    assert "1 passed" in _run(["cargo", "test", "--doc", *OFFLINE], portable, **output)
+    if shutil.which("cargo-clippy"):
+        clippy = ["cargo", "clippy", "--all-targets", *OFFLINE, "--", "-Dwarnings"]
+        _run(clippy, portable, **output)
+
+
+@pytest.mark.matrix
+@needs_cargo
+@needs_rustc
+@pytest.mark.needs_arm_gcc
+def test_kernels_in_assembly_are_refused_for_another_target(tmp_path: Path, sine: Path) -> None:
+    export(sine, "rust", tmp_path / "sine")
+    done = subprocess.run(
+        ["cargo", "build", *OFFLINE], cwd=tmp_path / "sine", capture_output=True, text=True
+    )
+    assert done.returncode != 0
+    assert f"this crate is for {TARGET} alone, not for " in done.stderr
+
+
+@pytest.mark.matrix
+@needs_cargo
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+@pytest.mark.skipif(
+    not _has_target(),
+    reason=f"rustc has no core library for {TARGET}; `rustup target add {TARGET}` installs it",
+)
+def test_the_example_answers_on_an_emulated_board(
+    tmp_path: Path, sine: Path, quarter: Path, repository: Path
+) -> None:
+    export(sine, "rust", tmp_path / "sine", data=quarter)
+    board = programs.board_files(tmp_path / "board", repository)
+    _run(["arm-none-eabi-gcc", *programs.CORE, "-O2", "-c", *board], tmp_path / "board")
+    arguments = [*programs.CORE, "-nostartfiles", "--specs=nano.specs", "--specs=nosys.specs"]
+    arguments += [f"-T{tmp_path / 'board/board.ld'}"]
+    arguments += map(str, sorted((tmp_path / "board").glob("*.o")))
+    arguments += ["-Wl,--start-group", "-lc", "-lm", "-lgcc", "-lnosys", "-Wl,--end-group"]
+    flags = ["-Clinker=arm-none-eabi-gcc", "-Clinker-flavor=gcc", "-Cpanic=abort"]
+    flags += [f"-Clink-arg={argument}" for argument in arguments]
+    _run(
+        ["cargo", "build", "--release", "--example", "answer", "--target", TARGET, *OFFLINE],
+        tmp_path / "sine",
+        RUSTFLAGS=" ".join(flags),
+    )
+    image = tmp_path / "sine/target" / TARGET / "release/examples/answer"
+    assert programs.run(image) == (0, ANSWER)
