@@ -60,7 +60,7 @@ class PipelineResult:
         compared, found = self.comparison, []
         if compared.changes and compared.other_tools:
             tools = " and ".join(compared.other_tools)
-            found.append(f"{table} was made with {tools}, and this is not: that may be why.")
+            found.append(f"{table} was made with {tools}, and this is not: numbers change by that.")
         if self.no_table:
             return ()
         if compared.grown:

@@ -40,7 +40,7 @@ _SECTIONS = {
     "Get started": ["/README", "notebook", "commands"],
     "Use": ["performance", "costs", "memory", "partial", "pmx", "flashing", "boards", "emulators"],
     "Integrate": [
-        "build-folders", "exports", "cmake", "instances", "schedules", "check", "stack",
+        "build-folders", "exports", "cmake", "ci", "instances", "schedules", "check", "stack",
     ],
     "Backends": [
         "backends", "/examples/python_backend/README", "/examples/dynamic_backend/README",

@@ -40,6 +40,7 @@ STUBS = Path(__file__).parent / "docs_stubs"
 RUN = {"sh", "python", "pycon", "c", "cpp", "json"}
 HEAVY = {
     "docs/check.md",
+    "docs/ci.md",
     "docs/memory.md",
     "docs/notebook.md",
     "docs/partial.md",

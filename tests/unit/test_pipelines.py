@@ -16,7 +16,7 @@ from mcu_deploy.pipelines.configuration import Configuration, read_configuration
 from mcu_deploy.pipelines.markdown import markdown
 from mcu_deploy.pipelines.provider import pipeline_text, provider_named, providers
 from mcu_deploy.pipelines.result import Outcome, PipelineResult
-from mcu_deploy.pipelines.table import Row, read_table, renew_table, table_text
+from mcu_deploy.pipelines.table import COLUMNS, Row, read_table, renew_table, table_text
 
 SINE = Row(
     "sine", "mps2-an386", "balanced", 3000, 500, 300, 1000, 2000, 220, "12.2.1", "0.1.0"
@@ -61,6 +61,23 @@ def test_a_model_has_what_is_said_for_all_but_where_it_says_otherwise(tmp_path: 
     assert (options.requests.keep, options.backends) == (("a", "b"), ("CpuRef",))
     assert read.table == tmp_path / "mcu-deploy.csv"
     assert set(read.thresholds.values()) == {2}
+
+
+def test_the_page_has_a_configuration_that_can_be_read(tmp_path: Path, repository: Path) -> None:
+    page = (repository / "docs" / "ci.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```toml\n(.*?)^```$", page, re.M | re.S)
+    mine = tmp_path / "boards" / "mine"
+    mine.mkdir(parents=True)
+    (mine / "board.toml").write_text('inherits = "stm32f746"\nname = "mine"\n')
+    read = configured(tmp_path, text)
+    assert [job.key for job in read.jobs][2:] == [
+        ("kws", "mine", "balanced"),
+        ("person", "mps2-an386", "speed"),
+        ("person", "mps2-an386", "size"),
+    ]
+    (by_number,) = re.findall(r"`(threshold = \{.*\})`", page)
+    assert configured(tmp_path, text.replace("threshold = 1 ", f"{by_number} ")).thresholds
+    assert f"```text\n{','.join(COLUMNS)}\n" in page
 
 
 def test_a_number_may_have_a_threshold_of_its_own(tmp_path: Path) -> None:
