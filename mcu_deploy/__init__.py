@@ -18,6 +18,7 @@ from mcu_deploy.version import VERSION as __version__
 if TYPE_CHECKING:
     from mcu_deploy.api.building import Build, build
     from mcu_deploy.api.connecting import connect
+    from mcu_deploy.api.creating import Project, new_project
     from mcu_deploy.api.exporting import Export, export
     from mcu_deploy.api.optimizing import Optimized, optimize_model
     from mcu_deploy.api.profiling import profile
@@ -36,6 +37,7 @@ __all__ = [
     "Export",
     "Optimized",
     "Options",
+    "Project",
     "Session",
     "Tuned",
     "__version__",
@@ -43,6 +45,7 @@ __all__ = [
     "compile_model",
     "connect",
     "export",
+    "new_project",
     "open_device",
     "optimize_model",
     "profile",
@@ -58,6 +61,8 @@ _HOMES = {
     "Options": "options",
     "compile_model": "compiler",
     "Export": "api.exporting",
+    "Project": "api.creating",
+    "new_project": "api.creating",
     "export": "api.exporting",
     "Connection": "api.running",
     "connect": "api.connecting",

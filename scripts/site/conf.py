@@ -40,14 +40,15 @@ _SECTIONS = {
     "Get started": ["/README", "notebook", "commands"],
     "Use": ["performance", "costs", "memory", "partial", "pmx", "flashing", "boards", "emulators"],
     "Integrate": [
-        "build-folders", "exports", "cmake", "ci", "instances", "schedules", "check", "stack",
+        "build-folders", "projects", "exports", "cmake", "ci", "instances", "schedules", "check",
+        "stack",
     ],
     "Backends": [
         "backends", "/examples/python_backend/README", "/examples/dynamic_backend/README",
     ],
     "Internals": [
         "pipeline", "arithmetic", "protocol", "files", "verified",
-        "/mcu_deploy/examples/kws/SOURCE",
+        "/mcu_deploy/examples/kws/SOURCE", "/mcu_deploy/examples/sine/SOURCE",
     ],
 }  # fmt: skip
 _TITLES = {"/README": "Overview", "check": "Checking objects"}

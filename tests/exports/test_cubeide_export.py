@@ -15,7 +15,7 @@ import pytest
 
 from mcu_deploy.api.exporting import export
 
-pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [pytest.mark.matrix, pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
 MAIN = """
 int sine_example(void);
@@ -118,7 +118,6 @@ def test_stm32cubeide_s_makefile_takes_the_folders(project: Path) -> None:
     check(debug / "program.elf")
 
 
-@pytest.mark.matrix
 def test_cubemx_s_makefile_takes_the_list(project: Path) -> None:
     link = LINK.format(script="Core/Src/board.ld")
     text = CUBEMX.format(core=" ".join(programs.CORE), link=link)

@@ -1,0 +1,1 @@
+"""Firmware projects to begin with: what `mcu-deploy new` writes."""

@@ -1,0 +1,180 @@
+"""The files of a small firmware project for a board, as a value."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from mcu_deploy import resources
+from mcu_deploy.boards import (
+    Board,
+    common,
+    platform_defines,
+    render_linker_script,
+    startup_sources,
+)
+from mcu_deploy.codegen.constants import elements
+from mcu_deploy.codegen.names import comment, identifier, string
+from mcu_deploy.codegen.text import fill
+from mcu_deploy.device.emulators import launchers
+from mcu_deploy.files import cache
+from mcu_deploy.pipelines import first
+from mcu_deploy.pipelines.configuration import FILE
+from mcu_deploy.pipelines.provider import pipeline_text, provider_named
+from mcu_deploy.version import VERSION
+
+# From here on a board has room for the larger example, which needs 38 KB of flash and 10 KB of RAM,
+# beside its stacks and the firmware that `build` makes of it, too.
+_KWS_FLASH, _KWS_RAM = 64 << 10, 32 << 10
+_PLAIN = re.compile(r"[A-Za-z0-9_=+.,/-]+")
+_INCLUDED = re.compile(rb'^#include "(\S+\.c)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A model that ships with mcu-deploy, one sample for it, and what the firmware says of that.
+
+    words: the names of its classes, none for the other model.
+    """
+
+    name: str
+    file: str
+    sample: np.ndarray[Any, Any]
+    says: str
+    words: tuple[str, ...] = ()
+
+
+def example_for(board: Board) -> Example:
+    """Keyword spotting where the board has room for it, else a sine."""
+    ram, flash = board.memory_for("data").size, board.memory_for("weights").size
+    if ram < _KWS_RAM or flash < _KWS_FLASH:
+        quarter = np.full(1, -64, np.int8)  # a quarter of a turn: 126 is 1 in the output's scale
+        return Example("sine", "model.tflite", quarter, "sine of -64 is 126")
+    folder = resources.examples() / "kws"
+    words = tuple((folder / "classes.txt").read_text(encoding="utf-8").split())
+    samples = np.load(folder / "samples.npz")
+    heard = words[int(samples["ort0"][0].argmax())]
+    return Example("kws", "model.onnx", samples["in0"][0], f"heard: {heard}", words)
+
+
+def emulators_of(board: Board) -> tuple[str, ...]:
+    """The emulators that have the board, by their titles, the preferred one first."""
+    return tuple(e.title for e in launchers() if e.machine(board) is not None)
+
+
+def project_files(name: str, board: Board) -> Mapping[str, bytes]:
+    """The content of each file of a project by its path. name: of the project, any text.
+
+    The start-up is for one core: what starts a second one would bring its own _mcu_parallel.
+    """
+    board = replace(board, second_core=None)
+    example = example_for(board)
+    folder = resources.examples() / example.name
+    own = {} if board.document.is_shipped else board.document.copies()
+    board_files = _board_files(board)
+    values: dict[str, Any] = {
+        "name": identifier(name),
+        "board": board,
+        "title": comment(board.title),
+        "cflags": [_cmake(flag) for flag in board.cflags],
+        "example": example,
+        "model": f"model/{example.name}{Path(example.file).suffix}",
+        "target": '"${CMAKE_CURRENT_SOURCE_DIR}/board/board.toml"' if own else board.name,
+        "emulators": emulators_of(board),
+        "sources": [_source(n) for n in sorted(board_files) if _is_compiled(n, board)],
+        "defines": [_define(flag) for flag in platform_defines(board)],
+        "quoted": [string(word) for word in example.words],
+        "version": VERSION,
+    }
+    provider = provider_named("github")
+    source = first.installed_from()
+    jobs = first.configuration_text(
+        {example.name: Path(values["model"])}, ["board/board.toml" if own else board.name]
+    )
+    pipeline = pipeline_text(provider, source.spec, renode=first.needs_renode(board))
+    rendered = {
+        file: _render(f"{template}.j2", values)
+        for file, template in (
+            ("CMakeLists.txt", "CMakeLists.txt"),
+            ("CMakePresets.json", "CMakePresets.json"),
+            ("README.md", "README.md"),
+            (".gitignore", "gitignore"),
+            ("main.c", "main.c"),
+            ("sample.h", "sample.h"),
+            ("board/board.cmake", "board.cmake"),
+            ("board/config.h", "config.h"),
+        )
+    }
+    if values["emulators"]:
+        rendered["test/emulate.py"] = _render("emulate.py.j2", values)
+    files = {
+        **rendered,
+        values["model"]: (folder / example.file).read_bytes(),
+        "model/SOURCE.md": (folder / "SOURCE.md").read_bytes(),
+        "board/link.ld": render_linker_script(board).encode(),
+        **{f"board/{file}": content for file, content in {**board_files, **own}.items()},
+        "board/LICENSE": (resources.root() / "LICENSE").read_bytes(),
+        provider.file: pipeline.encode(),
+        FILE: jobs.encode(),
+    }
+    return dict(sorted(files.items()))
+
+
+def _board_files(board: Board) -> dict[str, bytes]:
+    """The start-up, the drivers, and what these include, by their names in the project."""
+    found: dict[str, bytes] = {}
+    for path in startup_sources(board):
+        ours = path.is_relative_to(common())
+        found[path.relative_to(common()).as_posix() if ours else path.name] = path.read_bytes()
+    for content in list(found.values()):
+        for included in _INCLUDED.findall(content):
+            found[included.decode()] = (common() / included.decode()).read_bytes()
+    for header in ("board.h", "cortexm.h"):
+        found[header] = (common() / header).read_bytes()
+    platform = "mcu/platform.h"
+    return found | {platform: (resources.crt() / "include" / platform).read_bytes()}
+
+
+def _is_compiled(name: str, board: Board) -> bool:
+    """Whether a file is C that is compiled by itself, and not a header or included by another."""
+    return Path(name).name in {path.name for path in startup_sources(board)}
+
+
+def _cmake(word: str) -> str:
+    """A word as an argument in a CMakeLists.txt."""
+    return word if _PLAIN.fullmatch(word) else '"' + re.sub(r'([\\"$])', r"\\\1", word) + '"'
+
+
+def _source(name: str) -> str:
+    """A file of the board as a source in its board.cmake."""
+    return '"${CMAKE_CURRENT_LIST_DIR}/' + re.sub(r'([\\"$])', r"\\\1", name) + '"'
+
+
+def _define(flag: str) -> tuple[str, str]:
+    key, _, value = flag.removeprefix("-D").partition("=")
+    return key, value
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        bytecode_cache=cache.templates(),
+        loader=jinja2.PackageLoader("mcu_deploy.projects", "templates"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(elements=elements, fill=fill)
+    return environment
+
+
+def _render(template: str, values: Mapping[str, Any]) -> bytes:
+    return _environment().get_template(template).render(values).encode()
