@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import export_programs as programs
+import onnx
 import pytest
 
 import mcu_deploy
@@ -61,22 +62,50 @@ def portable(tmp_path_factory: pytest.TempPathFactory, repository: Path, quarter
     return folder / "sine"
 
 
+def _answer_on_host(crate: Path, name: str, folder: Path) -> str:
+    """As cargo and build.rs would, without the time that the crate cc takes to be compiled."""
+    sources = sorted((crate / "csrc").rglob("*.c"))
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-std=c99", "-O2"]
+    _run(["gcc", *strict, "-fPIC", f"-I{crate / 'csrc/include'}", "-c", *sources], folder)
+    _run(["ar", "rcs", "libc_part.a", *sorted(folder.glob("*.o"))], folder)
+    rustc = [RUSTC, "--edition=2021", "-Dwarnings", f"-L{folder}"]
+    library = ["--crate-type=rlib", f"--crate-name={name}", "-lstatic=c_part"]
+    _run([*rustc, *library, crate / "src/lib.rs"], folder)
+    linked = [f"--extern={name}=lib{name}.rlib", "-lm"]
+    _run([*rustc, *linked, crate / "examples/answer.rs"], folder)
+    return _run([folder / "answer"], folder)
+
+
 @needs_rustc
 @pytest.mark.needs_host_gcc
 @pytest.mark.needs_arm_gcc
 def test_the_crate_and_its_example_answer_on_the_host(tmp_path: Path, portable: Path) -> None:
-    """As cargo and build.rs would, without the time that the crate cc takes to be compiled."""
-    sources = sorted((portable / "csrc").rglob("*.c"))
-    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-std=c99", "-O2"]
-    include = f"-I{portable / 'csrc/include'}"
-    _run(["gcc", *strict, "-fPIC", include, "-c", *sources], tmp_path)
-    _run(["ar", "rcs", "libc_part.a", *sorted(tmp_path.glob("*.o"))], tmp_path)
-    rustc = [RUSTC, "--edition=2021", "-Dwarnings", f"-L{tmp_path}"]
-    crate = ["--crate-type=rlib", "--crate-name=mcu_network_sine", "-lstatic=c_part"]
-    _run([*rustc, *crate, portable / "src/lib.rs"], tmp_path)
-    linked = ["--extern=mcu_network_sine=libmcu_network_sine.rlib", "-lm"]
-    _run([*rustc, *linked, portable / "examples/answer.rs"], tmp_path)
-    assert _run([tmp_path / "answer"], tmp_path) == ANSWER
+    assert _answer_on_host(portable, "mcu_network_sine", tmp_path) == ANSWER
+
+
+@pytest.mark.matrix
+@needs_rustc
+@pytest.mark.needs_host_gcc
+@pytest.mark.needs_arm_gcc
+def test_a_network_of_floats_with_buffers_of_the_caller_answers(tmp_path: Path) -> None:
+    real = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Softmax", ["x"], ["y"])],
+        "match",  # a word of Rust
+        [onnx.helper.make_tensor_value_info("x", real, [1, 5])],
+        [onnx.helper.make_tensor_value_info("y", real, [1, 5])],
+    )
+    onnx.save(onnx.helper.make_model(graph), tmp_path / "match.onnx")
+    options = mcu_deploy.Options(io="caller")
+    mcu_deploy.build(
+        tmp_path / "match.onnx", load_core("cortex-m3", "none"), tmp_path / "build", options=options
+    )
+    export(tmp_path / "build", "rust", tmp_path / "crate")
+    if shutil.which("rustfmt"):
+        source = tmp_path / "crate/examples/answer.rs"
+        _run(["rustfmt", "--check", "--edition", "2021", source], tmp_path)
+    said = _answer_on_host(tmp_path / "crate", "mcu_network_match", tmp_path)
+    assert said.startswith("match: 5 of 5 values as expected, the largest at index ")
 
 
 @pytest.mark.skipif(

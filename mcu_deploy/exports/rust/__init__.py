@@ -27,6 +27,8 @@ _TARGETS = {
     "armv8-m.main": "thumbv8m.main-none-eabi",
     "armv8.1-m.main": "thumbv8m.main-none-eabi",
 }
+# Assembly, and what a source asks of the core that it was compiled for.
+_NOT_PORTABLE = ("__asm__", "__ARM_FEATURE_DSP", "__ARM_FP")
 _CALLERS_ALIGNMENT = 16  # of buffers that the network leaves to the caller
 # The Rust Reference, "Keywords": strict and reserved ones in lower case, and what cannot be r#...
 _KEYWORDS = frozenset(
@@ -90,7 +92,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
     """The content of each file by its path."""
     values: dict[str, Any] = {
         "target": _target(exported),
-        "portable": not any("__asm__" in n.source for n in exported.networks),
+        "portable": not any(word in n.source for n in exported.networks for word in _NOT_PORTABLE),
         "modules": {n.name: _module(n.name) for n in exported.networks},
         "pool_name": lambda pool: f"pool_{pool.name.lower()}",
         "pool_type": _pool_type,
