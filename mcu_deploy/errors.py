@@ -14,10 +14,12 @@ class McuDeployError(Exception):
     """The base of all errors that are the input's, the machine's or the device's fault.
 
     kind: what `--json` calls it. exit_code: 1, what was asked cannot be done; 2, wrong usage.
+    ROBOT_SUPPRESS_NAME: Robot Framework then prints the sentence without the name of its class.
     """
 
     kind = "error"
     exit_code = 1
+    ROBOT_SUPPRESS_NAME = True
 
 
 class UsageError(McuDeployError):

@@ -3,8 +3,8 @@
 Markers (see `pytest --markers`):
 
 - `matrix`: runs only with `--all` (`make test-all`); without it the test is left out.
-- `needs_renode`, `needs_qemu`, `needs_arm_gcc`, `needs_host_gcc`: the test is skipped, with the
-  sentence that says how to get the tool, where the tool is missing.
+- `needs_renode`, `needs_qemu`, `needs_arm_gcc`, `needs_host_gcc` and more: the test is skipped,
+  with the sentence that says how to get the tool, where the tool is missing.
 
 The sample builds as users do, with a cache, which is empty at the start of each run: what was
 compiled in another run could hide what this one breaks. The whole matrix builds without one.
@@ -24,6 +24,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from renode_runner import has_robot, renode_test
 
 # Before numpy is imported, here and in every process that a test starts: on tensors as small as
 # these a second thread of its linear algebra does nothing but wait, which takes processor time.
@@ -62,6 +63,15 @@ _TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
     "needs_renode": (
         _emulator("renode"),
         "Renode is not installed; `make renode` downloads it, or put `renode` on the PATH",
+    ),
+    "needs_renode_test": (
+        lambda: renode_test() is not None,
+        "renode-test, or what it needs of Python, is not installed; `make renode` downloads the "
+        "first, `pip install 'mcu-deploy[robot]'` installs the rest",
+    ),
+    "needs_robot": (
+        has_robot,
+        "Robot Framework is not installed; `pip install 'mcu-deploy[robot]'` installs it",
     ),
     "needs_qemu": (
         _emulator("qemu"),

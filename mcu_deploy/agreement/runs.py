@@ -1,14 +1,17 @@
-"""Samples on a device, each run once: outputs, and where they are asked for the layers' CRCs."""
+"""Samples on a device, each run once: outputs, and where they are asked for the layers' CRCs; the
+same samples in the oracle."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mcu_deploy import interpreter
 from mcu_deploy.compiled import Network
 from mcu_deploy.device import Device, LayerCrc
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples
+from mcu_deploy.ir import EdgeId
 
 
 @dataclass(frozen=True)
@@ -59,3 +62,15 @@ def run_samples(
         outputs = device.outputs(network.name)
         runs.append(DeviceRun(inputs, states, outputs, result.stack_used, crcs))
     return runs
+
+
+def run_oracle(network: Network, samples: Samples) -> list[dict[EdgeId, Array]]:
+    """The value of every edge for each sample; states go from sample to sample."""
+    states = {state.input: state.first(network.graph) for state in network.plan.exposure.states}
+    found = []
+    for inputs in samples.inputs:
+        given = dict(zip(network.inputs, inputs, strict=True)) | states
+        values = interpreter.run_all(network.graph, [given[e] for e in network.graph.inputs])
+        states = {s.input: values[s.output] for s in network.plan.exposure.states}
+        found.append(values)
+    return found

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mcu_deploy import interpreter
 from mcu_deploy.agreement.layers import LayerComparison, compare_layers
 from mcu_deploy.agreement.metrics import Metrics, compare
 from mcu_deploy.agreement.reference import (
@@ -19,7 +18,7 @@ from mcu_deploy.agreement.reference import (
     run_reference,
 )
 from mcu_deploy.agreement.rules import BITS, ONE_STEP, Rule, rules
-from mcu_deploy.agreement.runs import run_samples
+from mcu_deploy.agreement.runs import run_oracle, run_samples
 from mcu_deploy.agreement.second_opinion import Opinion, compare_with
 from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device, where
@@ -110,7 +109,7 @@ def validate(
         samples = load_samples(samples, network.graph, network.inputs)
     given = samples or random_samples(network.graph, edges=network.inputs)
     chosen = connection or Connection()
-    oracle = _run_oracle(network, given)
+    oracle = run_oracle(network, given)
     with open_device(folder, chosen) as device:
         if entry.states:
             device.reset_states(network.name)
@@ -169,18 +168,6 @@ def _opinion(
     except ModelError as error:
         return Opinion(0, (f"none ({error})",), ())
     return compare_with(network.graph, tensors, model.suffix.lower() == ".tflite")
-
-
-def _run_oracle(network: Network, samples: Samples) -> list[dict[EdgeId, Array]]:
-    """The value of every edge for each sample; states go from sample to sample."""
-    states = {state.input: state.first(network.graph) for state in network.plan.exposure.states}
-    found = []
-    for inputs in samples.inputs:
-        given = dict(zip(network.inputs, inputs, strict=True)) | states
-        values = interpreter.run_all(network.graph, [given[e] for e in network.graph.inputs])
-        states = {s.input: values[s.output] for s in network.plan.exposure.states}
-        found.append(values)
-    return found
 
 
 @dataclass

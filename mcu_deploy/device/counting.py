@@ -87,12 +87,56 @@ def count_instructions(
     or does not end in time).
     """
     launcher = launcher_named(choose_emulator(board, emulator).name)
-    bench_elf = bench_elf.resolve()
-    elf = load_elf(bench_elf)
-    places = _places(bench_elf, elf)
+    bench = read_bench(bench_elf, by_address=by_address and launcher.counts_addresses)
+    program = launcher.find()
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder:
+        job = Job(board, bench.elf, program, tuple(extra_args), Path(folder))
+        trace = launcher.trace(job, bench.marks, timeout)
+    return bench.counts(trace, board, launcher.name, launcher.title, timeout)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A bench.elf: what is to be watched while it runs, and which of its functions that is."""
+
+    elf: Path
+    marks: Marks
+    names: Mapping[int, _Mark]
+
+    def counts(
+        self, trace: Trace, board: Board, emulator: str, title: str, timeout: float
+    ) -> Counts:
+        """What was seen of it; timeout: how long it was let run, in seconds. DeviceError where
+        the network failed, faulted or did not end."""
+        run = _Run(f"{self.elf.name} on {board.name} in {title}", trace.histograms)
+        for event in trace.events:
+            run.see(self.names[event.address], event)
+        run.finish(trace, timeout)
+        indices = range(1 + max(run.layers, default=-1))
+        by_address = bool(self.marks.stretches)
+        return Counts(
+            total=run.total,
+            layers=tuple(run.layers[i] for i in indices),
+            stack_bytes=run.ticks * _WORD_BYTES,
+            emulator=emulator,
+            version=trace.version,
+            exact=True,
+            cores=run.cores,
+            by_address=run.by_address,
+            layers_by_address=(
+                tuple(run.layers_by_address[i] for i in indices) if by_address else ()
+            ),
+        )
+
+
+def read_bench(path: Path, *, by_address: bool = False) -> Bench:
+    """Reads a bench.elf. by_address: to count too how often each address is executed. UsageError
+    where it was not linked with bench_main.c."""
+    path = path.resolve()
+    elf = load_elf(path)
+    places = _places(path, elf)
     once = (places[_Mark.MAIN],)
     stop = tuple(places[m] for m in (_Mark.DONE, _Mark.FAILED, _Mark.FAULT) if m in places)
-    by_address = by_address and launcher.counts_addresses
     stretches = ((_Mark.BEGIN, _Mark.END), (_Mark.LAYER_BEGIN, _Mark.HOOK)) if by_address else ()
     marks = Marks(
         mark=tuple(place for place in places.values() if place not in once + stop),
@@ -101,27 +145,7 @@ def count_instructions(
         skip=_idle(elf),
         stretches=tuple((places[first], places[last]) for first, last in stretches),
     )
-    program = launcher.find()
-    with tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder:
-        job = Job(board, bench_elf, program, tuple(extra_args), Path(folder))
-        trace = launcher.trace(job, marks, timeout)
-    names = {place: name for name, place in places.items()}
-    run = _Run(f"{bench_elf.name} on {board.name} in {launcher.title}", trace.histograms)
-    for event in trace.events:
-        run.see(names[event.address], event)
-    run.finish(trace, timeout)
-    indices = range(1 + max(run.layers, default=-1))
-    return Counts(
-        total=run.total,
-        layers=tuple(run.layers[i] for i in indices),
-        stack_bytes=run.ticks * _WORD_BYTES,
-        emulator=launcher.name,
-        version=trace.version,
-        exact=True,
-        cores=run.cores,
-        by_address=run.by_address,
-        layers_by_address=tuple(run.layers_by_address[i] for i in indices) if by_address else (),
-    )
+    return Bench(path, marks, {place: name for name, place in places.items()})
 
 
 class _Run:

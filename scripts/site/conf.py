@@ -38,7 +38,10 @@ html_use_index = False
 # The first page is plain Markdown, for GitHub too, so the list of pages beside each is made here.
 _SECTIONS = {
     "Get started": ["/README", "notebook", "commands"],
-    "Use": ["performance", "costs", "memory", "partial", "pmx", "flashing", "boards", "emulators"],
+    "Use": [
+        "performance", "costs", "memory", "partial", "pmx", "flashing", "boards", "emulators",
+        "renode-ci", "/examples/renode_sensor/README",
+    ],
     "Integrate": [
         "build-folders", "projects", "exports", "cmake", "ci", "instances", "schedules", "check",
         "stack",

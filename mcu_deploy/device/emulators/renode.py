@@ -18,10 +18,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from mcu_deploy import resources
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
-from mcu_deploy.device.emulators.trace import Event, Marks, Trace, ends, read_events
+from mcu_deploy.device.emulators.renode_machine import note_marks, noted_marks, write_machine
+from mcu_deploy.device.emulators.trace import Marks, Trace, ends
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
 
@@ -56,7 +56,7 @@ class Renode(Launcher):
         """
         for attempt in range(_PORT_ATTEMPTS):
             port = _free_port()
-            _write_machine(job, port, _SERVE)
+            _write(job, _SERVE, port)
             with _process(job) as process:
                 problem = _wait_until_ready(process)
                 if problem is not None:
@@ -75,17 +75,10 @@ class Renode(Launcher):
         if marks.stretches:
             raise RequestError("Renode counts no single addresses; use QEMU for a histogram")
         log = job.folder / "events.txt"
-        note = (
-            f"f = open({str(log)!r}, 'a'); "
-            "f.write('%x %d\\n' % (pc, self.ExecutedInstructions)); f.close()"
-        )
-        hooks = "".join(
-            f'cpu AddHook {address:#x} "{note}"\n'
-            for address in (*marks.mark, *marks.once, *marks.stop)
-        )
+        hooks = note_marks(marks, log)
         # Nothing here waits for real time: virtual time may run ahead of it.
         hooks += f'emulation SetAdvanceImmediately true\necho "{_READY}"\nstart\n'
-        _write_machine(job, _free_port(), hooks)
+        _write(job, hooks)
         with _process(job) as process:
             problem = _wait_until_ready(process)
             if problem is not None:
@@ -94,7 +87,7 @@ class Renode(Launcher):
                 )
             deadline = time.monotonic() + seconds
             while True:
-                events = _events(log)
+                events = noted_marks(log)
                 if ends(events, marks) or time.monotonic() > deadline:
                     break
                 if not process.is_running:
@@ -158,37 +151,9 @@ def _free_port() -> int:
         return port
 
 
-def _write_machine(job: Job, port: int, rest: str) -> None:
-    """Writes machine.resc and what it needs into the folder; names in it are relative, so that no
-    path has to be quoted for Renode."""
-    board, folder = job.board, job.folder
-    assert board.renode is not None
-    shipped = resources.root() / "renode"
-    adapted = shipped / f"{board.name}.repl"
-    own = Path(board.renode.platform)
-    if own.is_absolute():  # a board of the user's, with its description beside it
-        platform = f'using "{own}"\n'
-    elif adapted.is_file() and f'using "{board.renode.platform}"' in adapted.read_text():
-        platform = adapted.read_text()
-    else:
-        # Setting "init" anew leaves out the platform's own, which would download an SVD file.
-        platform = (
-            f'using "{board.renode.platform}"\n\n'
-            'sysbus:\n    init:\n        Tag <0xE0001000, 0xE0001FFF> "DWT"\n'
-        )
-    (folder / "platform.repl").write_text(platform)
-    shutil.copyfile(job.elf, folder / "firmware.elf")
-    shutil.copyfile(shipped / "firmware.resc", folder / "firmware.resc")
-    (folder / "machine.resc").write_text(
-        f'$name="{re.sub(r"[^A-Za-z0-9_-]", "_", board.name)}"\n'
-        "$platform=@platform.repl\n"
-        "$elf=@firmware.elf\n"
-        f"$vectors={board.memory_for('vectors').origin:#x}\n"
-        f'$uart="sysbus.{board.renode.uart}"\n'
-        f"$port={port}\n"
-        "include @firmware.resc\n"
-        f"{rest}"
-    )
+def _write(job: Job, rest: str, port: int | None = None) -> None:
+    """Writes machine.resc, and what it needs, for a Renode that is started in the folder."""
+    write_machine(job.folder, job.board, job.elf, rest=rest, port=port)
 
 
 def _process(job: Job) -> ChildProcess:
@@ -223,9 +188,3 @@ def _error(process: ChildProcess) -> bool:
 def _version(text: str) -> str:
     match = re.search(r"version (\d+(?:\.\d+)+)", text)
     return match.group(1) if match is not None else "of unknown version"
-
-
-def _events(log: Path) -> tuple[Event, ...]:
-    """Renode's counter holds the marked instructions too; here they are left out."""
-    events = enumerate(read_events(log))
-    return tuple(Event(event.address, event.count - earlier) for earlier, event in events)

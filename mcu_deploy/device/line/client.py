@@ -40,7 +40,7 @@ from mcu_deploy.device.line.models import (
     unpack_array,
 )
 from mcu_deploy.device.line.transfers import read_tensor, write_state, write_tensor
-from mcu_deploy.device.line.transport import DEFAULT_BAUD, LineClosed, Transport
+from mcu_deploy.device.line.transport import DEFAULT_BAUD, Line, LineClosed, Transport
 from mcu_deploy.device.line.watching import LayerCrcs, LayerTimes, Watch
 from mcu_deploy.device.line.wire import DeviceRestarted, other_version
 from mcu_deploy.errors import DeviceError, RequestError
@@ -348,7 +348,7 @@ class Device:
 
 
 def connect(
-    url: str,
+    url: str | Line,
     *,
     baud: int | None = None,
     expect: Sequence[ExpectedModel] = (),
@@ -359,11 +359,12 @@ def connect(
 ) -> Device:
     """Opens a device and greets it.
 
-    url: a device node or a URL of pyserial (`socket://host:port`); baud: None: 115200. expect: the
-    models that were just built; another firmware is refused. latency: seconds that line, operating
-    system and emulator may hold an answer back (None: 3); retries: attempts of a request whose
-    frames get damaged, a tenth of it where nothing comes at all (None: 100); run_timeout: seconds
-    without a sign of life after which a run is stopped (None: 60); log: gets the device's log.
+    url: a device node, a URL of pyserial (`socket://host:port`), or a line that is open already;
+    baud: None: 115200. expect: the models that were just built; another firmware is refused.
+    latency: seconds that line, operating system and emulator may hold an answer back (None: 3);
+    retries: attempts of a request whose frames get damaged, a tenth of it where nothing comes at
+    all (None: 100); run_timeout: seconds without a sign of life after which a run is stopped
+    (None: 60); log: gets the device's log.
 
     DeviceError: cannot open, no answer (with a diagnosis), or another firmware.
     """
@@ -375,13 +376,13 @@ def connect(
             f"A latency of {wait:g} s, {tries} retries and a run's time-out of {limit:g} s make no "
             "sense: give 0.001 ... 600 seconds, one attempt at least, and more than 0 seconds."
         )
-    transport = Transport(url, baud or DEFAULT_BAUD)
+    line = Transport(url, baud or DEFAULT_BAUD) if isinstance(url, str) else url
     try:
-        link = Link(transport, latency=wait, retries=tries, run_timeout=limit, log=log)
+        link = Link(line, latency=wait, retries=tries, run_timeout=limit, log=log)
         device = Device(link)
         refuse_other_models(device.hello.board, device.models, expect)
     except BaseException:
-        transport.close()
+        line.close()
         raise
     return device
 

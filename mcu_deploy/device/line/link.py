@@ -13,7 +13,7 @@ from mcu_deploy.device.line import messages
 from mcu_deploy.device.line.fault import DeviceFault, EndlessRun, FaultCause
 from mcu_deploy.device.line.framing import Frame, encode_frame
 from mcu_deploy.device.line.messages import REPLY, Code, Hello, Type
-from mcu_deploy.device.line.transport import Transport
+from mcu_deploy.device.line.transport import Line
 from mcu_deploy.device.line.wire import DeviceRestarted, Wire
 
 EventHandler = Callable[[Frame], None]
@@ -61,7 +61,7 @@ class Link:
 
     def __init__(
         self,
-        transport: Transport,
+        transport: Line,
         *,
         latency: float,
         retries: int,

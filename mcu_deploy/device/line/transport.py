@@ -8,6 +8,7 @@ import re
 import select
 import socket
 import time
+from typing import Protocol
 
 import serial
 
@@ -23,8 +24,31 @@ class LineClosed(DeviceError):
     """The other end is gone: cable pulled, emulator ended, process restarting."""
 
 
-class Transport:
-    """An open line. A context manager; used by one thread.
+class Line(Protocol):
+    """What the protocol needs of a line: bytes there and back, and a clock."""
+
+    url: str
+    """What sentences call it."""
+    baud: int
+
+    def now(self) -> float:
+        """Seconds on the clock that time-outs are measured with."""
+
+    def read(self, timeout: float) -> bytes:
+        """Bytes that have come; waits up to `timeout` seconds for the first. May be empty."""
+
+    def write(self, data: bytes) -> None:
+        """Sends all of `data`."""
+
+    def reopen(self, patience: float) -> None:
+        """Opens it again after LineClosed, trying for `patience` seconds."""
+
+    def close(self) -> None:
+        """Closes it; also when it is closed already."""
+
+
+class Transport(Line):
+    """An open serial line. A context manager; used by one thread.
 
     url: `/dev/ttyACM0`, `COM3`, `socket://127.0.0.1:5000`, or another URL of pyserial.
     Every failure is a DeviceError with what to do.

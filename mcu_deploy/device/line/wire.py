@@ -16,7 +16,7 @@ from mcu_deploy.device.line.framing import (
     encoded_size,
 )
 from mcu_deploy.device.line.messages import Type, name_of_request
-from mcu_deploy.device.line.transport import Transport
+from mcu_deploy.device.line.transport import Line
 from mcu_deploy.errors import DeviceError
 
 _BITS_PER_BYTE = 10
@@ -46,7 +46,7 @@ class Wire:
     """The host's end of the line. latency: seconds that a wait may grow to beside what the bytes
     take at the baud rate; log: gets the text of each LOG frame."""
 
-    def __init__(self, transport: Transport, latency: float, log: Callable[[str], None]) -> None:
+    def __init__(self, transport: Line, latency: float, log: Callable[[str], None]) -> None:
         self.transport = transport
         self.latency = latency
         self._log = log

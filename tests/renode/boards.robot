@@ -1,0 +1,45 @@
+*** Comments ***
+Every board that Renode has: a network is built for it, loaded, run and compared, its instructions
+are counted, and a fault comes back. With mcu-deploy and Robot Framework in the environment:
+
+    renode-test -r results tests/renode/boards.robot
+
+*** Settings ***
+Library             mcu_deploy.robot
+Test Template       A Network Should Run And Fault On
+
+*** Variables ***
+${MODEL}            ${CURDIR}/../../examples/cmake/sine.tflite
+
+*** Test Cases ***
+# Armv6-M does not say what a fault's cause is. The limits leave a tenth for other compilers.
+#                   board               fault                       instructions
+EK RA8M1            ek_ra8m1            undefined instruction       2400
+MIMXRT1064 EVK      mimxrt1064_evk      undefined instruction       1300
+Netduino Plus 2     netduinoplus2       undefined instruction       1300
+nRF52840 DK         nrf52840dk          undefined instruction       1300
+Nucleo F446RE       nucleo_f446re       undefined instruction       1300
+Nucleo F746ZG       nucleo_f746zg       undefined instruction       1300
+Nucleo G0B1RE       nucleo_g0b1re       unknown                     5000
+Nucleo H753ZI       nucleo_h753zi       undefined instruction       1300
+Nucleo L552ZE       nucleo_l552ze       undefined instruction       1300
+SAM E70 Xplained    sam_e70_xplained    undefined instruction       1300
+STM32F103           stm32f103           undefined instruction       2600
+STM32F407           stm32f407           undefined instruction       1300
+STM32F746           stm32f746           undefined instruction       1300
+    [Tags]    sample
+
+*** Keywords ***
+A Network Should Run And Fault On
+    [Arguments]    ${board}    ${fault}    ${instructions}
+    Build Model    ${MODEL}    ${board}    name=sine
+    Load Model
+    Infer    random    samples=3
+    Output Should Match    oracle
+    Instructions Should Be At Most    ${instructions}
+    Provoke Fault    undefined instruction    layer=dense_2
+    Infer    random    samples=1
+    Fault Should Be    ${fault}    layer=dense_2
+    Infer    random    samples=1
+    Output Should Match    oracle
+    Fault Should Be    none

@@ -1,0 +1,166 @@
+"""The keywords of mcu_deploy.robot in Renode's own test runner, and in plain Robot Framework."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from renode_runner import renode_platforms, renode_test
+
+from mcu_deploy.boards import list_boards
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1]
+SENSOR = REPOSITORY / "examples" / "renode_sensor"
+PAGE = REPOSITORY / "docs" / "renode-ci.md"
+BOARDS = [board.name for board in list_boards() if board.renode is not None]
+
+Results = dict[str, str]
+"""Of each test what it failed with, or nothing."""
+
+
+def run(*command: str | Path, folder: Path, renode: bool = False) -> str:
+    """What a command prints, with this Python and its packages before any other."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False, timeout=3600,
+        cwd=folder, stdin=subprocess.DEVNULL,
+        env={**os.environ, "PATH": path, "XDG_CONFIG_HOME": str(folder)},
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def junit(results: Path) -> Results:
+    """The tests of a run, by the JUnit file that rebot makes of Robot's own."""
+    report = results / "junit.xml"
+    rebot = ("robot.rebot", "--output", "NONE", "--log", "NONE", "--report", "NONE")
+    said = run(
+        sys.executable, "-m", *rebot, "--xunit", report, results / "robot_output.xml",
+        folder=results,
+    )  # fmt: skip
+    assert report.is_file(), said
+    cases = ElementTree.parse(report).iter("testcase")
+    return {
+        str(case.get("name")): "".join(str(f.get("message")) for f in case.iter("failure"))
+        for case in cases
+    }
+
+
+def in_renode(folder: Path, *words: str | Path) -> Results:
+    program = renode_test()
+    assert program is not None
+    # A failed test is not to save the machine: that takes seconds.
+    quick = ("--variable", "CREATE_SNAPSHOT_ON_FAIL:False")
+    said = run(program, "-r", folder / "results", *quick, *words, folder=folder)
+    assert (folder / "results" / "robot_output.xml").is_file(), said
+    return junit(folder / "results")
+
+
+def listing(folder: Path) -> Path:
+    """The suite that docs/renode-ci.md shows, beside what it names."""
+    (text,) = re.findall(r"^```robotframework\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    (folder / "kws.robot").write_text(text)
+    for name in ("model.onnx", "samples.npz"):
+        (folder / name).symlink_to(REPOSITORY / "mcu_deploy" / "examples" / "kws" / name)
+    return folder / "kws.robot"
+
+
+@pytest.mark.needs_renode_test
+@pytest.mark.needs_arm_gcc
+def test_one_board(tmp_path: Path) -> None:
+    assert in_renode(tmp_path, "--include", "sample", HERE / "boards.robot") == {"STM32F746": ""}
+
+
+@pytest.mark.matrix
+@pytest.mark.needs_renode_test
+@pytest.mark.needs_arm_gcc
+def test_every_board_and_every_keyword(tmp_path: Path) -> None:
+    suites = (HERE / "boards.robot", HERE / "keywords.robot", listing(tmp_path))
+    results = in_renode(tmp_path, *suites)
+    assert {name: why for name, why in results.items() if why} == {}
+    assert len(results) == len(BOARDS) + 5 + 2
+
+
+@pytest.mark.matrix
+@pytest.mark.needs_renode_test
+@pytest.mark.needs_arm_gcc
+def test_a_sensor_beside_the_network(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
+    page = (SENSOR / "README.md").read_text()
+    (commands,) = re.findall(r"^```sh\n(mcu-deploy build.*?)^```$", page, re.M | re.S)
+    said = run("sh", "-e", "-c", commands, folder=tmp_path)
+    firmware = tmp_path / "build" / "sensor" / "firmware.elf"
+    assert firmware.is_file(), said
+    assert "error" not in said
+    results = in_renode(tmp_path, "--variable", f"FIRMWARE:{firmware}", SENSOR / "sensor.robot")
+    assert {name: why for name, why in results.items() if why} == {}
+    assert len(results) == 3
+
+
+@pytest.mark.needs_robot
+@pytest.mark.needs_host_gcc
+def test_without_renode_test(tmp_path: Path) -> None:
+    robot = ("robot.run", "--log", "NONE", "--report", "NONE", "--output", "robot_output.xml")
+    said = run(sys.executable, "-m", *robot, HERE / "plain.robot", folder=tmp_path)
+    assert (tmp_path / "robot_output.xml").is_file(), said
+    *good, bad = junit(tmp_path).values()
+    assert good == ["", "", ""]
+    assert bad.startswith("Nobody has asked for this fault: The device stopped: an undefined")
+    assert "in layer 0 of model 0" in bad
+
+
+@pytest.mark.needs_robot
+def test_the_keywords_are_those_of_the_page(tmp_path: Path) -> None:
+    said = run(sys.executable, "-m", "robot.libdoc", "mcu_deploy.robot", "list", folder=tmp_path)
+    rows = re.findall(r"^\| `((?:[A-Z]\w* ?)+?)(?:`|  )", PAGE.read_text(), re.M)
+    assert said.split() == " ".join(sorted(rows)).split()
+
+
+def test_every_board_of_renode_is_in_the_suite() -> None:
+    suite = (HERE / "boards.robot").read_text()
+    cases = re.findall(r"^\S.*? {2,}(\w+) {2,}\w.* {2,}\d+$", suite, re.M)
+    assert sorted(cases) == sorted(BOARDS)
+
+
+ADDRESS = re.compile(r"\b(?:https?|ftp)://")
+
+
+def test_nothing_that_is_shipped_for_renode_names_an_address() -> None:
+    files = [
+        path
+        for folder in (REPOSITORY / "renode", SENSOR, HERE)
+        for path in folder.iterdir()
+        if path.suffix in (".repl", ".resc", ".robot")
+    ]
+    assert len(files) > 15
+    for path in files:
+        assert not ADDRESS.search(path.read_text()), path
+
+
+@pytest.mark.needs_renode
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_renode_would_download_for_a_board_is_left_out(board: str) -> None:
+    """Renode's own platforms name SVD files by their addresses in what they do with the system bus
+    at first. Ours do something else with it instead, or include no such platform."""
+    platforms = renode_platforms()
+    if platforms is None:
+        pytest.skip(
+            "where Renode's platforms are is not known here; name `renode-test` on the PATH"
+        )
+    from mcu_deploy.device.emulators.renode_machine import platform_text
+
+    text = platform_text(next(b for b in list_boards() if b.name == board))
+    names, theirs = re.findall(r'^using "(.*?)"', text, re.M), []
+    while names:
+        theirs.append((platforms.parent / names.pop()).read_text(encoding="utf-8-sig"))
+        names += re.findall(r'^using "(platforms/.*?)"', theirs[-1], re.M)
+    assert theirs
+    for line in "\n".join(theirs).splitlines():
+        if ADDRESS.search(line.split("//")[0] if line.strip().startswith("//") else line):
+            assert line.strip().startswith("ApplySVD @"), line
+            assert re.search(r"^sysbus:\n +init:\n", text, re.M), line
