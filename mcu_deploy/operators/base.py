@@ -11,6 +11,7 @@ import numpy as np
 from mcu_deploy.arithmetic import UNBOUNDED, Array, dequantize, quantize
 from mcu_deploy.errors import ModelError, UnsupportedError
 from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.processes.contained import no_fork
 
 Subgraph = Callable[[Sequence[Array]], Sequence[Array]]
 
@@ -125,7 +126,7 @@ def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
 
     Infinities and NaN are results like others: numpy does not warn of them.
     """
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), no_fork:
         if call.is_quantized and operator.quantized == "real":
             reals = operator.evaluate(call.dequantized())
             pairs = zip(reals, call.results, strict=False)

@@ -6,8 +6,10 @@ goes wrong there is one exception here. It is a net, no prison: the child has ou
 
 The fork costs some milliseconds, where a new interpreter that imports onnx takes 300. It is sound
 where this process has threads too, as long as `function` stays with Python code, numpy and
-libraries that hold Python's lock: nobody else is inside of those at the fork, and the C library and
-OpenBLAS bring their own locks over it. Programs that are run to their end: `programs.py`.
+libraries that hold Python's lock: nobody else is inside of those at the fork, and the C library
+brings its own locks over it. OpenBLAS stops its threads at a fork, and waits for ever for those
+that are at work: whoever gives them work, as the interpreter does, holds `no_fork`. Programs that
+are run to their end: `programs.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import pickle
 import resource
 import select
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -30,6 +33,8 @@ from mcu_deploy.errors import ToolError
 from mcu_deploy.processes.programs import Limits, at_most
 
 T = TypeVar("T")
+
+no_fork = threading.RLock()
 
 _REAL_SECONDS = 3600  # for a child that waits for ever, which takes no processor time
 _PR_SET_PDEATHSIG = 1
@@ -80,7 +85,8 @@ def _fork() -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of threads
         try:
-            return os.fork()
+            with no_fork:  # of the child it is the one thread that there is
+                return os.fork()
         except OSError as error:
             raise ToolError(
                 f"A model is read in a process of its own, which cannot be started "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -85,3 +87,37 @@ def test_threads_may_call_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         results = pool.map(lambda n: contained.call(np.dot, np.eye(64) * n, np.eye(64)), range(24))
         assert [int(r[0, 0]) for r in results] == list(range(24))
+
+
+# Two threads of OpenBLAS, which the tests are without, and a matrix that is worth them.
+BESIDE_A_PRODUCT = """
+import os, threading
+os.environ["OPENBLAS_NUM_THREADS"] = "2"
+import numpy as np
+from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.operators import Call, lookup
+from mcu_deploy.operators.base import evaluate
+from mcu_deploy.processes import contained
+
+matrix, kind = np.ones((300, 300), np.float32), TensorType(DType.FLOAT32, (300, 300))
+call = Call("MatMul", {}, (matrix, matrix), (kind, kind), (kind,))
+done = threading.Event()
+
+def multiply():
+    while not done.is_set():
+        evaluate(lookup("", "MatMul"), call)
+
+threads = [threading.Thread(target=multiply, daemon=True) for _ in range(2)]
+[thread.start() for thread in threads]
+print(sum(contained.call(int, "1") for _ in range(30)))
+done.set()
+[thread.join() for thread in threads]
+"""
+
+
+def test_a_call_beside_threads_that_multiply_matrices_returns() -> None:
+    """OpenBLAS stops its threads at a fork."""
+    program = subprocess.run(
+        [sys.executable, "-c", BESIDE_A_PRODUCT], capture_output=True, text=True, timeout=300
+    )
+    assert (program.stdout, program.stderr) == ("30\n", "")
