@@ -124,10 +124,15 @@ def open_objects(directory: str | os.PathLike[str]) -> ObjectFolder:
     path = Path(directory).absolute()  # emulators run in folders of their own
     settle(path)
     file = path / "report.json"
+    if is_file(path):
+        raise RequestError(
+            f"{path} is a file, where a build folder is wanted. Make one of a model by "
+            "`mcu-deploy build MODEL --board BOARD -o FOLDER`, and give that."
+        )
     if not is_file(file):
         raise RequestError(
-            f"{path} is no build folder: it has no report.json. Run `mcu-deploy build MODEL "
-            f"--board BOARD -o {path}` first, or give the model file."
+            f"{path} is no build folder: it has no report.json. Make it one by `mcu-deploy build "
+            f"MODEL --board BOARD -o {path}` first."
         )
     try:
         saved = report.read(json.loads(file.read_text(encoding="utf-8")))

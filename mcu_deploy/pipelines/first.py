@@ -116,7 +116,7 @@ def installed_from() -> Source:
         _WHEEL,
         f"This mcu-deploy {VERSION} comes from {url or 'no package'}, which no runner reaches: "
         f"commit its wheel as {_WHEEL} (`pip wheel --no-deps` makes it), or say what else pip can "
-        "install as MCU_DEPLOY in the file; --source does that, too.",
+        "install as MCU_DEPLOY in the file (`mcu-deploy ci --init ... --source` writes it there).",
     )
 
 
