@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jinja2
-
 from mcu_deploy import resources
 from mcu_deploy.boards.model import SERIAL_BUFFER_BYTES, Board, Step
 from mcu_deploy.errors import BoardError
+from mcu_deploy.files import templates
 
 
 def common() -> Path:
@@ -97,12 +96,4 @@ def render_linker_script(board: Board) -> str:
     BoardError for the host, whose own linker needs none."""
     if board.is_host:
         raise BoardError(f"board {board.name} is linked by the machine's own gcc without a script")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(common()),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
-    )
-    return environment.get_template("link.ld.j2").render(board=board)
+    return templates.environment(common()).get_template("link.ld.j2").render(board=board)

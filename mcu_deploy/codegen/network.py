@@ -6,6 +6,7 @@ import functools
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import jinja2
 
@@ -16,7 +17,7 @@ from mcu_deploy.codegen.statements import Function
 from mcu_deploy.codegen.symbols import Symbols, headers
 from mcu_deploy.codegen.text import COLUMNS, fill, paragraph, shell_lines, table, wrap
 from mcu_deploy.errors import ModelError, UsageError
-from mcu_deploy.files import cache
+from mcu_deploy.files import templates
 from mcu_deploy.ir import Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import Copy, Plan, State
@@ -91,14 +92,7 @@ class _State:
 @functools.cache
 def environment() -> jinja2.Environment:
     """The templates of this package."""
-    return jinja2.Environment(
-        bytecode_cache=cache.templates(),
-        loader=jinja2.PackageLoader("mcu_deploy.codegen", "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    return templates.environment(Path(__file__).parent / "templates")
 
 
 def generate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -12,19 +13,12 @@ from mcu_deploy.codegen import names
 from mcu_deploy.codegen.constants import elements
 from mcu_deploy.codegen.text import fill
 from mcu_deploy.exports.model import Exported
-from mcu_deploy.files import cache
+from mcu_deploy.files import templates
 
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        bytecode_cache=cache.templates(),
-        loader=jinja2.PackageLoader("mcu_deploy", "exports"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = templates.environment(Path(__file__).parent)
     environment.filters["comment"] = names.comment
     environment.filters["markdown"] = _markdown
     environment.filters["number"] = "{:,}".format

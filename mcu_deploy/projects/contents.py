@@ -24,7 +24,7 @@ from mcu_deploy.codegen.constants import elements
 from mcu_deploy.codegen.names import comment, identifier, string
 from mcu_deploy.codegen.text import fill
 from mcu_deploy.device.emulators import launchers
-from mcu_deploy.files import cache
+from mcu_deploy.files import templates
 from mcu_deploy.pipelines import first
 from mcu_deploy.pipelines.configuration import FILE
 from mcu_deploy.pipelines.provider import pipeline_text, provider_named
@@ -164,14 +164,7 @@ def _define(flag: str) -> tuple[str, str]:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        bytecode_cache=cache.templates(),
-        loader=jinja2.PackageLoader("mcu_deploy.projects", "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = templates.environment(Path(__file__).parent / "templates")
     environment.globals.update(elements=elements, fill=fill)
     return environment
 

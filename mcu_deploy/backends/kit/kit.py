@@ -20,7 +20,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit.arguments import OUTPUT
 from mcu_deploy.backends.kit.loops import counter, each, nest, plus, times, when
-from mcu_deploy.files import cache
+from mcu_deploy.files import templates
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,8 @@ class Kit:
 
 
 @functools.cache
-def _environment(templates: Path) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        bytecode_cache=cache.templates(),
-        loader=jinja2.FileSystemLoader(templates),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=False,
-    )
+def _environment(folder: Path) -> jinja2.Environment:
+    environment = templates.environment(folder, keep_trailing_newline=False)
     environment.globals |= {
         "counter": counter, "each": each, "nest": nest, "plus": plus, "times": times, "when": when,
     }  # fmt: skip
