@@ -11,7 +11,7 @@ flash, has room for any weights and sums, and is cheaper where there are few tap
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.ArmDsp.product import Product
 from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float, round_twice
@@ -23,11 +23,18 @@ _COLUMNS = (*_X, "r9", "r10")
 _ZERO = "cbz r6,"
 
 
-def assemble(product: Product, code: Assembly, begin: str, end: Sequence[str] = ()) -> None:
+def assemble(
+    product: Product,
+    code: Assembly,
+    begin: str,
+    end: Sequence[str] = (),
+    multiply: Callable[[Assembly], None] | None = None,
+) -> None:
     """A tile: all filters for three pixels, by the stream from lr on.
 
     begin: what gives r12 the tile's activations, behind which it finds `STATE`; there it is
     afterwards. end: what compares r12 with the address behind the activations, and may use r6.
+    multiply: what makes the six sums, of the biases in r2 and r5, where another loop does.
     """
     if product.begins_early:
         code(f"ldmia lr!, {{{', '.join(_BIASES)}}}")
@@ -38,7 +45,10 @@ def assemble(product: Product, code: Assembly, begin: str, end: Sequence[str] = 
     is_odd = product.filters % 2 == 1
     with code.repeat((product.filters + 1) // 2, "b" if is_odd else "bne"):
         code(begin, *([] if product.begins_early else ["ldmia lr!, {r2, r5}"]))
-        _multiply(product, code, end)
+        if multiply is None:
+            _multiply(product, code, end)
+        else:
+            multiply(code)
         _round(product, code, _ZERO, fractional)
         code.place(store)
         if product.holds_ends:

@@ -57,7 +57,8 @@ class Steps(Product):
         """Steps of the first round."""
         return (self.pairs // 2 - 1) % self.steps + 1
 
-    def _multiply(self, code: Assembly, end: Sequence[str]) -> None:
+    def multiply(self, code: Assembly) -> None:
+        """The six sums: see core.py."""
         code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
         if self.steps > 1:
             code("vmov r6, s9", "bx r6")
@@ -150,7 +151,7 @@ def assemble(layer: Convolution, steps: int) -> Assembly:
             code(*(f"{layer.extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
             code("cmp r9, r8")
         code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
-        core.assemble(product, code, "vmov r12, s8")
+        core.assemble(product, code, "vmov r12, s8", multiply=product.multiply)
         done, ready = code.label(), code.label()
         code(f"ldrd r0, r5, [r12, #{_TILES}]", "ldr r1, [r12]", f"ldr r4, [r12, #{_INPUT}]")
         code(f"ldrd r2, r3, [r12, #{_CHANNELS}]", "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]")
