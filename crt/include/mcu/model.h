@@ -183,9 +183,10 @@ static inline void _mcu_layer_event(mcu_instance_t *instance, uint32_t layer,
 
 /* Begins the definition of a kernel, which stays a function of its own: where gcc inlines all of
  * them into one, they share its registers, and a network of convolutions takes up to a third more
- * instructions on a Cortex-M4. */
+ * instructions on a Cortex-M4. It lies at a whole word: the ADR in some of them counts from one,
+ * and under -Os and -Og gcc gives functions halfwords. */
 #if defined(__GNUC__)
-#define MCU_KERNEL __attribute__((noinline)) static
+#define MCU_KERNEL __attribute__((noinline, aligned(4))) static
 #else
 #define MCU_KERNEL static
 #endif
