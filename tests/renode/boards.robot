@@ -27,7 +27,6 @@ SAM E70 Xplained    sam_e70_xplained    undefined instruction       1300
 STM32F103           stm32f103           undefined instruction       2600
 STM32F407           stm32f407           undefined instruction       1300
 STM32F746           stm32f746           undefined instruction       1300
-    [Tags]    sample
 
 *** Keywords ***
 A Network Should Run And Fault On
