@@ -124,6 +124,12 @@ NETS = (
         ),
     ),
     _of_arm_dsp("pointwise", arm_dsp_cases, [arm_dsp_cases.Case(8, 8, 4, 3)]),
+    _of_arm_dsp(
+        "shared",
+        arm_dsp_cases,
+        [arm_dsp_cases.Case(8, 8, 4, 3), arm_dsp_cases.Case(16, 12, 4, 3)],
+        "size",
+    ),
     _of_arm_dsp("chain", arm_dsp_cases, [arm_dsp_cases.Case(8, 8, 5, 4, 1)]),
     _of_arm_dsp("convolution", arm_dsp_convolutions, [arm_dsp_convolutions.TAKEN[2]]),
     _of_arm_dsp("depthwise", arm_dsp_convolutions, [arm_dsp_depthwise_cases.TAKEN[0]]),

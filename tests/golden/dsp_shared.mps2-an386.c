@@ -1,0 +1,316 @@
+/* network_dsp_shared.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  convolutions, SHA-256
+ *                 f8bdaf72812f5ef1e5dd5bd64c343b049bae9751328fd08b9c7f29abdf0484cf
+ *   constants     560 bytes, as a file: SHA-256
+ *                 971e397a664819d3101cd7c80cac79a95eea350747029b98680425a322c5dd76
+ *   workspace     464 bytes
+ *   layers        9 with 3,072 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_shared, at the end. To compile this file
+ * by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_shared -I include -c network_dsp_shared.c -o network_dsp_shared.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *       96    288  input       1  int8
+ *        0     96      0       2  s0
+ *      176    192      1       4  s1
+ *      368     96      2       6  x0
+ *        0     96      3       3  scratch of conv_1
+ *        0    192      4       5  x1
+ *        0    144      5       7  p1
+ *      192    148      5       5  scratch of conv_2
+ *      144     96      6       8  p0
+ *      240    144      7       8  p1
+ *        0    240      8  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_shared.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_shared_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_shared_weights, %object\n"
+        ".size _mcu_dsp_shared_weights, 560\n"
+        "_mcu_dsp_shared_weights:\n"
+        ".incbin \"network_dsp_shared.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)             \
+    extern const type name[elements];                                 \
+    __asm__(".set " #name ", _mcu_dsp_shared_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                              \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_shared_conv_1_weights, uint32_t, 48,   0, 192);
+MCU_CONSTANT(_mcu_dsp_shared_conv_2_weights, uint32_t, 92, 192, 368);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_shared_slice_96_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 96; i0++) {
+        *y++ = x[i0];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_shared_slice_192_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 192; i0++) {
+        *y++ = x[i0 + 96];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 12; i0++) {
+        for (int32_t i1 = 0; i1 < 8; i1++) {
+            *y++ = x[i0 + i1 * 12];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_dsp(const int8_t *x, int8_t *y,
+                                                      const uint32_t *weights, uint8_t *scratch) {
+    __asm__ volatile(
+        "ldmia %2!, {r4-r11}; add r12, %3, r4; vmov s8, %3; add r4, %1, r5\n"
+        "strd %1, r4, [r12]; strd r6, r7, [r12, #8]; strd r8, r9, [r12, #24]\n"
+        "str %0, [r12, #16]; str %2, [r12, #20]; strd r10, r5, [r12, #32]; vmov s10, r12\n"
+        "2:\n"
+        "ldr r9, [r12, #16]; ldr r8, [r12, #32]; add r10, r9, r8; add r11, r10, r8\n"
+        "mov r8, r10; vmov lr, s8\n"
+        "3:\n"
+        "ldr r0, [r9], #4; ldr r1, [r10], #4; ldr r2, [r11], #4; sxtb16 r3, r0, ror #8\n"
+        "sxtb16 r4, r1, ror #8; sxtb16 r5, r2, ror #8; sxtb16 r0, r0; sxtb16 r1, r1\n"
+        "sxtb16 r2, r2; stmia lr!, {r0-r5}; cmp r9, r8; bne 3b; mov r12, lr\n"
+        "ldr lr, [r12, #20]\n"
+        "7:\n"
+        "vmov r12, s8; ldmia lr!, {r2, r5}; mov r0, r2; mov r1, r2; mov r3, r5; mov r4, r5\n"
+        "8:\n"
+        "ldmia lr!, {r9, r10}; ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
+        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
+        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}\n"
+        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
+        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; vmov r6, s10\n"
+        "cmp r12, r6; bne 8b; sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2\n"
+        "ldmia lr!, {r6-r9}; cbz r6, 4f; smmla r0, r0, r6, r7; smmla r1, r1, r6, r7\n"
+        "smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4\n"
+        "ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9; smmla r4, r4, r8, r9\n"
+        "smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12\n"
+        "ssat r5, #8, r5, asr #12\n"
+        "5:\n"
+        "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
+        "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
+        "bne 7b; b 6f\n"
+        "4:\n"
+        "vmov d0, r0, r1; vmov d1, r2, r7; vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1\n"
+        "vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3; vmul.f32 s2, s2, s3\n"
+        "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2; vmov r0, r1, d0\n"
+        "vmov r2, s2; vmov d0, r3, r4; vmov d1, r5, r8; vcvt.f32.s32 s0, s0\n"
+        "vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3\n"
+        "vmul.f32 s2, s2, s3; vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1\n"
+        "vcvtr.s32.f32 s2, s2; vmov r3, r4, d0; vmov r5, s2; qadd r0, r0, r9; ssat r0, #8, r0\n"
+        "qadd r1, r1, r9; ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9\n"
+        "ssat r3, #8, r3; qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5\n"
+        "b 5b\n"
+        "6:\n"
+        "ldrd r0, r5, [r12, #24]; ldr r1, [r12]; ldr r4, [r12, #16]; ldrd r2, r3, [r12, #32]\n"
+        "subs r0, r0, #1; str r0, [r12, #24]; beq 9f; add r2, r2, r2, lsl #1; add r4, r4, r2\n"
+        "add r1, r1, r3, lsl #1; cmp r0, #1; bne 10f; cbz r5, 10f; sub r4, r4, r5\n"
+        "add r6, r12, #40; sub r7, r1, r6; sub r7, r7, #2; mov r1, r6; ldr r2, [r12, #32]\n"
+        "cmp r5, r2; mvn r2, #1; bne 11f; mov r2, r7; add r7, r7, r3\n"
+        "11:\n"
+        "strd r2, r7, [r12, #8]\n"
+        "10:\n"
+        "add r2, r1, r3; strd r1, r2, [r12]; str r4, [r12, #16]; b 2b\n"
+        "9:\n"
+        : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_shared_reorder_12x16_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 12; i0++) {
+        for (int32_t i1 = 0; i1 < 16; i1++) {
+            *y++ = x[i0 + i1 * 12];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_shared_reorder_8x12_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 8; i0++) {
+        for (int32_t i1 = 0; i1 < 12; i1++) {
+            *y++ = x[i0 + i1 * 8];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_shared_reorder_12x12_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 12; i0++) {
+        for (int32_t i1 = 0; i1 < 12; i1++) {
+            *y++ = x[i0 + i1 * 12];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_shared_concat_240_int8(const int8_t *x0, const int8_t *x1, int8_t *y) {
+    memcpy(y, x0, 96);
+    y += 96;
+    memcpy(y, x1, 144);
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_shared_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* slice_1: Slice, Slice_0: int8[288] -> int8[96] */
+    int8_t *const int8 = (int8_t *)(ws + 96);
+    int8_t *const slice_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(0, _mcu_dsp_shared_slice_96_int8(int8, slice_1));
+
+    /* slice_2: Slice, Slice_8: int8[288] -> int8[192] */
+    int8_t *const slice_2 = (int8_t *)(ws + 176);
+    MCU_LAYER(1, _mcu_dsp_shared_slice_192_int8(int8, slice_2));
+
+    /* reshape_1_reorder: Reorder, x0 reordered: int8[1,8,4,3] -> int8[1,8,4,3] NHWC */
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 368);
+    MCU_LAYER(2, _mcu_dsp_shared_reorder_12x8_int8(slice_1, reshape_1_reorder));
+
+    /* conv_1: Conv, p0 (5 nodes): int8[1,8,4,3] NHWC -> int8[1,8,4,3] NHWC; 768 MACs */
+    int8_t *const conv_1 = (int8_t *)(ws + 368);
+    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_dsp_shared_conv1x1_any_small_dsp(
+        reshape_1_reorder, conv_1, _mcu_dsp_shared_conv_1_weights, conv_1_scratch));
+
+    /* reshape_3_reorder: Reorder, x1 reordered: int8[1,16,4,3] -> int8[1,16,4,3] NHWC */
+    int8_t *const reshape_3_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(4, _mcu_dsp_shared_reorder_12x16_int8(slice_2, reshape_3_reorder));
+
+    /* conv_2: Conv, p1 (5 nodes): int8[1,16,4,3] NHWC -> int8[1,12,4,3] NHWC; 2,304 MACs */
+    int8_t *const conv_2 = (int8_t *)(ws + 0);
+    uint8_t *const conv_2_scratch = (uint8_t *)(ws + 192);
+    MCU_LAYER(5, _mcu_dsp_shared_conv1x1_any_small_dsp(
+        reshape_3_reorder, conv_2, _mcu_dsp_shared_conv_2_weights, conv_2_scratch));
+
+    /* conv_1_bit_cast_reorder: Reorder, p0 reordered: int8[1,8,4,3] NHWC -> int8[1,8,4,3] */
+    int8_t *const conv_1_bit_cast_reorder = (int8_t *)(ws + 144);
+    MCU_LAYER(6, _mcu_dsp_shared_reorder_8x12_int8(conv_1, conv_1_bit_cast_reorder));
+
+    /* conv_2_bit_cast_reorder: Reorder, p1 reordered: int8[1,12,4,3] NHWC -> int8[1,12,4,3] */
+    int8_t *const conv_2_bit_cast_reorder = (int8_t *)(ws + 240);
+    MCU_LAYER(7, _mcu_dsp_shared_reorder_12x12_int8(conv_2, conv_2_bit_cast_reorder));
+
+    /* concat_1: Concat, Concat_16: int8[96], int8[144] -> int8[240] */
+    int8_t *const concat_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(8, _mcu_dsp_shared_concat_240_int8(conv_1_bit_cast_reorder, conv_2_bit_cast_reorder,
+                                                 concat_1));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_shared_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                        void *out_ret_value, void *out_ret_tcode,
+                                        void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_shared;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_shared_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_shared_input0_shape[1] = {288};
+static const mcu_tensor_info_t _mcu_dsp_shared_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_dsp_shared_input0_shape,
+        .place = {96, 0, 288},
+        .scale = 1.0e+0F,
+        .zero_point = 3,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_shared_output0_shape[1] = {240};
+static const mcu_tensor_info_t _mcu_dsp_shared_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_dsp_shared_output0_shape,
+        .place = {0, 0, 240},
+        .scale = 0.0F,
+        .zero_point = 0,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_shared_regions[9] = {
+    {0,   0, 96},  /* 0 */
+    {176, 0, 192}, /* 1 */
+    {368, 0, 96},  /* 2 */
+    {368, 0, 96},  /* 3 */
+    {0,   0, 192}, /* 4 */
+    {0,   0, 144}, /* 5 */
+    {144, 0, 96},  /* 6 */
+    {240, 0, 144}, /* 7 */
+    {0,   0, 240}, /* 8 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_shared_layer_infos[9] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_shared = {
+    .run_func = _mcu_dsp_shared_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_SHARED_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_SHARED_WORKSPACE_ALIGNMENT,
+    .num_layers = 9,
+    .name = "dsp_shared",
+    .inputs = _mcu_dsp_shared_inputs,
+    .outputs = _mcu_dsp_shared_outputs,
+    .layers = _mcu_dsp_shared_layer_infos,
+    .layer_outputs = _mcu_dsp_shared_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};
