@@ -18,7 +18,6 @@ import argparse
 import csv
 import io
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
@@ -33,7 +32,7 @@ from mcu_deploy.api.profiling import profile
 from mcu_deploy.boards import load_board
 from mcu_deploy.options import Options
 from mcu_deploy.output import write_file
-from mcu_deploy.toolchain import Toolchain
+from mcu_deploy.toolchain import Toolchain, gcc_number
 
 _HERE = Path(__file__).resolve().parent
 _PACK = _HERE.parent.parent / "shared" / "models"
@@ -129,8 +128,7 @@ def _write(lines: Collection[Line]) -> None:
 
 def gcc() -> str:
     """The compiler's version, for example 12.2.1."""
-    found = re.search(r"\) (\d[\d.]*)", Toolchain.for_board(load_board("mps2-an386")).version)
-    return found[1] if found else "unknown"
+    return gcc_number(Toolchain.for_board(load_board("mps2-an386")).version)
 
 
 def file_of(model: str, models: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import Literal
 from mcu_deploy.api.running import port_of
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.device import ExpectedModel, connect
-from mcu_deploy.device.emulators import launchers
+from mcu_deploy.device.emulators import launchers, launchers_for
 from mcu_deploy.device.emulators.interface import Launcher
 from mcu_deploy.device.line.ports import ports
 from mcu_deploy.device.line.transport import DEFAULT_BAUD
@@ -89,11 +89,11 @@ def _compilers(board: Board | None) -> Iterator[Finding]:
 
 
 def _emulators(board: Board | None) -> Iterator[Finding]:
-    for launcher in launchers():
-        if launcher.name == "host" or (board and not launcher.machine(board)):
-            continue
-        yield _emulator(launcher)
-    if board and not any(launcher.machine(board) for launcher in launchers()):
+    able = launchers_for(board) if board else launchers()
+    for launcher in able:
+        if launcher.name != "host":
+            yield _emulator(launcher)
+    if not able and board:
         yield Finding("emulators", "absent", f"none has a machine like {board.name}")
 
 

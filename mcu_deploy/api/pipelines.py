@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +11,7 @@ from mcu_deploy.api.building import Build, build
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.profiling import Profile, profile
 from mcu_deploy.api.validating import validate
-from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers
+from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers_for
 from mcu_deploy.errors import InternalError, McuDeployError, RequestError
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
 from mcu_deploy.hygiene import check_files
@@ -21,6 +20,7 @@ from mcu_deploy.pipelines.configuration import Configuration, Job, read_configur
 from mcu_deploy.pipelines.result import Outcome, PipelineResult
 from mcu_deploy.pipelines.table import Row, read_table
 from mcu_deploy.processes.workers import in_processes
+from mcu_deploy.toolchain import gcc_number
 from mcu_deploy.version import VERSION
 
 Progress = Callable[[Outcome], None]
@@ -75,7 +75,7 @@ def _measure(job: Job, output: Path) -> _Done:
     with _told("check", failures):
         _check(built)
     done = "built and checked"
-    if not any(launcher.machine(job.board) for launcher in launchers()):
+    if not launchers_for(job.board):
         return _row(job, built, None), f"{done} only: no emulator has it", tuple(failures)
     with _told("validate", failures):
         done += f", {_validate(job, open_folder(directory))}"
@@ -127,7 +127,6 @@ def _samples(job: Job, folder: BuildFolder) -> Samples:
 
 def _row(job: Job, built: Build, counted: Profile | None) -> Row:
     report = built.report
-    found = re.search(r"\) (\d[\d.]*)", report.tools["compiler"])
     return Row(
         model=job.model.name,
         board=job.board.name,
@@ -138,6 +137,6 @@ def _row(job: Job, built: Build, counted: Profile | None) -> Row:
         instructions=None if counted is None else counted.total,
         cycles=None if counted is None else counted.cycles,
         macs=report.macs,
-        gcc=found[1] if found else "unknown",
+        gcc=gcc_number(report.tools["compiler"]),
         mcu_deploy=VERSION,
     )

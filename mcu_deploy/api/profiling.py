@@ -10,7 +10,7 @@ from mcu_deploy.api.running import Connection, open_device
 from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.compiled import Network
 from mcu_deploy.device.counting import count_instructions
-from mcu_deploy.device.emulators import launchers
+from mcu_deploy.device.emulators import launchers_for
 from mcu_deploy.device.modelling import model_cycles
 from mcu_deploy.errors import BackendFault, McuDeployError, RequestError
 from mcu_deploy.files.samples import random_samples
@@ -197,7 +197,7 @@ def _beside(
 ) -> Profile:
     """What a board's counter says, with the modelled cycles where an emulator counts for them."""
     board = folder.board
-    able = [x for x in launchers() if x.counts_addresses and x.machine(board) is not None]
+    able = [launcher for launcher in launchers_for(board) if launcher.counts_addresses]
     if not able:
         return replace(measured, no_cycles=f"no emulator that counts by address has {board.name}")
     try:

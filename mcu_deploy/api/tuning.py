@@ -21,7 +21,7 @@ from mcu_deploy.boards import Board, list_boards, load_board
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_covers, compile_model, target_of
-from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers
+from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers_for
 from mcu_deploy.errors import DeviceError, FitError, RequestError, UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.output import require_writable, write_file
@@ -295,7 +295,7 @@ def _require_cycles(board: Board, connection: Connection, load: Load | None) -> 
     others = [
         b.name for b in list_boards()
         if b.core in TIMINGS and target_of(b) == target_of(board)
-        and any(e.counts_addresses and e.machine(b) for e in launchers())
+        and any(launcher.counts_addresses for launcher in launchers_for(b))
     ]  # fmt: skip
     raise RequestError(
         f"Costs compare in cycles, and there are none of {board.name}: {reason}. "

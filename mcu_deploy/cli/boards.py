@@ -58,9 +58,9 @@ def _elsewhere(board: Board) -> str:
 
 def _emulators(board: Board) -> list[tuple[str, str]]:
     """(name, title) of each emulator that has a machine for the board, the preferred one first."""
-    from mcu_deploy.device.emulators import launchers
+    from mcu_deploy.device.emulators import launchers_for
 
-    return [(known.name, known.title) for known in launchers() if known.machine(board)]
+    return [(known.name, known.title) for known in launchers_for(board)]
 
 
 def _size(size: int) -> str:

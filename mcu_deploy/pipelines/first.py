@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen.names import network_name, variable
-from mcu_deploy.device.emulators import launchers
+from mcu_deploy.device.emulators import launchers_for
 from mcu_deploy.errors import RequestError
 from mcu_deploy.output import write_file
 from mcu_deploy.pipelines.configuration import FILE, THRESHOLD, read_configuration
@@ -93,7 +93,7 @@ def _place(provider: Provider, root: Path) -> tuple[Path, list[str]]:
 
 def needs_renode(board: Board) -> bool:
     """Whether no other emulator has a board."""
-    return {x.name for x in launchers() if x.machine(board) is not None} == {"renode"}
+    return {launcher.name for launcher in launchers_for(board)} == {"renode"}
 
 
 def installed_from() -> Source:

@@ -20,10 +20,9 @@ def in_processes(function: Callable[[A], T], items: Sequence[A]) -> Iterator[T]:
     """What a function of a module makes of each item, in the order of the items.
 
     As many are at work as this process may use processors; one alone is done here. Items and
-    results must be something that pickle takes. Not threads: compiling takes Python's lock, and
-    reads models in forked processes, which must not happen while another thread computes. When the
-    caller stops or is interrupted, so are the processes, and what they began is taken back. What
-    they log is logged here.
+    results must be something that pickle takes. Not threads: compiling takes Python's lock. When
+    the caller stops or is interrupted, so are the processes, and what they began is taken back.
+    What they log is logged here.
     """
     count = min(len(items), len(os.sched_getaffinity(0)))
     if count < 2:

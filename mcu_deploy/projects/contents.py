@@ -23,7 +23,7 @@ from mcu_deploy.boards import (
 from mcu_deploy.codegen.constants import elements
 from mcu_deploy.codegen.names import comment, identifier, string
 from mcu_deploy.codegen.text import fill
-from mcu_deploy.device.emulators import launchers
+from mcu_deploy.device.emulators import launchers_for
 from mcu_deploy.files import templates
 from mcu_deploy.pipelines import first
 from mcu_deploy.pipelines.configuration import FILE
@@ -66,7 +66,7 @@ def example_for(board: Board) -> Example:
 
 def emulators_of(board: Board) -> tuple[str, ...]:
     """The emulators that have the board, by their titles, the preferred one first."""
-    return tuple(e.title for e in launchers() if e.machine(board) is not None)
+    return tuple(launcher.title for launcher in launchers_for(board))
 
 
 def project_files(name: str, board: Board) -> Mapping[str, bytes]:
@@ -149,12 +149,17 @@ def _is_compiled(name: str, board: Board) -> bool:
 
 def _cmake(word: str) -> str:
     """A word as an argument in a CMakeLists.txt."""
-    return word if _PLAIN.fullmatch(word) else '"' + re.sub(r'([\\"$])', r"\\\1", word) + '"'
+    return word if _PLAIN.fullmatch(word) else f'"{_escaped(word)}"'
 
 
 def _source(name: str) -> str:
     """A file of the board as a source in its board.cmake."""
-    return '"${CMAKE_CURRENT_LIST_DIR}/' + re.sub(r'([\\"$])', r"\\\1", name) + '"'
+    return f'"${{CMAKE_CURRENT_LIST_DIR}}/{_escaped(name)}"'
+
+
+def _escaped(text: str) -> str:
+    """A text inside of CMake's quotes."""
+    return re.sub(r'([\\"$])', r"\\\1", text)
 
 
 def _define(flag: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ alone have no platform and no firmware.
 
 from __future__ import annotations
 
-from mcu_deploy.toolchain.compiler import Toolchain, build_crt, compile_network
+from mcu_deploy.toolchain.compiler import Toolchain, build_crt, compile_network, gcc_number
 from mcu_deploy.toolchain.firmware import Firmware
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.flags import HEADERS, gcc_command_line, network_flags
@@ -47,6 +47,7 @@ __all__ = [
     "compile_network",
     "firmware_stack",
     "gcc_command_line",
+    "gcc_number",
     "link_firmware",
     "link_network",
     "measure_firmware",

@@ -8,6 +8,7 @@ environment holds no include path and no date.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,6 +48,12 @@ _LITTLE = 1 << 20  # bytes; an archive of the runtime is smaller
 
 # What tells an error from the notes around it, in the messages of gcc and ld.
 _ERRORS = ("error:", "undefined reference", "multiple definition", "cannot find -l")
+
+
+def gcc_number(version: str) -> str:
+    """12.2.1 of gcc's own line, or "unknown" where it has none."""
+    found = re.search(r"\) (\d[\d.]*)", version)
+    return found[1] if found else "unknown"
 
 
 @dataclass(frozen=True)

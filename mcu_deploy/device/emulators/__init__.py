@@ -5,7 +5,15 @@ from mcu_deploy.device.emulators.interface import (
     choose_emulator,
     launcher_named,
     launchers,
+    launchers_for,
     open_emulator,
 )
 
-__all__ = ["Emulator", "choose_emulator", "launcher_named", "launchers", "open_emulator"]
+__all__ = [
+    "Emulator",
+    "choose_emulator",
+    "launcher_named",
+    "launchers",
+    "launchers_for",
+    "open_emulator",
+]

@@ -123,6 +123,11 @@ def launchers() -> tuple[Launcher, ...]:
     return tuple(sorted(found, key=lambda launcher: (launcher.rank, launcher.name)))
 
 
+def launchers_for(board: Board) -> tuple[Launcher, ...]:
+    """Those that have the board, the preferred ones first."""
+    return tuple(launcher for launcher in launchers() if launcher.machine(board) is not None)
+
+
 def launcher_named(name: str) -> Launcher:
     """The emulator called `name`. UsageError, with the names there are, for any other name."""
     known = launchers()
@@ -140,7 +145,7 @@ def choose_emulator(board: Board, requested: str | None = None) -> Choice:
     best that has the board and is installed; where none is, the best that has it (open_emulator
     then says how to get it). UsageError where no emulator has the board at all.
     """
-    able = [launcher for launcher in launchers() if launcher.machine(board) is not None]
+    able = launchers_for(board)
     if requested is not None:
         launcher = launcher_named(requested)
         if launcher.machine(board) is None:

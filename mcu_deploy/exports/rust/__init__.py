@@ -14,6 +14,7 @@ import numpy as np
 from mcu_deploy.exports import parts
 from mcu_deploy.exports.model import Exported, ExportedNetwork, Value
 from mcu_deploy.exports.rendering import below, render
+from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.report.model import PoolReport
 
 NAME = "rust"
@@ -141,12 +142,8 @@ def _memory(network: ExportedNetwork) -> dict[str, Any]:
     alignment = max(network.alignment, _CALLERS_ALIGNMENT if callers else 1)
     size = network.report.pools[0].bytes
     for _, value in callers:
-        size = _round(size, _CALLERS_ALIGNMENT) + value.array.nbytes
-    return {"callers": callers, "alignment": alignment, "workspace_bytes": _round(size, alignment)}
-
-
-def _round(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment
+        size = aligned(size, _CALLERS_ALIGNMENT) + value.array.nbytes
+    return {"callers": callers, "alignment": alignment, "workspace_bytes": aligned(size, alignment)}
 
 
 def _pool_type(pool: PoolReport) -> str:
