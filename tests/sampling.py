@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,8 +22,13 @@ def one_of_each_core(boards: Sequence[str]) -> set[str]:
     """The first board of each core."""
     seen: dict[str, str] = {}
     for name in boards:
-        seen.setdefault(load_board(name).core, name)
+        seen.setdefault(_core(name), name)
     return set(seen.values())
+
+
+@functools.cache
+def _core(board: str) -> str:
+    return load_board(board).core
 
 
 def by_core(boards: Sequence[str]) -> list[Any]:

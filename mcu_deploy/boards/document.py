@@ -126,7 +126,10 @@ def _parent(name: object, path: Path) -> Path | None:
     if name.endswith(".toml"):
         return path.parent / name
     known = {f.stem: f for f in sorted((resources.boards() / "chips").glob("*.toml"))}
-    known |= {board: f for board, f in shipped_boards().items() if f.resolve() != path.resolve()}
+    known |= shipped_boards()
+    own = path.resolve()
+    if (shipped := known.get(own.parent.name)) and shipped.resolve() == own:
+        del known[own.parent.name]
     if name not in known:
         raise BoardError(
             f"{path}: inherits = {one_line(repr(name), 200)} is no chip, board or .toml file; "
