@@ -9,6 +9,8 @@ Markers (see `pytest --markers`):
 The sample builds as users do, with a cache, which is empty at the start of each run: what was
 compiled in another run could hide what this one breaks. The whole matrix builds without one.
 
+In the sample no process is forked for each model that is read, but in tests that ask for `forked`.
+
 At the end of a run every reason for skipping is printed once, with the number of tests.
 """
 
@@ -19,8 +21,9 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
@@ -32,6 +35,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What is loaded once stays: to look through all of it often takes a tenth of the time.
 gc.set_threshold(100_000, 50, 100)
+
+T = TypeVar("T")
 
 _CACHE = "MCU_DEPLOY_CACHE"
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -160,6 +165,32 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("skipped")
     for reason, count in sorted(reasons.items()):
         terminalreporter.line(f"{count} test{'s' if count > 1 else ''}: {reason}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fork(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """The call in a forked process, which the sample does without: its thousands of models are no
+    danger, and a fork of a process as large as that of the tests takes ten times as long as reading
+    one. The whole matrix forks as users do."""
+    from mcu_deploy.processes import contained
+
+    forking = contained.call
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.config.getoption("--all"):
+            patch.setattr(contained, "call", _call)
+        yield forking
+
+
+def _call(function: Callable[..., T], *arguments: Any, **_limits: int) -> T:
+    return function(*arguments)
+
+
+@pytest.fixture
+def forked(_fork: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models are read in a process of its own each, as they are for users."""
+    from mcu_deploy.processes import contained
+
+    monkeypatch.setattr(contained, "call", _fork)
 
 
 @pytest.fixture(scope="session")

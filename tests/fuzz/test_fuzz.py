@@ -12,6 +12,8 @@ from types import ModuleType
 import pytest
 from fuzz import harness
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 # format: (cases in the sample, cases in the whole matrix)
 COUNTS = {
     "npz": (60, 20_000),

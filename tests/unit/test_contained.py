@@ -15,6 +15,8 @@ from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.processes import contained
 from mcu_deploy.processes.contained import DidNotReturn
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 def test_values_and_exceptions_come_back() -> None:
     assert contained.call(divmod, 17, 5) == (3, 2)

@@ -13,6 +13,8 @@ from mcu_deploy import formats
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_reasons import reason
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 def _model(
     nodes: list[onnx.NodeProto],
