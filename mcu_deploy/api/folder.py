@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mcu_deploy import formats, report
@@ -35,6 +35,7 @@ class ObjectFolder:
     directory: Path
     board: Processor
     report: Report
+    _compiled: dict[str, Network] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def networks(self) -> tuple[NetworkReport, ...]:
@@ -57,11 +58,13 @@ class ObjectFolder:
         """The network's graph and plan, from the copy of the model that the build kept.
 
         session: with the backends of the build; without one they are looked for where the build
-        found them. Raises UsageError where other backends than then would compute the layers.
+        found them, once. Raises UsageError where other backends than then would compute the layers.
         """
         if session is None:
-            with self.session() as own:
-                return self.compile_again(name, own)
+            if name not in self._compiled:
+                with self.session() as own:
+                    self._compiled[name] = self.compile_again(name, own)
+            return self._compiled[name]
         entry = self.network(name)
         options = self.report.options
         pools = replace(options.pools, taken=entry.pools_taken)
@@ -180,7 +183,15 @@ def _there(file: Path) -> Path:
 
 def as_folder(folder: AnyFolder) -> BuildFolder:
     """A build folder that was opened already, or the folder of that path."""
-    return folder if isinstance(folder, BuildFolder) else open_folder(folder)
+    from mcu_deploy.api.building import Build
+
+    if isinstance(folder, BuildFolder):
+        return folder
+    opened = open_folder(folder)
+    # What was just built need not be compiled again, unless another build has taken its place.
+    if isinstance(folder, Build) and folder.report.as_json() == opened.report.as_json():
+        opened._compiled.update((built.name, built.network) for built in folder.networks)
+    return opened
 
 
 @contextmanager
@@ -207,5 +218,4 @@ def folder_for(
     if board is None:
         raise UsageError(f"Say with --board for which board {path} is to be built.")
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
-        build(path, board, directory, name=name, options=options, session=session)
-        yield open_folder(directory)
+        yield as_folder(build(path, board, directory, name=name, options=options, session=session))

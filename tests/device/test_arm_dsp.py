@@ -39,7 +39,7 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, every: int, tmp_pa
     others = [la for la in layers if la.op == "Conv" and la.backend != "ArmDsp"]
     # of a chain whose depthwise part is refused the 1x1 convolution is taken
     assert len(others) == len(REFUSED)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
     if board == "mps2-an386":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         by_size = {layer.macs: counts[layer.name] for layer in mine}
@@ -72,7 +72,7 @@ def test_shared_functions_give_the_bits_of_the_oracle(
     kind = "any" if goal == "speed" else "any_small"
     # of int8 with two shifts, and of uint8
     assert source.read_text().count(f"MCU_KERNEL void _mcu_shapes_conv1x1_{kind}_dsp") == 3
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
 
 
 def test_strips_give_the_bits_of_the_oracle(
@@ -85,7 +85,7 @@ def test_strips_give_the_bits_of_the_oracle(
     built = build(path, "mps2-an386", tmp_path / "build", options=options)
     mine = [layer.op for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert mine == ["PointwiseDepthwise"] * len(STRIPS)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_keyword_spotting_gives_the_bits_of_the_oracle(
     built = build(kws_dir / "model.onnx", board, tmp_path / "build")
     others = {layer.op for layer in built.report.layers if layer.backend != "ArmDsp"}
     assert others == {"Softmax"}
-    assert validate(built.directory).passed
+    assert validate(built).passed

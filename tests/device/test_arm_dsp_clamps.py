@@ -35,7 +35,7 @@ def test_every_clamp_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_pat
     layers = {layer.name: layer for layer in built.report.layers}
     mine = [layers[f"clamped{n}"] for n in range(len(TAKEN) + 1)]
     assert [layer.backend for layer in mine] == ["ArmDsp"] * len(mine)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
     if (board, goal) == ("mps2-an386", "balanced"):
         counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
         large = mine[-1]

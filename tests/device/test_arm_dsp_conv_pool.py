@@ -33,7 +33,7 @@ def test_every_pair_gives_the_bits_of_the_oracle(
     built = build(path, board, tmp_path / "build", options=options)
     layers = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert [layer.op for layer in layers] == ["ConvolutionPool"] * len(TAKEN)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
     if (board, small) == ("mps2-an386", 1500):
         counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
         for layer in layers:

@@ -29,7 +29,7 @@ def test_every_conversion_gives_the_bits_of_the_oracle(
     built = build(path, board, tmp_path / "build", options=OPTIONS)
     backends = sorted(layer.backend for layer in built.report.layers)
     assert backends == sorted("CpuRef" if case.is_refused else "ArmDsp" for case in cases)
-    assert validate(built.directory, samples(cases, path)).passed
+    assert validate(built, samples(cases, path)).passed
     if board == "mps2-an386":
         cost = max(layer.cost for layer in profile(built.directory).layers)
         least, most = (count * cases[0].elements for count in INSTRUCTIONS[name])

@@ -45,7 +45,7 @@ def test_every_shape_gives_the_bits_of_the_oracle(
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(taken)
     # onnxruntime convolves no int8 to uint8.
-    assert validate(built.directory, extremes(path), onnxruntime=False).passed
+    assert validate(built, extremes(path), onnxruntime=False).passed
     if board == "mps2-an386":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         by_size = {layer.macs: counts[layer.name] for layer in mine}
@@ -62,7 +62,7 @@ def test_numbers_that_are_words_give_the_bits_of_the_oracle(
     path = model([*TAKEN, *SHARED], tmp_path / "shapes.onnx")
     options = Options(backends=("ArmDsp", "CpuRef"))
     built = build(path, "mps2-an386", tmp_path / "build", options=options)
-    assert validate(built.directory, extremes(path), onnxruntime=False).passed
+    assert validate(built, extremes(path), onnxruntime=False).passed
 
 
 @pytest.mark.parametrize("every", first([2, 1]))
@@ -74,4 +74,4 @@ def test_code_that_layers_share_gives_the_bits_of_the_oracle(every: int, tmp_pat
     built = build(path, "mps2-an386", tmp_path / "b", options=options)
     code = (tmp_path / "b" / "network_m.c").read_text()
     assert "_conv_dsp(" in code
-    assert validate(built.directory, extremes(path), onnxruntime=False).passed
+    assert validate(built, extremes(path), onnxruntime=False).passed

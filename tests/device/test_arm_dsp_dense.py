@@ -36,7 +36,7 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_pat
     assert len(mine) == len(TAKEN)
     (source,) = built.directory.glob("network_*.c")
     assert re.search(r"_conv\d", source.read_text()) is None, "a convolution is none of rows"
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
     if board == "mps2-an386" and goal == "speed":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         by_size = {layer.macs: counts[layer.name] for layer in mine}
@@ -81,4 +81,4 @@ def test_a_row_lies_in_the_scratch_as_close_behind_its_start_as_may_be(
         assert x is not None and x.offset is not None and scratch.offset is not None
         assert layer.overlaps[1].output is None
         assert x.offset - scratch.offset == aligned(layer.overlaps[1].distance)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed

@@ -49,7 +49,7 @@ def test_every_shape_gives_the_bits_of_the_oracle(
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(taken)
     # onnxruntime convolves no int8 to uint8.
-    assert validate(built.directory, extremes(path), onnxruntime=False).passed
+    assert validate(built, extremes(path), onnxruntime=False).passed
     if (board, goal, every) != ("mps2-an386", "speed", 1):
         return
     counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
@@ -99,4 +99,4 @@ def test_twice_rounded_sums_are_the_oracles(tmp_path: Path) -> None:
     goal = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     built = build(path, "mps2-an386", tmp_path / "build", options=goal)
     assert [layer.backend for layer in built.report.layers if layer.op == "Conv"] == ["ArmDsp"] * 4
-    assert validate(built.directory).passed
+    assert validate(built).passed

@@ -29,7 +29,7 @@ def test_every_layer_gives_the_bits_of_the_oracle(case: Lstm, board: str, tmp_pa
     built = build(path, board, tmp_path / "build", options=_OPTIONS)
     (layer,) = built.report.layers
     assert layer.backend == "ArmDsp"
-    assert validate(built.directory, path.with_suffix(".npz")).passed
+    assert validate(built, path.with_suffix(".npz")).passed
     if board == "mps2-an386" and case is TAKEN[1]:
         (counted,) = profile(built.directory).layers
         # of 16 products 8 SMLAD, 8 extensions and 2 loads, and what is around them
@@ -46,4 +46,4 @@ def test_the_short_form_gives_them_too(
     built = build(path, "mps2-an386", tmp_path / "build", options=_OPTIONS)
     (layer,) = built.report.layers
     assert layer.backend == "ArmDsp"
-    assert validate(built.directory, path.with_suffix(".npz")).passed
+    assert validate(built, path.with_suffix(".npz")).passed

@@ -82,7 +82,7 @@ def test_every_kernel_gives_the_bits_of_the_oracle(
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert mine
     samples = arm_dsp_tflite_cases.extremes(path) if is_tflite else extremes(path)
-    assert validate(built.directory, samples, onnxruntime=False).passed
+    assert validate(built, samples, onnxruntime=False).passed
     (source,) = built.directory.glob("network_*.c")
     if family in ("conv", "dense", "matmul"):
         assert "bl 90f" in source.read_text(), "no sum is rounded as float32 does"
@@ -96,4 +96,4 @@ def test_the_lstm_gives_the_bits_of_the_oracle(case: Lstm, tmp_path: Path) -> No
     board = str(soft("mps2-an386", tmp_path))
     built = build(path, board, tmp_path / "build", options=options)
     assert [layer.backend for layer in built.report.layers] == ["ArmDsp"]
-    assert validate(built.directory, path.with_suffix(".npz")).passed
+    assert validate(built, path.with_suffix(".npz")).passed

@@ -35,4 +35,4 @@ def test_every_block_gives_the_bits_of_the_oracle(
     built = build(path, board, tmp_path / "build", options=options)
     layers = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert [layer.op for layer in layers] == ["ConvolutionStrips"] * len(TAKEN)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed

@@ -39,7 +39,7 @@ def test_every_pair_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> 
     backends = {layer.name: layer.backend for layer in built.report.layers}
     answers = [backends[f"sum{n}"] for n in range(len(TAKEN) + len(REFUSED))]
     assert answers == ["ArmDsp"] * len(TAKEN) + ["CpuRef"] * len(REFUSED)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
     if board == "mps2-an386":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         # of each element two multiplications and what saturates it
@@ -72,7 +72,7 @@ def test_every_broadcast_gives_the_bits_of_the_oracle(
     built = build(path, board, tmp_path / "build", options=Options(backends=("ArmDsp", "CpuRef")))
     backends = {layer.name: layer.backend for layer in built.report.layers}
     assert {backends[f"sum{n}"] for n in range(len(BROADCAST))} == {"ArmDsp"}
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
     if (board, rule) == ("mps2-an386", LayoutRule.CHANNELS_LAST):
         profiled = {layer.name: layer for layer in profile(built.directory).layers}
         prices = {layer.name: layer.cost for layer in built.report.layers}

@@ -26,7 +26,7 @@ def test_every_function_gives_the_bits_of_the_oracle(board: str, tmp_path: Path)
     built = build(path, board, tmp_path / "build", options=options)
     backends = {layer.name: layer.backend for layer in built.report.layers}
     assert [backends[f"table{n}"] for n in range(len(TAKEN))] == ["ArmDsp"] * len(TAKEN)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed
     if board == "mps2-an386":
         counts = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
         # of each element two loads, of which one in sixteen stands behind no other, and the store

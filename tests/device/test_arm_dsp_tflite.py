@@ -27,4 +27,4 @@ def test_every_layer_gives_the_bits_of_the_oracle(name: str, board: str, tmp_pat
     built = build(path, board, tmp_path / "build", options=options)
     backends = [layer.backend for layer in built.report.layers]
     assert backends == ["ArmDsp"] * len(cases)
-    assert validate(built.directory, extremes(path)).passed
+    assert validate(built, extremes(path)).passed

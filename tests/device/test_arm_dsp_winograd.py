@@ -42,7 +42,7 @@ def test_every_shape_gives_the_bits_of_the_oracle(
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(TAKEN)
     # onnxruntime convolves no int8 to uint8.
-    assert validate(built.directory, extremes(path), onnxruntime=False).passed
+    assert validate(built, extremes(path), onnxruntime=False).passed
     if board != "mps2-an386":
         return
     counted = {layer.name: layer for layer in profile(built.directory).layers}
@@ -84,4 +84,4 @@ def test_twice_rounded_sums_are_the_oracles(
     goal = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     built = build(path, "mps2-an386", tmp_path / "build", options=goal)
     assert [layer.backend for layer in built.report.layers if layer.op == "Conv"] == ["ArmDsp"] * 2
-    assert validate(built.directory).passed
+    assert validate(built).passed

@@ -11,7 +11,7 @@ from operators import control_models as models
 from operators.lab import Case
 
 from mcu_deploy.api.building import build
-from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.folder import BuildFolder, as_folder
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import open_device
 from mcu_deploy.api.validating import validate
@@ -22,16 +22,15 @@ HOST = pytest.param("host", marks=pytest.mark.needs_host_gcc)
 BOARD = pytest.param("mps2-an386", marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu])
 
 
-def built(case: Case, board: str, folder: Path) -> Path:
+def built(case: Case, board: str, folder: Path) -> BuildFolder:
     model = folder / "model.onnx"
     model.write_bytes(case.model.SerializeToString())
-    build(model, board, folder / "build", name="n")
-    return folder / "build"
+    return as_folder(build(model, board, folder / "build", name="n"))
 
 
 @pytest.mark.parametrize("board", [HOST, BOARD])
 def test_an_lstm_that_a_loop_unrolls_is_onnxruntimes(board: str, tmp_path: Path) -> None:
-    folder = open_folder(built(models.lstm_by_loop(), board, tmp_path))
+    folder = built(models.lstm_by_loop(), board, tmp_path)
     result = validate(folder, layers=True)
     assert result.problems == ()
     for number in range(3):
@@ -46,7 +45,7 @@ def test_an_lstm_that_a_loop_unrolls_is_onnxruntimes(board: str, tmp_path: Path)
 @pytest.mark.needs_qemu
 def test_instructions_are_summed_by_layer(tmp_path: Path) -> None:
     """Inputs of zeros never take the first branch; the other layers run six times each."""
-    folder = open_folder(built(models.if_in_loop(), "mps2-an386", tmp_path))
+    folder = built(models.if_in_loop(), "mps2-an386", tmp_path)
     measured = profile(folder)
     costs = {layer.name: layer.cost for layer in measured.layers}
     assert costs["Sub_0"] == 0
@@ -78,7 +77,7 @@ def collecting() -> Case:
 
 @pytest.mark.parametrize("board", [HOST, BOARD])
 def test_other_rounds_than_the_shapes_say_end_a_run(board: str, tmp_path: Path) -> None:
-    folder = open_folder(built(collecting(), board, tmp_path))
+    folder = built(collecting(), board, tmp_path)
     x = models.random(1, 3)
     with open_device(folder) as device:
         for trips in (3, 5, 1 << 40, -1):

@@ -14,7 +14,6 @@ from models.mlperf import first_samples
 
 from mcu_deploy import resources
 from mcu_deploy.api.building import build as build_firmware
-from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.validating import validate
 from mcu_deploy.boards import load_board
 
@@ -42,7 +41,7 @@ def test_its_serial_line_loses_no_byte(tmp_path: Path) -> None:
 def test_it_runs_a_model(models_dir: Path, tmp_path: Path) -> None:
     model = models_dir / "tflm_hello_world_int8"
     path = _board_of_the_page(tmp_path)
-    build_firmware([model / "model.tflite"], path, tmp_path / "build", name=["hello"])
+    built = build_firmware([model / "model.tflite"], path, tmp_path / "build", name=["hello"])
     given = first_samples(model / "io.npz", 2, tmp_path)
-    result = validate(open_folder(tmp_path / "build"), given, onnxruntime=False)
+    result = validate(built, given, onnxruntime=False)
     assert result.problems == () and result.oracle[0].equal == 1.0

@@ -15,7 +15,7 @@ from sampling import first
 
 from mcu_deploy import interpreter
 from mcu_deploy.api.building import build
-from mcu_deploy.api.folder import BuildFolder, open_folder
+from mcu_deploy.api.folder import BuildFolder, as_folder
 from mcu_deploy.api.profiling import Profile, profile
 from mcu_deploy.api.running import open_device
 from mcu_deploy.api.validating import validate
@@ -41,6 +41,7 @@ class Workshop:
     """Builds each network once for a board and a schedule, and counts it once."""
 
     folder: Path
+    opened: dict[Path, BuildFolder] = field(default_factory=dict)
     counts: dict[Path, Profile] = field(default_factory=dict)
 
     def model(self, forks: Forks) -> Path:
@@ -54,9 +55,10 @@ class Workshop:
     ) -> BuildFolder:
         model = self.model(forks)
         path = self.folder / model.stem / f"{board}-{schedule}"
-        if not path.exists():
-            build(model, board, path, name="net", options=Options(schedule=schedule))
-        return open_folder(path)
+        if path not in self.opened:
+            made = build(model, board, path, name="net", options=Options(schedule=schedule))
+            self.opened[path] = as_folder(made)
+        return self.opened[path]
 
     def counted(self, forks: Forks, schedule: str = "parallel") -> Profile:
         folder = self.open(forks, schedule=schedule)

@@ -12,7 +12,7 @@ from device.protocol_lab import server
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.connecting import connect
-from mcu_deploy.api.folder import BuildFolder, open_folder
+from mcu_deploy.api.folder import BuildFolder, as_folder, open_folder
 from mcu_deploy.api.running import Connection, open_device, run
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.CpuRef import CpuRef
@@ -204,8 +204,7 @@ def test_latency_and_retries_reach_the_line(kws: BuildFolder, kws_dir: Path) -> 
 
 def test_two_models_in_one_firmware(kws_dir: Path, models_dir: Path, tmp_path: Path) -> None:
     models = [kws_dir / "model.onnx", models_dir / "mlperf_ad_int8" / "model.onnx"]
-    build(models, "mps2-an386", tmp_path, name=["kws", "ad"])
-    folder = open_folder(tmp_path)
+    folder = as_folder(build(models, "mps2-an386", tmp_path, name=["kws", "ad"]))
     for name, source in (("kws", "mlperf_kws_int8"), ("ad", "mlperf_ad_int8")):
         graph = folder.compile_again(name).graph
         samples = load_samples(models_dir / source / "io.npz", graph).first(2)

@@ -17,7 +17,7 @@ from models.mlperf import BOARDS, DOES_NOT_FIT, FLOAT32, INT8, first_samples
 from sampling import one_of_each_core
 
 from mcu_deploy.api.building import build
-from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.folder import as_folder
 from mcu_deploy.api.validating import Validation, validate
 
 _TOOLS = {
@@ -58,8 +58,8 @@ def _validate(
     layers: bool,
 ) -> Iterator[tuple[str, Validation]]:
     """Builds one firmware of these models; what is found of each of them."""
-    build([models_dir / m / "model.onnx" for m in models], board, folder, name=list(models))
-    built = open_folder(folder)
+    paths = [models_dir / m / "model.onnx" for m in models]
+    built = as_folder(build(paths, board, folder, name=list(models)))
     for model in models:
         recorded = models_dir / model / "io.npz"
         given = recorded if samples is None else first_samples(recorded, samples, folder)

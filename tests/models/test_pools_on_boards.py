@@ -41,7 +41,7 @@ def _require_inside(built: Build, array: str, memory: str) -> None:
 
 
 def _require_right(built: Build, io: Path) -> None:
-    result = validate(built.directory, first_samples(io, 1, built.directory))
+    result = validate(built, first_samples(io, 1, built.directory))
     assert result.problems == ()
     assert result.oracle[0].equal == 1.0
 
@@ -148,10 +148,10 @@ def test_pools_beside_partitions_kept_tensors_and_callers_buffers(
     built = build(source / "model.onnx", "mps2-an500", tmp_path, name="n", options=options)
     _require_inside(built, "psram_n", "psram")
     samples = load_samples(source / "io.npz", plain.graph).first(1)
-    result = validate(open_folder(tmp_path), samples, layers=True)
+    result = validate(built, samples, layers=True)
     assert result.problems == () and result.oracle[0].equal == 1.0
     assert result.layers is not None and result.layers.compared > 0
-    with open_device(open_folder(tmp_path)) as device:
+    with open_device(built) as device:
         device.infer("n", samples.inputs[0])
         kept = device.kept("n", device.model("n").kept[0].name)
         (part,) = device.infer("n", samples.inputs[0], partition="head")
@@ -172,7 +172,7 @@ def test_a_state_lives_in_any_memory(models_dir: Path, tmp_path: Path) -> None:
         folder = tmp_path / str(number)
         options = Options(requests=requests, pools=pools)
         built = build(model, "mps2-an500", folder, name="n", options=options)
-        with open_device(open_folder(folder)) as device:
+        with open_device(built) as device:
             results.append(np.stack([device.infer("n", [x])[0] for x in given]))
     _require_inside(built, "psram_n", "psram")
     assert np.array_equal(*results)

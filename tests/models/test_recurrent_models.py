@@ -9,7 +9,7 @@ import pytest
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.api.building import build
-from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.folder import BuildFolder, as_folder
 from mcu_deploy.api.running import open_device
 from mcu_deploy.api.validating import Validation, validate
 from mcu_deploy.device import Device
@@ -47,9 +47,9 @@ def test_models_on_boards(board: str, models_dir: Path, tmp_path: Path) -> None:
     sources = [models_dir / m / "model.onnx" for m in (*FLOAT, QUANTIZED)]
     sources += [models_dir / m / "model.tflite" for m in TFLITE]
     names = [*FLOAT, QUANTIZED, *(f"{m}_tflite" for m in TFLITE)]
-    build(sources, board, tmp_path, name=names)
+    built = as_folder(build(sources, board, tmp_path, name=names))
     for model in (*FLOAT, QUANTIZED):
-        result = _validate(tmp_path, model, models_dir / model / "io.npz")
+        result = _validate(built, model, models_dir / model / "io.npz")
         if model in FLOAT:
             assert result.oracle[0].relative <= 1e-5, model
             assert result.onnxruntime[0].relative <= 1e-5, model
@@ -62,8 +62,7 @@ def test_models_on_boards(board: str, models_dir: Path, tmp_path: Path) -> None:
         _check_tflite(device, models_dir, 16 if board == "host" else 2)
 
 
-def _validate(folder: Path, model: str, io: Path) -> Validation:
-    built = open_folder(folder)
+def _validate(built: BuildFolder, model: str, io: Path) -> Validation:
     given = load_samples(io, built.compile_again(model).graph).first(2)
     result = validate(built, given, model=model)
     assert result.problems == (), model

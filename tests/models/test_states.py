@@ -174,8 +174,8 @@ def test_the_layers_of_a_network_with_a_state_are_compared_from_its_state(
     """From the second sample on the state is no longer the initial one."""
     path = models_dir / "torch_gru_step" / "model.onnx"
     requests = Requests(states=(StateRequest("h", "add_3"),))
-    build(path, "host", tmp_path / "b", name="gru", options=Options(requests=requests))
-    result = validate(tmp_path / "b", layers=True)
+    built = build(path, "host", tmp_path / "b", name="gru", options=Options(requests=requests))
+    result = validate(built, layers=True)
     assert result.layers is not None and result.layers.differences == ()
     assert (result.problems, result.samples) == ((), 4)
 

@@ -19,7 +19,7 @@ from operators.lab import run_on_host
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.api.building import build
-from mcu_deploy.api.folder import open_folder
+from mcu_deploy.api.folder import BuildFolder, as_folder
 from mcu_deploy.api.validating import validate
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.boards import load_board
@@ -143,8 +143,7 @@ def _tools(board: str) -> list[pytest.MarkDecorator]:
     return [getattr(pytest.mark, t) for t in tools.get(board, ["needs_arm_gcc", "needs_qemu"])]
 
 
-def _check_on_board(folder: Path, model: str, name: str, io: Path, count: int | None) -> None:
-    built = open_folder(folder)
+def _check_on_board(built: BuildFolder, model: str, name: str, io: Path, count: int | None) -> None:
     given = load_samples(io, built.compile_again(name).graph).first(count)
     result = validate(built, given, model=name, layers=model in INTEGER)
     assert result.problems == (), model
@@ -163,9 +162,10 @@ def _check_on_board(folder: Path, model: str, name: str, io: Path, count: int | 
 def test_boards_give_the_oracles_bits(board: str, models_dir: Path, tmp_path: Path) -> None:
     """Some models in one firmware."""
     models = _SAMPLE[board]
-    build([models_dir / m / "model.tflite" for m in models], board, tmp_path, name=list(models))
+    paths = [models_dir / m / "model.tflite" for m in models]
+    built = as_folder(build(paths, board, tmp_path, name=list(models)))
     for model in models:
-        _check_on_board(tmp_path, model, model, models_dir / model / "io.npz", 2)
+        _check_on_board(built, model, model, models_dir / model / "io.npz", 2)
 
 
 @pytest.mark.matrix
@@ -182,12 +182,12 @@ def test_every_board_gives_the_oracles_bits(
 ) -> None:
     source = models_dir / model
     try:
-        build(source / "model.tflite", board, tmp_path, name="n")
+        built = as_folder(build(source / "model.tflite", board, tmp_path, name="n"))
     except FitError as error:
         # What does not fit is known to the byte, and said (tests/models/test_build_table.py).
         assert model not in _SAMPLE.get(board, ())
         pytest.skip(str(error))
-    _check_on_board(tmp_path, model, "n", source / "io.npz", None)
+    _check_on_board(built, model, "n", source / "io.npz", None)
 
 
 def test_int8_weights_save_flash_and_cost_no_ram(models_dir: Path) -> None:

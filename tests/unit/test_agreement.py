@@ -102,7 +102,7 @@ def test_int16_behind_float_sums_is_right(tmp_path: Path) -> None:
     path = tmp_path / "int16.onnx"
     path.write_bytes(model.SerializeToString())
     built = build(path, "host", tmp_path / "b", name="int16")
-    result = validate(built.directory, layers=True)
+    result = validate(built, layers=True)
     assert result.passed, result.problems
     assert [rule.kind for rule in result.rules] == [STEP]
     assert result.oracle[0].equal < 1, "the sums are the oracle's, so that nothing is tested"

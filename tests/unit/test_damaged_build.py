@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 import report_values
 from fuzz import target_elf
+from pmx_cases import small_model
 
 from mcu_deploy import formats
-from mcu_deploy.api.folder import BuildFolder, open_folder
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import BuildFolder, as_folder, open_folder
 from mcu_deploy.boards import load_board
 from mcu_deploy.errors import BoardError, ModelError, UsageError
 from mcu_deploy.hygiene.images import require_whole
+from mcu_deploy.options import Options
 
 
 def _image() -> bytes:
@@ -98,3 +101,15 @@ def test_a_file_that_would_fill_the_memory(ending: str, tmp_path: Path) -> None:
         stream.truncate(1 << 40)  # takes no room on the disk
     with pytest.raises(ModelError, match="more than any microcontroller holds"):
         formats.load(path)
+
+
+@pytest.mark.needs_host_gcc
+def test_a_build_that_another_has_replaced_is_compiled_again(tmp_path: Path) -> None:
+    """And one that is still there is not."""
+    model = small_model(tmp_path)
+    first = build(model, "host", tmp_path / "b", name="n")
+    assert as_folder(first).compile_again("n") is first.networks[0].network
+    build(model, "host", tmp_path / "b", name="n", options=Options(layers_all=True))
+    assert as_folder(first).compile_again("n").options.layers_all
+    opened = open_folder(tmp_path / "b")
+    assert opened.compile_again("n") is opened.compile_again("n")
