@@ -7,6 +7,7 @@ environment holds no include path and no date.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -72,20 +73,17 @@ class Toolchain:
         Raises ToolError, with the command that installs it, where one is missing."""
         prefix = "" if board.is_host else "arm-none-eabi-"
         gcc, ar = (_find(prefix + tool, board) for tool in ("gcc", "ar"))
-        result = run_tool([gcc, "--version"], resources.root())
-        lines = result.stdout.splitlines()
-        if result.returncode != 0 or not lines or "clang" in result.stdout:
+        version = _version(gcc, _stamp(Path(gcc)))
+        if version is None:
             raise ToolError(
                 f"{gcc} does not answer as gcc does; install gcc with: "
                 f"{_APT_HOST if board.is_host else _APT}"
             )
-        return cls(board, gcc, ar, lines[0])
+        return cls(board, gcc, ar, version)
 
     def file(self, name: str) -> Path | None:
         """A file of the compiler's libraries for the board's core (nano.specs, libc.a), if any."""
-        command = [self.gcc, *self.board.cflags, f"-print-file-name={name}"]
-        result = run_tool(command, resources.root())
-        path = Path(result.stdout.strip())
+        path = _library(self.gcc, _stamp(Path(self.gcc)), self.board.cflags, name)
         return path if path.is_absolute() and path.is_file() else None
 
     def compile_object(
@@ -215,6 +213,24 @@ def build_crt(board: Processor, directory: Path) -> Path:
     if result.returncode != 0:
         raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
     return archive
+
+
+# A build asks the compiler a dozen times who it is and where its libraries are.
+@functools.lru_cache(8)
+def _version(gcc: str, stamp: str) -> str | None:
+    """The first line of what gcc says of itself; None where that is no gcc."""
+    result = run_tool([gcc, "--version"], resources.root())
+    lines = result.stdout.splitlines()
+    if result.returncode != 0 or not lines or "clang" in result.stdout:
+        return None
+    return lines[0]
+
+
+@functools.lru_cache(64)
+def _library(gcc: str, stamp: str, cflags: Sequence[str], name: str) -> Path:
+    """Where gcc has a file of its libraries for these flags; the name alone where it has none."""
+    result = run_tool([gcc, *cflags, f"-print-file-name={name}"], resources.root())
+    return Path(result.stdout.strip())
 
 
 def _stamp(path: Path) -> str:

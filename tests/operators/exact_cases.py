@@ -106,7 +106,7 @@ def check_values(rows: Sequence[tuple[Case, Array]], folder: Path) -> None:
     compiled = [compile_case(case, folder, index) for index, (case, _) in enumerate(rows)]
     found = run_on_host(compiled, folder, FLAGS)
     for item, outputs, (case, wanted) in zip(compiled, found, rows, strict=True):
-        for who, values in (("oracle", item.expected()), ("host", outputs)):
+        for who, values in (("oracle", item.expected), ("host", outputs)):
             assert values[0].dtype == wanted.dtype, f"{case.name}: {who}"
             assert np.array_equal(values[0], wanted, equal_nan=wanted.dtype.kind == "f"), (
                 f"{case.name}: {who} gives {values[0].tolist()}, not {wanted.tolist()}"

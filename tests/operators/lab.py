@@ -6,6 +6,7 @@ Many networks go into one C file and one process, since a compiler call for each
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -60,6 +61,7 @@ class Compiled:
     def graph(self) -> Graph:
         return self.network.graph
 
+    @functools.cached_property
     def expected(self) -> list[Array]:
         """What the oracle says."""
         return interpreter.run(self.graph, list(self.case.inputs))
@@ -237,7 +239,7 @@ def relative_error(actual: Array, wanted: Array) -> float:
 
 def check_device(compiled: Compiled, device: Sequence[Array]) -> None:
     """The device gives the oracle's bits for integers, and its values for float32."""
-    for actual, wanted in zip(device, compiled.expected(), strict=True):
+    for actual, wanted in zip(device, compiled.expected, strict=True):
         assert actual.dtype == wanted.dtype
         assert actual.shape == wanted.shape
         if wanted.dtype.kind == "f":
@@ -280,7 +282,7 @@ def check_cases(cases: Sequence[Case], folder: Path, flags: Sequence[str] = ()) 
     for item, device in zip(compiled, run_on_host(compiled, folder, flags), strict=True):
         for check in (
             lambda i=item, d=device: check_device(i, d),
-            lambda i=item: check_oracle(i.case, i.expected()),
+            lambda i=item: check_oracle(i.case, i.expected),
         ):
             try:
                 check()

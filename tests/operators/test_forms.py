@@ -90,7 +90,7 @@ def test_pools_in_a_row_whose_shapes_are_declared_right(tmp_path: Path) -> None:
     case = _declared(Case("two", make_model(nodes, *types, opset=12), (x,)))
     info = helper.make_tensor_value_info("m", TensorProto.FLOAT, (1, 1, 3, 3))
     case.model.graph.value_info.append(info)
-    (found,) = compile_case(case, tmp_path, 0).expected()
+    (found,) = compile_case(case, tmp_path, 0).expected
     (wanted,) = run_onnxruntime(case.model, case.inputs, optimise=False)
     assert np.array_equal(found, wanted)
 

@@ -37,7 +37,7 @@ def _run(tests: list[NodeTest], folder: Path) -> list[str]:
             compiled.append((test, result))
     device = run_on_host([c for _, c in compiled], folder, ("-O0",))
     for (test, item), outputs in zip(compiled, device, strict=True):
-        for who, found in (("oracle", item.expected()), ("host", outputs)):
+        for who, found in (("oracle", item.expected), ("host", outputs)):
             try:
                 check_outputs(test, found, TOLERANCE.get(test.name, 1e-5))
             except AssertionError as error:

@@ -172,7 +172,7 @@ def test_special_numbers(tmp_path: Path) -> None:
     device = run_on_host(compiled, tmp_path, ("-fsanitize=undefined", "-fno-sanitize-recover=all"))
     failures = []
     for (why, case), item, (on_device,) in zip(entries, compiled, device, strict=True):
-        (oracle,) = item.expected()
+        (oracle,) = item.expected
         (reference,) = run_onnxruntime(case.model, case.inputs, optimise=False)
         misfits = {"device, oracle": _misfits(on_device, oracle)}
         if not why:

@@ -60,7 +60,7 @@ def check(items: dict[Lstm, Compiled], folder: Path, flags: tuple[str, ...] = ("
     found = run_on_host(list(items.values()), folder, flags)
     for (lstm, item), outputs in zip(items.items(), found, strict=True):
         check_device(item, outputs)
-        for (output,) in (outputs, item.expected()):
+        for (output,) in (outputs, item.expected):
             if lstm.is_float:
                 wanted, _ = FLOAT[lstm]
                 assert np.abs(output.reshape(-1)[-3:] - wanted).max() <= 1e-6
@@ -99,8 +99,8 @@ def test_float_lstms_are_onnxs_where_their_clip_is_out_of_reach(tmp_path: Path) 
 
 @pytest.mark.parametrize("lstm", [Lstm(3, clip=0.5, steps=12), Lstm(21, is_float=True, clip=0.5)])
 def test_the_clip_changes_the_output(lstm: Lstm, tmp_path: Path) -> None:
-    (clipped,) = compiled(lstm, tmp_path).expected()
-    (free,) = compiled(replace(lstm, clip=0.0), tmp_path).expected()
+    (clipped,) = compiled(lstm, tmp_path).expected
+    (free,) = compiled(replace(lstm, clip=0.0), tmp_path).expected
     assert not np.array_equal(clipped, free)
 
 

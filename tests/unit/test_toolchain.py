@@ -132,6 +132,18 @@ def test_a_program_that_is_no_gcc_is_refused(
         Toolchain.for_board(load_board("host"))
 
 
+def test_a_compiler_is_asked_again_where_another_has_taken_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ar").write_text("#!/bin/sh\n")
+    (tmp_path / "ar").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    for version in ("9.4.0", "10.12.1"):
+        (tmp_path / "gcc").write_text(f"#!/bin/sh\necho 'gcc (made up) {version}'\n")
+        (tmp_path / "gcc").chmod(0o755)
+        assert Toolchain.for_board(load_board("host")).version == f"gcc (made up) {version}"
+
+
 def test_an_error_of_the_compiler_is_one_line_and_leaves_no_object(tmp_path: Path) -> None:
     board = load_board("mps2-an386")
     (tmp_path / "bad.c").write_text("int f(void) { return nowhere; }\n")
