@@ -64,7 +64,7 @@ def _ram(problem: Problem, search: Search) -> Cover:
 def _balanced(problem: Problem, search: Search) -> Cover:
     """Least time with flash at most 25 % above what `size` reaches; of all within 2 % of that time
     the least planned peak; of equals what gives least of time and flash, where a hundredth of the
-    flash is worth a thousandth of the time: a function more for a few cycles is no bargain."""
+    flash is worth two thousandths of the time: a function more for a few cycles is no bargain."""
     smallest = search.run(_by_flash)[0]
     least = smallest.totals
     most = (least.flash + around(problem)) * 5 // 4 - around(problem)
@@ -76,7 +76,7 @@ def _balanced(problem: Problem, search: Search) -> Cover:
     near = [p for p in paths if 50 * p.totals.time <= 51 * best]
 
     def worth(totals: Totals) -> tuple[int, ...]:
-        both = 10 * totals.time * max(1, least.flash) + totals.flash * max(1, best)
+        both = 5 * totals.time * max(1, least.flash) + totals.flash * max(1, best)
         return (both, *totals.cost)
 
     return _leanest(problem, near, worth)

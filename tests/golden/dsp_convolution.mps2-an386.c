@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 4488765474ce8d8c10a79d8412818dfe5b27f8adc022b8bf4d81fc798ba42d58
- *   constants     376 bytes, as a file: SHA-256
- *                 a5ee8d74a7ffaa6a810947d0b33b73ddb9b74ad3df7785d9afd20138d6ae78ef
+ *   constants     388 bytes, as a file: SHA-256
+ *                 d4149def81c81194f8cbed3931de29e7a4366af2f64359b427fde61e504621dd
  *   workspace     1,264 bytes
  *   layers        5 with 7,776 multiply-accumulates
  *
@@ -41,7 +41,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_convolution_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_convolution_weights, %object\n"
-        ".size _mcu_dsp_convolution_weights, 376\n"
+        ".size _mcu_dsp_convolution_weights, 388\n"
         "_mcu_dsp_convolution_weights:\n"
         ".incbin \"network_dsp_convolution.weights.bin\"\n"
         ".popsection");
@@ -51,7 +51,7 @@ __asm__(".pushsection .rodata._mcu_dsp_convolution_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_convolution_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                   \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_convolution_conv_1_weights, uint32_t, 94, 0, 376);
+MCU_CONSTANT(_mcu_dsp_convolution_conv_1_weights, uint32_t, 97, 0, 388);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -119,7 +119,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "stmia lr!, {r0-r5}; ldrsb r0, [r9], #1; ldrsb r1, [r10], #1; ldrsb r2, [r11], #1\n"
         "strh r0, [lr, #12]; strh r1, [lr, #16]; strh r2, [lr, #20]; vmov lr, s10\n"
         "ldmia lr!, {r10, r11}\n"
-        "11:\n"
+        "12:\n"
         "vmov r12, s9; ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5\n"
         "smlad r3, r5, r6, r11; smlad r4, r5, r7, r11; smlad r5, r5, r8, r11\n"
         "smlad r0, r2, r6, r10; smlad r1, r2, r7, r10; smlad r2, r2, r8, r10\n"
@@ -155,46 +155,50 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "smlad r2, r10, r8, r2; ldmia r12!, {r6-r8}; smlad r3, r11, r6, r3\n"
         "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
         "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
-        "sub r5, r5, r2; ldmia lr!, {r6-r11}; cbz r6, 8f; smmla r0, r0, r6, r7\n"
-        "smmla r1, r1, r6, r7; smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4\n"
-        "ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9\n"
-        "smmla r4, r4, r8, r9; smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12\n"
-        "ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
+        "sub r5, r5, r2; ldmia lr!, {r6-r11}; cbz r7, 8f\n"
         "9:\n"
+        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
+        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
+        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
+        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
+        "10:\n"
         "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
         "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
-        "bne 11b; b 10f\n"
+        "bne 12b; b 11f\n"
         "8:\n"
-        "vmov d0, r0, r1; vmov d1, r2, r7; vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1\n"
-        "vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3; vmul.f32 s2, s2, s3\n"
-        "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2; vmov r0, r1, d0\n"
-        "vmov r2, s2; vmov d0, r3, r4; vmov d1, r5, r8; vcvt.f32.s32 s0, s0\n"
-        "vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3\n"
-        "vmul.f32 s2, s2, s3; vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1\n"
-        "vcvtr.s32.f32 s2, s2; vmov r3, r4, d0; vmov r5, s2; qadd r0, r0, r9; ssat r0, #8, r0\n"
-        "qadd r1, r1, r9; ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9\n"
-        "ssat r3, #8, r3; qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5\n"
-        "b 9b\n"
-        "10:\n"
+        "vmov d0, r10, r11\n"
+        "13:\n"
+        "ldmia lr!, {r7, r10, r11}; cbnz r7, 14f; cmp r10, r0; itt ne; cmpne r10, r1\n"
+        "cmpne r10, r2; beq 16f\n"
+        "15:\n"
+        "movs r7, r11; beq 13b; vmov r10, r11, d0; b 9b\n"
+        "14:\n"
+        "cmp r10, r3; itt ne; cmpne r10, r4; cmpne r10, r5; bne 15b; cmp r10, r3; it eq\n"
+        "addeq r3, r3, #256; cmp r10, r4; it eq; addeq r4, r4, #256; cmp r10, r5; it eq\n"
+        "addeq r5, r5, #256; b 15b\n"
+        "16:\n"
+        "cmp r10, r0; it eq; addeq r0, r0, #1; cmp r10, r1; it eq; addeq r1, r1, #1\n"
+        "cmp r10, r2; it eq; addeq r2, r2, #1; b 15b\n"
+        "11:\n"
         "ldr r6, [r12, #0]; ldr r7, [r12, #84]; add r6, r6, r7, lsl #1; add r7, r6, r7\n"
         "strd r6, r7, [r12]; b 7b\n"
         "4:\n"
         "add r3, r12, #96; add r10, r12, #48; ldmia r10, {r4-r9}\n"
-        "14:\n"
-        "cmp r1, r4; bne 15f; ldr r1, [r12, #72]; ldr r10, [r12, #76]; add r2, r2, r10\n"
+        "19:\n"
+        "cmp r1, r4; bne 20f; ldr r1, [r12, #72]; ldr r10, [r12, #76]; add r2, r2, r10\n"
         "ldr r10, [r12, #80]; add r0, r0, r10\n"
-        "15:\n"
-        "cmp r2, r5; beq 12f; ldr r10, [r12, #40]; str r10, [r3]; str r0, [r3, #12]\n"
-        "16:\n"
+        "20:\n"
+        "cmp r2, r5; beq 17f; ldr r10, [r12, #40]; str r10, [r3]; str r0, [r3, #12]\n"
+        "21:\n"
         "add r0, r0, r6; add r1, r1, r7\n"
-        "13:\n"
-        "add r3, r3, #4; add r10, r12, #108; cmp r3, r10; bne 14b; add r10, r12, #16\n"
+        "18:\n"
+        "add r3, r3, #4; add r10, r12, #108; cmp r3, r10; bne 19b; add r10, r12, #16\n"
         "stmia r10, {r0-r2}; add r10, r12, #96; ldmia r10, {r6-r11}; b 5b\n"
-        "12:\n"
+        "17:\n"
         "add r10, r12, #96; cmp r3, r10; beq 6f; sub r10, r3, #4; ldr r4, [r10]; str r4, [r3]\n"
         "ldr r4, [r10, #12]; str r4, [r3, #12]; add r10, r12, #130; ldr r4, [r12]\n"
         "sub r10, r10, r4; sub r4, r3, #92; str r10, [r4]; add r10, r12, #48\n"
-        "ldmia r10, {r4-r9}; b 13b\n"
+        "ldmia r10, {r4-r9}; b 18b\n"
         "6:\n"
         : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
         :

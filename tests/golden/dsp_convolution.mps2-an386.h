@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 4488765474ce8d8c10a79d8412818dfe5b27f8adc022b8bf4d81fc798ba42d58
- *   constants     376 bytes, as a file: SHA-256
- *                 a5ee8d74a7ffaa6a810947d0b33b73ddb9b74ad3df7785d9afd20138d6ae78ef
+ *   constants     388 bytes, as a file: SHA-256
+ *                 d4149def81c81194f8cbed3931de29e7a4366af2f64359b427fde61e504621dd
  *   workspace     1,264 bytes
  *   layers        5 with 7,776 multiply-accumulates
  *

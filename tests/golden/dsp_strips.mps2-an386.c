@@ -2,8 +2,8 @@
  *
  *   source model  layers, SHA-256
  *                 3155015ec786e8d1397af80103ab97ffac692a6c315e7f11636cef0dd7b21faa
- *   constants     5,160 bytes, as a file: SHA-256
- *                 348c6a9a208d12f09351e695b1b51b16766188cadb7af86c1e460f0846cb94a9
+ *   constants     5,172 bytes, as a file: SHA-256
+ *                 decf77855f217214c9d937966ef1d6de6ae5ebe98975ab3de6638eb64a52bf0d
  *   workspace     12,288 bytes
  *   layers        5 with 1,769,472 multiply-accumulates
  *
@@ -39,7 +39,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_strips_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_strips_weights, %object\n"
-        ".size _mcu_dsp_strips_weights, 5160\n"
+        ".size _mcu_dsp_strips_weights, 5172\n"
         "_mcu_dsp_strips_weights:\n"
         ".incbin \"network_dsp_strips.weights.bin\"\n"
         ".popsection");
@@ -49,9 +49,9 @@ __asm__(".pushsection .rodata._mcu_dsp_strips_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_strips_weights + " #offset "\n" \
             ".type " #name ", %object\n"                              \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_strips_conv_1_weights,      uint32_t, 643,    0, 2572);
-MCU_CONSTANT(_mcu_dsp_strips_conv_1_more_weights, uint32_t, 643, 2572, 2572);
-MCU_CONSTANT(_mcu_dsp_strips_conv_1_constants,    int32_t,    4, 5144,   16);
+MCU_CONSTANT(_mcu_dsp_strips_conv_1_weights,      uint32_t, 646,    0, 2584);
+MCU_CONSTANT(_mcu_dsp_strips_conv_1_more_weights, uint32_t, 643, 2584, 2572);
+MCU_CONSTANT(_mcu_dsp_strips_conv_1_constants,    int32_t,    4, 5156,   16);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -71,7 +71,7 @@ MCU_KERNEL void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y) 
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(const int8_t *x, int8_t *y,
+MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_2e7c3f29_dsp(const int8_t *x, int8_t *y,
                                                           const uint32_t *weights,
                                                           uint8_t *scratch) {
     __asm__ volatile(
@@ -107,7 +107,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(const int8_t *x, int8_
         "sxtb16 r7, r2, ror #8; sxtb16 r8, r3, ror #8; sxtb16 r9, r4, ror #8; sxtb16 r0, r0\n"
         "sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3; sxtb16 r4, r4; stmia lr!, {r0-r9}\n"
         "add r12, r12, r11; subs r10, r10, #1; bne 6b; vmov lr, s10\n"
-        "10:\n"
+        "11:\n"
         "vmov r12, s9; ldmia lr!, {r2, r5}; ldmia r12!, {r6-r10}; ldr r11, [lr], #4\n"
         "smlad r3, r11, r6, r5; smlad r4, r11, r7, r5; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
         "smlad r0, r11, r6, r2; smlad r1, r11, r7, r2; smlad r2, r11, r8, r2\n"
@@ -124,7 +124,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(const int8_t *x, int8_
         "ldr r11, [lr], #4; smlad r3, r11, r8, r3; smlad r4, r11, r9, r4\n"
         "smlad r5, r11, r10, r5; sxtb16 r11, r11; smlad r0, r11, r8, r0\n"
         "smlad r1, r11, r9, r1; smlad r2, r11, r10, r2\n"
-        "11:\n"
+        "12:\n"
         "ldmia r12!, {r6-r10}; ldr r11, [lr], #4; smlad r3, r11, r6, r3\n"
         "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
         "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; ldr r11, [lr], #4\n"
@@ -209,65 +209,68 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(const int8_t *x, int8_
         "smlad r1, r11, r8, r1; smlad r2, r11, r9, r2; ldr r11, [lr], #4\n"
         "smlad r3, r11, r8, r3; smlad r4, r11, r9, r4; smlad r5, r11, r10, r5\n"
         "sxtb16 r11, r11; smlad r0, r11, r8, r0; smlad r1, r11, r9, r1\n"
-        "smlad r2, r11, r10, r2; tst r12, #7; bne 11b; sub r3, r3, r0; sub r4, r4, r1\n"
-        "sub r5, r5, r2; ldmia lr!, {r6-r9}; cbz r6, 7f; smmla r0, r0, r6, r7\n"
-        "smmla r1, r1, r6, r7; smmla r2, r2, r6, r7; ssat r0, #8, r0, asr #4\n"
-        "ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4; smmla r3, r3, r8, r9\n"
-        "smmla r4, r4, r8, r9; smmla r5, r5, r8, r9; ssat r3, #8, r3, asr #12\n"
-        "ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
+        "smlad r2, r11, r10, r2; tst r12, #7; bne 12b; sub r3, r3, r0; sub r4, r4, r1\n"
+        "sub r5, r5, r2; ldmia lr!, {r6-r9}; cbz r7, 7f\n"
         "8:\n"
+        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
+        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
+        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
+        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
+        "9:\n"
         "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
         "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
-        "bne 10b; b 9f\n"
+        "bne 11b; b 10f\n"
         "7:\n"
-        "vmov d0, r0, r1; vmov d1, r2, r7; vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1\n"
-        "vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3; vmul.f32 s2, s2, s3\n"
-        "vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1; vcvtr.s32.f32 s2, s2; vmov r0, r1, d0\n"
-        "vmov r2, s2; vmov d0, r3, r4; vmov d1, r5, r8; vcvt.f32.s32 s0, s0\n"
-        "vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2; vmul.f32 s0, s0, s3; vmul.f32 s1, s1, s3\n"
-        "vmul.f32 s2, s2, s3; vcvtr.s32.f32 s0, s0; vcvtr.s32.f32 s1, s1\n"
-        "vcvtr.s32.f32 s2, s2; vmov r3, r4, d0; vmov r5, s2; qadd r0, r0, r9; ssat r0, #8, r0\n"
-        "qadd r1, r1, r9; ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9\n"
-        "ssat r3, #8, r3; qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5\n"
-        "b 8b\n"
-        "9:\n"
+        "13:\n"
+        "ldmia lr!, {r7, r10, r11}; cbnz r7, 14f; cmp r10, r0; itt ne; cmpne r10, r1\n"
+        "cmpne r10, r2; beq 16f\n"
+        "15:\n"
+        "movs r7, r11; beq 13b; b 8b\n"
+        "14:\n"
+        "cmp r10, r3; itt ne; cmpne r10, r4; cmpne r10, r5; bne 15b; cmp r10, r3; it eq\n"
+        "addeq r3, r3, #256; cmp r10, r4; it eq; addeq r4, r4, #256; cmp r10, r5; it eq\n"
+        "addeq r5, r5, #256; b 15b\n"
+        "16:\n"
+        "cmp r10, r0; it eq; addeq r0, r0, #1; cmp r10, r1; it eq; addeq r1, r1, #1\n"
+        "cmp r10, r2; it eq; addeq r2, r2, #1; b 15b\n"
+        "10:\n"
         "ldr r6, [r12, #0]; ldr r7, [r12, #84]; ldr r8, [r12, #96]; add r6, r6, r8\n"
         "add r7, r6, r7; strd r6, r7, [r12]; b 5b\n"
         "2:\n"
         "add r3, r12, #148; add r10, r12, #48; ldmia r10, {r4-r9}\n"
-        "14:\n"
-        "cmp r1, r4; bne 15f; ldr r1, [r12, #72]; ldr r10, [r12, #76]; add r2, r2, r10\n"
+        "19:\n"
+        "cmp r1, r4; bne 20f; ldr r1, [r12, #72]; ldr r10, [r12, #76]; add r2, r2, r10\n"
         "ldr r10, [r12, #80]; add r0, r0, r10\n"
-        "15:\n"
+        "20:\n"
         "cmp r2, r5; beq 4f; ldr r10, [r12, #84]; sub r11, r10, #2; str r11, [r12, #8]\n"
         "add r11, r11, r10; str r11, [r12, #12]; lsl r10, r10, #1; str r10, [r12, #96]\n"
-        "ldr r10, [r12, #100]; cmp r1, r10; bne 16f; ldr r10, [r12, #104]\n"
+        "ldr r10, [r12, #100]; cmp r1, r10; bne 21f; ldr r10, [r12, #104]\n"
         "str r10, [r12, #96]; add r10, r12, #182; ldr r11, [r12]; sub r10, r10, r11\n"
         "str r10, [r12, #12]\n"
-        "16:\n"
-        "cmp r1, r8; it lo; cmplo r2, r9; blo 18f; ldr r8, [r3, #24]; ldr r4, [r12, #120]\n"
+        "21:\n"
+        "cmp r1, r8; it lo; cmplo r2, r9; blo 23f; ldr r8, [r3, #24]; ldr r4, [r12, #120]\n"
         "str r4, [r3]; str r8, [r3, #12]; ldr r10, [r12, #140]; add r10, r10, r8; mov r9, r8\n"
         "ldr r4, [r12, #136]; pkhbt r4, r4, r4, lsl #16; mov r5, r4; mov r6, r4; mov r7, r4\n"
-        "19:\n"
-        "stmia r9!, {r4-r7}; stmia r9!, {r4-r7}; cmp r9, r10; bne 19b; rsb r5, r1, #0\n"
+        "24:\n"
+        "stmia r9!, {r4-r7}; stmia r9!, {r4-r7}; cmp r9, r10; bne 24b; rsb r5, r1, #0\n"
         "bic r5, r5, r5, asr #31; ldr r6, [r12, #124]; sub r6, r6, r1; ldr r7, [r12, #128]\n"
-        "cmp r6, r7; it gt; movgt r6, r7; subs r6, r6, r5; ble 20f; ldr r7, [r12, #132]\n"
+        "cmp r6, r7; it gt; movgt r6, r7; subs r6, r6, r5; ble 25f; ldr r7, [r12, #132]\n"
         "mul r6, r6, r7; mul r5, r5, r7; add r7, r0, r5; add r8, r8, r5; mov r9, r2\n"
         "ldr r5, [r12, #108]; ldr r10, [r12, #92]; ldr r11, [r12, #112]; ldr lr, [r12, #116]\n"
         "vmov d0, r0, r1; vmov d1, r2, r3\n"
-        "21:\n"
-        "cmp r9, r5; bhs 22f; add r12, r7, r6\n"
-        "23:\n"
-        "ldmia r7!, {r0-r3}; stmia r8!, {r0-r3}; cmp r7, r12; bne 23b; sub r7, r7, r6\n"
+        "26:\n"
+        "cmp r9, r5; bhs 27f; add r12, r7, r6\n"
+        "28:\n"
+        "ldmia r7!, {r0-r3}; stmia r8!, {r0-r3}; cmp r7, r12; bne 28b; sub r7, r7, r6\n"
         "sub r8, r8, r6\n"
-        "22:\n"
-        "add r7, r7, r11; add r8, r8, lr; add r9, r9, #1; subs r10, r10, #1; bne 21b\n"
+        "27:\n"
+        "add r7, r7, r11; add r8, r8, lr; add r9, r9, #1; subs r10, r10, #1; bne 26b\n"
         "vmov r0, r1, d0; vmov r2, r3, d1\n"
-        "20:\n"
-        "vmov r12, s8; add r10, r12, #48; ldmia r10, {r4-r9}; b 17f\n"
-        "18:\n"
+        "25:\n"
+        "vmov r12, s8; add r10, r12, #48; ldmia r10, {r4-r9}; b 22f\n"
+        "23:\n"
         "ldr r10, [r12, #40]; str r10, [r3]; str r0, [r3, #12]\n"
-        "17:\n"
+        "22:\n"
         "add r0, r0, r6; add r1, r1, r7; add r10, r12, #16; stmia r10, {r0-r2}\n"
         "add r10, r12, #148; ldmia r10, {r6-r11}; b 3b\n"
         "4:\n"
@@ -325,14 +328,14 @@ MCU_KERNEL void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8_t
         const int32_t until = wanted < 12 ? wanted : 12;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(source, next, weights, work);
+        _mcu_dsp_strips_conv3x3_rows_2e7c3f29_dsp(source, next, weights, work);
         source += 512 * (until - made);
         made = until;
         next = strip + 1024;
         range[0] = first - 1;
         range[1] = last - 1;
         int8_t *const rows = (int8_t *)scratch;
-        _mcu_dsp_strips_conv3x3_rows_7e8f4a4a_dsp(strip + 512, rows, more_weights, work);
+        _mcu_dsp_strips_conv3x3_rows_2e7c3f29_dsp(strip + 512, rows, more_weights, work);
         _mcu_dsp_strips_add_int8_21_dsp(x, rows, target, constants);
         x += 1024;
         target += 1024;

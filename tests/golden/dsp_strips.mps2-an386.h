@@ -2,8 +2,8 @@
  *
  *   source model  layers, SHA-256
  *                 3155015ec786e8d1397af80103ab97ffac692a6c315e7f11636cef0dd7b21faa
- *   constants     5,160 bytes, as a file: SHA-256
- *                 348c6a9a208d12f09351e695b1b51b16766188cadb7af86c1e460f0846cb94a9
+ *   constants     5,172 bytes, as a file: SHA-256
+ *                 decf77855f217214c9d937966ef1d6de6ae5ebe98975ab3de6638eb64a52bf0d
  *   workspace     12,288 bytes
  *   layers        5 with 1,769,472 multiply-accumulates
  *

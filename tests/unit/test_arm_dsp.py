@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arm_dsp_cases import ALONE, CHAIN, REFUSED, Case, model
+from arm_dsp_late_cases import FACTORS, LANES, SHIFT, channel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -72,13 +73,27 @@ def test_integers_round_as_the_oracle_does_for_every_sum(
     sums = np.arange(reach[0], reach[1] + 1, dtype=np.int64)
     wanted = channel.element(sums)
     if (found := requantization.accumulate(channel, lanes, shift)) is not None:
-        scale, addend, move = found
-        given_ = ((((lanes * sums + move) * scale >> 32) + addend) >> shift).clip(-128, 127)
+        assert found == requantization.accumulate_late(channel, lanes, shift)
+    if (late := requantization.accumulate_late(channel, lanes, shift)) is not None:
+        assert (found is None) == bool(late.late)
+        accs = lanes * sums + late.move
+        accs = np.where(np.isin(accs, late.late), accs + lanes, accs)
+        given_ = (((accs * late.scale >> 32) + late.addend) >> shift).clip(-128, 127)
         np.testing.assert_array_equal(given_, wanted)
     if (single := requantization.multiply(channel, lanes, shift)) is not None:
         scale, move = single
         given_ = ((lanes * sums + move) * scale >> 32 + shift).clip(-128, 127)
         np.testing.assert_array_equal(given_, wanted)
+
+
+@pytest.mark.parametrize("count", FACTORS)
+def test_filters_of_the_cases_have_so_many_late_sums(count: int | None) -> None:
+    for factor in FACTORS[count]:
+        for lanes in LANES:
+            found = requantization.accumulate_late(
+                channel(factor), lanes, SHIFT + lanes.bit_length() - 1
+            )
+            assert (None if found is None else len(found.late)) == count
 
 
 @given(

@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.ArmDsp.product import Product
-from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float, round_twice
+from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float, round_twice, to_next
 from mcu_deploy.backends.isa import Assembly
 
 _BIASES = ("r10", "r11")  # of the next two filters
 _X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
+_FREE = 1  # s2 to s5 are nobody's
 _COLUMNS = (*_X, "r9", "r10")
-_ZERO = "cbz r6,"
+_ZERO = "cbz r7,"
 
 
 def assemble(
@@ -41,7 +42,7 @@ def assemble(
     if product.is_double:
         _two_pairs(product, code, begin)
         return
-    fractional, store, after = code.label(), code.label(), code.label()
+    slow, scale, store, after = (code.label() for _ in range(4))
     is_odd = product.filters % 2 == 1
     with code.repeat((product.filters + 1) // 2, "b" if is_odd else "bne"):
         code(begin, *([] if product.begins_early else ["ldmia lr!, {r2, r5}"]))
@@ -49,7 +50,7 @@ def assemble(
             _multiply(product, code, end)
         else:
             multiply(code)
-        _round(product, code, _ZERO, fractional)
+        _round(product, code, _ZERO, slow, scale)
         code.place(store)
         if product.holds_ends:
             code("vmov r6, r7, d7")
@@ -67,10 +68,13 @@ def assemble(
             code("cmp r6, r7")
     if not is_odd:
         code(f"b {after}f")
-    with code.rarely():
-        code.place(fractional)
-        _round_exactly(product, code)
-        code(f"b {store}b")
+    code.place(slow)
+    back = []
+    if product.begins_early:
+        with code.times(product.late):
+            code("vmov d0, r10, r11")
+        back = ["vmov r10, r11, d0"]
+    _slowly(product, code, back, [f"b {scale}b"], [f"b {store}b"])
     if is_odd:
         code.place(last)
         code("strb r0, [r6], #2", "strb r1, [r6, r8]", "strb r2, [r6, r9]")
@@ -79,18 +83,17 @@ def assemble(
 
 
 def _two_pairs(product: Product, code: Assembly, begin: str) -> None:
-    """As `assemble`. The path in floats is there once: s11 says where it came from."""
-    fractional, after = code.label(), code.label()
-    slow, store = [[code.label(), code.label()] for _ in range(2)]
-    is_exact = all(None not in pair for pair in product.roundings)
+    """As `assemble`. The slow path is there once: s11 says where it came from."""
+    after = code.label()
+    slow, scale, store = [[code.label(), code.label()] for _ in range(3)]
     code(begin)
     with code.repeat(product.filters // 4):
         for pair, pointers, check in (
-            (0, "r6, s14", "cmp r6, #0; beq"),
+            (0, "r6, s14", "cmp r7, #0; beq"),
             (1, "r6, r7, d7", _ZERO),
         ):
             _sums(product, code, product.unrolled, is_first=True, is_backward=pair == 1)
-            _round(product, code, "" if is_exact else check, slow[pair])
+            _round(product, code, "" if product.is_exact else check, slow[pair], scale[pair])
             code.place(store[pair])
             code(f"vmov {pointers}")
             _join(code)
@@ -100,30 +103,42 @@ def _two_pairs(product: Product, code: Assembly, begin: str) -> None:
             code(f"strh r2, [r6, #{2 * product.filters - behind}]")
         code("vmov s14, r6", "cmp r6, r7")
     code(f"add r12, r12, #{product.tile_bytes}")
-    if is_exact:
+    if product.is_exact:
         return
     code(f"b {after}f")
-    with code.rarely():
+    with code.times(product.late):
         code.place(slow[1])
-        code("mov r6, #1", f"b {fractional}f")
+        code("mov r7, #1")
         code.place(slow[0])
-        code.place(fractional)
-        code("vmov s11, r6")
-        _round_exactly(product, code)
-        code("vmov r6, s11", "cmp r6, #0", f"beq {store[0]}b", f"b {store[1]}b")
+        code("vmov s11, r7", "vmov d0, r10, r11")
+    back = ["vmov r10, s11", "cmp r10, #0", "vmov r10, r11, d0"]
+    _slowly(product, code, back, *([f"beq {a}b", f"b {b}b"] for a, b in (scale, store)))
     code.place(after)
 
 
-def _round_exactly(product: Product, code: Assembly) -> None:
-    """As `_round`, where it has no integers."""
-    if product.layer.fixed is None:
-        round_in_float(code, product.layer.saturate)
+def _slowly(
+    product: Product,
+    code: Assembly,
+    back: Sequence[str],
+    scale: Sequence[str],
+    store: Sequence[str],
+) -> None:
+    """Two filters without an addend: see `Pair`. back: what restores registers; scale, store: where
+    it goes on then, with sums or with elements."""
+    is_fixed, saturate = product.layer.fixed is not None, product.layer.saturate
+    unsolved = "" if product.is_solved else code.label()
+    if not is_fixed:
+        to_next(code, (1, product.lanes), product.late, (*back, *scale), unsolved)
+    if product.is_solved:
         return
-    if product.begins_early:
-        code("vmov d0, r10, r11")
-    round_twice(code, product.layer.saturate, (0, product.lanes_log2))
-    if product.begins_early:
-        code("vmov r10, r11, d0")
+    with code.times(product.unsolved):
+        code.place(unsolved)
+        code("mov r7, r6")
+        if is_fixed:
+            round_twice(code, saturate, (0, product.lanes_log2))
+        else:
+            round_in_float(code, saturate, _FREE)
+        code(*back, *store)
 
 
 def _multiply(product: Product, code: Assembly, end: Sequence[str]) -> None:
@@ -181,14 +196,17 @@ def _sums(
         at, held = at + len(taken), _W
 
 
-def _round(product: Product, code: Assembly, check: str, fractional: str) -> None:
-    """The sums, and the end of the stream's part at lr, to six elements of the output. check:
-    what goes to the label `fractional` where r6 is 0; empty where it never is."""
+def _round(product: Product, code: Assembly, check: str, slow: str, ready: str) -> None:
+    """The sums, and the end of the stream's part at lr, to six elements of the output. check: what
+    goes to the label `slow`, which comes back to `ready`, where the addend in r7 is
+    0; empty where it never is.
+    """
     if not product.is_wide:
         code(*(f"sub {o}, {o}, {e}" for o, e in zip(ODD, EVEN, strict=True)))
     code(f"ldmia lr!, {{r6-r{11 if product.begins_early else 9}}}")
     if check:
-        code(*f"{check} {fractional}f".split("; "))
+        code(*f"{check} {slow}f".split("; "))
+    code.place(ready)
     for sums, scale, addend, by in (
         (EVEN, "r6", "r7", product.shift), (ODD, "r8", "r9", product.shift + product.lanes_log2),
     ):  # fmt: skip

@@ -173,4 +173,5 @@ def round_pair(even: Channel, odd: Channel, shift: int, lanes: int) -> Rounding 
     second = accumulate(odd, lanes, shift + lanes.bit_length() - 1)
     if first is None or second is None:
         return None
-    return Rounding((*first[:2], *second[:2]), (first[2], second[2]))
+    words = (first.scale, first.addend, second.scale, second.addend)
+    return Rounding(words, (first.move, second.move))

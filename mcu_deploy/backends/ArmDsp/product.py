@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, pair_of
 from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, accumulate, shift_of
+from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, shift_of
 
 _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
-_Exact = tuple[int, int, int] | None
 # So many pairs of taps are unrolled at most; more of them are a loop.
 _MOST_UNROLLED, _LEAST_UNROLLED = 40, 16
 _MOST_SHARED = 12  # times three
@@ -140,10 +140,12 @@ class Product:
 
     @property
     def constant_bytes(self) -> int:
-        """Of each two filters two biases, the weights, two scales and two addends."""
+        """Of each two filters two biases, the weights, two scales and two addends, and what stands
+        behind them."""
         of_two = 24 + 4 * self.pairs * (2 if self.is_wide else 1)
         in_group = (self.filters + 1) // 2 * of_two + (8 if self.begins_early else 0)
-        return self.layer.groups * in_group
+        behind = round(12 * self.late * self.layer.groups)
+        return self.layer.groups * in_group + behind
 
     def refusal(self) -> str:
         """Why two filters do not fit into one word, a clause; empty where they do."""
@@ -166,57 +168,59 @@ class Product:
         whole = padded.reshape(-1, 2 * self.pairs)
         return whole[::2], whole[1::2]
 
-    def _even(self, index: int) -> tuple[int, bool]:
-        """Of the pairs of all groups: the first filter, and whether there is a second."""
+    def _even(self, index: int) -> tuple[int, int]:
+        """Of the pairs of all groups: the first filter, and how many there are."""
         group, place = divmod(index, (self.filters + 1) // 2)
-        return group * self.filters + 2 * place, 2 * place + 1 < self.filters
+        return group * self.filters + 2 * place, min(2, self.filters - 2 * place)
 
     @functools.cached_property
-    def roundings(self) -> list[tuple[_Exact, _Exact]]:
-        """As `accumulate` has it, of each two filters."""
-        layer, shift = self.layer, self.shift
-        found = []
-        for index in range(layer.groups * ((self.filters + 1) // 2)):
-            even, is_pair = self._even(index)
-            first = accumulate(layer.channel(even), 1, shift)
-            second: _Exact = (1, 0, 0)
-            if is_pair:
-                second = accumulate(layer.channel(even + 1), self.lanes, shift + self.lanes_log2)
-            found.append((first, second))
-        return found
+    def roundings(self) -> list[Pair]:
+        """Of each two filters."""
+        count, lanes = self.layer.groups * ((self.filters + 1) // 2), (1, self.lanes)
+        return [pair_of(self.layer, *self._even(n), lanes, self.shift) for n in range(count)]
+
+    @property
+    def late(self) -> float:
+        """How often a tile reads words behind those of two filters, of a group."""
+        return sum(pair.late for pair in self.roundings) / self.layer.groups
+
+    @property
+    def unsolved(self) -> float:
+        """How many pairs of filters no integers round, of a group."""
+        return sum(not pair.is_solved for pair in self.roundings) / self.layer.groups
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether code knows that there are none of these. For TFLite's layers it never does: many
+        have some, and would share no function with the others."""
+        return self.layer.fixed is None and not self.unsolved
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all results are those of integers in a row."""
+        return not self.late and not self.unsolved
 
     def pack(self) -> Array:
         """The stream of words that the kernel reads, two filters after two: both biases, the
-        weights, and scale and addend of both. Two of which one has no integer scale have 0 there,
-        then two float32 factors and the zero point, or what `round_twice` takes."""
-        layer, zero = self.layer, self.layer.zero_points[1]
-        stream = []
+        weights, and the words of `Pair`; those behind its words come behind the biases that are
+        loaded with these."""
+        stream: list[int] = []
+        waiting: list[int] = []
         pairs = zip(words(*self._filters(), self.is_wide), self.roundings, strict=True)
-        for index, (taps, (first, second)) in enumerate(pairs):
-            even, is_pair = self._even(index)
-            odd = even + 1
-            bias, factor = 0, np.float32(0)
-            if is_pair:
-                bias, factor = int(layer.bias[odd]), layer.factors[odd]
-            moves = [0, 0]
-            if first is not None and second is not None:
-                moves = [first[2], second[2]]
-                ends = [*first[:2], *second[:2]]
-            else:
-                factors = np.array([layer.factors[even], factor / np.float32(self.lanes)])
-                ends = [0, *_bits(factors), zero]
-                if layer.fixed is not None:
-                    both = [layer.fixed[min(n, len(layer.fixed) - 1)] for n in (even, odd)]
-                    (m, by), (n, odd_by) = both
-                    ends = [0, int(m), int(n), -int(by) | -int(odd_by) << 8 | zero << 16]
-            begin = int(layer.bias[even]) + moves[0]
-            start = self.lanes * bias + moves[1] + (0 if self.is_wide else begin)
+        in_group = (self.filters + 1) // 2
+        for index, (taps, pair) in enumerate(pairs):
+            even, count = self._even(index)
+            begin = int(self.layer.bias[even]) + pair.moves[0]
+            bias = int(self.layer.bias[even + 1]) if count > 1 else 0
+            start = self.lanes * bias + pair.moves[1] + (0 if self.is_wide else begin)
             in_order = taps[::-1] if self.is_double and index % 2 else taps
-            stream.append([begin, start, *in_order.tolist(), *ends])
-        flat = np.array(stream, np.int64).reshape(self.layer.groups, -1)
-        if self.begins_early:
-            flat = np.pad(flat, ((0, 0), (0, 2)))
-        return (flat.reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
+            stream += [begin, start, *waiting, *in_order.tolist(), *pair.words]
+            waiting = [*pair.behind]
+            is_last = index % in_group == in_group - 1
+            if is_last or not self.begins_early:
+                stream += [0, 0, *waiting] if self.begins_early else waiting
+                waiting = []
+        return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
     @property
     def lead(self) -> int:
@@ -241,7 +245,3 @@ def words(even: Array, odd: Array, is_wide: bool) -> Array:
         halves = (_LANES * odd + even).reshape(count, -1, 2)
     assert halves.min() >= -(2**15) and halves.max() < 2**15
     return ((halves[..., 0] & 0xFFFF) | (halves[..., 1] & 0xFFFF) << 16).astype(np.uint32)
-
-
-def _bits(values: Array) -> list[int]:
-    return [int(v) for v in np.asarray(values, np.float32).view(np.uint32)]

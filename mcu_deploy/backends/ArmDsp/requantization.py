@@ -6,7 +6,8 @@ a staircase of at most 255 steps that never falls, so an integer function that n
 equal to it everywhere as soon as it is equal on both sides of each step. SMMLA and SMMUL give
 `floor((scale * acc + offset) / 2**(32 + shift))`; what is searched for is the scale, and the
 interval of offsets, that put every step where the float has it. Float32 itself rounds ties and
-large sums, so some channels have no solution: these the kernels compute in float32.
+large sums, so some channels have no solution. As a rule all but one of their reachable sums do: the
+kernels that look for that one round it like the next. The rest are computed in float32.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ LARGEST_SHIFT = 20
 _ROUNDS = 64
 # How far an accumulator may be moved (by its bias) so that an offset becomes expressible.
 _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
+# Of a channel that kernels look for: each costs the third of rounding in float32, and 12 bytes; but
+# the code of that is spared where no channel needs it.
+_MOST_LATE = 12
+_SCALES_AWAY = (0, *(n << by for by in range(0, 12, 2) for n in (-3, -2, -1, 1, 2, 3)))
 
 
 def elements(
@@ -105,6 +110,16 @@ class Scaling(NamedTuple):
     most: int
 
 
+class Accumulation(NamedTuple):
+    """For SMMLA: scale, addend of the upper word, which is not 0, and what the accumulator is moved
+    by. late: moved accumulators that have the result of the next sum's, the largest first."""
+
+    scale: int
+    addend: int
+    move: int
+    late: tuple[int, ...] = ()
+
+
 def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
     """The shift of a layer: the largest multiple of `step` that leaves its scales in 31 bits, so
     that layers of different scales mostly share a function. Negative where the factors are too
@@ -116,69 +131,141 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
     return min(room, LARGEST_SHIFT) // step * step if room >= 0 else -1
 
 
+class _Line:
+    """A search for the straight line whose floor is the staircase, of accumulators that are `lanes`
+    times the sum.
+
+    open_: values whose steps may be anywhere between those of the values beside them.
+    """
+
+    def __init__(
+        self, channel: Channel, lanes: int, shift: int, open_: tuple[int, ...] = ()
+    ) -> None:
+        values, steps = steps_of(channel)
+        if open_:
+            is_held = ~np.isin(values, open_)
+            values, steps = values[is_held], steps[is_held]
+        self.lanes, self.unit = lanes, 1 << (32 + shift)
+        is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
+        self.at, self._before = lanes * steps[is_in], lanes * (steps[is_above] - 1)
+        self.least_at = values[is_in] * self.unit
+        self._most_before = values[is_above] * self.unit - 1
+        self.first = round(float(channel.factor) * self.unit / lanes)
+
+    def most(self, scales: Array) -> Array:
+        """The largest offset with which no step is early."""
+        high = self._most_before[None, :] - self._before[None, :] * scales[:, None]
+        largest: Array = high.min(1, initial=1 << 61)
+        return largest
+
+    def least(self, scales: Array) -> Array:
+        """The smallest offset with which no step is late."""
+        low = self.least_at[None, :] - self.at[None, :] * scales[:, None]
+        smallest: Array = low.max(1, initial=-(1 << 61))
+        return smallest
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the output is at one of its bounds always."""
+        return not (self.at.size and self._before.size)
+
+    def latest(self, scale: int) -> Accumulation:
+        """With as few late steps as leave none early."""
+        most = self.most(np.array([scale], np.int64))[0]
+        addends = (most - _MOVES * scale) >> 32
+        offsets = np.where(addends == 0, -(1 << 62), (addends << 32) + _MOVES * scale)
+        which = int(offsets.argmax())
+        late = self.at[self.at * scale + offsets[which] < self.least_at]
+        move = int(_MOVES[which])
+        accs = tuple(int(acc) + move for acc in late[::-1])
+        return Accumulation(scale, int(addends[which]), move, accs)
+
+    def widest(self) -> int:
+        """The scale that leaves the most room between `least` and `most`."""
+        best, step = self.first, max(1, self.first >> 20)
+        for _ in range(_ROUNDS):
+            # The room is concave in the scale; few reachable sums may let it grow forever.
+            scales = best + step * np.arange(-16, 17, dtype=np.int64)
+            widths = self.most(scales) - self.least(scales)
+            widest = 16 if widths[16] == widths.max() else int(widths.argmax())
+            best = int(scales[widest])
+            if 0 < widest < 32:
+                if step == 1:
+                    break
+                step = max(1, step // 8)
+        return best
+
+
 def solve(channel: Channel, lanes: int, shift: int, open_: tuple[int, ...] = ()) -> Scaling | None:
     """The scaling of accumulators that are `lanes` times the sum; None where there is none.
 
     open_: values whose steps may be anywhere between those of the values beside them.
     """
-    values, steps = steps_of(channel)
-    if open_:
-        is_held = ~np.isin(values, open_)
-        values, steps = values[is_held], steps[is_held]
-    unit = 1 << (32 + shift)
-    is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
-    at, before = lanes * steps[is_in], lanes * (steps[is_above] - 1)
-    least_at, most_before = values[is_in] * unit, values[is_above] * unit - 1
-
-    def interval(scales: Array) -> tuple[Array, Array]:
-        low = least_at[None, :] - at[None, :] * scales[:, None]
-        high = most_before[None, :] - before[None, :] * scales[:, None]
-        return low.max(1, initial=-(1 << 61)), high.min(1, initial=1 << 61)
-
-    best = round(float(channel.factor) * unit / lanes)
+    line = _Line(channel, lanes, shift, open_)
+    best = line.first
     if best >= 1 << 31:
         return None
-    if not is_in.any() or not is_above.any():  # the output is at one of its bounds always
-        (least,), (most,) = interval(np.array([best], np.int64))
-        if is_in.any():
-            return Scaling(best, int(least), int(least) + unit)
-        return Scaling(best, int(most) - unit, int(most))
-    step = max(1, best >> 20)
-    for _ in range(_ROUNDS):
-        # The interval's width is concave in the scale; few reachable sums may let it grow forever.
-        scales = best + step * np.arange(-16, 17, dtype=np.int64)
-        low, high = interval(scales)
-        widths = high - low
-        widest = 16 if widths[16] == widths.max() else int(widths.argmax())
-        best = int(scales[widest])
-        if 0 < widest < 32:
-            if step == 1:
-                break
-            step = max(1, step // 8)
-    if high[widest] < low[widest] or not 0 < best < 1 << 31:
-        return None
-    return Scaling(best, int(low[widest]), int(high[widest]))
+    if not line.is_flat:
+        best = line.widest()
+    scales = np.array([best], np.int64)
+    least, most = int(line.least(scales)[0]), int(line.most(scales)[0])
+    if line.is_flat:
+        is_low = not line.at.size
+        return Scaling(best, *((most - line.unit, most) if is_low else (least, least + line.unit)))
+    return Scaling(best, least, most) if most >= least and 0 < best < 1 << 31 else None
 
 
 @functools.lru_cache(1 << 14)
-def accumulate(channel: Channel, lanes: int, shift: int) -> tuple[int, int, int] | None:
-    """For SMMLA: scale, addend of the upper word, and what the accumulator is moved by."""
+def accumulate(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
+    """Of a channel whose steps are all where the kernel has them."""
     found = solve(channel, lanes, shift)
     if found is None:
         return None
     addends = -((_MOVES * found.scale - found.least) >> 32)
-    fits = (addends << 32) + _MOVES * found.scale <= found.most
+    fits = ((addends << 32) + _MOVES * found.scale <= found.most) & (addends != 0)
     if not fits.any():
         return None
     which = int(fits.argmax())
-    addend, move = int(addends[which]), int(_MOVES[which])
-    ends = [lanes * end + move for end in channel.reach]
-    sums = [(end * found.scale >> 32) + addend for end in ends]
-    return (found.scale, addend, move) if _are_words([*ends, *sums]) else None
+    words = Accumulation(found.scale, int(addends[which]), int(_MOVES[which]))
+    return words if _fit(channel, lanes, words) else None
 
 
-def _are_words(values: list[int]) -> bool:
-    return min(values) >= -(1 << 31) and max(values) < 1 << 31
+@functools.lru_cache(1 << 14)
+def accumulate_late(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
+    """As `accumulate`; or, where there is none, with a few steps that are one sum late."""
+    if (exact := accumulate(channel, lanes, shift)) is not None:
+        return exact
+    line = _Line(channel, lanes, shift)
+    if line.is_flat or line.first >= 1 << 31:
+        return None
+    best = line.widest()
+    found: Accumulation | None = None
+    fewest = _MOST_LATE + 1
+    for away in _SCALES_AWAY:
+        words = line.latest(best + away)
+        is_right = _fit(channel, lanes, words) and _is_next(channel, lanes, shift, words)
+        if len(words.late) < fewest and is_right:
+            found, fewest = words, len(words.late)
+        if fewest == 1:
+            break
+    return found
+
+
+def _is_next(channel: Channel, lanes: int, shift: int, words: Accumulation) -> bool:
+    """Whether late accumulators have the result of the next."""
+    sums = (np.array(words.late, np.int64) - words.move) // lanes
+    next_ = np.array(words.late, np.int64) + lanes
+    rounded = ((next_ * words.scale >> 32) + words.addend) >> shift
+    low, high = channel.bounds
+    return bool((np.clip(rounded, low, high) == channel.element(sums)).all())
+
+
+def _fit(channel: Channel, lanes: int, words: Accumulation) -> bool:
+    """Whether all that is computed of the reachable sums are words of 32 bits."""
+    ends = [lanes * end + words.move for end in channel.reach]
+    sums = [(end * words.scale >> 32) + words.addend for end in ends]
+    values = [*ends, *sums]
+    return min(values) >= -(1 << 31) and max(values) + lanes < 1 << 31
 
 
 @functools.lru_cache(1 << 14)

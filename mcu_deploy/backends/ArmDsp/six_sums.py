@@ -1,10 +1,52 @@
-"""Rounding six sums, of two filters and three pixels, where no integers round a filter exactly."""
+"""Rounding six sums, of two filters and three pixels, where a pair of integers does not round a
+filter exactly: see filter_pairs.py."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from mcu_deploy.backends.ArmDsp.filter_pairs import UNSOLVED
 from mcu_deploy.backends.isa import Assembly
 
 EVEN, ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
+
+
+def to_next(
+    code: Assembly, lanes: tuple[int, int], late: float, end: Sequence[str], unsolved: str = ""
+) -> None:
+    """Late sums become the next, of which the accumulators are `lanes` more, by the words at lr. r7
+    has the even filter's addend then, r10 and r11 are lost.
+
+    late: how many there are, on average. end: how it goes on. unsolved: the label where it does for
+    two filters that no integers round; empty if there are none.
+    """
+    again, odd, checked, is_late = (code.label() for _ in range(4))
+
+    def check(sums: Sequence[str]) -> None:
+        first, *others = (f"r10, {acc}" for acc in sums)
+        code(f"cmp {first}", "itt ne", *(f"cmpne {other}" for other in others))
+
+    def advance(sums: Sequence[str], by: int) -> None:
+        for acc in sums:
+            code(f"cmp r10, {acc}", "it eq", f"addeq {acc}, {acc}, #{by}")
+        code(f"b {checked}b")
+
+    with code.times(late):
+        code.place(again)
+        code("ldmia lr!, {r7, r10, r11}", f"cbnz r7, {odd}f")
+        check(EVEN)
+        code(f"beq {is_late}f")
+        code.place(checked)
+        code("movs r7, r11", f"beq {again}b", *end)
+    with code.rarely():
+        code.place(odd)
+        if unsolved:
+            code(f"cmp r7, #{UNSOLVED}", f"beq {unsolved}f")
+        check(ODD)
+        code(f"bne {checked}b")
+        advance(ODD, lanes[1])
+        code.place(is_late)
+        advance(EVEN, lanes[0])
 
 
 def round_in_float(code: Assembly, saturate: str, free: int = 0) -> None:

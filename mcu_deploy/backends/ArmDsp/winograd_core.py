@@ -10,16 +10,18 @@ pointers only run forward.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float, round_twice
+from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float, round_twice, to_next
 from mcu_deploy.backends.isa import Assembly
 
 _ROWS = (1, 2, 0, 3)  # the order of the schedule, of columns too
 POSITIONS = tuple((row, column) for row in _ROWS for column in _ROWS)
 # The sums are so many times the convolution's.
 LANES_LOG2 = 2
+LANES = 1 << LANES_LOG2
 # Of four channels, as SXTB16 widens them.
 ORDER = (0, 2, 1, 3)
 
@@ -41,6 +43,10 @@ _AT = {name: 28 + 4 * index for index, name in enumerate(NUMBERS)}
 FRAME = 28 + 4 * len(NUMBERS)  # its bytes, behind which the transformed windows lie
 
 
+# Where a pixel's late sums are looked for, where sums are scaled, and where they are elements.
+_Labels = tuple[str, str, str]
+
+
 class _Start(Enum):
     """What sums begin with."""
 
@@ -52,7 +58,8 @@ class _Start(Enum):
 @dataclass(frozen=True)
 class Shape:
     """What a function is made for. shift: of the scaled sums; extend: the instruction that widens
-    bytes 0 and 2 of the input; saturate: SSAT or USAT; rounds_twice: as TFLite does."""
+    bytes 0 and 2 of the input; saturate: SSAT or USAT; rounds_twice: as TFLite does; is_solved:
+    whether code knows that integers round all filters (`Product.is_solved`)."""
 
     channels: int
     filters: int
@@ -60,6 +67,7 @@ class Shape:
     extend: str
     saturate: str
     rounds_twice: bool
+    is_solved: bool
 
     @property
     def position_bytes(self) -> int:
@@ -79,7 +87,8 @@ class Shape:
 class Coverage:
     """How often what is run. groups: of three windows; windows: without those that fill the last
     group; border: of these leave the image, and have so many rows and columns inside in the mean;
-    width: of the output."""
+    width: of the output; late, unsolved: sums and pairs of
+    filters of a group (`Pair`)."""
 
     groups: int
     windows: int
@@ -87,6 +96,8 @@ class Coverage:
     width: int
     border_rows: float
     border_columns: float
+    late: float
+    unsolved: float
 
 
 def assemble(shape: Shape, coverage: Coverage) -> Assembly:
@@ -107,7 +118,7 @@ def assemble(shape: Shape, coverage: Coverage) -> Assembly:
         _windows(code, shape, coverage)
         code(f"mov r4, #{shape.filters // 2}", f"str r4, [r12, #{_LEFT}]")
         code("vmov lr, s1", f"add r12, r12, #{FRAME}")
-        _products(code, shape)
+        _products(code, shape, coverage)
         code("vmov r12, s0", f"ldr r4, {_number('groups')}")
         code("subs r4, r4, #1", f"str r4, {_number('groups')}")
     code.place(done)
@@ -238,11 +249,10 @@ def _widen(code: Assembly, shape: Shape, half: str, row: str, first: int) -> Non
     code(*(f"{shape.extend} r{first + n}, r{first + n}{half}" for n in range(4)))
 
 
-def _products(code: Assembly, shape: Shape) -> None:
+def _products(code: Assembly, shape: Shape, coverage: Coverage) -> None:
     """All filters, of the windows at r12 and the stream at lr."""
-    fractional, after = code.label(), code.label()
-    slow = [code.label() for _ in range(4)]
-    ready = [code.label() for _ in range(4)]
+    after = code.label()
+    labels: list[_Labels] = []
     pixels = iter(range(4))
     with code.repeat(shape.filters // 2):
         code("ldmia lr!, {r2, r5}")
@@ -268,28 +278,52 @@ def _products(code: Assembly, shape: Shape) -> None:
                 if row in (1, 2):
                     _put(code, above, _SUMS)
                 else:
-                    pixel = next(pixels)
-                    left = (1 - column + (4 if row == 0 else 0)) * 4 * shape.channels
-                    _round(code, shape, left, slow[pixel], ready[pixel])
+                    labels.append(_round(code, shape, pixel := next(pixels)))
                     _store(code, shape, pixel)
         code(f"sub r12, r12, #{shape.transformed_bytes}")
         code(f"ldr r10, [r9, #{_LEFT - _TARGETS[1]}]", "subs r10, r10, #1")
         code(f"str r10, [r9, #{_LEFT - _TARGETS[1]}]")
     code(f"b {after}f")
-    with code.rarely():
-        for pixel in range(4):
-            code.place(slow[pixel])
-            code(f"mov r11, #{pixel}", f"b {fractional}f")
-        code.place(fractional)
+    _slowly(code, shape, coverage, labels)
+    code.place(after)
+
+
+def _left(shape: Shape, pixel: int) -> int:
+    """Bytes of the stream in front of scales and addends when a pixel is rounded."""
+    return (5, 4, 1, 0)[pixel] * 4 * shape.channels
+
+
+def _slowly(code: Assembly, shape: Shape, coverage: Coverage, labels: Sequence[_Labels]) -> None:
+    """Two filters without an addend (see `Pair`), for each pixel; but for the last one the stream
+    goes back."""
+    in_common = code.label()
+    for pixel, (slow, scale, _) in enumerate(labels):
+        code.place(slow)
+        back, unsolved = [], "" if shape.is_solved else code.label()
+        if not shape.rounds_twice:
+            if left := _left(shape, pixel):
+                with code.times(coverage.late):
+                    code(f"vmov s{2 * _FREE}, lr", f"add lr, lr, #{left + 16}")
+                back = [f"vmov lr, s{2 * _FREE}"]
+            to_next(code, (LANES, LANES), coverage.late, (*back, f"b {scale}b"), unsolved)
+        if unsolved:
+            with code.times(coverage.unsolved):
+                code.place(unsolved)
+                code(*back, f"mov r11, #{pixel}", *([f"b {in_common}f"] if pixel < 3 else []))
+    if shape.is_solved:
+        return
+    with code.times(4 * coverage.unsolved):
+        code.place(in_common)
+        code("mov r7, r6")
         if shape.rounds_twice:
             code(f"vmov s{2 * _FREE}, r11")
             round_twice(code, shape.saturate, (LANES_LOG2, LANES_LOG2))
             code(f"vmov r11, s{2 * _FREE}")
         else:
             round_in_float(code, shape.saturate, _FREE)
-        code("cmp r11, #1", f"blo {ready[0]}b", f"beq {ready[1]}b", "cmp r11, #3")
-        code(f"blo {ready[2]}b", f"b {ready[3]}b")
-    code.place(after)
+        to = [ready for _, _, ready in labels]
+        code("cmp r11, #1", f"blo {to[0]}b", f"beq {to[1]}b", "cmp r11, #3")
+        code(f"blo {to[2]}b", f"b {to[3]}b")
 
 
 def _multiply(code: Assembly, shape: Shape, start: _Start) -> None:
@@ -324,17 +358,20 @@ def _add_and_subtract(code: Assembly) -> None:
     code(*(f"add {a}, {b}, {a}, lsl #1" for a, b in zip(_SUMS, _OTHERS, strict=True)))
 
 
-def _round(code: Assembly, shape: Shape, left: int, slow: str, ready: str) -> None:
-    """The sums to elements. left: bytes of the stream in front of scales and addends."""
-    if left:
+def _round(code: Assembly, shape: Shape, pixel: int) -> _Labels:
+    """The sums to elements."""
+    slow, scale, ready = (code.label() for _ in range(3))
+    if left := _left(shape, pixel):
         code(f"add r6, lr, #{left}", "ldmia r6, {r6-r9}")
     else:
         code("ldmia lr!, {r6-r9}")
-    code("cmp r6, #0", f"beq {slow}f")
-    for sums, scale, addend in ((EVEN, "r6", "r7"), (ODD, "r8", "r9")):
-        code(*(f"smmla {acc}, {acc}, {scale}, {addend}" for acc in sums))
+    code("cmp r7, #0", f"beq {slow}f")
+    code.place(scale)
+    for sums, factor, addend in ((EVEN, "r6", "r7"), (ODD, "r8", "r9")):
+        code(*(f"smmla {acc}, {acc}, {factor}, {addend}" for acc in sums))
         code(*(f"{shape.saturate} {acc}, #8, {acc}, asr #{shape.shift}" for acc in sums))
     code.place(ready)
+    return slow, scale, ready
 
 
 def _store(code: Assembly, shape: Shape, pixel: int) -> None:

@@ -223,8 +223,7 @@ def pack(layer: Convolution, blocks: Blocks) -> Array:
         found = accumulate(layer.channel(index), 1, blocks.shift)
         bias = int(layer.bias[index])
         if found is not None:
-            scale, addend, move = found
-            header.append([bias + move, scale, addend])
+            header.append([bias + found.move, found.scale, found.addend])
         elif layer.fixed is None:
             header.append([bias, 0, int(layer.factors[index].view(np.uint32))])
         else:

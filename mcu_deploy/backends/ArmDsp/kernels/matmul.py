@@ -126,8 +126,7 @@ class Product:
         if found is None:
             bits = int(factor.astype(np.float32).view(np.uint32)[0])
             return Rounding((bits, bits, zero, 0), 0, is_real=True)
-        scale, addend, move = found
-        return Rounding((scale, addend, 0, move), shift, is_real=False)
+        return Rounding((found.scale, found.addend, 0, found.move), shift, is_real=False)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:

@@ -97,8 +97,7 @@ def solve(domain: str, call: Call) -> Scaling | None:
     found = accumulate(channel, 1, shift)
     tries = []
     if found is not None:
-        scale, addend, move = found
-        tries.append(Scaling(scale, addend, move, shift))
+        tries.append(Scaling(found.scale, found.addend, found.move, shift))
     if fixed is not None and -LARGEST_SHIFT <= fixed[1] < 0:
         by = -fixed[1]
         half = 1 << (by - 1)

@@ -14,6 +14,7 @@ All sizes are numbers in front of the weights, so that layers of equal channels 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +22,13 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, pair_of
 from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import Product, words
-from mcu_deploy.backends.ArmDsp.requantization import accumulate
+from mcu_deploy.backends.ArmDsp.product import shift, words
 from mcu_deploy.backends.ArmDsp.winograd_core import (
     FRAME,
+    LANES,
     LANES_LOG2,
     NUMBERS,
     ORDER,
@@ -50,7 +52,6 @@ from mcu_deploy.backends.isa import statement
 
 OPERATORS = ("Conv", "tflite::Conv")
 
-_LANES = 1 << LANES_LOG2
 _MOST_CHANNELS, _MOST_FILTERS = 64, 254
 # How far an accumulator may be moved so that its scale has an integer addend.
 _MOVED = 2**15
@@ -67,10 +68,10 @@ class Winograd:
     @property
     def shape(self) -> Shape:
         layer = self.layer
-        shift = Product(layer, layer.weights.reshape(layer.weights.shape[0], -1), True).shift
+        is_fixed = layer.fixed is not None
         return Shape(
-            layer.x.shape[1], layer.y.shape[1], shift + LANES_LOG2, layer.extend, layer.saturate,
-            layer.fixed is not None,
+            layer.x.shape[1], layer.y.shape[1], shift(layer) + LANES_LOG2, layer.extend,
+            layer.saturate, is_fixed, not is_fixed and not self.unsolved,
         )  # fmt: skip
 
     def windows(self) -> tuple[Array, Array]:
@@ -93,6 +94,7 @@ class Winograd:
         return Coverage(
             -(-rows.size // 3), rows.size, int(border.sum()), self.layer.window.output[1],
             rows[border].sum() / count, columns[border].sum() / count,
+            sum(pair.late for pair in self.pairs), self.unsolved,
         )  # fmt: skip
 
     def distance(self) -> int:
@@ -136,32 +138,27 @@ class Winograd:
         }
         return (np.array([values[name] for name in NUMBERS]) & 0xFFFFFFFF).astype(np.uint32)
 
-    def scaling(self, filter_: int) -> tuple[int, int, int] | None:
-        return accumulate(self.layer.channel(filter_), _LANES, self.shape.shift)
+    @functools.cached_property
+    def pairs(self) -> list[Pair]:
+        """How each two filters are rounded."""
+        evens = range(0, self.layer.y.shape[1], 2)
+        return [pair_of(self.layer, even, 2, (LANES, LANES), shift(self.layer)) for even in evens]
+
+    @property
+    def unsolved(self) -> int:
+        """How many of these no integers round."""
+        return sum(not pair.is_solved for pair in self.pairs)
 
     def pack(self) -> Array:
-        """The stream of words that the kernel reads, two filters after two: both biases, U, and
-        scale and addend of both. Two of which one has no integer scale have 0 there, then two
-        float32 factors and the zero point, or what `round_twice` takes."""
-        layer, zero = self.layer, self.layer.zero_points[1]
+        """The stream of words that the kernel reads, two filters after two: both biases, U, and the
+        words of `Pair`."""
         weights = transformed(self.layer.weights).reshape(self.shape.filters, -1)
-        stream = []
+        stream: list[int] = []
         for index, taps in enumerate(words(weights[::2], weights[1::2], is_wide=True)):
-            both = (2 * index, 2 * index + 1)
-            even, odd = (self.scaling(n) for n in both)
-            moves = (0, 0)
-            if even is not None and odd is not None:
-                moves = (even[2], odd[2])
-                ends = [*even[:2], *odd[:2]]
-            elif layer.fixed is not None:
-                (m, by), (n, odd_by) = (map(int, pair) for pair in layer.fixed[list(both)])
-                ends = [0, m, n, -by | -odd_by << 8 | zero << 16]
-            else:
-                factors = layer.factors[list(both)] / np.float32(_LANES)
-                ends = [0, *factors.astype(np.float32).view(np.uint32), zero]
-            biases = [_LANES * int(layer.bias[n]) + m for n, m in zip(both, moves, strict=True)]
-            stream.append([*biases, *taps.tolist(), *(int(end) for end in ends)])
-        return (np.array(stream, np.int64).reshape(-1) & 0xFFFFFFFF).astype(np.uint32)
+            pair, biases = self.pairs[index], self.layer.bias[2 * index : 2 * index + 2]
+            begin = (LANES * int(b) + m for b, m in zip(biases, pair.moves, strict=True))
+            stream += [*begin, *taps.tolist(), *pair.words, *pair.behind]
+        return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
 
 def transformed(weights: Array) -> Array:
@@ -188,7 +185,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     shape = kernel.shape
     code = assemble(shape, kernel.coverage())
     stem = f"winograd_{shape.channels}x{shape.filters}_dsp"
-    stream_bytes = shape.filters // 2 * (24 + 4 * len(POSITIONS) * shape.channels)
+    of_two = 24 + 4 * len(POSITIONS) * shape.channels
+    stream_bytes = shape.filters // 2 * of_two + 12 * sum(pair.late for pair in kernel.pairs)
     price = Price(
         Costs(
             layer.pixels * shape.filters * layer.weights[0].size,
@@ -228,6 +226,6 @@ def refusal(kernel: Winograd) -> str:
     if min(window.output) < 2:
         return "it takes outputs by 2x2"
     low, high = layer.reach
-    if _LANES * max(-int(low.min()), int(high.max())) + _MOVED >= 2**31:
-        return f"{_LANES} times a sum of its weights could leave 32 bits"
+    if LANES * max(-int(low.min()), int(high.max())) + _MOVED >= 2**31:
+        return f"{LANES} times a sum of its weights could leave 32 bits"
     return ""
