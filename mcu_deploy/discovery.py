@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
 
 def modules(package: str) -> Iterator[tuple[str, ModuleType]]:
     """The modules of a package, imported, with their short names, in the order of these."""
-    home = importlib.import_module(package)
-    for info in sorted(pkgutil.iter_modules(home.__path__), key=lambda module: module.name):
-        yield info.name, importlib.import_module(f"{package}.{info.name}")
+    for name in names(importlib.import_module(package).__path__):
+        yield name, importlib.import_module(f"{package}.{name}")
+
+
+def names(path: Iterable[str]) -> tuple[str, ...]:
+    """The short names of the modules in the folders of a package, in order."""
+    return _names(tuple(path))
+
+
+@functools.cache  # folders are read once: every check of an option comes here
+def _names(path: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(info.name for info in pkgutil.iter_modules(path)))
 
 
 def named(package: str) -> Mapping[str, ModuleType]:

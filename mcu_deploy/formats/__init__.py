@@ -9,13 +9,13 @@ switched off when the package was built are left out.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from mcu_deploy.configuration import formats_off
+from mcu_deploy.discovery import names
 from mcu_deploy.errors import ModelError, Refusal, one_line
 from mcu_deploy.files.given import is_file, is_folder, why_no_file
 from mcu_deploy.formats.imported import Imported
@@ -28,8 +28,8 @@ _LARGEST_FILE = 1 << 30
 def _modules(first: str = "") -> Iterator[ModuleType]:
     """The modules of this package, imported one by one; the one of this name is the first."""
     off = formats_off()
-    names = [info.name for info in pkgutil.iter_modules(__path__) if info.name not in off]
-    for name in sorted(names, key=lambda name: (name != first, name)):
+    known = [name for name in names(__path__) if name not in off]
+    for name in sorted(known, key=lambda name: (name != first, name)):
         yield importlib.import_module(f"{__name__}.{name}")
 
 

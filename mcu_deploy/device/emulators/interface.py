@@ -11,8 +11,6 @@ value with its reason in words.
 from __future__ import annotations
 
 import contextlib
-import importlib
-import pkgutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -22,6 +20,7 @@ from pathlib import Path
 
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.trace import Marks, Trace
+from mcu_deploy.discovery import modules
 from mcu_deploy.errors import DeviceError, RequestError, ToolError, UsageError
 from mcu_deploy.processes.background import ChildProcess
 
@@ -114,12 +113,8 @@ class Emulator:
 
 def launchers() -> tuple[Launcher, ...]:
     """Every emulator that there is a module for, the preferred ones first."""
-    package = importlib.import_module("mcu_deploy.device.emulators")
-    found: list[Launcher] = []
-    for module in pkgutil.iter_modules(package.__path__):
-        loaded = importlib.import_module(f"{package.__name__}.{module.name}")
-        if hasattr(loaded, "EMULATOR"):
-            found.append(loaded.EMULATOR)
+    known = (module for _, module in modules("mcu_deploy.device.emulators"))
+    found = [module.EMULATOR for module in known if hasattr(module, "EMULATOR")]
     return tuple(sorted(found, key=lambda launcher: (launcher.rank, launcher.name)))
 
 
