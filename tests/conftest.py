@@ -129,7 +129,8 @@ def pytest_configure(config: pytest.Config) -> None:
         deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
     )
     every = config.getoption("--all")
-    hypothesis.settings.register_profile("ours", patient, derandomize=not every)
+    count = 100 if every else 40
+    hypothesis.settings.register_profile("ours", patient, derandomize=not every, max_examples=count)
     hypothesis.settings.load_profile("ours")
     if every:
         os.environ[_CACHE] = "off"

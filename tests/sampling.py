@@ -40,7 +40,7 @@ def by_core(boards: Sequence[str]) -> list[Any]:
     ]
 
 
-def examples(every: int, few: int = 30) -> int:
+def examples(every: int, few: int = 15) -> int:
     """How many examples of a property are tried: a few in the sample, every with `--all`.
 
     For properties of which each example is dear. The sample repeats its examples, which

@@ -7,6 +7,7 @@ import pytest
 from graph_cases import Net, random_net
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sampling import examples
 
 from mcu_deploy import interpreter
 from mcu_deploy.errors import ModelError
@@ -56,7 +57,12 @@ def test_finish_sorts_and_keeps_the_order_of_nodes_that_are_independent() -> Non
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(60),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
 def test_any_order_of_the_nodes_is_sorted_and_finish_is_idempotent(data: st.DataObject) -> None:
     graph = random_net(lambda low, high: data.draw(st.integers(low, high)))
     editor = GraphEditor(graph)
@@ -209,7 +215,7 @@ def test_a_node_keeps_its_number_of_inputs() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_an_editor_knows_between_changes_what_the_finished_graph_knows(data: st.DataObject) -> None:
     graph = random_net(lambda low, high: data.draw(st.integers(low, high)))
     editor = GraphEditor(graph)

@@ -9,6 +9,7 @@ import pytest
 from graph_cases import Array, Net, random_inputs, random_net
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sampling import examples
 from substitution_cases import chain, copy_of, one_node, same
 
 from mcu_deploy import interpreter, passes
@@ -16,7 +17,10 @@ from mcu_deploy.ir import Graph, GraphEditor, NodeId, SubgraphView, TensorType, 
 from mcu_deploy.ir.substitute import SubstitutionError, expand, substitute
 
 PROPERTY = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=examples(60),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
 )
 
 

@@ -7,6 +7,7 @@ import pytest
 from graph_cases import Net, random_net
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sampling import examples
 from substitution_cases import applied, ops
 
 from mcu_deploy import interpreter
@@ -14,7 +15,10 @@ from mcu_deploy.ir import view_of_all
 from mcu_deploy.passes import optional
 
 PROPERTY = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=examples(60),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 from graph_cases import Net
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sampling import examples
 from substitution_cases import Bytes, applied, ops
 
 from mcu_deploy import interpreter
@@ -18,7 +19,10 @@ from mcu_deploy.ir.substitute import substitute
 from mcu_deploy.passes import optional
 
 PROPERTY = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=examples(60),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
 )
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from operators import control_models as models
 from operators.lab import Case
 from plan_runs import PlanRun
+from sampling import examples
 
 from mcu_deploy import interpreter, plan
 from mcu_deploy.boards import load_board
@@ -72,7 +73,7 @@ def test_without_any_item_a_plan_is_refused(name: str) -> None:
             check(made, replace(made.plan, program=program))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150, 40), deadline=None)
 @given(st.sampled_from(sorted(CASES)), st.data())
 def test_other_places_are_refused_or_right(name: str, data: st.DataObject) -> None:
     """A buffer anywhere else: whatever the checker lets pass computes the same."""
@@ -88,7 +89,7 @@ def test_other_places_are_refused_or_right(name: str, data: st.DataObject) -> No
     assert_right(made, moved, CASES[name])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150, 40), deadline=None)
 @given(st.sampled_from(sorted(CASES)), st.data())
 def test_another_order_is_refused_or_right(name: str, data: st.DataObject) -> None:
     made = network(name)
