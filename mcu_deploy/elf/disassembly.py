@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mcu_deploy.elf.reader import Elf, Section
 from mcu_deploy.errors import ToolError
@@ -44,8 +45,7 @@ class CodeRange:
     state: str
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """An instruction as objdump prints it; `mnemonic` is empty where objdump does not know it.
 
     encoding: its halfwords in hexadecimal. The target of a branch ends the operands, as 0x...
@@ -59,7 +59,7 @@ class Instruction:
     @property
     def size(self) -> int:
         """2 or 4 bytes."""
-        return len(self.encoding.replace(" ", "")) // 2
+        return 2 if len(self.encoding) == 4 else 4
 
     @property
     def next(self) -> int:
@@ -117,18 +117,19 @@ def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Instru
         piece, offset = ranges[number], place - starts[number]
         if offset >= len(piece.data):
             continue
+        first, second = match[2], match[3]
         mnemonic, operands = match[4].strip(), (match[5] or "").strip()
-        coprocessor = _coprocessor(match[2], match[3])
-        if offset + (4 if match[3] else 2) > len(piece.data):
+        coprocessor = _coprocessor(first, second)
+        if offset + (4 if second else 2) > len(piece.data):
             mnemonic = ""
         elif coprocessor is not None:
             mnemonic = f"cp{coprocessor}"
         elif not mnemonic[:1].isalpha():
             mnemonic = ""
-        if target := _TARGET.search(operands):
+        if "0x" in operands and (target := _TARGET.search(operands)):
             real = int(target[0], 16) - starts[number] + piece.address
             operands = f"{operands[: target.start()]}{real & 0xFFFFFFFF:#x}"
-        encoding = match[2] + (match[3] or "")
+        encoding = first + (second or "")
         yield piece, Instruction(piece.address + offset, encoding, mnemonic, operands)
 
 
@@ -138,7 +139,7 @@ def _coprocessor(first: str, second: str | None) -> int | None:
     objdump prints these as instructions of old coprocessors (FPA, Maverick) or not at all; the
     numbers from 8 on are those of the FPU and of Helium.
     """
-    if second is None or int(first, 16) & 0xEC00 != 0xEC00 or int(first, 16) & 0x300 == 0x300:
+    if second is None or first[0] not in "ef" or first[1] not in "cde":
         return None
     number = int(second, 16) >> 8 & 15
     return number if number < 8 else None

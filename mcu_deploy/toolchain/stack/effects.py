@@ -5,6 +5,7 @@ An instruction whose effect on SP cannot be told raises UnknownEffect: nothing i
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -48,15 +49,34 @@ class Flow:
     falls: bool = True
 
 
+_ON = Flow()
+_END = Flow(falls=False)
+# What may go elsewhere than to the next instruction, beside branches.
+_LEAVES = {
+    "bl", "blx", "bx", "mov", "cbz", "cbnz", "wls", "wlstp", "le", "letp", "tbb", "tbh", "add",
+    "adds", "pop", "ldmia", "ldmfd", "ldm", "ldr",
+}  # fmt: skip
+
+
+@functools.lru_cache(4096)
+def _parts(mnemonic: str) -> tuple[str, bool]:
+    """A mnemonic without its condition and its width, and whether it has a condition; of those
+    that do not matter here all of it."""
+    found = _BRANCH.match(mnemonic)
+    if found is not None:
+        return "b", found["condition"] is not None
+    found = _PLAIN.match(mnemonic)
+    return (mnemonic, False) if found is None else (found["base"], found["condition"] is not None)
+
+
 def flow(instruction: Instruction) -> Flow:
     """Where control goes after `instruction`."""
     operands = instruction.operands
-    if branch := _BRANCH.match(instruction.mnemonic):
-        return Flow(jumps=_target(instruction), falls=branch["condition"] is not None)
-    found = _PLAIN.match(instruction.mnemonic)
-    if found is None:
-        return Flow(falls=not instruction.mnemonic.startswith("udf"))
-    base, conditional = found["base"], found["condition"] is not None
+    base, conditional = _parts(instruction.mnemonic)
+    if base == "b":
+        return Flow(jumps=_target(instruction), falls=conditional)
+    if base not in _LEAVES:
+        return _END if instruction.mnemonic.startswith("udf") else _ON
     if base == "bl" or (base == "blx" and _TARGET.search(operands)):
         return Flow(calls=_target(instruction))
     if base == "blx":
@@ -74,7 +94,7 @@ def flow(instruction: Instruction) -> Flow:
         return Flow(falls=conditional)
     if base == "ldr" and operands.startswith("pc, "):
         return _load_pc(instruction, conditional)
-    return Flow()
+    return _ON
 
 
 def _load_pc(instruction: Instruction, conditional: bool) -> Flow:
@@ -98,8 +118,8 @@ def _target(instruction: Instruction) -> int:
 
 def is_conditional(instruction: Instruction) -> bool:
     """Whether the instruction, inside an IT block, may be skipped."""
-    found = _PLAIN.match(instruction.mnemonic)
-    return found is not None and found["condition"] is not None
+    base, conditional = _parts(instruction.mnemonic)
+    return conditional and base != "b"
 
 
 def stack_effect(instruction: Instruction) -> int:
@@ -108,12 +128,13 @@ def stack_effect(instruction: Instruction) -> int:
     Raises UnknownEffect where SP is written by an instruction that is none of the usual ones.
     """
     mnemonic, operands = instruction.mnemonic, instruction.operands
-    found = _PLAIN.match(mnemonic)
-    base = found["base"] if found else mnemonic
+    base, _ = _parts(mnemonic)
     if base in {"push", "vpush"}:
         return _list_bytes(operands)
     if base in {"pop", "vpop"}:
         return -_list_bytes(operands)
+    if "sp" not in operands and not mnemonic.startswith("msr"):
+        return 0
     if operands.startswith("sp!,"):
         if base in {"stmdb", "stmfd", "vstmdb"}:
             return _list_bytes(operands)

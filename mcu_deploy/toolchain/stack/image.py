@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,8 +59,11 @@ class Image:
 
     def entry_at(self, address: int) -> Function | None:
         """The function that begins at `address`."""
-        function = self.function_at(address)
-        return function if function is not None and function.address == address else None
+        return self._entries.get(address)
+
+    @functools.cached_property
+    def _entries(self) -> dict[int, Function]:
+        return {f.address: f for f in self.functions if f.address < f.end}
 
     def find(self, name: str) -> tuple[Function, ...]:
         """All functions of that name: one, or several static ones."""
