@@ -17,7 +17,6 @@ from mcu_deploy.backends.interface import (
     MemoryManager,
     WorkloadFactory,
 )
-from mcu_deploy.choose import arm_nn
 from mcu_deploy.dynamic import codec, wire
 from mcu_deploy.dynamic.codec import Json
 from mcu_deploy.dynamic.wire import Blob, Declined
@@ -115,6 +114,9 @@ class PackageBackend:
         return codec.encode_costs(self._backend.estimate(codec.decode_layer(message, blobs))), []
 
     def _optimize_subgraph(self, message: Json, blobs: Blobs) -> Answer:
+        # not at the top: a quarter of a worker's start, and few are asked this
+        from mcu_deploy.choose import arm_nn
+
         views = arm_nn.optimize(self._backend, codec.decode_view(message, blobs))
         return _sent(codec.encode_optimization(views))
 

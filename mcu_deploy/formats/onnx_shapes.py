@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
 
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_branches import inline, take_shapes
@@ -191,6 +190,8 @@ def _evaluate(
         opset_imports=model.opset_import,
         ir_version=min(model.ir_version or 8, 10),
     )
+    from onnx.reference import ReferenceEvaluator  # slow to import, and few models need it
+
     try:
         values = ReferenceEvaluator(small).run(None, {})
     except Exception:  # an operator that the reference evaluator lacks stays in the graph
