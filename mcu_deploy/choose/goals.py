@@ -62,9 +62,10 @@ def _ram(problem: Problem, search: Search) -> Cover:
 
 
 def _balanced(problem: Problem, search: Search) -> Cover:
-    """Least time with flash at most 25 % above what `size` reaches; of all within 2 % of that time
-    the least planned peak; of equals what gives least of time and flash, where a hundredth of the
-    flash is worth two thousandths of the time: a function more for a few cycles is no bargain."""
+    """Least time with flash at most 25 % above the least that the same proposals reach; of all
+    within 2 % of that time the least planned peak; of equals what gives least of time and flash,
+    where a hundredth of the flash is worth two thousandths of the time: a function more for a few
+    cycles is no bargain."""
     smallest = search.run(_by_flash)[0]
     least = smallest.totals
     most = (least.flash + around(problem)) * 5 // 4 - around(problem)

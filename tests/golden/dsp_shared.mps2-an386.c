@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 f8bdaf72812f5ef1e5dd5bd64c343b049bae9751328fd08b9c7f29abdf0484cf
- *   constants     560 bytes, as a file: SHA-256
- *                 971e397a664819d3101cd7c80cac79a95eea350747029b98680425a322c5dd76
+ *   constants     480 bytes, as a file: SHA-256
+ *                 a27c148db14c8e6d22f49ea452e6190bf6e36099d64cbf06eb28d510854da66e
  *   workspace     464 bytes
  *   layers        9 with 3,072 multiply-accumulates
  *
@@ -45,7 +45,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_shared_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_shared_weights, %object\n"
-        ".size _mcu_dsp_shared_weights, 560\n"
+        ".size _mcu_dsp_shared_weights, 480\n"
         "_mcu_dsp_shared_weights:\n"
         ".incbin \"network_dsp_shared.weights.bin\"\n"
         ".popsection");
@@ -55,8 +55,8 @@ __asm__(".pushsection .rodata._mcu_dsp_shared_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_shared_weights + " #offset "\n" \
             ".type " #name ", %object\n"                              \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_shared_conv_1_weights, uint32_t, 48,   0, 192);
-MCU_CONSTANT(_mcu_dsp_shared_conv_2_weights, uint32_t, 92, 192, 368);
+MCU_CONSTANT(_mcu_dsp_shared_conv_1_weights, uint32_t, 40,   0, 160);
+MCU_CONSTANT(_mcu_dsp_shared_conv_2_weights, uint32_t, 80, 160, 320);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -82,8 +82,9 @@ MCU_KERNEL void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_dsp(const int8_t *x, int8_t *y,
-                                                      const uint32_t *weights, uint8_t *scratch) {
+MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x, int8_t *y,
+                                                           const uint32_t *weights,
+                                                           uint8_t *scratch) {
     __asm__ volatile(
         "ldmia %2!, {r4-r11}; add r12, %3, r4; vmov s8, %3; add r4, %1, r5\n"
         "strd %1, r4, [r12]; strd r6, r7, [r12, #8]; strd r8, r9, [r12, #24]\n"
@@ -105,40 +106,30 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_dsp(const int8_t *x, int8_t *y
         "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
         "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; vmov r6, s10\n"
         "cmp r12, r6; bne 9b; sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2\n"
-        "ldmia lr!, {r6-r9}; cbz r7, 4f\n"
-        "5:\n"
-        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
-        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
+        "ldmia lr!, {r7, r8}; mvn r9, #4; vmov d1, r0, r1; vmov d2, r2, r7\n"
+        "vcvt.f32.s32 s2, s2; vcvt.f32.s32 s3, s3; vcvt.f32.s32 s4, s4; vmul.f32 s2, s2, s5\n"
+        "vmul.f32 s3, s3, s5; vmul.f32 s4, s4, s5; vcvtr.s32.f32 s2, s2; vcvtr.s32.f32 s3, s3\n"
+        "vcvtr.s32.f32 s4, s4; vmov r0, r1, d1; vmov r2, s4; vmov d1, r3, r4; vmov d2, r5, r8\n"
+        "vcvt.f32.s32 s2, s2; vcvt.f32.s32 s3, s3; vcvt.f32.s32 s4, s4; vmul.f32 s2, s2, s5\n"
+        "vmul.f32 s3, s3, s5; vmul.f32 s4, s4, s5; vcvtr.s32.f32 s2, s2; vcvtr.s32.f32 s3, s3\n"
+        "vcvtr.s32.f32 s4, s4; vmov r3, r4, d1; vmov r5, s4; qadd r0, r0, r9; ssat r0, #8, r0\n"
+        "qadd r1, r1, r9; ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9\n"
+        "ssat r3, #8, r3; qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5\n"
         "6:\n"
         "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
         "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
         "bne 8b; b 7f\n"
-        "4:\n"
-        "10:\n"
-        "ldmia lr!, {r7, r10, r11}; cbnz r7, 11f; cmp r10, r0; itt ne; cmpne r10, r1\n"
-        "cmpne r10, r2; beq 13f\n"
-        "12:\n"
-        "movs r7, r11; beq 10b; b 5b\n"
-        "11:\n"
-        "cmp r10, r3; itt ne; cmpne r10, r4; cmpne r10, r5; bne 12b; cmp r10, r3; it eq\n"
-        "addeq r3, r3, #256; cmp r10, r4; it eq; addeq r4, r4, #256; cmp r10, r5; it eq\n"
-        "addeq r5, r5, #256; b 12b\n"
-        "13:\n"
-        "cmp r10, r0; it eq; addeq r0, r0, #1; cmp r10, r1; it eq; addeq r1, r1, #1\n"
-        "cmp r10, r2; it eq; addeq r2, r2, #1; b 12b\n"
         "7:\n"
         "ldrd r0, r5, [r12, #24]; ldr r1, [r12]; ldr r4, [r12, #16]; ldrd r2, r3, [r12, #32]\n"
-        "subs r0, r0, #1; str r0, [r12, #24]; beq 14f; add r2, r2, r2, lsl #1; add r4, r4, r2\n"
-        "add r1, r1, r3, lsl #1; cmp r0, #1; bne 15f; cbz r5, 15f; sub r4, r4, r5\n"
+        "subs r0, r0, #1; str r0, [r12, #24]; beq 10f; add r2, r2, r2, lsl #1; add r4, r4, r2\n"
+        "add r1, r1, r3, lsl #1; cmp r0, #1; bne 11f; cbz r5, 11f; sub r4, r4, r5\n"
         "add r6, r12, #40; sub r7, r1, r6; sub r7, r7, #2; mov r1, r6; ldr r2, [r12, #32]\n"
-        "cmp r5, r2; mvn r2, #1; bne 16f; mov r2, r7; add r7, r7, r3\n"
-        "16:\n"
+        "cmp r5, r2; mvn r2, #1; bne 12f; mov r2, r7; add r7, r7, r3\n"
+        "12:\n"
         "strd r2, r7, [r12, #8]\n"
-        "15:\n"
+        "11:\n"
         "add r2, r1, r3; strd r1, r2, [r12]; str r4, [r12, #16]; b 2b\n"
-        "14:\n"
+        "10:\n"
         : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
         :
         : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
@@ -198,7 +189,7 @@ static void _mcu_dsp_shared_layers(mcu_instance_t *instance) {
     /* conv_1: Conv, p0 (5 nodes): int8[1,8,4,3] NHWC -> int8[1,8,4,3] NHWC; 768 MACs */
     int8_t *const conv_1 = (int8_t *)(ws + 368);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_shared_conv1x1_any_small_dsp(
+    MCU_LAYER(3, _mcu_dsp_shared_conv1x1_any_small_real_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_shared_conv_1_weights, conv_1_scratch));
 
     /* reshape_3_reorder: Reorder, x1 reordered: int8[1,16,4,3] -> int8[1,16,4,3] NHWC */
@@ -208,7 +199,7 @@ static void _mcu_dsp_shared_layers(mcu_instance_t *instance) {
     /* conv_2: Conv, p1 (5 nodes): int8[1,16,4,3] NHWC -> int8[1,12,4,3] NHWC; 2,304 MACs */
     int8_t *const conv_2 = (int8_t *)(ws + 0);
     uint8_t *const conv_2_scratch = (uint8_t *)(ws + 192);
-    MCU_LAYER(5, _mcu_dsp_shared_conv1x1_any_small_dsp(
+    MCU_LAYER(5, _mcu_dsp_shared_conv1x1_any_small_real_dsp(
         reshape_3_reorder, conv_2, _mcu_dsp_shared_conv_2_weights, conv_2_scratch));
 
     /* conv_1_bit_cast_reorder: Reorder, p0 reordered: int8[1,8,4,3] NHWC -> int8[1,8,4,3] */

@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 f8bdaf72812f5ef1e5dd5bd64c343b049bae9751328fd08b9c7f29abdf0484cf
- *   constants     560 bytes, as a file: SHA-256
- *                 971e397a664819d3101cd7c80cac79a95eea350747029b98680425a322c5dd76
+ *   constants     480 bytes, as a file: SHA-256
+ *                 a27c148db14c8e6d22f49ea452e6190bf6e36099d64cbf06eb28d510854da66e
  *   workspace     464 bytes
  *   layers        9 with 3,072 multiply-accumulates
  *

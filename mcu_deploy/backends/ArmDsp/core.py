@@ -68,13 +68,14 @@ def assemble(
             code("cmp r6, r7")
     if not is_odd:
         code(f"b {after}f")
-    code.place(slow)
-    back = []
-    if product.begins_early:
-        with code.times(product.late):
-            code("vmov d0, r10, r11")
-        back = ["vmov r10, r11, d0"]
-    _slowly(product, code, back, [f"b {scale}b"], [f"b {store}b"])
+    if not product.is_real:
+        code.place(slow)
+        back = []
+        if product.begins_early:
+            with code.times(product.late):
+                code("vmov d0, r10, r11")
+            back = ["vmov r10, r11, d0"]
+        _slowly(product, code, back, [f"b {scale}b"], [f"b {store}b"])
     if is_odd:
         code.place(last)
         code("strb r0, [r6], #2", "strb r1, [r6, r8]", "strb r2, [r6, r9]")
@@ -203,6 +204,11 @@ def _round(product: Product, code: Assembly, check: str, slow: str, ready: str) 
     """
     if not product.is_wide:
         code(*(f"sub {o}, {o}, {e}" for o, e in zip(ODD, EVEN, strict=True)))
+    if product.is_real:
+        zero = product.layer.zero_points[1]
+        code("ldmia lr!, {r7, r8}", f"mvn r9, #{~zero}" if zero < 0 else f"mov r9, #{zero}")
+        round_in_float(code, product.layer.saturate, _FREE)
+        return
     code(f"ldmia lr!, {{r6-r{11 if product.begins_early else 9}}}")
     if check:
         code(*f"{check} {slow}f".split("; "))

@@ -7,11 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.requantization import (
-    Accumulation,
-    accumulate,
-    accumulate_late,
-)
+from mcu_deploy.backends.ArmDsp.requantization import Accumulation, accumulate, accumulate_late
 
 UNSOLVED = 2  # in the place of which filter's sum is late
 
@@ -29,7 +25,7 @@ class Pair(NamedTuple):
     """
 
     moves: tuple[int, int]
-    words: tuple[int, int, int, int]
+    words: tuple[int, ...]
     behind: tuple[int, ...] = ()
     is_solved: bool = True
 
@@ -54,13 +50,19 @@ def pair_of(layer: Convolution, even: int, count: int, lanes: tuple[int, int], s
     if first is None or second is None:
         begin, *rest = unsolved(layer, even, count, lanes)
         behind = (UNSOLVED, 0, 0) if layer.fixed is None else ()
-        return Pair((0, 0), (begin, 0, *rest), behind, is_solved=False)  # type: ignore[arg-type]
+        return Pair((0, 0), (begin, 0, *rest), behind, is_solved=False)
     late = [(which, acc) for which, of in enumerate((first, second)) for acc in of.late]
     addends = [0] * (len(late) - 1) + [first.addend]
     triples = (word for of, last in zip(late, addends, strict=False) for word in (*of, last))
     begin = 0 if late else first.addend
     words = (first.scale, begin, second.scale, second.addend)
     return Pair((first.move, second.move), words, tuple(triples))
+
+
+def in_float(layer: Convolution, even: int, count: int, lanes: tuple[int, int]) -> Pair:
+    """As `pair_of`, where a kernel rounds all filters in float32 and knows the zero point."""
+    *factors, _ = unsolved(layer, even, count, lanes)
+    return Pair((0, 0), tuple(factors))
 
 
 def unsolved(layer: Convolution, even: int, count: int, lanes: tuple[int, int]) -> list[int]:

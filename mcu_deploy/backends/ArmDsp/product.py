@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, pair_of
+from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, in_float, pair_of
 from mcu_deploy.backends.ArmDsp.layers import Convolution
 from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, shift_of
 
@@ -44,6 +44,7 @@ class Product:
     that their pointer is where the next round needs it. Only where it begins early and holds ends.
     holds_ends: of `STATE` the first two are in s14 and s15, and the others are in the code: that is
     quicker, but for layers of so many filters only, an even number.
+    is_real: all filters are rounded in float32, which takes longer and fewer words.
     """
 
     layer: Convolution
@@ -54,6 +55,7 @@ class Product:
     holds_ends: bool = False
     is_common: bool = False
     is_double: bool = False
+    is_real: bool = False
 
     @property
     def filters(self) -> int:
@@ -140,9 +142,8 @@ class Product:
 
     @property
     def constant_bytes(self) -> int:
-        """Of each two filters two biases, the weights, two scales and two addends, and what stands
-        behind them."""
-        of_two = 24 + 4 * self.pairs * (2 if self.is_wide else 1)
+        """Of each two filters two biases, the weights, and the words that round them."""
+        of_two = (16 if self.is_real else 24) + 4 * self.pairs * (2 if self.is_wide else 1)
         in_group = (self.filters + 1) // 2 * of_two + (8 if self.begins_early else 0)
         behind = round(12 * self.late * self.layer.groups)
         return self.layer.groups * in_group + behind
@@ -177,7 +178,10 @@ class Product:
     def roundings(self) -> list[Pair]:
         """Of each two filters."""
         count, lanes = self.layer.groups * ((self.filters + 1) // 2), (1, self.lanes)
-        return [pair_of(self.layer, *self._even(n), lanes, self.shift) for n in range(count)]
+        evens = map(self._even, range(count))
+        if self.is_real:
+            return [in_float(self.layer, *even, lanes) for even in evens]
+        return [pair_of(self.layer, *even, lanes, self.shift) for even in evens]
 
     @property
     def late(self) -> float:

@@ -3,14 +3,15 @@
 The products of a tile (see core.py) are a loop of eight steps of four channels, which a layer
 enters in the middle if its steps are no multiple of eight; or, where flash counts most, of one
 step. The first takes a few per cent longer than a function for the layer's own channels
-(pointwise.py), the other a fifth; and a network of many shapes needs it once.
+(pointwise.py), the other a fifth; and a network of many shapes needs it once. For `size` there is a
+third, which rounds in float32: a factor a filter is all that it needs for that, as CpuRef.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +35,15 @@ from mcu_deploy.backends.isa import Assembly, statement
 
 OPERATORS = ("Conv", "tflite::Conv")
 
-_STEPS = (8, 1)  # of the loop, of four channels each
+
+class Way(NamedTuple):
+    """steps: of the loop, of four channels each; is_real: it rounds in float32."""
+
+    steps: int
+    is_real: bool = False
+
+
+WAYS = {"any": Way(8), "any_small": Way(1), "any_small_real": Way(1, is_real=True)}
 _STEP_BYTES = 68
 # Behind a tile's activations and `STATE`; then bytes that take results of pixels that do not exist.
 _INPUT, _WEIGHTS, _TILES, _BACK, _CHANNELS, _FILTERS, _NOWHERE = 16, 20, 24, 28, 32, 36, 40
@@ -86,14 +95,18 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if isinstance(layer, str) or not layer.is_pixelwise or pointwise.refusal(layer):
         return ""
     part = view.part([node.node.id])
-    return [_proposal(part, layer, steps) for steps in _STEPS]
+    may_be_real = layer.fixed is None and node.target.fpu
+    ways = [kind for kind, way in WAYS.items() if may_be_real or not way.is_real]
+    return [_proposal(part, layer, kind) for kind in ways]
 
 
-def _proposal(part: SubgraphView, layer: Convolution, steps: int) -> Proposal:
+def _proposal(part: SubgraphView, layer: Convolution, kind: str) -> Proposal:
     channels, filters = layer.x.shape[1], layer.y.shape[1]
-    code = assemble(layer, steps)
-    stem = f"conv1x1_any{'_small' if steps == 1 else ''}_dsp"
-    bytes_ = _product(layer, steps).constant_bytes + numbers(layer, steps).nbytes
+    way = WAYS[kind]
+    code = assemble(layer, way)
+    stem = f"conv1x1_{kind}_dsp"
+    product = _product(layer, way)
+    bytes_ = product.constant_bytes + numbers(product).nbytes
     price = Price(
         Costs(layer.pixels * channels * filters, cycles=round(code.cycles), flash=bytes_),
         {f"{stem} {code.digest}": code.bytes},
@@ -103,44 +116,49 @@ def _proposal(part: SubgraphView, layer: Convolution, steps: int) -> Proposal:
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
-        stream = np.concatenate([numbers(layer, steps), _product(layer, steps).pack()])
+        stream = np.concatenate([numbers(product), product.pack()])
         return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
 
-    return Proposal(part, price, make, layouts=CHANNELS_LAST, title="conv1x1 of any size")
+    title = ", rounded in float32" * way.is_real
+    return Proposal(
+        part, price, make, layouts=CHANNELS_LAST, title=f"conv1x1 of any size{title}",
+        only_for="size" if way.is_real else "",
+    )  # fmt: skip
 
 
-def _product(layer: Convolution, steps: int, end: str = "") -> Steps:
+def _product(layer: Convolution, way: Way, end: str = "") -> Steps:
     """Its taps are in the order in which SXTB16 widens four bytes: (0, 2), (1, 3)."""
     filters, channels = layer.weights.shape[:2]
     order = np.arange(0, channels, 4)[:, None] + np.array([0, 2, 1, 3])
     weights = layer.weights.reshape(filters, channels)[:, order.reshape(-1)]
-    return Steps(layer, weights, unrolls_all=True, steps=steps, end=end)
+    return Steps(layer, weights, unrolls_all=True, is_real=way.is_real, steps=way.steps, end=end)
 
 
-def numbers(layer: Convolution, steps: int) -> Array:
+def numbers(product: Steps) -> Array:
     """What stands in front of the weights."""
+    layer = product.layer
     filters, channels = layer.weights.shape[:2]
     rest = layer.pixels % 3
     values = [
         6 * channels, filters, filters - 2, 2 * filters - 2, -(-layer.pixels // 3),
-        (3 - rest) % 3 * channels, channels, _STEP_BYTES * _product(layer, steps).first,
+        (3 - rest) % 3 * channels, channels, _STEP_BYTES * product.first,
     ]  # fmt: skip
     return np.array(values, np.uint32)
 
 
-def assemble(layer: Convolution, steps: int) -> Assembly:
+def assemble(layer: Convolution, way: Way) -> Assembly:
     """The kernel. %0: pixels, %1: output, %2: numbers and packed stream, %3: scratch.
 
     s8: a tile's activations, s9 and s10: as `Steps` has them.
     """
     channels = layer.weights.shape[1]
     code = Assembly()
-    product = _product(layer, steps, code.label())
+    product = _product(layer, way, code.label())
     code("ldmia %2!, {r4-r11}", "add r12, %3, r4", "vmov s8, %3", "add r4, %1, r5")
     code("strd %1, r4, [r12]", "strd r6, r7, [r12, #8]", f"strd r8, r9, [r12, #{_TILES}]")
     code(f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]")
     code(f"strd r10, r5, [r12, #{_CHANNELS}]", "vmov s10, r12")
-    if steps > 1:
+    if way.steps > 1:
         code(f"adr r4, {product.end}f", "sub r4, r4, r11", "orr r4, r4, #1", "vmov s9, r4")
     with code.repeat(-(-layer.pixels // 3), "b"):
         code(f"ldr r9, [r12, #{_INPUT}]", f"ldr r8, [r12, #{_CHANNELS}]", "add r10, r9, r8")
