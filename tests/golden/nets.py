@@ -15,6 +15,8 @@ from types import ModuleType
 from typing import Any
 
 import arm_dsp_cases
+import arm_dsp_conv_pool_cases
+import arm_dsp_conversion_cases
 import arm_dsp_convolutions
 import arm_dsp_dense_cases
 import arm_dsp_depthwise_cases
@@ -30,6 +32,7 @@ import onnx
 from branchy import residual
 from onnx import helper
 from operators.lab import make_model
+from operators.tflite_lstm_file import Lstm, write
 from state_programs import streaming_convolution
 
 from mcu_deploy.boards import load_board
@@ -43,17 +46,20 @@ KWS = FOLDER.parent.parent / "mcu_deploy" / "examples" / "kws" / "model.onnx"
 
 @dataclass(frozen=True)
 class Net:
-    """model: makes the file that is committed; None for the example's. boards: by name."""
+    """model: makes the file that is committed, of bytes a TFLite file; None for the example's.
+    boards: by name."""
 
     name: str
-    model: Callable[[], onnx.ModelProto] | None
+    model: Callable[[], onnx.ModelProto | bytes] | None
     options: Options = field(default_factory=Options)
     boards: tuple[str, ...] = BOARDS
     backends: tuple[str, ...] = ("CpuRef",)
 
     @property
     def path(self) -> Path:
-        return KWS if self.model is None else FOLDER / f"{self.model.__name__}.onnx"
+        if self.model is None:
+            return KWS
+        return FOLDER / f"{self.model.__name__}.{'tflite' if self.model is dsp_lstm else 'onnx'}"
 
     def sources(self, board: str) -> Mapping[str, bytes]:
         """The generated header and source, without the weights, by the name they are kept under."""
@@ -86,6 +92,11 @@ def float_layers() -> onnx.ModelProto:
     )
 
 
+def dsp_lstm() -> bytes:
+    """A layer of eight units."""
+    return write(Lstm(37, inputs=4, hidden=8, h=(0.0078, 0), x=(0.02, -128)))
+
+
 def _of_arm_dsp(
     family: str, module: ModuleType, cases: Sequence[Any], goal: str = "balanced"
 ) -> Net:
@@ -99,6 +110,7 @@ def _of_arm_dsp(
     return Net(name, model, Options(optimize_for=goal), ("mps2-an386",), ("ArmDsp", "CpuRef"))
 
 
+_CONVERSIONS = [arm_dsp_conversion_cases.Conversion(12, 0.05, 3, is_back=b) for b in (False, True)]
 NETS = (
     Net("kws", None),
     Net("float_layers", float_layers),
@@ -133,6 +145,11 @@ NETS = (
     _of_arm_dsp("chain", arm_dsp_cases, [arm_dsp_cases.Case(8, 8, 5, 4, 1)]),
     _of_arm_dsp("convolution", arm_dsp_convolutions, [arm_dsp_convolutions.TAKEN[2]]),
     _of_arm_dsp("depthwise", arm_dsp_convolutions, [arm_dsp_depthwise_cases.TAKEN[0]]),
+    _of_arm_dsp("conv_pool", arm_dsp_conv_pool_cases, [arm_dsp_conv_pool_cases.TAKEN[1]], "ram"),
+    _of_arm_dsp("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
+    _of_arm_dsp("strips_1x1", arm_dsp_cases, [arm_dsp_cases.STRIPS[0]], "ram"),
+    _of_arm_dsp("product", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[10]]),
+    Net("dsp_lstm", dsp_lstm, Options(), ("mps2-an386",), ("ArmDsp", "CpuRef")),
     _of_arm_dsp("winograd", arm_dsp_convolutions, [arm_dsp_winograd_cases.TAKEN[2]], "speed"),
     _of_arm_dsp("strips", arm_dsp_strips_cases, [arm_dsp_strips_cases.BLOCK], "ram"),
     _of_arm_dsp("dense", arm_dsp_dense_cases, [arm_dsp_dense_cases.SMALL]),

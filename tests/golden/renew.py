@@ -15,7 +15,8 @@ from mcu_deploy.output import write_file
 def main() -> None:
     for net in NETS:
         if net.model is not None and not net.path.exists():
-            write_file(net.path, net.model().SerializeToString())
+            model = net.model()
+            write_file(net.path, model if isinstance(model, bytes) else model.SerializeToString())
     made = files()
     for old in (*FOLDER.glob("*.c"), *FOLDER.glob("*.h")):
         if old.name not in made:

@@ -1,0 +1,250 @@
+/* network_dsp_conversion.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  conversions, SHA-256
+ *                 4e10ca2587ad1e7342772d6225bb6958d9f71a5f06abcc99f3fa13fcdb30df23
+ *   constants     24 bytes, as a file: SHA-256
+ *                 afab91236c2e9916837c85fab0815a5eaeed661164160409d8eeea78c096dbd2
+ *   workspace     80 bytes
+ *   layers        2 with 0 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_conversion, at the end. To compile this
+ * file by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_conversion -I include -c network_dsp_conversion.c -o \
+ *       network_dsp_conversion.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0     48  input       0  x0
+ *       64     12  input       1  x1
+ *       48     12      0  output  y0
+ *        0     48      1  output  y1
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_conversion.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_conversion_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_conversion_weights, %object\n"
+        ".size _mcu_dsp_conversion_weights, 24\n"
+        "_mcu_dsp_conversion_weights:\n"
+        ".incbin \"network_dsp_conversion.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)                 \
+    extern const type name[elements];                                     \
+    __asm__(".set " #name ", _mcu_dsp_conversion_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                                  \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_conversion_quantize_1_constants,   int32_t, 3,  0, 12);
+MCU_CONSTANT(_mcu_dsp_conversion_dequantize_1_constants, int32_t, 3, 12, 12);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x, int8_t *y,
+                                                      const int32_t *constants, uint32_t elements) {
+    __asm__ volatile(
+        "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
+        "vmov r2, s3; vldmia r2!, {s14-s15}; ldr r9, [r2]; add r12, r1, r3; bic r3, r3, #3\n"
+        "add r11, r1, r3; cmp r1, r11; beq 2f\n"
+        "6:\n"
+        "vldmia r0!, {s0-s3}; vmul.f32 s4, s0, s14; vmul.f32 s5, s1, s14\n"
+        "vmul.f32 s6, s2, s14; vmul.f32 s7, s3, s14; vfms.f32 s0, s4, s15\n"
+        "vfms.f32 s1, s5, s15; vfms.f32 s2, s6, s15; vfms.f32 s3, s7, s15\n"
+        "vfma.f32 s4, s0, s14; vfma.f32 s5, s1, s14; vfma.f32 s6, s2, s14\n"
+        "vfma.f32 s7, s3, s14; vadd.f32 s8, s4, s5; vadd.f32 s9, s6, s7; vadd.f32 s8, s8, s9\n"
+        "vcmp.f32 s8, s8; vmrs APSR_nzcv, fpscr; bvs 4f; vcvtr.s32.f32 s4, s4\n"
+        "vcvtr.s32.f32 s5, s5; vcvtr.s32.f32 s6, s6; vcvtr.s32.f32 s7, s7\n"
+        "vmov r4, r5, s4, s5; vmov r6, r7, s6, s7; qadd r4, r4, r9; ssat r4, #8, r4\n"
+        "qadd r5, r5, r9; ssat r5, #8, r5; qadd r6, r6, r9; ssat r6, #8, r6; qadd r7, r7, r9\n"
+        "ssat r7, #8, r7; bfi r4, r5, #8, #8; bfi r6, r7, #8, #8; pkhbt r4, r4, r6, lsl #16\n"
+        "str r4, [r1], #4\n"
+        "1:\n"
+        "cmp r1, r11; bne 6b\n"
+        "2:\n"
+        "mov r10, r12; cmp r1, r12; beq 5f\n"
+        "3:\n"
+        "7:\n"
+        "vldmia r0!, {s4}; vdiv.f32 s4, s4, s15; vcmp.f32 s4, s4; vmrs APSR_nzcv, fpscr\n"
+        "vcvtr.s32.f32 s4, s4; vmov r4, s4; it vs; mvnvs r4, #4096; qadd r4, r4, r9\n"
+        "ssat r4, #8, r4; strb r4, [r1], #1; cmp r1, r10; bne 7b; cmp r1, r11; bls 1b; b 5f\n"
+        "4:\n"
+        "sub r0, r0, #16; add r10, r1, #4; b 3b\n"
+        "5:\n"
+        : "+r"(x), "+r"(y), "+r"(constants), "+r"(elements)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x, float *y,
+                                                        const int32_t *constants,
+                                                        uint32_t elements) {
+    __asm__ volatile(
+        "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
+        "vmov r2, s3; vldmia r2!, {s14-s15}; ldr r9, [r2]; add r12, r0, r3; bic r3, r3, #7\n"
+        "add r11, r0, r3; cmp r0, r11; beq 1f\n"
+        "3:\n"
+        "ldmia r0!, {r3, r4}; sxtab r5, r9, r3; sxtab r6, r9, r3, ror #8\n"
+        "sxtab r7, r9, r3, ror #16; sxtab r8, r9, r3, ror #24; vmov s0, s1, r5, r6\n"
+        "vmov s2, s3, r7, r8; sxtab r5, r9, r4; sxtab r6, r9, r4, ror #8\n"
+        "sxtab r7, r9, r4, ror #16; sxtab r8, r9, r4, ror #24; vmov s4, s5, r5, r6\n"
+        "vmov s6, s7, r7, r8; vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2\n"
+        "vcvt.f32.s32 s3, s3; vcvt.f32.s32 s4, s4; vcvt.f32.s32 s5, s5; vcvt.f32.s32 s6, s6\n"
+        "vcvt.f32.s32 s7, s7; vmul.f32 s0, s0, s15; vmul.f32 s1, s1, s15\n"
+        "vmul.f32 s2, s2, s15; vmul.f32 s3, s3, s15; vmul.f32 s4, s4, s15\n"
+        "vmul.f32 s5, s5, s15; vmul.f32 s6, s6, s15; vmul.f32 s7, s7, s15\n"
+        "vstmia r1!, {s0-s7}; cmp r0, r11; bne 3b\n"
+        "1:\n"
+        "cmp r0, r12; beq 2f\n"
+        "4:\n"
+        "ldrb r3, [r0], #1; sxtab r3, r9, r3; vmov s0, r3; vcvt.f32.s32 s0, s0\n"
+        "vmul.f32 s0, s0, s15; vstmia r1!, {s0}; cmp r0, r12; bne 4b\n"
+        "2:\n"
+        : "+r"(x), "+r"(y), "+r"(constants), "+r"(elements)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_conversion_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* quantize_1: QuantizeLinear, layer0: float32[1,12] -> int8[1,12] */
+    float *const x0 = (float *)(ws + 0);
+    int8_t *const quantize_1 = (int8_t *)(ws + 48);
+    MCU_LAYER(0, _mcu_dsp_conversion_quantize_int8_dsp(
+        x0, quantize_1, _mcu_dsp_conversion_quantize_1_constants, 12U));
+
+    /* dequantize_1: DequantizeLinear, layer1: int8[1,12] -> float32[1,12] */
+    int8_t *const x1 = (int8_t *)(ws + 64);
+    float *const dequantize_1 = (float *)(ws + 0);
+    MCU_LAYER(1, _mcu_dsp_conversion_dequantize_int8_dsp(
+        x1, dequantize_1, _mcu_dsp_conversion_dequantize_1_constants, 12U));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_conversion_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                            void *out_ret_value, void *out_ret_tcode,
+                                            void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_conversion;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_conversion_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_conversion_input0_shape[2] = {1, 12};
+static const int64_t _mcu_dsp_conversion_input1_shape[2] = {1, 12};
+static const mcu_tensor_info_t _mcu_dsp_conversion_inputs[2] = {
+    {
+        .name = "x0",
+        .shape = _mcu_dsp_conversion_input0_shape,
+        .place = {0, 0, 48},
+        .scale = 0.0F,
+        .zero_point = 0,
+        .ndim = 2,
+        .dtype = {kDLFloat, 32, 1},
+    },
+    {
+        .name = "x1",
+        .shape = _mcu_dsp_conversion_input1_shape,
+        .place = {64, 0, 12},
+        .scale = 5.0e-2F,
+        .zero_point = 3,
+        .ndim = 2,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_conversion_output0_shape[2] = {1, 12};
+static const int64_t _mcu_dsp_conversion_output1_shape[2] = {1, 12};
+static const mcu_tensor_info_t _mcu_dsp_conversion_outputs[2] = {
+    {
+        .name = "y0",
+        .shape = _mcu_dsp_conversion_output0_shape,
+        .place = {48, 0, 12},
+        .scale = 5.0e-2F,
+        .zero_point = 3,
+        .ndim = 2,
+        .dtype = {kDLInt, 8, 1},
+    },
+    {
+        .name = "y1",
+        .shape = _mcu_dsp_conversion_output1_shape,
+        .place = {0, 0, 48},
+        .scale = 0.0F,
+        .zero_point = 0,
+        .ndim = 2,
+        .dtype = {kDLFloat, 32, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_conversion_regions[2] = {
+    {48, 0, 12}, /* 0 */
+    {0,  0, 48}, /* 1 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_conversion_layer_infos[2] = {
+    {0, 1}, {1, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_conversion = {
+    .run_func = _mcu_dsp_conversion_run_func,
+    .num_input_tensors = 2,
+    .num_output_tensors = 2,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_CONVERSION_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_CONVERSION_WORKSPACE_ALIGNMENT,
+    .num_layers = 2,
+    .name = "dsp_conversion",
+    .inputs = _mcu_dsp_conversion_inputs,
+    .outputs = _mcu_dsp_conversion_outputs,
+    .layers = _mcu_dsp_conversion_layer_infos,
+    .layer_outputs = _mcu_dsp_conversion_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};

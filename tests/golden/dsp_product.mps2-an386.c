@@ -1,0 +1,212 @@
+/* network_dsp_product.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  layers, SHA-256
+ *                 e189074a27409e2f4fe8bd240a651d327a9f2bbfefd12b722ee185ece1b337e4
+ *   constants     24 bytes, as a file: SHA-256
+ *                 a4780c71617f76a6fa98f61aaa7d7eda178e011ef0272e92739560518383e29c
+ *   workspace     96 bytes
+ *   layers        4 with 0 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_dsp_product, at the end. To compile this
+ * file by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=dsp_product -I include -c network_dsp_product.c -o network_dsp_product.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0     62  input       1  int8
+ *       64     31      0       3  slice_0_2
+ *        0     31      1       2  slice_3_7
+ *        0     31      3  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_dsp_product.h"
+
+#include <string.h>
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_dsp_product_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_dsp_product_weights, %object\n"
+        ".size _mcu_dsp_product_weights, 24\n"
+        "_mcu_dsp_product_weights:\n"
+        ".incbin \"network_dsp_product.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)              \
+    extern const type name[elements];                                  \
+    __asm__(".set " #name ", _mcu_dsp_product_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                               \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_dsp_product_mul_1_constants, int32_t, 6, 0, 24);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+MCU_KERNEL void _mcu_dsp_product_slice_31_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 31; i0++) {
+        *y++ = x[i0];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_product_slice_31_int8_2(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 31; i0++) {
+        *y++ = x[i0 + 31];
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(const int8_t *a, const int8_t *b,
+                                                                int8_t *y,
+                                                                const int32_t *constants) {
+    __asm__ volatile(
+        "vmov s0, %0; vmov s1, %1; vmov s2, %2; mov r3, %3; vmov r0, s0; vmov r1, s1\n"
+        "vmov r2, s2; ldmia r3, {r8-r12, lr}; add r12, r12, r2\n"
+        "1:\n"
+        "ldr r3, [r0], #4; ldr r4, [r1], #4; sxtab16 r5, r9, r3; sxtab16 r3, r9, r3, ror #8\n"
+        "sxtab16 r6, r10, r4; sxtab16 r4, r10, r4, ror #8; smlabb r7, r5, r6, r8\n"
+        "smlatt r5, r5, r6, r8; smlabb r6, r3, r4, r8; smlatt r3, r3, r4, r8\n"
+        "smmla r7, r7, r11, lr; smmla r6, r6, r11, lr; smmla r5, r5, r11, lr\n"
+        "smmla r3, r3, r11, lr; ssat r7, #8, r7, asr #4; ssat r6, #8, r6, asr #4\n"
+        "ssat r5, #8, r5, asr #4; ssat r3, #8, r3, asr #4; bfi r7, r6, #8, #8\n"
+        "bfi r5, r3, #8, #8; pkhbt r7, r7, r5, lsl #16; str r7, [r2], #4; cmp r2, r12; bne 1b\n"
+        "ldrb r3, [r0], #1; ldrb r4, [r1], #1; sxtab16 r3, r9, r3; sxtab16 r4, r10, r4\n"
+        "smlabb r3, r3, r4, r8; smmla r3, r3, r11, lr; ssat r3, #8, r3, asr #4\n"
+        "strb r3, [r2], #1; ldrb r3, [r0], #1; ldrb r4, [r1], #1; sxtab16 r3, r9, r3\n"
+        "sxtab16 r4, r10, r4; smlabb r3, r3, r4, r8; smmla r3, r3, r11, lr\n"
+        "ssat r3, #8, r3, asr #4; strb r3, [r2], #1; ldrb r3, [r0], #1; ldrb r4, [r1], #1\n"
+        "sxtab16 r3, r9, r3; sxtab16 r4, r10, r4; smlabb r3, r3, r4, r8\n"
+        "smmla r3, r3, r11, lr; ssat r3, #8, r3, asr #4; strb r3, [r2], #1\n"
+        : "+r"(a), "+r"(b), "+r"(y), "+r"(constants)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_product_concat_31_int8(const int8_t *x0, int8_t *y) {
+    memcpy(y, x0, 31);
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_dsp_product_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* slice_1: Slice, slice_0_2: int8[62] -> int8[31] */
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_1 = (int8_t *)(ws + 64);
+    MCU_LAYER(0, _mcu_dsp_product_slice_31_int8(int8, slice_1));
+
+    /* slice_2: Slice, slice_3_7: int8[62] -> int8[31] */
+    int8_t *const slice_2 = (int8_t *)(ws + 0);
+    MCU_LAYER(1, _mcu_dsp_product_slice_31_int8_2(int8, slice_2));
+
+    /* mul_1: Mul, sum0 (4 nodes): int8[1,31], int8[1,31] -> int8[1,31] */
+    int8_t *const mul_1 = (int8_t *)(ws + 64);
+    MCU_LAYER(2, _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(slice_1, slice_2, mul_1,
+                                                                 _mcu_dsp_product_mul_1_constants));
+
+    /* concat_1: Concat, Concat_9: int8[31] -> int8[31] */
+    int8_t *const concat_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_dsp_product_concat_31_int8(mul_1, concat_1));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_dsp_product_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                         void *out_ret_value, void *out_ret_tcode,
+                                         void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_dsp_product;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_dsp_product_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_dsp_product_input0_shape[1] = {62};
+static const mcu_tensor_info_t _mcu_dsp_product_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_dsp_product_input0_shape,
+        .place = {0, 0, 62},
+        .scale = 1.23127e-2F,
+        .zero_point = 127,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_dsp_product_output0_shape[1] = {31};
+static const mcu_tensor_info_t _mcu_dsp_product_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_dsp_product_output0_shape,
+        .place = {0, 0, 31},
+        .scale = 4.11337e-2F,
+        .zero_point = -128,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_dsp_product_regions[4] = {
+    {64, 0, 31}, /* 0 */
+    {0,  0, 31}, /* 1 */
+    {64, 0, 31}, /* 2 */
+    {0,  0, 31}, /* 3 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_dsp_product_layer_infos[4] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_dsp_product = {
+    .run_func = _mcu_dsp_product_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_DSP_PRODUCT_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_DSP_PRODUCT_WORKSPACE_ALIGNMENT,
+    .num_layers = 4,
+    .name = "dsp_product",
+    .inputs = _mcu_dsp_product_inputs,
+    .outputs = _mcu_dsp_product_outputs,
+    .layers = _mcu_dsp_product_layer_infos,
+    .layer_outputs = _mcu_dsp_product_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};

@@ -1,0 +1,70 @@
+/* network_dsp_strips_1x1.h: for programs that run the network, made by mcu-deploy.
+ *
+ *   source model  convolutions, SHA-256
+ *                 0576c446d8496246a525e40d35d10aa7377dc602e46561b33e5b7b562061ad05
+ *   constants     700 bytes, as a file: SHA-256
+ *                 3e700533fac1100e818549a572274992083624a01d705f34f232a076a3469a6e
+ *   workspace     11,712 bytes
+ *   layers        6 with 94,464 multiply-accumulates
+ *
+ * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
+ *   0: int8: int8_t[4608], 4,608 bytes
+ *      real value = 1 * (q - 3)
+ * Outputs:
+ *   0: int8_y: int8_t[2304], 2,304 bytes
+ *      real value = 13576.45 * (q + 5)
+ *
+ * Tensors are compact and row-major: the last index runs fastest.
+ */
+#ifndef MCU_NETWORK_DSP_STRIPS_1X1_H
+#define MCU_NETWORK_DSP_STRIPS_1X1_H
+
+#include "mcu/runtime.h"
+
+#if MCU_MODEL_ABI_VERSION != 3
+#error "network_dsp_strips_1x1 is for ABI 3 of mcu/model.h: build it again"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What each instance needs in RAM for its tensors, in bytes, and how that block must be aligned:
+ *     MCU_ALIGNED(MCU_DSP_STRIPS_1X1_WORKSPACE_ALIGNMENT)
+ *     static uint8_t workspace[MCU_DSP_STRIPS_1X1_WORKSPACE_SIZE];
+ * For an array of your own, which may be larger, behind its definition:
+ *     MCU_DSP_STRIPS_1X1_CHECK_WORKSPACE(array);
+ * For the arena of mcu_run, as crt/arena/arena.c is compiled:
+ *     MCU_DSP_STRIPS_1X1_CHECK_ARENA(MCU_ARENA_NUM_PAGES, MCU_ARENA_PAGE_SIZE_LOG2); */
+#define MCU_DSP_STRIPS_1X1_WORKSPACE_SIZE      11712U
+#define MCU_DSP_STRIPS_1X1_WORKSPACE_ALIGNMENT 16U
+/* clang-format off */
+#define MCU_DSP_STRIPS_1X1_CHECK_WORKSPACE(array) \
+    MCU_STATIC_ASSERT(sizeof(array) >= MCU_DSP_STRIPS_1X1_WORKSPACE_SIZE, \
+                      array##_is_too_small_for_dsp_strips_1x1)
+#define MCU_DSP_STRIPS_1X1_ARENA_PAGES(page_size_log2) \
+    ((MCU_DSP_STRIPS_1X1_WORKSPACE_SIZE + (1UL << (page_size_log2)) - 1UL) >> (page_size_log2))
+#define MCU_DSP_STRIPS_1X1_CHECK_ARENA(num_pages, page_size_log2) \
+    MCU_STATIC_ASSERT((num_pages) >= MCU_DSP_STRIPS_1X1_ARENA_PAGES(page_size_log2), \
+                      the_arena_is_too_small_for_dsp_strips_1x1)
+/* clang-format on */
+
+/* Inputs and outputs: the bytes of each and, where it is quantized as a whole, its scale and zero
+ * point: real value = scale * (q - zero point). */
+#define MCU_DSP_STRIPS_1X1_INPUT_0_BYTES       4608U
+#define MCU_DSP_STRIPS_1X1_INPUT_0_SCALE       1.0e+0F
+#define MCU_DSP_STRIPS_1X1_INPUT_0_ZERO_POINT  3
+#define MCU_DSP_STRIPS_1X1_OUTPUT_0_BYTES      2304U
+#define MCU_DSP_STRIPS_1X1_OUTPUT_0_SCALE      1.357645e+4F
+#define MCU_DSP_STRIPS_1X1_OUTPUT_0_ZERO_POINT (-5)
+
+/* The model, for mcu_instance_init and mcu_run. */
+#define mcu_network_dsp_strips_1x1 (&_mcu_network_dsp_strips_1x1)
+
+extern const mcu_model_t _mcu_network_dsp_strips_1x1;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MCU_NETWORK_DSP_STRIPS_1X1_H */
