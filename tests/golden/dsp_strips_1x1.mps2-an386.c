@@ -1,11 +1,11 @@
 /* network_dsp_strips_1x1.c: a neural network, made by mcu-deploy.
  *
  *   source model  convolutions, SHA-256
- *                 0576c446d8496246a525e40d35d10aa7377dc602e46561b33e5b7b562061ad05
- *   constants     700 bytes, as a file: SHA-256
- *                 3e700533fac1100e818549a572274992083624a01d705f34f232a076a3469a6e
- *   workspace     11,712 bytes
- *   layers        6 with 94,464 multiply-accumulates
+ *                 ee9cb5ea008b35df6c29e20bb5ac8f1a4ca41bdc8dba2c0bfe4187d546dc9c25
+ *   constants     204 bytes, as a file: SHA-256
+ *                 2043b7c1fafdac1138d777f06ddcb44489bd38ec6213732ee719014e4dae783b
+ *   workspace     3,136 bytes
+ *   layers        5 with 20,280 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_strips_1x1, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -18,14 +18,11 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0   4608  input       1  int8
- *     4608   4608      1       2  x0
- *        0   9216      2       3  p0
- *     9216    112      2       2  scratch of conv_1
- *        0   2304      3       4  d0
- *     9216   2496      3       3  scratch of depthwise_1
- *     2304   2304      4       5  d0
- *        0   2304      5  output  int8_y
+ *        0   1560  input       1  uint8
+ *     1568   1560      1       3  x0
+ *        0    752      2       2  scratch of conv_1
+ *        0   1560      3       4  d0
+ *     1568   1560      4  output  uint8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -43,7 +40,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_strips_1x1_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_strips_1x1_weights, %object\n"
-        ".size _mcu_dsp_strips_1x1_weights, 700\n"
+        ".size _mcu_dsp_strips_1x1_weights, 204\n"
         "_mcu_dsp_strips_1x1_weights:\n"
         ".incbin \"network_dsp_strips_1x1.weights.bin\"\n"
         ".popsection");
@@ -53,88 +50,26 @@ __asm__(".pushsection .rodata._mcu_dsp_strips_1x1_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_strips_1x1_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                  \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights,    uint32_t, 82,   0, 328);
-MCU_CONSTANT(_mcu_dsp_strips_1x1_depthwise_1_taps,  uint32_t, 80, 328, 320);
-MCU_CONSTANT(_mcu_dsp_strips_1x1_depthwise_1_shape, int32_t,  13, 648,  52);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_taps,    uint32_t, 20,   0, 80);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_shape,   int32_t,  13,  80, 52);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18, 132, 72);
 #undef MCU_CONSTANT
 /* clang-format on */
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_slice_4608_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 4608; i0++) {
+MCU_KERNEL void _mcu_dsp_strips_1x1_slice_1560_uint8(const uint8_t *x, uint8_t *y) {
+    for (int32_t i0 = 0; i0 < 1560; i0++) {
         *y++ = x[i0];
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_576x8_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 576; i0++) {
-        for (int32_t i1 = 0; i1 < 8; i1++) {
-            *y++ = x[i0 + i1 * 576];
+MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint8_t *y) {
+    for (int32_t i0 = 0; i0 < 390; i0++) {
+        for (int32_t i1 = 0; i1 < 4; i1++) {
+            *y++ = x[i0 + i1 * 390];
         }
     }
-}
-
-MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_8x16_dsp(const int8_t *x, int8_t *y,
-                                                     const uint32_t *weights, uint8_t *scratch) {
-    __asm__ volatile(
-        "add r12, %3, #48; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #2\n"
-        "add r5, r4, #16; vmov d7, r4, r5; mov r4, #192; str r4, [r12, #8]\n"
-        "1:\n"
-        "sub lr, r12, #48; ldr r12, [r12, #0]; ldrd r0, r3, [r12, #0]; ldrd r1, r4, [r12, #8]\n"
-        "ldrd r2, r5, [r12, #16]; sxtb16 r6, r0, ror #8; sxtb16 r7, r1, ror #8\n"
-        "sxtb16 r8, r2, ror #8; sxtb16 r9, r3, ror #8; sxtb16 r10, r4, ror #8\n"
-        "sxtb16 r11, r5, ror #8; sxtb16 r0, r0; sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3\n"
-        "sxtb16 r4, r4; sxtb16 r5, r5; stmia lr!, {r0-r11}; mov r12, lr; ldr lr, [r12, #4]\n"
-        "ldmia lr!, {r10, r11}; sub r12, r12, #48\n"
-        "9:\n"
-        "ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11\n"
-        "smlad r4, r5, r7, r11; smlad r5, r5, r8, r11; smlad r0, r2, r6, r10\n"
-        "smlad r1, r2, r7, r10; smlad r2, r2, r8, r10; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r9, r6, r3; smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
-        "smlad r0, r9, r6, r0; smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
-        "ldmia lr!, {r9, r10}; ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
-        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
-        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; sub r3, r3, r0\n"
-        "sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
-        "5:\n"
-        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
-        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
-        "7:\n"
-        "vmov r6, s14; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-        "strh r0, [r6, #-2]; strh r1, [r6, #14]; strh r2, [r6, #30]; ldmia lr!, {r5, r9}\n"
-        "ldmdb r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11; smlad r4, r5, r7, r11\n"
-        "smlad r5, r5, r8, r11; smlad r0, r2, r6, r10; smlad r1, r2, r7, r10\n"
-        "smlad r2, r2, r8, r10; ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
-        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia lr!, {r9, r10}\n"
-        "ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
-        "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0; smlad r1, r9, r7, r1\n"
-        "smlad r2, r9, r8, r2; ldmdb r12!, {r6-r8}; smlad r3, r10, r6, r3\n"
-        "smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0\n"
-        "smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
-        "sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
-        "6:\n"
-        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
-        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
-        "8:\n"
-        "vmov r6, r7, d7; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-        "strh r0, [r6], #4; strh r1, [r6, #12]; strh r2, [r6, #28]; vmov s14, r6; cmp r6, r7\n"
-        "bne 9b; add r12, r12, #48; ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14\n"
-        "subs r0, r0, #1; str r0, [r12, #8]; beq 10f; add r4, r4, #24; add r1, r1, #32\n"
-        "add r2, r1, #16; vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"
-        "10:\n"
-        : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
 }
 
 MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_in_float(const uint32_t *taps,
@@ -188,165 +123,258 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_in_float(const uint32_t *taps,
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise3x3_16_dsp(const int8_t *x, int8_t *y,
-                                                        const uint32_t *taps, const int32_t *shape,
-                                                        uint8_t *scratch) {
-    for (int32_t channel = 0; channel < 16; channel += 4) {
-        const int8_t *from = x + channel;
-        int8_t *to = y + channel;
-        /* `wanted` lines follow those of the band before; behind the image, zeros. */
-        int32_t left = 24, wanted = 13;
-        uint8_t *next = scratch + 0;
-        for (int32_t band = 0; band < 2; band++) {
-            const int32_t taken = left < wanted ? left : wanted;
-            if (taken > 0) {
-                const int8_t *pixels = from;
-                uint8_t *plane = next;
-                int32_t count = taken, pitch = 0;
-                __asm__ volatile(
-                    "mov r12, %0; mov r7, %1; movw lr, #192; mla lr, lr, %2, r7; vmov s0, lr\n"
-                    "movw r6, #128; movt r6, #128\n"
-                    "1:\n"
-                    "add lr, r7, #192\n"
-                    "2:\n"
-                    "ldr r0, [r12, #0]; ldr r1, [r12, #16]; ldr r4, [r12, #32]\n"
-                    "ldr r5, [r12, #48]; pkhbt r2, r0, r1, lsl #16; pkhtb r3, r1, r0, asr #16\n"
-                    "sxtab16 r8, r6, r2; sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
-                    "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16; sxtab16 r8, r6, r2\n"
-                    "sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #64]\n"
-                    "ldr r1, [r12, #80]; ldr r4, [r12, #96]; ldr r5, [r12, #112]\n"
-                    "pkhbt r2, r0, r1, lsl #16; pkhtb r3, r1, r0, asr #16; sxtab16 r8, r6, r2\n"
-                    "sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
-                    "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16; sxtab16 r8, r6, r2\n"
-                    "sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #128]\n"
-                    "ldr r1, [r12, #144]; ldr r4, [r12, #160]; ldr r5, [r12, #176]\n"
-                    "pkhbt r2, r0, r1, lsl #16; pkhtb r3, r1, r0, asr #16; sxtab16 r8, r6, r2\n"
-                    "sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
-                    "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16; sxtab16 r8, r6, r2\n"
-                    "sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; add r12, r12, #192\n"
-                    "cmp r7, lr; bne 2b; vmov r0, s0; cmp r7, r0; bne 1b\n"
-                    : "+r"(pixels), "+r"(plane), "+r"(count), "+r"(pitch)
-                    :
-                    : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1",
-                      "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13",
-                      "s14", "s15", "cc", "memory");
-            }
-            memset(next + 192 * taken, 0, (size_t)(192 * (wanted - taken)));
-            from += 384 * taken;
-            left -= taken;
-            wanted = 12;
-            next = scratch + 192;
-            for (int32_t k = 0; k < 4; k++) {
-                const uint32_t *const tap = taps + 5 * (channel + k);
-                const uint8_t *const plane = scratch + 4 * k;
-                int8_t *const out = to + k;
-                if (tap[0] >> 24 != 0) {
-                    const uint32_t *words = tap;
-                    const uint8_t *held = plane;
-                    int8_t *line = out;
-                    int32_t none = 0;
+MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *x, uint8_t *y,
+                                                                 const uint32_t *taps,
+                                                                 const int32_t *shape,
+                                                                 const uint32_t *weights,
+                                                                 uint8_t *scratch) {
+    uint8_t *const strip = (uint8_t *)scratch;
+    uint8_t *const work = scratch + 240;
+    const uint8_t *source = x;
+    uint8_t *target = y;
+    /* `wanted` rows follow those that the strip before left; where the image ends, zero points. */
+    int32_t left = 26, wanted = 3;
+    uint8_t *next = strip + 60;
+    memset(strip, 250, 60);
+    for (int32_t n = 0; n < 13; n++) {
+        const int32_t taken = left < wanted ? left : wanted;
+        if (taken > 0) {
+            const uint8_t *pixels = source;
+            uint8_t *middle = next;
+            const uint32_t *words = weights;
+            uint8_t *tile = work;
+            *(int32_t *)(void *)(work + 32) = 5 * taken;
+            __asm__ volatile(
+                "add r12, %3, #24; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #2\n"
+                "add r5, r4, #4; vmov d7, r4, r5\n"
+                "1:\n"
+                "sub lr, r12, #24; ldr r12, [r12, #0]; ldr r0, [r12, #0]; ldr r1, [r12, #4]\n"
+                "ldr r2, [r12, #8]; uxtb16 r3, r0, ror #8; uxtb16 r4, r1, ror #8\n"
+                "uxtb16 r5, r2, ror #8; uxtb16 r0, r0; uxtb16 r1, r1; uxtb16 r2, r2\n"
+                "stmia lr!, {r0-r5}; mov r12, lr; ldr lr, [r12, #4]; ldmia lr!, {r10, r11}\n"
+                "sub r12, r12, #24\n"
+                "9:\n"
+                "ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5\n"
+                "smlad r3, r5, r6, r11; smlad r4, r5, r7, r11; smlad r5, r5, r8, r11\n"
+                "smlad r0, r2, r6, r10; smlad r1, r2, r7, r10; smlad r2, r2, r8, r10\n"
+                "ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
+                "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
+                "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
+                "sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
+                "5:\n"
+                "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
+                "usat r0, #8, r0, asr #4; usat r1, #8, r1, asr #4; usat r2, #8, r2, asr #4\n"
+                "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
+                "usat r3, #8, r3, asr #12; usat r4, #8, r4, asr #12; usat r5, #8, r5, asr #12\n"
+                "7:\n"
+                "vmov r6, s14; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
+                "strh r0, [r6, #-2]; strh r1, [r6, #2]; strh r2, [r6, #6]\n"
+                "ldmia lr!, {r5, r9}; ldmdb r12!, {r6-r8}; sxtb16 r2, r5\n"
+                "smlad r3, r5, r6, r11; smlad r4, r5, r7, r11; smlad r5, r5, r8, r11\n"
+                "smlad r0, r2, r6, r10; smlad r1, r2, r7, r10; smlad r2, r2, r8, r10\n"
+                "ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
+                "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
+                "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
+                "sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
+                "6:\n"
+                "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
+                "usat r0, #8, r0, asr #4; usat r1, #8, r1, asr #4; usat r2, #8, r2, asr #4\n"
+                "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
+                "usat r3, #8, r3, asr #12; usat r4, #8, r4, asr #12; usat r5, #8, r5, asr #12\n"
+                "8:\n"
+                "vmov r6, r7, d7; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
+                "strh r0, [r6], #4; strh r1, [r6, #0]; strh r2, [r6, #4]; vmov s14, r6\n"
+                "cmp r6, r7; bne 9b; add r12, r12, #24; ldr r0, [r12, #8]; ldr r4, [r12, #0]\n"
+                "vmov r1, s14; subs r0, r0, #1; str r0, [r12, #8]; beq 10f; add r4, r4, #12\n"
+                "add r1, r1, #8; add r2, r1, #4; vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"
+                "10:\n"
+                : "+r"(pixels), "+r"(middle), "+r"(words), "+r"(tile)
+                :
+                : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2",
+                  "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14",
+                  "s15", "cc", "memory");
+        }
+        memset(next + 60 * taken, 250, (size_t)(60 * (wanted - taken)));
+        source += 60 * taken;
+        left -= taken;
+        {
+            for (int32_t channel = 0; channel < 4; channel += 4) {
+                const uint8_t *from = strip + channel;
+                uint8_t *to = target + channel;
+                {
+                    const uint8_t *pixels = from;
+                    uint8_t *plane = work;
+                    int32_t count = 4, pitch = 0;
                     __asm__ volatile(
-                        "ldmia %0, {r6-r10}; mov r12, %1; mov lr, %2; vmov s0, r9\n"
-                        "vmov s1, r9; vmov s2, r10; lsr r11, r6, #24; sxtb16 r9, r6\n"
-                        "sxtb16 r10, r6, ror #8; smulbb r10, r10, r11; smulbb r0, r9, r11\n"
-                        "smultb r1, r9, r11; pkhbt r0, r0, r10, lsl #16\n"
-                        "pkhbt r1, r10, r1, lsl #16; sxtb16 r9, r7; sxtb16 r10, r7, ror #8\n"
-                        "smulbb r10, r10, r11; smulbb r2, r9, r11; smultb r3, r9, r11\n"
-                        "pkhbt r2, r2, r10, lsl #16; pkhbt r3, r10, r3, lsl #16\n"
-                        "sxtb16 r9, r8; sxtb16 r10, r8, ror #8; smulbb r10, r10, r11\n"
-                        "smulbb r4, r9, r11; smultb r5, r9, r11; pkhbt r4, r4, r10, lsl #16\n"
-                        "pkhbt r5, r10, r5, lsl #16; vmov r9, s2; add r6, r12, #2304\n"
-                        "vmov s3, r6\n"
+                        "mov r12, %0; mov r7, %1; movw lr, #128; mla lr, lr, %2, r7\n"
+                        "vmov s0, lr; movw r6, #65286; movt r6, #65286\n"
                         "1:\n"
-                        "vmov r10, r11, d0; ldr r6, [r12, #0]; ldr r7, [r12, #192]\n"
-                        "ldr r8, [r12, #384]; smlad r10, r6, r0, r10; smlad r10, r7, r2, r10\n"
-                        "smlad r10, r8, r4, r10; ldr r6, [r12, #16]; ldr r7, [r12, #208]\n"
-                        "ldr r8, [r12, #400]; smlabt r10, r6, r1, r10; smlad r11, r6, r0, r11\n"
-                        "smlabt r10, r7, r3, r10; smlad r11, r7, r2, r11\n"
-                        "smlabt r10, r8, r5, r10; smlad r11, r8, r4, r11; ldr r6, [r12, #32]\n"
-                        "ldr r7, [r12, #224]; ldr r8, [r12, #416]; smlabt r11, r6, r1, r11\n"
-                        "smlabt r11, r7, r3, r11; smlabt r11, r8, r5, r11; smmul r10, r10, r9\n"
-                        "smmul r11, r11, r9; ssat r10, #8, r10, asr #8\n"
-                        "ssat r11, #8, r11, asr #8; strb r10, [lr, #0]; strb r11, [lr, #16]\n"
-                        "vmov r10, r11, d0; smlad r10, r6, r0, r10; smlad r10, r7, r2, r10\n"
-                        "smlad r10, r8, r4, r10; ldr r6, [r12, #48]; ldr r7, [r12, #240]\n"
-                        "ldr r8, [r12, #432]; smlabt r10, r6, r1, r10; smlad r11, r6, r0, r11\n"
-                        "smlabt r10, r7, r3, r10; smlad r11, r7, r2, r11\n"
-                        "smlabt r10, r8, r5, r10; smlad r11, r8, r4, r11; ldr r6, [r12, #64]\n"
-                        "ldr r7, [r12, #256]; ldr r8, [r12, #448]; smlabt r11, r6, r1, r11\n"
-                        "smlabt r11, r7, r3, r11; smlabt r11, r8, r5, r11; smmul r10, r10, r9\n"
-                        "smmul r11, r11, r9; ssat r10, #8, r10, asr #8\n"
-                        "ssat r11, #8, r11, asr #8; strb r10, [lr, #32]; strb r11, [lr, #48]\n"
-                        "vmov r10, r11, d0; smlad r10, r6, r0, r10; smlad r10, r7, r2, r10\n"
-                        "smlad r10, r8, r4, r10; ldr r6, [r12, #80]; ldr r7, [r12, #272]\n"
-                        "ldr r8, [r12, #464]; smlabt r10, r6, r1, r10; smlad r11, r6, r0, r11\n"
-                        "smlabt r10, r7, r3, r10; smlad r11, r7, r2, r11\n"
-                        "smlabt r10, r8, r5, r10; smlad r11, r8, r4, r11; ldr r6, [r12, #96]\n"
-                        "ldr r7, [r12, #288]; ldr r8, [r12, #480]; smlabt r11, r6, r1, r11\n"
-                        "smlabt r11, r7, r3, r11; smlabt r11, r8, r5, r11; smmul r10, r10, r9\n"
-                        "smmul r11, r11, r9; ssat r10, #8, r10, asr #8\n"
-                        "ssat r11, #8, r11, asr #8; strb r10, [lr, #64]; strb r11, [lr, #80]\n"
-                        "vmov r10, r11, d0; smlad r10, r6, r0, r10; smlad r10, r7, r2, r10\n"
-                        "smlad r10, r8, r4, r10; ldr r6, [r12, #112]; ldr r7, [r12, #304]\n"
-                        "ldr r8, [r12, #496]; smlabt r10, r6, r1, r10; smlad r11, r6, r0, r11\n"
-                        "smlabt r10, r7, r3, r10; smlad r11, r7, r2, r11\n"
-                        "smlabt r10, r8, r5, r10; smlad r11, r8, r4, r11; ldr r6, [r12, #128]\n"
-                        "ldr r7, [r12, #320]; ldr r8, [r12, #512]; smlabt r11, r6, r1, r11\n"
-                        "smlabt r11, r7, r3, r11; smlabt r11, r8, r5, r11; smmul r10, r10, r9\n"
-                        "smmul r11, r11, r9; ssat r10, #8, r10, asr #8\n"
-                        "ssat r11, #8, r11, asr #8; strb r10, [lr, #96]; strb r11, [lr, #112]\n"
-                        "vmov r10, r11, d0; smlad r10, r6, r0, r10; smlad r10, r7, r2, r10\n"
-                        "smlad r10, r8, r4, r10; ldr r6, [r12, #144]; ldr r7, [r12, #336]\n"
-                        "ldr r8, [r12, #528]; smlabt r10, r6, r1, r10; smlad r11, r6, r0, r11\n"
-                        "smlabt r10, r7, r3, r10; smlad r11, r7, r2, r11\n"
-                        "smlabt r10, r8, r5, r10; smlad r11, r8, r4, r11; ldr r6, [r12, #160]\n"
-                        "ldr r7, [r12, #352]; ldr r8, [r12, #544]; smlabt r11, r6, r1, r11\n"
-                        "smlabt r11, r7, r3, r11; smlabt r11, r8, r5, r11; smmul r10, r10, r9\n"
-                        "smmul r11, r11, r9; ssat r10, #8, r10, asr #8\n"
-                        "ssat r11, #8, r11, asr #8; strb r10, [lr, #128]\n"
-                        "strb r11, [lr, #144]; vmov r10, r11, d0; smlad r10, r6, r0, r10\n"
-                        "smlad r10, r7, r2, r10; smlad r10, r8, r4, r10; ldr r6, [r12, #176]\n"
-                        "ldr r7, [r12, #368]; ldr r8, [r12, #560]; smlabt r10, r6, r1, r10\n"
-                        "smlad r11, r6, r0, r11; smlabt r10, r7, r3, r10\n"
-                        "smlad r11, r7, r2, r11; smlabt r10, r8, r5, r10\n"
-                        "smlad r11, r8, r4, r11; smmul r10, r10, r9; smmul r11, r11, r9\n"
-                        "ssat r10, #8, r10, asr #8; ssat r11, #8, r11, asr #8\n"
-                        "strb r10, [lr, #160]; strb r11, [lr, #176]; add r12, r12, #384\n"
-                        "add lr, lr, #192; vmov r6, s3; cmp r12, r6; bne 1b\n"
-                        : "+r"(words), "+r"(held), "+r"(line), "+r"(none)
+                        "ldr r0, [r12, #0]; ldr r1, [r12, #4]; ldr r4, [r12, #8]\n"
+                        "ldr r5, [r12, #12]; pkhbt r2, r0, r1, lsl #16\n"
+                        "pkhtb r3, r1, r0, asr #16; uxtab16 r8, r6, r2\n"
+                        "uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
+                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
+                        "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16\n"
+                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
+                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #16]\n"
+                        "ldr r1, [r12, #20]; ldr r4, [r12, #24]; ldr r5, [r12, #28]\n"
+                        "pkhbt r2, r0, r1, lsl #16; pkhtb r3, r1, r0, asr #16\n"
+                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
+                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
+                        "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16\n"
+                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
+                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #32]\n"
+                        "ldr r1, [r12, #36]; ldr r4, [r12, #40]; ldr r5, [r12, #44]\n"
+                        "pkhbt r2, r0, r1, lsl #16; pkhtb r3, r1, r0, asr #16\n"
+                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
+                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
+                        "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16\n"
+                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
+                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #48]\n"
+                        "ldr r1, [r12, #52]; pkhbt r2, r0, r1, lsl #16\n"
+                        "pkhtb r3, r1, r0, asr #16; uxtab16 r8, r6, r2\n"
+                        "uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
+                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #56]\n"
+                        "movw r1, #64250; movt r1, #64250; pkhbt r2, r0, r1, lsl #16\n"
+                        "pkhtb r3, r1, r0, asr #16; uxtab16 r8, r6, r2\n"
+                        "uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
+                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; add r12, r12, #60\n"
+                        "vmov r0, s0; cmp r7, r0; bne 1b\n"
+                        : "+r"(pixels), "+r"(plane), "+r"(count), "+r"(pitch)
                         :
                         : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1",
                           "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
                           "s13", "s14", "s15", "cc", "memory");
                 }
-                if (tap[1] >> 24 != 0) {
-                    const uint32_t *again = taps + 16 * 5;
-                    again += 10 * ((tap[1] >> 24) - 1);
-                    _mcu_dsp_strips_1x1_depthwise_in_float(tap, again, plane, shape, out);
+                for (int32_t k = 0; k < 4; k++) {
+                    const uint32_t *const tap = taps + 5 * (channel + k);
+                    const uint8_t *const plane = work + 4 * k;
+                    uint8_t *const out = to + k;
+                    if (tap[0] >> 24 != 0) {
+                        const uint32_t *words = tap;
+                        const uint8_t *held = plane;
+                        uint8_t *line = out;
+                        int32_t none = 0;
+                        __asm__ volatile(
+                            "ldmia %0, {r6-r10}; mov r12, %1; mov lr, %2; vmov s0, r9\n"
+                            "vmov s1, r9; vmov s2, r10; lsr r11, r6, #24; sxtb16 r9, r6\n"
+                            "sxtb16 r10, r6, ror #8; smulbb r10, r10, r11; smulbb r0, r9, r11\n"
+                            "smultb r1, r9, r11; pkhbt r0, r0, r10, lsl #16\n"
+                            "pkhbt r1, r10, r1, lsl #16; sxtb16 r9, r7\n"
+                            "sxtb16 r10, r7, ror #8; smulbb r10, r10, r11; smulbb r2, r9, r11\n"
+                            "smultb r3, r9, r11; pkhbt r2, r2, r10, lsl #16\n"
+                            "pkhbt r3, r10, r3, lsl #16; sxtb16 r9, r8\n"
+                            "sxtb16 r10, r8, ror #8; smulbb r10, r10, r11; smulbb r4, r9, r11\n"
+                            "smultb r5, r9, r11; pkhbt r4, r4, r10, lsl #16\n"
+                            "pkhbt r5, r10, r5, lsl #16; vmov r9, s2; add r6, r12, #256\n"
+                            "vmov s3, r6\n"
+                            "1:\n"
+                            "vmov r10, s0; ldr r6, [r12, #0]; ldr r7, [r12, #128]\n"
+                            "ldr r8, [r12, #256]; smlad r10, r6, r1, r10\n"
+                            "smlad r10, r7, r3, r10; smlad r10, r8, r5, r10\n"
+                            "smmul r10, r10, r9; usat r10, #8, r10, asr #8\n"
+                            "strb r10, [lr, #0]; vmov r10, r11, d0; smlad r10, r6, r0, r10\n"
+                            "smlatb r11, r6, r0, r11; smlad r10, r7, r2, r10\n"
+                            "smlatb r11, r7, r2, r11; smlad r10, r8, r4, r10\n"
+                            "smlatb r11, r8, r4, r11; ldr r6, [r12, #16]; ldr r7, [r12, #144]\n"
+                            "ldr r8, [r12, #272]; smlabt r10, r6, r1, r10\n"
+                            "smlad r11, r6, r1, r11; smlabt r10, r7, r3, r10\n"
+                            "smlad r11, r7, r3, r11; smlabt r10, r8, r5, r10\n"
+                            "smlad r11, r8, r5, r11; smmul r10, r10, r9; smmul r11, r11, r9\n"
+                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
+                            "strb r10, [lr, #4]; strb r11, [lr, #8]; vmov r10, r11, d0\n"
+                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
+                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
+                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
+                            "ldr r6, [r12, #32]; ldr r7, [r12, #160]; ldr r8, [r12, #288]\n"
+                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
+                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
+                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
+                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
+                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
+                            "strb r10, [lr, #12]; strb r11, [lr, #16]; vmov r10, r11, d0\n"
+                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
+                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
+                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
+                            "ldr r6, [r12, #48]; ldr r7, [r12, #176]; ldr r8, [r12, #304]\n"
+                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
+                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
+                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
+                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
+                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
+                            "strb r10, [lr, #20]; strb r11, [lr, #24]; vmov r10, r11, d0\n"
+                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
+                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
+                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
+                            "ldr r6, [r12, #64]; ldr r7, [r12, #192]; ldr r8, [r12, #320]\n"
+                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
+                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
+                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
+                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
+                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
+                            "strb r10, [lr, #28]; strb r11, [lr, #32]; vmov r10, r11, d0\n"
+                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
+                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
+                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
+                            "ldr r6, [r12, #80]; ldr r7, [r12, #208]; ldr r8, [r12, #336]\n"
+                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
+                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
+                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
+                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
+                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
+                            "strb r10, [lr, #36]; strb r11, [lr, #40]; vmov r10, r11, d0\n"
+                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
+                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
+                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
+                            "ldr r6, [r12, #96]; ldr r7, [r12, #224]; ldr r8, [r12, #352]\n"
+                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
+                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
+                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
+                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
+                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
+                            "strb r10, [lr, #44]; strb r11, [lr, #48]; vmov r10, r11, d0\n"
+                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
+                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
+                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
+                            "ldr r6, [r12, #112]; ldr r7, [r12, #240]; ldr r8, [r12, #368]\n"
+                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
+                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
+                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
+                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
+                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
+                            "strb r10, [lr, #52]; strb r11, [lr, #56]; add r12, r12, #128\n"
+                            "add lr, lr, #60; vmov r6, s3; cmp r12, r6; bne 1b\n"
+                            : "+r"(words), "+r"(held), "+r"(line), "+r"(none)
+                            :
+                            : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0",
+                              "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
+                              "s12", "s13", "s14", "s15", "cc", "memory");
+                    }
+                    if (tap[1] >> 24 != 0) {
+                        const uint32_t *again = taps + 4 * 5;
+                        again += 10 * ((tap[1] >> 24) - 1);
+                        _mcu_dsp_strips_1x1_depthwise_in_float(tap, again, plane, shape, out);
+                    }
                 }
             }
-            to += 1152;
-            memcpy(scratch, scratch + 2304, 192);
+        }
+        target += 120;
+        wanted = 2;
+        next = strip + 120;
+        memcpy(strip, strip + 120, 120);
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_4x390_uint8(const uint8_t *x, uint8_t *y) {
+    for (int32_t i0 = 0; i0 < 4; i0++) {
+        for (int32_t i1 = 0; i1 < 390; i1++) {
+            *y++ = x[i0 + i1 * 4];
         }
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_16x144_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 16; i0++) {
-        for (int32_t i1 = 0; i1 < 144; i1++) {
-            *y++ = x[i0 + i1 * 16];
-        }
-    }
-}
-
-MCU_KERNEL void _mcu_dsp_strips_1x1_concat_2304_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 2304);
+MCU_KERNEL void _mcu_dsp_strips_1x1_concat_1560_uint8(const uint8_t *x0, uint8_t *y) {
+    memcpy(y, x0, 1560);
 }
 
 /* ---- The layers, in the order of execution ---- */
@@ -355,36 +383,30 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_concat_2304_int8(const int8_t *x0, int8_t *y
 static void _mcu_dsp_strips_1x1_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, Slice_0: int8[4608] -> int8[4608] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_strips_1x1_slice_4608_int8(int8, slice_1));
+    /* slice_1: Slice, Slice_0: uint8[1560] -> uint8[1560] */
+    uint8_t *const uint8 = (uint8_t *)(ws + 0);
+    uint8_t *const slice_1 = (uint8_t *)(ws + 0);
+    MCU_LAYER(0, _mcu_dsp_strips_1x1_slice_1560_uint8(uint8, slice_1));
 
-    /* reshape_1_reorder: Reorder, x0 reordered: int8[1,8,24,24] -> int8[1,8,24,24] NHWC */
-    int8_t *const reshape_1_reorder = (int8_t *)(ws + 4608);
-    MCU_LAYER(1, _mcu_dsp_strips_1x1_reorder_576x8_int8(slice_1, reshape_1_reorder));
+    /* reshape_1_reorder: Reorder, x0 reordered: uint8[1,4,26,15] -> uint8[1,4,26,15] NHWC */
+    uint8_t *const reshape_1_reorder = (uint8_t *)(ws + 1568);
+    MCU_LAYER(1, _mcu_dsp_strips_1x1_reorder_390x4_uint8(slice_1, reshape_1_reorder));
 
-    /* conv_1: Conv, p0 (5 nodes): int8[1,8,24,24] NHWC -> int8[1,16,24,24] NHWC; 73,728 MACs */
-    int8_t *const conv_1 = (int8_t *)(ws + 0);
-    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 9216);
-    MCU_LAYER(2, _mcu_dsp_strips_1x1_conv1x1_8x16_dsp(
-        reshape_1_reorder, conv_1, _mcu_dsp_strips_1x1_conv_1_weights, conv_1_scratch));
+    /* conv_1: PointwiseDepthwise, p0 + d0 (10 nodes):
+     * uint8[1,4,26,15] NHWC -> uint8[1,4,26,15] NHWC; 20,280 MACs */
+    uint8_t *const conv_1 = (uint8_t *)(ws + 1568);
+    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(
+        reshape_1_reorder, conv_1, _mcu_dsp_strips_1x1_conv_1_taps,
+        _mcu_dsp_strips_1x1_conv_1_shape, _mcu_dsp_strips_1x1_conv_1_weights, conv_1_scratch));
 
-    /* depthwise_1: Conv, d0 (5 nodes):
-     * int8[1,16,24,24] NHWC -> int8[1,16,12,12] NHWC; 20,736 MACs */
-    int8_t *const depthwise_1 = (int8_t *)(ws + 0);
-    uint8_t *const depthwise_1_scratch = (uint8_t *)(ws + 9216);
-    MCU_LAYER(3, _mcu_dsp_strips_1x1_depthwise3x3_16_dsp(
-        conv_1, depthwise_1, _mcu_dsp_strips_1x1_depthwise_1_taps,
-        _mcu_dsp_strips_1x1_depthwise_1_shape, depthwise_1_scratch));
+    /* conv_1_reorder: Reorder, d0 reordered: uint8[1,4,26,15] NHWC -> uint8[1,4,26,15] */
+    uint8_t *const conv_1_reorder = (uint8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_dsp_strips_1x1_reorder_4x390_uint8(conv_1, conv_1_reorder));
 
-    /* depthwise_1_reorder: Reorder, d0 reordered: int8[1,16,12,12] NHWC -> int8[1,16,12,12] */
-    int8_t *const depthwise_1_reorder = (int8_t *)(ws + 2304);
-    MCU_LAYER(4, _mcu_dsp_strips_1x1_reorder_16x144_int8(depthwise_1, depthwise_1_reorder));
-
-    /* concat_1: Concat, Concat_13: int8[2304] -> int8[2304] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(5, _mcu_dsp_strips_1x1_concat_2304_int8(depthwise_1_reorder, concat_1));
+    /* concat_1: Concat, Concat_13: uint8[1560] -> uint8[1560] */
+    uint8_t *const concat_1 = (uint8_t *)(ws + 1568);
+    MCU_LAYER(4, _mcu_dsp_strips_1x1_concat_1560_uint8(conv_1_reorder, concat_1));
 }
 
 /* clang-format on */
@@ -406,46 +428,45 @@ static int32_t _mcu_dsp_strips_1x1_run_func(void *args, void *arg_type_ids, int3
 
 /* ---- The descriptor ---- */
 
-static const int64_t _mcu_dsp_strips_1x1_input0_shape[1] = {4608};
+static const int64_t _mcu_dsp_strips_1x1_input0_shape[1] = {1560};
 static const mcu_tensor_info_t _mcu_dsp_strips_1x1_inputs[1] = {
     {
-        .name = "int8",
+        .name = "uint8",
         .shape = _mcu_dsp_strips_1x1_input0_shape,
-        .place = {0, 0, 4608},
+        .place = {0, 0, 1560},
         .scale = 1.0e+0F,
-        .zero_point = 3,
+        .zero_point = 1,
         .ndim = 1,
-        .dtype = {kDLInt, 8, 1},
+        .dtype = {kDLUInt, 8, 1},
     },
 };
 
-static const int64_t _mcu_dsp_strips_1x1_output0_shape[1] = {2304};
+static const int64_t _mcu_dsp_strips_1x1_output0_shape[1] = {1560};
 static const mcu_tensor_info_t _mcu_dsp_strips_1x1_outputs[1] = {
     {
-        .name = "int8_y",
+        .name = "uint8_y",
         .shape = _mcu_dsp_strips_1x1_output0_shape,
-        .place = {0, 0, 2304},
-        .scale = 1.357645e+4F,
-        .zero_point = -5,
+        .place = {1568, 0, 1560},
+        .scale = 9.6e+3F,
+        .zero_point = 3,
         .ndim = 1,
-        .dtype = {kDLInt, 8, 1},
+        .dtype = {kDLUInt, 8, 1},
     },
 };
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_strips_1x1_regions[6] = {
-    {0,    0, 4608}, /* 0 */
-    {4608, 0, 4608}, /* 1 */
-    {0,    0, 9216}, /* 2 */
-    {0,    0, 2304}, /* 3 */
-    {2304, 0, 2304}, /* 4 */
-    {0,    0, 2304}, /* 5 */
+static const mcu_region_t _mcu_dsp_strips_1x1_regions[5] = {
+    {0,    0, 1560}, /* 0 */
+    {1568, 0, 1560}, /* 1 */
+    {1568, 0, 1560}, /* 2 */
+    {0,    0, 1560}, /* 3 */
+    {1568, 0, 1560}, /* 4 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_strips_1x1_layer_infos[6] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1},
+static const mcu_layer_info_t _mcu_dsp_strips_1x1_layer_infos[5] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
 };
 /* clang-format on */
 
@@ -456,7 +477,7 @@ const mcu_model_t _mcu_network_dsp_strips_1x1 = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_STRIPS_1X1_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_STRIPS_1X1_WORKSPACE_ALIGNMENT,
-    .num_layers = 6,
+    .num_layers = 5,
     .name = "dsp_strips_1x1",
     .inputs = _mcu_dsp_strips_1x1_inputs,
     .outputs = _mcu_dsp_strips_1x1_outputs,

@@ -1,18 +1,18 @@
 /* network_dsp_strips_1x1.h: for programs that run the network, made by mcu-deploy.
  *
  *   source model  convolutions, SHA-256
- *                 0576c446d8496246a525e40d35d10aa7377dc602e46561b33e5b7b562061ad05
- *   constants     700 bytes, as a file: SHA-256
- *                 3e700533fac1100e818549a572274992083624a01d705f34f232a076a3469a6e
- *   workspace     11,712 bytes
- *   layers        6 with 94,464 multiply-accumulates
+ *                 ee9cb5ea008b35df6c29e20bb5ac8f1a4ca41bdc8dba2c0bfe4187d546dc9c25
+ *   constants     204 bytes, as a file: SHA-256
+ *                 2043b7c1fafdac1138d777f06ddcb44489bd38ec6213732ee719014e4dae783b
+ *   workspace     3,136 bytes
+ *   layers        5 with 20,280 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
- *   0: int8: int8_t[4608], 4,608 bytes
- *      real value = 1 * (q - 3)
+ *   0: uint8: uint8_t[1560], 1,560 bytes
+ *      real value = 1 * (q - 1)
  * Outputs:
- *   0: int8_y: int8_t[2304], 2,304 bytes
- *      real value = 13576.45 * (q + 5)
+ *   0: uint8_y: uint8_t[1560], 1,560 bytes
+ *      real value = 9600 * (q - 3)
  *
  * Tensors are compact and row-major: the last index runs fastest.
  */
@@ -36,7 +36,7 @@ extern "C" {
  *     MCU_DSP_STRIPS_1X1_CHECK_WORKSPACE(array);
  * For the arena of mcu_run, as crt/arena/arena.c is compiled:
  *     MCU_DSP_STRIPS_1X1_CHECK_ARENA(MCU_ARENA_NUM_PAGES, MCU_ARENA_PAGE_SIZE_LOG2); */
-#define MCU_DSP_STRIPS_1X1_WORKSPACE_SIZE      11712U
+#define MCU_DSP_STRIPS_1X1_WORKSPACE_SIZE      3136U
 #define MCU_DSP_STRIPS_1X1_WORKSPACE_ALIGNMENT 16U
 /* clang-format off */
 #define MCU_DSP_STRIPS_1X1_CHECK_WORKSPACE(array) \
@@ -51,12 +51,12 @@ extern "C" {
 
 /* Inputs and outputs: the bytes of each and, where it is quantized as a whole, its scale and zero
  * point: real value = scale * (q - zero point). */
-#define MCU_DSP_STRIPS_1X1_INPUT_0_BYTES       4608U
+#define MCU_DSP_STRIPS_1X1_INPUT_0_BYTES       1560U
 #define MCU_DSP_STRIPS_1X1_INPUT_0_SCALE       1.0e+0F
-#define MCU_DSP_STRIPS_1X1_INPUT_0_ZERO_POINT  3
-#define MCU_DSP_STRIPS_1X1_OUTPUT_0_BYTES      2304U
-#define MCU_DSP_STRIPS_1X1_OUTPUT_0_SCALE      1.357645e+4F
-#define MCU_DSP_STRIPS_1X1_OUTPUT_0_ZERO_POINT (-5)
+#define MCU_DSP_STRIPS_1X1_INPUT_0_ZERO_POINT  1
+#define MCU_DSP_STRIPS_1X1_OUTPUT_0_BYTES      1560U
+#define MCU_DSP_STRIPS_1X1_OUTPUT_0_SCALE      9.6e+3F
+#define MCU_DSP_STRIPS_1X1_OUTPUT_0_ZERO_POINT 3
 
 /* The model, for mcu_instance_init and mcu_run. */
 #define mcu_network_dsp_strips_1x1 (&_mcu_network_dsp_strips_1x1)
