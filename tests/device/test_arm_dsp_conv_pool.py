@@ -12,7 +12,13 @@ from sampling import first
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
-from mcu_deploy.backends.ArmDsp.kernels import convolution, convolution_strips, pools, winograd
+from mcu_deploy.backends.ArmDsp.kernels import (
+    convolution,
+    convolution_strips,
+    convolution_table,
+    pools,
+    winograd,
+)
 from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
@@ -25,7 +31,7 @@ pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 def test_every_pair_gives_the_bits_of_the_oracle(
     monkeypatch: pytest.MonkeyPatch, board: str, small: int, tmp_path: Path
 ) -> None:
-    for alone in (convolution, winograd, pools):
+    for alone in (convolution, convolution_table, winograd, pools):
         monkeypatch.setattr(alone, "propose", lambda view, layer: "")
     monkeypatch.setattr(convolution_strips, "_STRIP_BYTES", small)
     path = model([*TAKEN, *OTHERS], tmp_path / "pairs.onnx")

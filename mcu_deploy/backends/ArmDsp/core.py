@@ -52,6 +52,7 @@ def assemble(
             multiply(code)
         _round(product, code, _ZERO, slow, scale)
         code.place(store)
+        _look_up(product, code)
         if product.holds_ends:
             code("vmov r6, r7, d7")
             second, third = f"#{product.filters - 2}", f"#{2 * product.filters - 2}"
@@ -96,6 +97,7 @@ def _two_pairs(product: Product, code: Assembly, begin: str) -> None:
             _sums(product, code, product.unrolled, is_first=True, is_backward=pair == 1)
             _round(product, code, "" if product.is_exact else check, slow[pair], scale[pair])
             code.place(store[pair])
+            _look_up(product, code)
             code(f"vmov {pointers}")
             _join(code)
             behind = 4 if pair else 2  # the pointer
@@ -218,6 +220,18 @@ def _round(product: Product, code: Assembly, check: str, slow: str, ready: str) 
     ):  # fmt: skip
         code(*(f"smmla {acc}, {acc}, {scale}, {addend}" for acc in sums))
         code(*(f"{product.layer.saturate} {acc}, #8, {acc}, asr #{by}" for acc in sums))
+
+
+def hold_table(product: Product, code: Assembly, stream: str) -> None:
+    """Where there is a table, the register goes on behind it, and s6 has the entry for 0."""
+    if product.table is not None:
+        zero = 128 if product.layer.saturate == "ssat" else 0
+        code(f"add r4, {stream}, #{zero}", "vmov s6, r4", f"add {stream}, {stream}, #256")
+
+
+def _look_up(product: Product, code: Assembly) -> None:
+    if product.table is not None:
+        code("vmov r7, s6", *(f"ldrb {acc}, [r7, {acc}]" for acc in (*EVEN, *ODD)))
 
 
 def _join(code: Assembly) -> None:

@@ -35,11 +35,11 @@ _SLOTS = 9 * 4
 class Kernel:
     """How a layer's windows are gathered and multiplied.
 
-    is_shared, is_common, is_double, holds_ends: as in `Tiles`, `Gather` and `Product`; ends are
-    held where `may_hold_ends`. is_of_rows: its function computes
-    some rows of the output, from where the first is to go. It finds the image at the row that the
-    first window begins at, or would without padding; and in the first words of its scratch, in rows
-    of the image, where the windows of the first row begin, and of the one behind the last.
+    is_shared, is_common, is_double, holds_ends, table: as in `Tiles`, `Gather` and `Product`; ends
+    are held where `may_hold_ends`. is_of_rows: its function computes some rows of the output, from
+    where the first is to go. It finds the image at the row that the first window begins at, or
+    would without padding; and in the first words of its scratch, in rows of the image, where the
+    windows of the first row begin, and of the one behind the last.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class Kernel:
         is_of_rows: bool = False,
         holds_ends: bool = False,
         is_double: bool = False,
+        table: Array | None = None,
     ) -> None:
         self.layer, self.is_shared, self.is_common = layer, is_shared, is_common
         self.is_of_rows = is_of_rows
@@ -59,7 +60,7 @@ class Kernel:
         weights = self.gather.weights()
         self.product = Product(
             layer, weights, is_wide, is_shared=is_shared, is_common=is_common,
-            holds_ends=holds_ends, is_double=is_double,
+            holds_ends=holds_ends, is_double=is_double, table=table,
         )  # fmt: skip
 
     @staticmethod

@@ -45,6 +45,7 @@ class Product:
     holds_ends: of `STATE` the first two are in s14 and s15, and the others are in the code: that is
     quicker, but for layers of so many filters only, an even number.
     is_real: all filters are rounded in float32, which takes longer and fewer words.
+    table: uint8 [256], what a function behind the layer makes of each byte.
     """
 
     layer: Convolution
@@ -56,6 +57,7 @@ class Product:
     is_common: bool = False
     is_double: bool = False
     is_real: bool = False
+    table: Array | None = None
 
     @property
     def filters(self) -> int:
@@ -225,6 +227,14 @@ class Product:
                 stream += [0, 0, *waiting] if self.begins_early else waiting
                 waiting = []
         return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
+
+    def looked_up(self) -> Array:
+        """The words in front of all others where there is a table: its entries, from that for the
+        lowest element on."""
+        if self.table is None:
+            return np.array([], np.uint32)
+        by = 128 if self.layer.saturate == "ssat" else 0
+        return np.roll(self.table, by).view(np.uint32)
 
     @property
     def lead(self) -> int:

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import core, frames
 from mcu_deploy.backends.ArmDsp.bordered import Bordered
-from mcu_deploy.backends.ArmDsp.chains import reader
+from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.frames import Frame, Kernel, numbers
 from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
@@ -50,28 +51,35 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if reason := refusal(layer):
         return reason
-    if layer.is_pixelwise:
-        layer = _in_one_row(layer)
-    kernels = [Kernel(layer, is_wide) for is_wide in (False, True)]
-    if Kernel.may_hold_ends(layer):
-        kernels.append(Kernel(layer, holds_ends=True))
-        if kernels[-1].product.may_be_double:
-            kernels.append(Kernel(layer, holds_ends=True, is_double=True))
-    if Gather(layer).is_of_words:
-        kernels.append(Kernel(layer, is_common=True))
-    if not SharedGather.refusal(layer):
-        kernels.append(Kernel(layer, is_shared=True))
-    proposals = [
-        _proposal(view, node, kernel) for kernel in kernels if not kernel.product.refusal()
-    ]
     behind = reader(view, node)
     # Where a pool follows, strips (convolution_pool.py) save more memory than a copy saves time.
-    if not Bordered.refusal(layer) and (behind is None or "Pool" not in behind.op):
+    may_copy = behind is None or "Pool" not in behind.op
+    return proposals(view.part([node.node.id]), layer, may_copy) or Kernel(layer).product.refusal()
+
+
+def proposals(
+    part: SubgraphView, layer: Convolution, may_copy: bool = True, table: Array | None = None
+) -> Sequence[Proposal]:
+    """All ways to compute a part, which is the layer, or with the function of a table behind it.
+    may_copy: a small image with its padding."""
+    if layer.is_pixelwise:
+        layer = _in_one_row(layer)
+    kernels = [Kernel(layer, is_wide, table=table) for is_wide in (False, True)]
+    if Kernel.may_hold_ends(layer):
+        kernels.append(Kernel(layer, holds_ends=True, table=table))
+        if kernels[-1].product.may_be_double:
+            kernels.append(Kernel(layer, holds_ends=True, is_double=True, table=table))
+    if Gather(layer).is_of_words:
+        kernels.append(Kernel(layer, is_common=True, table=table))
+    if not SharedGather.refusal(layer):
+        kernels.append(Kernel(layer, is_shared=True, table=table))
+    found = [_proposal(part, kernel) for kernel in kernels if not kernel.product.refusal()]
+    if may_copy and not Bordered.refusal(layer):
         image = Bordered(layer)
-        kernel = Kernel(image.inside)
+        kernel = Kernel(image.inside, table=table)
         if not kernel.product.refusal():
-            proposals.append(_proposal(view, node, kernel, image))
-    return proposals or kernels[0].product.refusal()
+            found.append(_proposal(part, kernel, image))
+    return found
 
 
 def _in_one_row(layer: Convolution) -> Convolution:
@@ -91,10 +99,9 @@ def refusal(layer: Convolution) -> str:
     return ""
 
 
-def _proposal(
-    view: SubgraphView, node: Layer, kernel: Kernel, image: Bordered | None = None
-) -> Proposal:
+def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None) -> Proposal:
     layer, product = kernel.layer, kernel.product
+    ahead = np.concatenate([product.looked_up(), numbers(kernel)])
     rows, columns = layer.window.kernel
     code = assemble(kernel, image)
     stem = "conv_dsp" if kernel.is_common else f"conv{rows}x{columns}_dsp"
@@ -102,7 +109,7 @@ def _proposal(
         Costs(
             layer.pixels * layer.weights.size,
             cycles=round(code.cycles),
-            flash=product.constant_bytes + 4 * numbers(kernel).size,
+            flash=product.constant_bytes + ahead.nbytes,
         ),
         {f"{stem} {code.digest}": code.bytes},
         kernel.scratch_bytes + (image.scratch_bytes if image else 0),
@@ -111,7 +118,7 @@ def _proposal(
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
-        stream = np.concatenate([numbers(kernel), product.pack()])
+        stream = np.concatenate([ahead, product.pack()])
         return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
 
     title = f"conv{rows}x{columns}"
@@ -121,9 +128,10 @@ def _proposal(
         ", four a round" * product.is_double
         + ", common code" * kernel.is_common
         + ", padded copy" * (image is not None)
+        + " + table" * (product.table is not None)
     )
-    part = view.part([node.node.id])
-    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
+    replacement = None if product.table is None else fused(part, "ConvolutionTable")
+    return Proposal(part, price, make, replacement, CHANNELS_LAST, title)
 
 
 def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
@@ -134,6 +142,7 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
     """
     frame, tiles = Frame(kernel), kernel.tiles
     code = Assembly()
+    core.hold_table(kernel.product, code, "%2")
     if image is not None:
         image.assemble(code, kernel.scratch_bytes)
     _begin(code, kernel, frame)

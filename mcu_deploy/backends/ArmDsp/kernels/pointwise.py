@@ -12,6 +12,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import core
+from mcu_deploy.backends.ArmDsp.chains import fused
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.product import Product
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
@@ -42,18 +43,28 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if reason := refusal(layer):
         return reason
-    return [_proposal(view, node, layer, is_double) for is_double in ways(layer)]
+    return proposals(view.part([node.node.id]), layer)
 
 
-def _proposal(view: SubgraphView, node: Layer, layer: Convolution, is_double: bool) -> Proposal:
+def proposals(
+    part: SubgraphView, layer: Convolution, table: Array | None = None
+) -> Sequence[Proposal]:
+    """All ways to compute a part, which is the layer, or with the function of a table behind it."""
+    return [_proposal(part, layer, is_double, table) for is_double in ways(layer)]
+
+
+def _proposal(
+    part: SubgraphView, layer: Convolution, is_double: bool, table: Array | None
+) -> Proposal:
     channels, filters = layer.x.shape[1], layer.y.shape[1]
-    taken, code = product(layer, is_double), assemble(layer, is_double)
+    taken, code = product(layer, is_double, table), assemble(layer, is_double, table=table)
     stem = f"conv1x1_{channels}x{filters}_dsp"
+    ahead = taken.looked_up()
     price = Price(
         Costs(
             layer.pixels * channels * filters,
             cycles=round(code.cycles),
-            flash=taken.constant_bytes,
+            flash=taken.constant_bytes + ahead.nbytes,
         ),
         {f"{stem} {code.digest}": code.bytes},
         scratch_bytes(channels, filters),
@@ -62,11 +73,12 @@ def _proposal(view: SubgraphView, node: Layer, layer: Convolution, is_double: bo
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
-        constants = (Constant("weights", taken.pack()),)
+        constants = (Constant("weights", np.concatenate([ahead, taken.pack()])),)
         return (workload(layers[0], stem, body, constants, price),)
 
-    part = view.part([node.node.id])
-    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title(is_double))
+    replacement = None if table is None else fused(part, "ConvolutionTable")
+    whole = title(is_double) + " + table" * (table is not None)
+    return Proposal(part, price, make, replacement, CHANNELS_LAST, whole)
 
 
 def title(is_double: bool) -> str:
@@ -100,10 +112,12 @@ def refusal(layer: Convolution) -> str:
     return product(layer).refusal()
 
 
-def product(layer: Convolution, is_double: bool = False) -> Product:
+def product(layer: Convolution, is_double: bool = False, table: Array | None = None) -> Product:
     filters, channels = layer.weights.shape[:2]
     weights = layer.weights.reshape(filters, channels)[:, order(channels)]
-    return Product(layer, weights, unrolls_all=True, holds_ends=True, is_double=is_double)
+    return Product(
+        layer, weights, unrolls_all=True, holds_ends=True, is_double=is_double, table=table
+    )
 
 
 def order(channels: int) -> Array:
@@ -123,7 +137,12 @@ def count_at(channels: int) -> int:
     return 6 * channels + _TILES
 
 
-def assemble(layer: Convolution, is_double: bool = False, is_counted: bool = True) -> Assembly:
+def assemble(
+    layer: Convolution,
+    is_double: bool = False,
+    is_counted: bool = True,
+    table: Array | None = None,
+) -> Assembly:
     """The kernel. %0: pixels, %1: output, %2: the packed stream, %3: scratch.
 
     is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
@@ -133,8 +152,9 @@ def assemble(layer: Convolution, is_double: bool = False, is_counted: bool = Tru
     whole, rest = divmod(layer.pixels, 3)
     tiles = whole + (rest > 0)
     tile = 6 * channels
-    taken = product(layer, is_double)
+    taken = product(layer, is_double, table)
     code = Assembly()
+    core.hold_table(taken, code, "%2")
     code(
         f"add r12, %3, #{tile}", f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]",
         f"add r4, %1, #{taken.lead}", f"add r5, r4, #{filters}", "vmov d7, r4, r5",
