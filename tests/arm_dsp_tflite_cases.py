@@ -199,8 +199,22 @@ class Binary:
         file.layer(self.op, [a, b], y, f"{self.op.title()}Options", options)
 
 
-Case = Binary | Conv | Dense | Depthwise | Pool
-# A model has 16 inputs and outputs at most. The first is of all kinds.
+@dataclass(frozen=True)
+class Softmax:
+    """scale: of the input, by which a flat row and a steep one differ."""
+
+    shape: tuple[int, ...]
+    scale: float
+    beta: float = 1.0
+
+    def add(self, file: LayersFile, name: str) -> None:
+        x = file.tensor(f"{name}_x", self.shape, self.scale, 9)
+        y = file.tensor(name, self.shape, 1 / 256, -128)
+        file.layer("SOFTMAX", [x], y, "SoftmaxOptions", {"Beta": self.beta})
+
+
+Case = Binary | Conv | Dense | Depthwise | Pool | Softmax
+# A model has 16 inputs and outputs at most. The first is of nearly all kinds.
 MODELS: dict[str, tuple[Case, ...]] = {
     "mixed": (
         Binary("ADD", 45),
@@ -210,6 +224,16 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Dense(1, 64, 12, zeros=(-128, -128)),
         Dense(3, 21, 6, zeros=(-7, -128), is_per_channel=True),
         Dense(2, 136, 9, is_extreme=True, scale=200, zeros=(127, 127)),
+    ),
+    "softmax": (
+        Softmax((30, 2), 0.02),
+        Softmax((30, 3), 0.1),
+        Softmax((20, 4), 0.011, beta=0.5),
+        Softmax((5, 4, 5), 9.0),
+        Softmax((20, 11), 0.05, beta=3.0),
+        Softmax((64, 32), 0.07),
+        Softmax((4, 130), 0.03),
+        Softmax((1, 2048), 0.004),
     ),
     "clamped": (
         Binary("ADD", 45, activation=RELU6),

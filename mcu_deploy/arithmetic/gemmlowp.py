@@ -17,8 +17,8 @@ ONE = 2**31 - 1
 _POWERS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 _EXP_MINUS_EIGHTH = 1895147668
 _ONE_THIRD = 715827883
-_48_17THS = 1515870810  # with 2 integer bits
-_MINUS_32_17THS = -1010580540  # with 2 integer bits
+# The line that the search of a reciprocal begins at, 48/17 - 32/17 d, with 2 integer bits.
+RECIPROCAL_AT_0, RECIPROCAL_SLOPE = 1515870810, -1010580540
 
 
 def saturating_shift(x: Array, bits: int) -> Integers:
@@ -57,7 +57,7 @@ def _half_reciprocal(a: Integers) -> Integers:
     """1 / (1 + a) with 2 integer bits, halved, for 0 <= a < 1: three of Newton's steps."""
     total = a.astype(np.int64) + ONE
     half = (total + 1) >> 1
-    x = _48_17THS + high_product(half, _MINUS_32_17THS)
+    x = RECIPROCAL_AT_0 + high_product(half, RECIPROCAL_SLOPE)
     for _ in range(3):
         error = (1 << 29) - high_product(half, x)
         x = x + saturating_shift(high_product(x, error), 2)

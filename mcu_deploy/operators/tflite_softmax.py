@@ -37,6 +37,14 @@ def exponentials(call: Call) -> Integers:
     return exp_of_negative(multiply(-distances, multiplier, shift), _DIFFERENCE_BITS)
 
 
+def terms(call: Call) -> Integers:
+    """`exponentials` without those at the end that change nothing: less than half a unit of the
+    sum, they are even less of an element."""
+    table = exponentials(call)
+    counts = np.flatnonzero(rounding_shift(table, SUM_BITS))
+    return table[: counts[-1] + 1]
+
+
 def _softmax(call: Call) -> list[Array]:
     y = call.results[0]
     x = call.value(0).astype(np.int64)

@@ -1,9 +1,11 @@
-"""ArmDsp's softmax: what it takes, at what price, and that its factor rounds as the contract."""
+"""ArmDsp's softmax: what it takes, at what price, and that it rounds as the contracts say."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import arm_dsp_tflite_cases as tflite
 import numpy as np
 import pytest
 from arm_dsp_softmax_cases import HEAD, REFUSED, Softmax, model
@@ -12,6 +14,8 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
+from mcu_deploy.arithmetic.gemmlowp import RECIPROCAL_AT_0, RECIPROCAL_SLOPE, reciprocal
+from mcu_deploy.arithmetic.tflite import high_product, rounding_shift
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.ir.view import view_of_all
@@ -21,6 +25,11 @@ M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 def proposed(cases: list[Softmax], folder: Path) -> Proposals:
     graph = passes.run(formats.load(model(cases, folder / "softmax.onnx")))
+    return ArmDsp().propose(view_of_all(graph), M4)
+
+
+def proposed_of_tflite(case: tflite.Softmax, folder: Path) -> Proposals:
+    graph = passes.run(formats.load(tflite.model([case], folder / "softmax.tflite")))
     return ArmDsp().propose(view_of_all(graph), M4)
 
 
@@ -55,10 +64,18 @@ def test_a_layer_that_it_has_no_kernel_for_is_refused_with_the_reason(
     assert reason in proposed([case], tmp_path).refused.values()
 
 
+def test_a_term_in_the_middle_of_two_elements_is_refused(tmp_path: Path) -> None:
+    """exp(-175 * scale) is 5 * 2^24: 2.5 elements where the sum is 4 times its largest term."""
+    found = proposed_of_tflite(tflite.Softmax((2, 6), 0.0185291), tmp_path)
+    assert "a term of it is in the middle of two elements" in found.refused.values()
+
+
 def test_the_price_is_near_what_the_timings_of_counted_instructions_say(tmp_path: Path) -> None:
     """Of the kernel's addresses counted in QEMU, by Arm's timings for the Cortex-M4."""
     (proposal,) = proposed([HEAD], tmp_path).proposals
     assert proposal.price.costs.cycles == pytest.approx(46_836, rel=0.01)
+    (proposal,) = proposed_of_tflite(tflite.Softmax((64, 32), 0.07), tmp_path).proposals
+    assert proposal.price.costs.cycles == pytest.approx(34_672, rel=0.01)
 
 
 def test_a_core_without_fpu_has_no_kernel(tmp_path: Path) -> None:
@@ -66,3 +83,47 @@ def test_a_core_without_fpu_has_no_kernel(tmp_path: Path) -> None:
     found = ArmDsp().propose(view_of_all(graph), Target("cortex-m4", fpu=False, dsp=True))
     assert not found.proposals
     assert "it computes in float32, which this cortex-m4 has no FPU for" in found.refused.values()
+
+
+# Sums of TFLite's terms: any, and those around powers of two, where the reciprocal is saturated.
+SUMS = st.integers(2**19, 2**31 - 1) | st.builds(
+    lambda bit, more: min(2**bit + more, 2**31 - 1), st.integers(19, 31), st.integers(0, 3)
+)
+
+
+@given(SUMS, st.integers(0, 2**32 - 1))
+@settings(max_examples=examples(300), deadline=None)
+def test_one_rounded_product_is_what_tflite_rounds_twice(total: int, seed: int) -> None:
+    """The kernel's arithmetic, of random terms and of those around each middle of two elements."""
+    random = np.random.default_rng(seed)
+    leading = 32 - total.bit_length()
+    begin = np.array((total << leading) - 2**31)
+    scale, shift = int(reciprocal(begin)), 35 - leading
+    middles = ((2 * np.arange(256) + 1) * 2.0 ** (shift + 30) / scale).astype(np.int64)
+    terms = np.concatenate([random.integers(0, 2**31, 500), *(middles + n for n in range(-3, 4))])
+    # A table with a term exactly in the middle, of a saturated reciprocal, is refused.
+    is_refused = (terms % (1 << shift - 1) == 0) & (terms <= 2**30) & (scale % 2 == 1)
+    terms = terms[(terms == 0) | (terms > 0) & (terms < 2**31) & ~is_refused]
+    wanted = rounding_shift(high_product(scale, terms), shift)
+    scaled = smmlar(2 * terms - 2**31, scale, (scale >> 1) + (1 << shift - 1))
+    np.testing.assert_array_equal((scaled & 0xFFFFFFFF) >> shift, wanted)
+    summed = smmlar(2 * terms - 2**31, 1 << 19, 1 << 18)
+    np.testing.assert_array_equal(summed, rounding_shift(terms, 12))
+
+
+@given(SUMS)
+@settings(max_examples=examples(300), deadline=None)
+def test_the_reciprocal_of_a_sum_is_gemmlowps(total: int) -> None:
+    """The kernel's steps, in which nothing leaves 32 bits but what QADD saturates."""
+    normal = total << 32 - total.bit_length() & 0xFFFFFFFF
+    scale = 2 * smmlar(normal >> 1, 2 * RECIPROCAL_SLOPE, RECIPROCAL_AT_0)
+    for _ in range(3):
+        assert scale < 2**31
+        error = (1 << 29) - smmlar(normal >> 1, scale, 0)
+        scale += smmlar(scale, error, 0) << 3
+    assert min(scale, 2**31 - 1) == reciprocal(np.array(normal - 2**31))
+
+
+def smmlar(a: Any, b: int, added: int) -> Any:
+    """What SMMLAR gives, before it is cut to 32 bits."""
+    return added + (a * b + 2**31 >> 32)

@@ -21,8 +21,14 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
+from mcu_deploy.arithmetic import exponential_table
 from mcu_deploy.backends.interface import Costs, Layer
+from mcu_deploy.operators import label
+from mcu_deploy.operators.normalization import softmax_extent
 from mcu_deploy.operators.pool import pool_window
+from mcu_deploy.operators.tflite_softmax import terms
 
 
 class _Cycles(NamedTuple):
@@ -65,7 +71,7 @@ _CYCLES: Mapping[str, _Cycles] = {
 
 # Bytes of a function for a Cortex-M4, as gcc makes it for the quantized models of MLPerf Tiny; the
 # middle of what it is for different shapes.
-_CODE = {"Conv": 320, "Softmax": 200}
+_CODE = {"Conv": 320, "tflite::Softmax": 400, "Softmax": 200}
 _FUNCTION = 160
 
 # Of what no register holds, and the C library computes in part.
@@ -73,8 +79,8 @@ _WIDE = {"int64": 1.5, "uint64": 1.5, "float64": 10}
 
 
 def estimate(layer: Layer) -> Costs:
-    """The costs of a layer. flash: the bytes of the constants that it reads, and of the factors
-    that are made of its weights' scales."""
+    """The costs of a layer. flash: the bytes of the constants that it reads, of the factors that
+    are made of its weights' scales, and of the table of a Softmax."""
     family = _CYCLES.get(layer.op, _OTHER)
     if layer.op == "Conv" and layer.attributes.get("group", 1) > 1:
         family = _GROUPED
@@ -83,11 +89,12 @@ def estimate(layer: Layer) -> Costs:
     cycles = wide * (per_mac * layer.macs + per_element * _count(layer))
     constants = [o.type for o in layer.inputs if o is not None and o.constant is not None]
     scales = (4 * t.quantization.scales.size for t in constants[:1] if t.quantization is not None)
-    code = next((size for op, size in _CODE.items() if layer.op.endswith(op)), _FUNCTION)
+    name = label(layer.domain, layer.op)
+    code = next((size for op, size in _CODE.items() if name.endswith(op)), _FUNCTION)
     return Costs(
         layer.macs,
         cycles=round(cycles),
-        flash=sum(t.bytes for t in constants) + sum(scales),
+        flash=sum(t.bytes for t in constants) + sum(scales) + _table(layer),
         code=code if cycles else 0,
     )
 
@@ -100,3 +107,14 @@ def _count(layer: Layer) -> int:
     if layer.op.startswith(("Reduce", "Arg")):
         return layer.input(0).type.elements
     return written
+
+
+def _table(layer: Layer) -> int:
+    """The bytes of the table of exp that a Softmax has."""
+    x = layer.input(0).type
+    if layer.op != "Softmax" or not x.is_quantized:
+        return 0
+    if layer.domain:
+        return 4 * terms(layer.call).size
+    table, _ = exponential_table(x.scaling.scale[0], softmax_extent(layer.call)[1])
+    return 4 * np.trim_zeros(table, "b").size

@@ -22,7 +22,7 @@ from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, 
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, RECIPROCAL
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.tflite_softmax import SUM_BITS, exponentials
+from mcu_deploy.operators.tflite_softmax import SUM_BITS, terms
 
 
 def _supports(layer: Layer) -> Support:
@@ -38,7 +38,7 @@ def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     size = x.type.shape[-1]
     rows = x.type.elements // size
-    table = exponentials(layer.call).astype(np.int32)
+    table = terms(layer.call).astype(np.int32)
     function = CFunction(
         stem("softmax", "int8", size),
         (
