@@ -33,7 +33,7 @@ def test_oracle_and_host_agree_with_onnxruntime(models_dir: Path, tmp_path: Path
     for k, (item, device) in enumerate(
         zip(compiled, run_on_host(compiled, tmp_path, flags), strict=True)
     ):
-        for who, outputs in (("oracle", item.expected()), ("host", device)):
+        for who, outputs in (("oracle", item.expected), ("host", device)):
             for index, actual in enumerate(outputs):
                 assert _agree(actual, data[f"ort{index}"][k]), f"{who}, sample {k}, output {index}"
 
