@@ -74,8 +74,8 @@ MCU_KERNEL void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_t 
 MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
                                                  const uint32_t *weights, uint8_t *scratch) {
     __asm__ volatile(
-        "movw r4, #308; movt r4, #0; add r4, %3, r4; mov r10, r4; add r9, r4, #512\n"
-        "movw r5, #32896; movt r5, #32896; mov r6, r5\n"
+        "add r4, %3, #308; mov r10, r4; add r9, r4, #512; movw r5, #32896; movt r5, #32896\n"
+        "mov r6, r5\n"
         "1:\n"
         "stmia r4!, {r5, r6}; cmp r4, r9; bne 1b; add r4, r10, #0; mov r9, #12\n"
         "2:\n"

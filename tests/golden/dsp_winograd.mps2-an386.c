@@ -72,8 +72,8 @@ MCU_KERNEL void _mcu_dsp_winograd_reorder_35x4_int8(const int8_t *x, int8_t *y) 
 MCU_KERNEL void _mcu_dsp_winograd_conv3x3_dsp(const int8_t *x, int8_t *y, const uint32_t *weights,
                                               uint8_t *scratch) {
     __asm__ volatile(
-        "movw r4, #352; movt r4, #0; add r4, %3, r4; mov r10, r4; add r9, r4, #256\n"
-        "movw r5, #32639; movt r5, #32639; mov r6, r5\n"
+        "add r4, %3, #352; mov r10, r4; add r9, r4, #256; movw r5, #32639; movt r5, #32639\n"
+        "mov r6, r5\n"
         "1:\n"
         "stmia r4!, {r5, r6}; cmp r4, r9; bne 1b; add r4, r10, #32; mov r9, #7\n"
         "2:\n"

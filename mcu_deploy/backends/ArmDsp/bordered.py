@@ -77,7 +77,7 @@ class Bordered:
         (above, left), (height, width) = layer.window.begin, layer.window.input
         zero = (layer.zero_points[0] & 0xFF) * 0x101
         at, base = (self._room, "%1") if self.is_in_output else (at, "%3")
-        code(f"movw r4, #{at & 0xFFFF}", f"movt r4, #{at >> 16}", f"add r4, {base}, r4")
+        code.add("r4", at, "r4", base)
         code("mov r10, r4", f"add r9, r4, #{self.bytes}")
         code(f"movw r5, #{zero}", f"movt r5, #{zero}", "mov r6, r5")
         with code.repeat(self.bytes // 8):
