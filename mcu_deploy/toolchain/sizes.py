@@ -18,6 +18,7 @@ from mcu_deploy.elf.link_map import parse_link_map
 from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import Toolchain, first_lines, writing
+from mcu_deploy.toolchain.firmware import SourceSet
 from mcu_deploy.toolchain.fit import MemoryUse
 from mcu_deploy.toolchain.flags import runtime_flags
 
@@ -178,9 +179,8 @@ def measure_structs(board: Processor, directory: Path) -> Structs:
     with writing(source):
         folder.mkdir(parents=True, exist_ok=True)
         source.write_text(_STRUCTS, encoding="utf-8")
-    made = Toolchain.for_board(board).compile_object(
-        source.name, "structs.o", cwd=folder, flags=runtime_flags(board)
-    )
+    alike = SourceSet("structs", folder, (source.name,), runtime_flags(board))
+    (made,) = Toolchain.for_board(board).compile_set(alike, directory)
     sizes = {symbol.name: symbol.size for symbol in load_elf(made).symbols}
     return Structs(sizes["instance"], sizes["tensor"])
 
