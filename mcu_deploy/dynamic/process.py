@@ -24,7 +24,7 @@ from mcu_deploy.errors import BackendFault, McuDeployError, one_line
 from mcu_deploy.processes.programs import Limits
 
 # How long a worker whose socket is at its end may take to end, before it counts as one that lives.
-_GRACE = 0.25
+_GRACE = 2.0
 # How long a backend may take to free itself.
 _FREE_SECONDS = 0.5
 _LINES_SAID = 3
