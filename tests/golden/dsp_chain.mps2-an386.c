@@ -138,6 +138,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
                 uint8_t *plane = scratch;
                 int32_t count = 5, pitch = 0;
                 __asm__ volatile(
+                    /* Lines of four channels to their planes, as int16: two pixels a word. */
                     "mov r12, %0; mov r7, %1; movw lr, #32; mla lr, lr, %2, r7; vmov s0, lr\n"
                     "movw r6, #65533; movt r6, #65533\n"
                     "1:\n"
@@ -165,6 +166,8 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
                     int8_t *line = out;
                     int32_t none = 0;
                     __asm__ volatile(
+                        /* A channel's weights, times its gain: of each row w0 w1 and w1 */
+                        /* w2, in r0-r5. */
                         "ldmia %0, {r6-r10}; mov r12, %1; mov lr, %2; sub r12, r12, #32\n"
                         "vmov s0, r9; vmov s1, r9; vmov s2, r10; lsr r11, r6, #24\n"
                         "sxtb16 r9, r6; sxtb16 r10, r6, ror #8; smulbb r10, r10, r11\n"
@@ -175,7 +178,9 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
                         "sxtb16 r9, r8; sxtb16 r10, r8, ror #8; smulbb r10, r10, r11\n"
                         "smulbb r4, r9, r11; smultb r5, r9, r11; pkhbt r4, r4, r10, lsl #16\n"
                         "pkhbt r5, r10, r5, lsl #16; vmov r9, s2; add r12, r12, #32\n"
-                        "add lr, lr, #32; add r6, r12, #96; vmov s3, r6\n"
+                        "add lr, lr, #32\n"
+                        /* Output lines that see rows 0, 1, 2 of the kernel. */
+                        "add r6, r12, #96; vmov s3, r6\n"
                         "1:\n"
                         "vmov r10, s0; ldr r6, [r12, #0]; ldr r7, [r12, #32]\n"
                         "ldr r8, [r12, #64]; smlad r10, r6, r1, r10; smlad r10, r7, r3, r10\n"
@@ -193,8 +198,10 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
                         "smlad r10, r6, r0, r10; smlad r10, r7, r2, r10\n"
                         "smlad r10, r8, r4, r10; smmul r10, r10, r9\n"
                         "ssat r10, #8, r10, asr #8; strb r10, [lr, #24]; add r12, r12, #32\n"
-                        "add lr, lr, #32; vmov r6, s3; cmp r12, r6; bne 1b; sub r6, r12, #32\n"
-                        "vmov s3, r6; vmov s5, lr; sub r12, r12, #128; sub lr, lr, #128\n"
+                        "add lr, lr, #32; vmov r6, s3; cmp r12, r6; bne 1b\n"
+                        /* The last line, and by the same code the first one. */
+                        "sub r6, r12, #32; vmov s3, r6; vmov s5, lr; sub r12, r12, #128\n"
+                        "sub lr, lr, #128\n"
                         "2:\n"
                         "vmov r6, s0; ldr r7, [r12, #32]; ldr r8, [r12, #64]\n"
                         "smlad r10, r7, r3, r6; smlad r10, r8, r5, r10; smmul r10, r10, r9\n"
@@ -226,8 +233,10 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
         }
     }
     __asm__ volatile(
+        /* r12: a tile's state, behind its pixels; s14, s15: where the output goes. */
         "add r12, %3, #48; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #2\n"
         "add r5, r4, #8; vmov d7, r4, r5; mov r4, #7; str r4, [r12, #8]\n"
+        /* Three pixels, widened to int16: two channels a word, of all three in turn. */
         "1:\n"
         "sub lr, r12, #48; ldr r12, [r12, #0]; ldrd r0, r3, [r12, #0]; ldrd r1, r4, [r12, #8]\n"
         "ldrd r2, r5, [r12, #16]; sxtb16 r6, r0, ror #8; sxtb16 r7, r1, ror #8\n"
@@ -236,6 +245,8 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
         "sxtb16 r4, r4; sxtb16 r5, r5; stmia lr!, {r0-r11}; mov r12, lr; ldr lr, [r12, #4]\n"
         "ldmia lr!, {r10, r11}; sub r12, r12, #48\n"
         "9:\n"
+        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
         "ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11\n"
         "smlad r4, r5, r7, r11; smlad r5, r5, r8, r11; smlad r0, r2, r6, r10\n"
         "smlad r1, r2, r7, r10; smlad r2, r2, r8, r10; ldmia r12!, {r6-r8}\n"
@@ -245,37 +256,49 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
         "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
         "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}\n"
         "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
-        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; sub r3, r3, r0\n"
-        "sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
+        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2\n"
+        /* To elements of the output: scaled, shifted, saturated. */
+        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
         "5:\n"
         "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
         "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
         "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
         "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
         "7:\n"
-        "vmov r6, s14; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-        "strh r0, [r6, #-2]; strh r1, [r6, #6]; strh r2, [r6, #14]; ldmia lr!, {r5, r9}\n"
-        "ldmdb r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11; smlad r4, r5, r7, r11\n"
-        "smlad r5, r5, r8, r11; smlad r0, r2, r6, r10; smlad r1, r2, r7, r10\n"
-        "smlad r2, r2, r8, r10; ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
+        "vmov r6, s14\n"
+        /* Stored: of each pixel both filters at once. */
+        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6, #-2]\n"
+        "strh r1, [r6, #6]; strh r2, [r6, #14]\n"
+        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+        /* These two meet the activations backwards. */
+        "ldmia lr!, {r5, r9}; ldmdb r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11\n"
+        "smlad r4, r5, r7, r11; smlad r5, r5, r8, r11; smlad r0, r2, r6, r10\n"
+        "smlad r1, r2, r7, r10; smlad r2, r2, r8, r10; ldmdb r12!, {r6-r8}\n"
+        "smlad r3, r9, r6, r3; smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
+        "smlad r0, r9, r6, r0; smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
+        "ldmia lr!, {r9, r10}; ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
         "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia lr!, {r9, r10}\n"
-        "ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
-        "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0; smlad r1, r9, r7, r1\n"
-        "smlad r2, r9, r8, r2; ldmdb r12!, {r6-r8}; smlad r3, r10, r6, r3\n"
-        "smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0\n"
-        "smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
-        "sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
+        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmdb r12!, {r6-r8}\n"
+        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
+        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2\n"
+        /* To elements of the output: scaled, shifted, saturated. */
+        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
         "6:\n"
         "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
         "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
         "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
         "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
         "8:\n"
-        "vmov r6, r7, d7; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-        "strh r0, [r6], #4; strh r1, [r6, #4]; strh r2, [r6, #12]; vmov s14, r6; cmp r6, r7\n"
-        "bne 9b; add r12, r12, #48; ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14\n"
-        "subs r0, r0, #1; str r0, [r12, #8]; beq 10f; add r4, r4, #24; add r1, r1, #16\n"
+        "vmov r6, r7, d7\n"
+        /* Stored: of each pixel both filters at once. */
+        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6], #4\n"
+        "strh r1, [r6, #4]; strh r2, [r6, #12]; vmov s14, r6; cmp r6, r7; bne 9b\n"
+        "add r12, r12, #48\n"
+        /* The next three pixels. */
+        "ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14; subs r0, r0, #1\n"
+        "str r0, [r12, #8]; beq 10f; add r4, r4, #24; add r1, r1, #16\n"
+        /* The last three pixels are taken again, and go behind the scratch first. */
         "cmp r0, #1; bne 11f; sub r4, r4, #8; str r1, [r12, #12]; add r1, r12, #18\n"
         "11:\n"
         "add r2, r1, #8; vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"

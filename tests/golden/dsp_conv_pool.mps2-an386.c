@@ -72,10 +72,11 @@ MCU_KERNEL void _mcu_dsp_conv_pool_reorder_240x4_int8(const int8_t *x, int8_t *y
     }
 }
 
-MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_c5148405_dsp(const int8_t *x, int8_t *y,
+MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_832eaa87_dsp(const int8_t *x, int8_t *y,
                                                              const uint32_t *weights,
                                                              uint8_t *scratch) {
     __asm__ volatile(
+        /* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
         "ldr r4, [%2], #4; add r12, %3, r4; sub r4, r12, r4; vmov s9, r4; vmov s8, r12\n"
         "add lr, r12, #8; add r6, r12, #136\n"
         "1:\n"
@@ -85,17 +86,22 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_c5148405_dsp(const int8_t *x, in
         "ldmia r4, {r4, r5}; vmov d6, r4, r5; ldrd r4, r5, [%3]; str r4, [r12, #24]\n"
         "str r5, [r12, #52]; ldr r4, [r12, #132]; ldr r7, [r12, #128]; add r4, r4, r12\n"
         "add r5, r4, r7; add r6, r5, r7; add lr, r12, #160; stmia lr, {r4-r6}\n"
+        /* Three windows, at r9-r11 if they are inside of the image and of one row. */
         "5:\n"
         "add r11, r12, #16; ldmia r11, {r0-r7}; cmp r1, r3; it lo; cmplo r2, r4; bhs 2f\n"
         "mov r9, r0; add r1, r1, r7; add r0, r0, r5; strd r0, r1, [r12, #16]\n"
         "3:\n"
-        "vmov lr, s9; mov r12, r9; mov r11, r6; mov r10, #3\n"
+        "vmov lr, s9\n"
+        /* Five columns that three windows share, widened to int16, two taps a word. */
+        "mov r12, r9; mov r11, r6; mov r10, #3\n"
         "6:\n"
         "ldr r0, [r12], #4; ldr r1, [r12, #0]; ldr r2, [r12, #4]; ldr r3, [r12, #8]\n"
         "ldr r4, [r12, #12]; sxtb16 r5, r0, ror #8; sxtb16 r6, r1, ror #8\n"
         "sxtb16 r7, r2, ror #8; sxtb16 r8, r3, ror #8; sxtb16 r9, r4, ror #8; sxtb16 r0, r0\n"
         "sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3; sxtb16 r4, r4; stmia lr!, {r0-r9}\n"
         "add r12, r12, r11; subs r10, r10, #1; bne 6b; vmov lr, s10\n"
+        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
         "11:\n"
         "vmov r12, s9; ldmia lr!, {r2, r5}; ldmia r12!, {r6-r10}; ldr r11, [lr], #4\n"
         "smlad r3, r11, r6, r5; smlad r4, r11, r7, r5; smlad r5, r11, r8, r5; sxtb16 r11, r11\n"
@@ -143,18 +149,21 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_c5148405_dsp(const int8_t *x, in
         "smlad r1, r11, r8, r1; smlad r2, r11, r9, r2; ldr r11, [lr], #4\n"
         "smlad r3, r11, r8, r3; smlad r4, r11, r9, r4; smlad r5, r11, r10, r5\n"
         "sxtb16 r11, r11; smlad r0, r11, r8, r0; smlad r1, r11, r9, r1\n"
-        "smlad r2, r11, r10, r2; sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2\n"
-        "ldmia lr!, {r6-r9}; cbz r7, 7f\n"
+        "smlad r2, r11, r10, r2\n"
+        /* To elements of the output: scaled, shifted, saturated. */
+        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r9}; cbz r7, 7f\n"
         "8:\n"
         "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
         "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
         "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
         "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
         "9:\n"
-        "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-        "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
-        "bne 11b; b 10f\n"
+        "ldmia r12, {r6-r9}\n"
+        /* Stored: of each pixel both filters at once. */
+        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6], #2\n"
+        "strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7; bne 11b; b 10f\n"
         "7:\n"
+        /* Sums that are rounded too late, which r10 names, become the next. */
         "12:\n"
         "ldmia lr!, {r7, r10, r11}; cbnz r7, 13f; cmp r10, r0; itt ne; cmpne r10, r1\n"
         "cmpne r10, r2; beq 15f\n"
@@ -170,16 +179,19 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_c5148405_dsp(const int8_t *x, in
         "10:\n"
         "ldr r6, [r12, #0]; ldr r7, [r12, #84]; add r6, r6, r7, lsl #1; add r7, r6, r7\n"
         "strd r6, r7, [r12]; b 5b\n"
+        /* Other windows are begun one by one: r0 the first byte, r1 the column, r2 the */
+        /* row. */
         "2:\n"
         "add r3, r12, #136; add r10, r12, #48; ldmia r10, {r4-r9}\n"
         "18:\n"
         "cmp r1, r4; bne 19f; ldr r1, [r12, #72]; ldr r10, [r12, #76]; add r2, r2, r10\n"
         "ldr r10, [r12, #80]; add r0, r0, r10\n"
         "19:\n"
-        "cmp r2, r5; beq 4f; cmp r1, r8; it lo; cmplo r2, r9; blo 21f; ldr r8, [r3, #24]\n"
-        "ldr r4, [r12, #108]; str r4, [r3]; str r8, [r3, #12]; ldr r10, [r12, #128]\n"
-        "add r10, r10, r8; mov r9, r8; ldr r4, [r12, #124]; pkhbt r4, r4, r4, lsl #16\n"
-        "mov r5, r4; mov r6, r4; mov r7, r4\n"
+        "cmp r2, r5; beq 4f; cmp r1, r8; it lo; cmplo r2, r9; blo 21f\n"
+        /* One that leaves the image is copied, with the zero point around it. */
+        "ldr r8, [r3, #24]; ldr r4, [r12, #108]; str r4, [r3]; str r8, [r3, #12]\n"
+        "ldr r10, [r12, #128]; add r10, r10, r8; mov r9, r8; ldr r4, [r12, #124]\n"
+        "pkhbt r4, r4, r4, lsl #16; mov r5, r4; mov r6, r4; mov r7, r4\n"
         "22:\n"
         "stmia r9!, {r4-r7}; stmia r9!, {r4-r7}; cmp r9, r10; bne 22b; rsb r5, r1, #0\n"
         "bic r5, r5, r5, asr #31; ldr r6, [r12, #112]; sub r6, r6, r1; ldr r7, [r12, #116]\n"
@@ -207,14 +219,15 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_c5148405_dsp(const int8_t *x, in
           "memory");
 }
 
-MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_3287aa69_dsp(const int8_t *x, int8_t *y,
+MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_d69db4fb_dsp(const int8_t *x, int8_t *y,
                                                                    const uint32_t *weights,
                                                                    uint8_t *scratch) {
     __asm__ volatile(
-        "vmov s0, %0; vmov s1, %1; vmov s3, %3; mov r12, %2; ldr r0, [r12], #4; vmov s8, r0\n"
-        "ldr r0, [r12], #4; vmov s9, r0; ldr r0, [r12], #4; vmov s10, r0; ldr r0, [r12], #4\n"
-        "vmov s11, r0; ldr r0, [r12], #4; vmov s12, r0; ldr r0, [r12], #4; vmov s13, r0\n"
-        "movw r0, #2; vmov s5, r0\n"
+        "vmov s0, %0; vmov s1, %1; vmov s3, %3; mov r12, %2\n"
+        /* Of each window the sum of each channel, four channels a word. */
+        "ldr r0, [r12], #4; vmov s8, r0; ldr r0, [r12], #4; vmov s9, r0; ldr r0, [r12], #4\n"
+        "vmov s10, r0; ldr r0, [r12], #4; vmov s11, r0; ldr r0, [r12], #4; vmov s12, r0\n"
+        "ldr r0, [r12], #4; vmov s13, r0; movw r0, #2; vmov s5, r0\n"
         "1:\n"
         "movw r0, #7; vmov s6, r0\n"
         "2:\n"
@@ -279,13 +292,13 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_t 
         const int32_t until = wanted < 16 ? wanted : 16;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_conv_pool_conv3x3_rows_c5148405_dsp(source, next, weights, work);
+        _mcu_dsp_conv_pool_conv3x3_rows_832eaa87_dsp(source, next, weights, work);
         source += 60 * (until - made);
         made = until;
         next = strip + 0;
         range[0] = 2 * first;
         range[1] = 2 * last;
-        _mcu_dsp_conv_pool_avg_pool2x2_8_rows_3287aa69_dsp(strip + 0, target, more_weights, work);
+        _mcu_dsp_conv_pool_avg_pool2x2_8_rows_d69db4fb_dsp(strip + 0, target, more_weights, work);
         target += 112;
         memcpy(strip, strip + 480, 0);
     }

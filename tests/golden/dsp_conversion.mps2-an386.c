@@ -62,6 +62,9 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x, int8_t *y,
         "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
         "vmov r2, s3; vldmia r2!, {s14-s15}; ldr r9, [r2]; add r12, r1, r3; bic r3, r3, #3\n"
         "add r11, r1, r3; cmp r1, r11; beq 2f\n"
+        /* Quotients by the reciprocal, corrected by their remainders; what is no number */
+        /* shows */
+        /* in their sum, and these four are divided one by one. */
         "6:\n"
         "vldmia r0!, {s0-s3}; vmul.f32 s4, s0, s14; vmul.f32 s5, s1, s14\n"
         "vmul.f32 s6, s2, s14; vmul.f32 s7, s3, s14; vfms.f32 s0, s4, s15\n"
@@ -100,6 +103,7 @@ MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x, float *
         "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
         "vmov r2, s3; vldmia r2!, {s14-s15}; ldr r9, [r2]; add r12, r0, r3; bic r3, r3, #7\n"
         "add r11, r0, r3; cmp r0, r11; beq 1f\n"
+        /* Without the zero point, as float32, times the scale. */
         "3:\n"
         "ldmia r0!, {r3, r4}; sxtab r5, r9, r3; sxtab r6, r9, r3, ror #8\n"
         "sxtab r7, r9, r3, ror #16; sxtab r8, r9, r3, ror #24; vmov s0, s1, r5, r6\n"

@@ -74,6 +74,7 @@ MCU_KERNEL void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_t 
 MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
                                                  const uint32_t *weights, uint8_t *scratch) {
     __asm__ volatile(
+        /* The image is copied with its padding. */
         "add r4, %3, #308; mov r10, r4; add r9, r4, #512; movw r5, #32896; movt r5, #32896\n"
         "mov r6, r5\n"
         "1:\n"
@@ -84,22 +85,27 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "ldr r5, [%0, #16]; ldr r6, [%0, #20]; ldr r7, [%0, #24]; ldr r8, [%0, #28]\n"
         "str r5, [r4, #16]; str r6, [r4, #20]; str r7, [r4, #24]; str r8, [r4, #28]\n"
         "ldr r5, [%0, #32]; str r5, [r4, #32]; add %0, %0, #36; add r4, r4, #39\n"
-        "subs r9, r9, #1; bne 2b; mov %0, r10; ldr r4, [%2], #4; add r12, %3, r4\n"
-        "sub r4, r12, r4; vmov s9, r4; vmov s8, r12; add lr, r12, #8; add r6, r12, #96\n"
+        "subs r9, r9, #1; bne 2b; mov %0, r10\n"
+        /* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
+        "ldr r4, [%2], #4; add r12, %3, r4; sub r4, r12, r4; vmov s9, r4; vmov s8, r12\n"
+        "add lr, r12, #8; add r6, r12, #96\n"
         "3:\n"
         "ldr r4, [%2], #4; sxth r5, r4; asrs r4, r4, #16; strd r5, r4, [lr], #8; cmp lr, r6\n"
         "bne 3b; vmov s10, %2; ldr r4, [r12, #84]; add r4, %1, r4; strd %1, r4, [r12]\n"
         "ldr r4, [r12, #16]; add r4, %0, r4; str r4, [r12, #16]; add r4, r12, #88\n"
         "ldmia r4, {r4, r5}; vmov d6, r4, r5\n"
+        /* Three windows, at r9-r11 if they are inside of the image and of one row. */
         "7:\n"
         "add r11, r12, #16; ldmia r11, {r0-r7}; cmp r1, r3; it lo; cmplo r2, r4; bhs 4f\n"
         "mov r9, r0; add r1, r1, r7; add r10, r9, r5; add r11, r10, r5; add r0, r11, r5\n"
         "mov r7, r6; mov r8, r6; strd r0, r1, [r12, #16]\n"
         "5:\n"
-        "vmov lr, s9; ldr r0, [r9], #4; ldr r1, [r10], #4; ldr r2, [r11], #4\n"
-        "sxtb16 r3, r0, ror #8; sxtb16 r4, r1, ror #8; sxtb16 r5, r2, ror #8; sxtb16 r0, r0\n"
-        "sxtb16 r1, r1; sxtb16 r2, r2; stmia lr!, {r0-r5}; ldr r0, [r9], #4\n"
-        "ldr r1, [r10], #4; ldr r2, [r11], #4; sxtb16 r3, r0, ror #8; sxtb16 r4, r1, ror #8\n"
+        "vmov lr, s9\n"
+        /* Their taps, widened to int16: two a word, of all three windows in turn. */
+        "ldr r0, [r9], #4; ldr r1, [r10], #4; ldr r2, [r11], #4; sxtb16 r3, r0, ror #8\n"
+        "sxtb16 r4, r1, ror #8; sxtb16 r5, r2, ror #8; sxtb16 r0, r0; sxtb16 r1, r1\n"
+        "sxtb16 r2, r2; stmia lr!, {r0-r5}; ldr r0, [r9], #4; ldr r1, [r10], #4\n"
+        "ldr r2, [r11], #4; sxtb16 r3, r0, ror #8; sxtb16 r4, r1, ror #8\n"
         "sxtb16 r5, r2, ror #8; sxtb16 r0, r0; sxtb16 r1, r1; sxtb16 r2, r2\n"
         "stmia lr!, {r0-r5}; ldrsb r0, [r9], #1; ldrsb r1, [r10], #1; ldrsb r2, [r11], #1\n"
         "strh r0, [lr, #96]; strh r1, [lr, #100]; strh r2, [lr, #104]; add r9, r9, r6\n"
@@ -119,6 +125,8 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "stmia lr!, {r0-r5}; ldrsb r0, [r9], #1; ldrsb r1, [r10], #1; ldrsb r2, [r11], #1\n"
         "strh r0, [lr, #12]; strh r1, [lr, #16]; strh r2, [lr, #20]; vmov lr, s10\n"
         "ldmia lr!, {r10, r11}\n"
+        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
         "12:\n"
         "vmov r12, s9; ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5\n"
         "smlad r3, r5, r6, r11; smlad r4, r5, r7, r11; smlad r5, r5, r8, r11\n"
@@ -154,19 +162,22 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "smlad r5, r10, r8, r5; sxtb16 r10, r10; smlad r0, r10, r6, r0; smlad r1, r10, r7, r1\n"
         "smlad r2, r10, r8, r2; ldmia r12!, {r6-r8}; smlad r3, r11, r6, r3\n"
         "smlad r4, r11, r7, r4; smlad r5, r11, r8, r5; sxtb16 r11, r11; smlad r0, r11, r6, r0\n"
-        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2; sub r3, r3, r0; sub r4, r4, r1\n"
-        "sub r5, r5, r2; ldmia lr!, {r6-r11}; cbz r7, 8f\n"
+        "smlad r1, r11, r7, r1; smlad r2, r11, r8, r2\n"
+        /* To elements of the output: scaled, shifted, saturated. */
+        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}; cbz r7, 8f\n"
         "9:\n"
         "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
         "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
         "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
         "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
         "10:\n"
-        "ldmia r12, {r6-r9}; bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-        "strh r0, [r6], #2; strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7\n"
-        "bne 12b; b 11f\n"
+        "ldmia r12, {r6-r9}\n"
+        /* Stored: of each pixel both filters at once. */
+        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6], #2\n"
+        "strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7; bne 12b; b 11f\n"
         "8:\n"
         "vmov d0, r10, r11\n"
+        /* Sums that are rounded too late, which r10 names, become the next. */
         "13:\n"
         "ldmia lr!, {r7, r10, r11}; cbnz r7, 14f; cmp r10, r0; itt ne; cmpne r10, r1\n"
         "cmpne r10, r2; beq 16f\n"
@@ -182,6 +193,8 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x, int8_t *y,
         "11:\n"
         "ldr r6, [r12, #0]; ldr r7, [r12, #84]; add r6, r6, r7, lsl #1; add r7, r6, r7\n"
         "strd r6, r7, [r12]; b 7b\n"
+        /* Other windows are begun one by one: r0 the first byte, r1 the column, r2 the */
+        /* row. */
         "4:\n"
         "add r3, r12, #96; add r10, r12, #48; ldmia r10, {r4-r9}\n"
         "19:\n"

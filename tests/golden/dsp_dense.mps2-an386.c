@@ -67,12 +67,15 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x, int8_t *y, const uint3
         "add r12, r12, r0; vmov s1, r12; vmov r4, s3; add r5, r4, r2; adr.w r6, 1f\n"
         "add r6, r6, r1; orr r6, r6, #1; vmov s5, lr\n"
         "3:\n"
+        /* A row, widened to int16, in front of what outputs need to be stored. */
         "vmov r11, s2; vmov r12, s0; vmov lr, s1\n"
         "4:\n"
         "ldmia r11!, {r0, r1}; sxtb16 r2, r0, ror #8; sxtb16 r3, r1, ror #8; sxtb16 r0, r0\n"
         "sxtb16 r1, r1; stmia r12!, {r0-r3}; cmp r12, lr; bne 4b; stmia r12, {r4-r10}\n"
         "vmov lr, s5; vmov r12, s0; ldmia lr!, {r0-r3}; bx r6\n"
         "1:\n"
+        /* Four outputs (r0-r3), eight taps at a time (r4-r7). A word of weights has */
+        /* 256 odd + even, twice; by SXTB16 it has the even ones. */
         "5:\n"
         "ldmia r12!, {r4-r7}; ldmia lr!, {r8-r11}; smlad r1, r8, r4, r1; smlad r1, r9, r5, r1\n"
         "smlad r1, r10, r6, r1; smlad r1, r11, r7, r1; sxtb16 r8, r8; sxtb16 r9, r9\n"
@@ -82,15 +85,17 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x, int8_t *y, const uint3
         "smlad r3, r11, r7, r3; sxtb16 r8, r8; sxtb16 r9, r9; sxtb16 r10, r10\n"
         "sxtb16 r11, r11; smlad r2, r8, r4, r2; smlad r2, r9, r5, r2; smlad r2, r10, r6, r2\n"
         "smlad r2, r11, r7, r2; vmov r4, s1; cmp r12, r4; bne 5b; sub r1, r1, r0\n"
-        "sub r3, r3, r2; ldmia lr!, {r4-r11}; cbz r4, 6f; smmla r0, r0, r4, r5\n"
-        "smmla r1, r1, r6, r7; smmla r2, r2, r8, r9; smmla r3, r3, r10, r11\n"
-        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #12; ssat r2, #8, r2, asr #4\n"
-        "ssat r3, #8, r3, asr #12\n"
+        "sub r3, r3, r2\n"
+        /* To elements of the output. */
+        "ldmia lr!, {r4-r11}; cbz r4, 6f; smmla r0, r0, r4, r5; smmla r1, r1, r6, r7\n"
+        "smmla r2, r2, r8, r9; smmla r3, r3, r10, r11; ssat r0, #8, r0, asr #4\n"
+        "ssat r1, #8, r1, asr #12; ssat r2, #8, r2, asr #4; ssat r3, #8, r3, asr #12\n"
         "7:\n"
         "ldmia r12, {r4-r6}; strb r0, [r4], #4; cmp r4, r5; strb r1, [r4, #-3]\n"
         "strb r2, [r4, #-2]; strb r3, [r4, #-1]; str r4, [r12]; beq 2f; vmov r12, s0\n"
         "ldmia lr!, {r0-r3}; bx r6\n"
         "6:\n"
+        /* No integers round these outputs. */
         "vmov d4, r5, r6; vmov d5, r7, r8; vmov d6, r0, r1; vmov d7, r2, r3\n"
         "vcvt.f32.s32 s12, s12; vcvt.f32.s32 s13, s13; vcvt.f32.s32 s14, s14\n"
         "vcvt.f32.s32 s15, s15; vmul.f32 s12, s12, s8; vmul.f32 s13, s13, s9\n"

@@ -93,6 +93,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x, int8_t *y,
                 int32_t count = taken;
                 const int32_t *pitch = shape + 3;
                 __asm__ volatile(
+                    /* Lines of four channels to their planes, as int16: two pixels a word. */
                     "mov r12, %0; mov r7, %1; movw lr, #112; mla lr, lr, %2, r7; vmov s0, lr\n"
                     "ldrd lr, r0, [%3]; vmov s1, r0; movw r6, #128; movt r6, #128\n"
                     "addw r7, r7, #16\n"
@@ -135,6 +136,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x, int8_t *y,
                     "ldmia %0!, {r7-r9}; ldmia %3, {r4-r6}; vmov s14, r7; vmov d4, r8, r9\n"
                     "vmov s11, r4; vmov s18, r5; vmov s21, r6; vmov s13, %0; vmov d8, %1, %2\n"
                     "mov r4, #8; vmov s19, r4\n"
+                    /* Lines of outputs: a row of the kernel adds to 6 neighbours' sums. */
                     "3:\n"
                     "vmov r4, r5, d8; vmov s12, r4; vmov s10, r5; vmov r12, lr, d6\n"
                     "vmov r5, s14; ldmia lr!, {r6, r8}; sxtb16 r7, r6, ror #8; sxtb16 r6, r6\n"

@@ -67,6 +67,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x, int8_t *y, cons
         "strh r4, [r12], #2; subs r6, r6, #1; bne 1b; movw r6, #8; mov r5, #0\n"
         "2:\n"
         "strh r5, [r12], #2; subs r6, r6, #1; bne 2b\n"
+        /* A step: the input, widened to int16, in front of the hidden state. */
         "3:\n"
         "vmov r11, s8; vmov r12, s11; movw r3, #1\n"
         "4:\n"
@@ -74,6 +75,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x, int8_t *y, cons
         "subs r3, r3, #1; bne 4b; movw r4, #0; add r11, r11, r4; vmov s8, r11\n"
         "vmov r4, s9; movw r5, #8; add r5, r4, r5; vmov s14, r5; vmov r4, s11\n"
         "movw r5, #24; add r4, r4, r5; vmov s13, r4; vmov lr, s10; add lr, lr, #516\n"
+        /* Of each unit the gates, the cell state and the output. */
         "5:\n"
         "vmov r12, s11; ldmia lr!, {r0-r3}; movw r11, #8; add r11, r11, r12\n"
         "ldmia r12!, {r4, r5}; ldmia lr!, {r6-r9}; sxtb16 r10, r6; sxtb16 r6, r6, ror #8\n"
@@ -140,9 +142,10 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x, int8_t *y, cons
         "add r5, r5, #128; asr r0, r5, #8; mul r0, r0, r3; movw r5, #16833\n"
         "movt r5, #16410; lsl r4, r0, #1; mov r6, #2097152; smmlar r4, r4, r5, r6\n"
         "add r0, r4, r0, asr #31; ssat r0, #8, r0, asr #22; vmov r4, s9\n"
-        "strb r0, [r4], #1; vmov s9, r4; vmov r5, s14; cmp r4, r5; bne 5b; vmov r11, s9\n"
-        "movw r4, #8; sub r11, r11, r4; vmov r12, s11; movw r4, #8; add r12, r12, r4\n"
-        "movw r3, #2\n"
+        "strb r0, [r4], #1; vmov s9, r4; vmov r5, s14; cmp r4, r5; bne 5b\n"
+        /* The outputs are the next step's hidden state. */
+        "vmov r11, s9; movw r4, #8; sub r11, r11, r4; vmov r12, s11; movw r4, #8\n"
+        "add r12, r12, r4; movw r3, #2\n"
         "6:\n"
         "ldr r0, [r11], #4; sxtb16 r1, r0; sxtb16 r2, r0, ror #8; stmia r12!, {r1, r2}\n"
         "subs r3, r3, #1; bne 6b; movw r4, #0; add r11, r11, r4; vmov s9, r11\n"

@@ -84,10 +84,12 @@ MCU_KERNEL void _mcu_dsp_pools_reorder_64x64_int8(const int8_t *x, int8_t *y) {
 MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x, int8_t *y,
                                                   const uint32_t *constants, uint8_t *scratch) {
     __asm__ volatile(
-        "vmov s0, %0; vmov s1, %1; vmov s3, %3; mov r12, %2; ldr r0, [r12], #4; vmov s8, r0\n"
-        "ldr r0, [r12], #4; vmov s9, r0; ldr r0, [r12], #4; vmov s10, r0; ldr r0, [r12], #4\n"
-        "vmov s11, r0; ldr r0, [r12], #4; vmov s12, r0; ldr r0, [r12], #4; vmov s13, r0\n"
-        "vmov r12, s0; vmov s2, r12; vmov r0, s3; vmov s14, r0; movw r0, #4; vmov s7, r0\n"
+        "vmov s0, %0; vmov s1, %1; vmov s3, %3; mov r12, %2\n"
+        /* Of each window the sum of each channel, four channels a word. */
+        "ldr r0, [r12], #4; vmov s8, r0; ldr r0, [r12], #4; vmov s9, r0; ldr r0, [r12], #4\n"
+        "vmov s10, r0; ldr r0, [r12], #4; vmov s11, r0; ldr r0, [r12], #4; vmov s12, r0\n"
+        "ldr r0, [r12], #4; vmov s13, r0; vmov r12, s0; vmov s2, r12; vmov r0, s3\n"
+        "vmov s14, r0; movw r0, #4; vmov s7, r0\n"
         "1:\n"
         "vmov r0, s8; mov r1, r0; mov r2, r0; mov r3, r0; mov r4, r0; mov r5, r0; mov r6, r0\n"
         "mov r7, r0; movw lr, #16\n"
@@ -154,8 +156,9 @@ MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x, int8_t *y,
                                                   const uint32_t *constants) {
     uint32_t scratch = 0;
     __asm__ volatile(
-        "vmov s0, %0; vmov s1, %1; vmov s3, %3; mov r12, %2; ldr r0, [r12], #4; vmov s8, r0\n"
-        "movw r0, #8; vmov s5, r0\n"
+        "vmov s0, %0; vmov s1, %1; vmov s3, %3; mov r12, %2\n"
+        /* Of each window the greatest element of each channel, four channels a word. */
+        "ldr r0, [r12], #4; vmov s8, r0; movw r0, #8; vmov s5, r0\n"
         "1:\n"
         "movw r0, #8; vmov s6, r0\n"
         "2:\n"

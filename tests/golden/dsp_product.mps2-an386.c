@@ -72,6 +72,7 @@ MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(const int8_t *a,
     __asm__ volatile(
         "vmov s0, %0; vmov s1, %1; vmov s2, %2; mov r3, %3; vmov r0, s0; vmov r1, s1\n"
         "vmov r2, s2; ldmia r3, {r8-r12, lr}; add r12, r12, r2\n"
+        /* Elements without their zero points, multiplied, scaled, shifted, saturated. */
         "1:\n"
         "ldr r3, [r0], #4; ldr r4, [r1], #4; sxtab16 r5, r9, r3; sxtab16 r3, r9, r3, ror #8\n"
         "sxtab16 r6, r10, r4; sxtab16 r4, r10, r4, ror #8; smlabb r7, r5, r6, r8\n"

@@ -64,16 +64,20 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x, int8_t *y,
         "vmov s4, %0; vmov s5, %1; vmov s6, %3; mov r2, %2; vldmia r2!, {s9-s11}\n"
         "ldr r9, [r2], #4\n"
         "1:\n"
-        "vmov r0, s4; ldr r5, [r0], #4; ror r4, r5, #16; ssub8 r7, r4, r5; sel r5, r4, r5\n"
-        "ror r4, r5, #8; ssub8 r7, r4, r5; sel r5, r4, r5; vmov r0, s4; mov r8, #0\n"
-        "movw r3, #1\n"
+        "vmov r0, s4\n"
+        /* The row's greatest element, to each byte of r5. */
+        "ldr r5, [r0], #4; ror r4, r5, #16; ssub8 r7, r4, r5; sel r5, r4, r5; ror r4, r5, #8\n"
+        "ssub8 r7, r4, r5; sel r5, r4, r5\n"
+        /* The exponentials of all distances to it, from the table; their sum. */
+        "vmov r0, s4; mov r8, #0; movw r3, #1\n"
         "2:\n"
         "ldr r4, [r0], #4; usub8 r4, r5, r4; ubfx r6, r4, #0, #8; ubfx r7, r4, #8, #8\n"
         "ubfx r10, r4, #16, #8; ubfx r11, r4, #24, #8; ldr r6, [r2, r6, lsl #2]\n"
         "ldr r7, [r2, r7, lsl #2]; ldr r10, [r2, r10, lsl #2]; ldr r11, [r2, r11, lsl #2]\n"
         "add r8, r8, r6; add r8, r8, r7; add r8, r8, r10; add r8, r8, r11; subs r3, r3, #1\n"
-        "bne 2b; vmov s0, r8; vcvt.f32.u32 s7, s0; vdiv.f32 s8, s9, s7; vmov r0, s4\n"
-        "vmov r1, s5; vmov r8, s11; movw r3, #1\n"
+        "bne 2b; vmov s0, r8; vcvt.f32.u32 s7, s0; vdiv.f32 s8, s9, s7\n"
+        /* The same again, divided by the sum. */
+        "vmov r0, s4; vmov r1, s5; vmov r8, s11; movw r3, #1\n"
         "3:\n"
         "ldr r4, [r0], #4; usub8 r4, r5, r4; ubfx r6, r4, #0, #8; ubfx r7, r4, #8, #8\n"
         "ubfx r10, r4, #16, #8; ubfx r11, r4, #24, #8; ldr r6, [r2, r6, lsl #2]\n"
@@ -91,6 +95,7 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x, int8_t *y,
         "strb r7, [r1], #1; ssat r10, #8, r10, asr #16; strb r10, [r1], #1\n"
         "ssat r11, #8, r11, asr #16; strb r11, [r1], #1; subs r3, r3, #1; bne 3b; vmov s4, r0\n"
         "vmov s5, r1; vmov r3, s6; subs r3, r3, #1; vmov s6, r3; bne 1b; b 6f\n"
+        /* Quotients that are near to the middle of two elements. */
         "4:\n"
         "vdiv.f32 s0, s0, s7; vdiv.f32 s1, s1, s7; vdiv.f32 s2, s2, s7; vdiv.f32 s3, s3, s7\n"
         "vdiv.f32 s0, s0, s10; vdiv.f32 s1, s1, s10; vdiv.f32 s2, s2, s10\n"

@@ -71,6 +71,7 @@ MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a, const int8_t *b, i
         "vmov s0, %0; vmov s1, %1; vmov s2, %2; mov r3, %3; vmov r0, s0; vmov r1, s1\n"
         "vmov r2, s2; ldmia r3, {r9-r12}; add r12, r12, r2; vmov s3, r12\n"
         "mov r12, #4278255360\n"
+        /* Each element times its operand's scale (SMLAW), added, shifted, saturated. */
         "1:\n"
         "ldmia r0!, {r3, r4}; ldmia r1!, {r5, r6}; and r7, r12, r3, lsl #8; and r3, r3, r12\n"
         "and r8, r12, r5, lsl #8; and r5, r5, r12; smlawt lr, r9, r7, r11\n"

@@ -62,6 +62,7 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x, int8_t *y, const uint8
         "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
         "vmov r2, s3; add r12, r1, r3; vmov s0, r12; bic r3, r3, #15; add r12, r1, r3\n"
         "cmp r1, r12; beq 1f\n"
+        /* Elements, then what the table has for them. */
         "3:\n"
         "ldrb r4, [r0, #0]; ldrb r5, [r0, #1]; ldrb r6, [r0, #2]; ldrb r7, [r0, #3]\n"
         "ldrb r8, [r0, #4]; ldrb r9, [r0, #5]; ldrb r10, [r0, #6]; ldrb r11, [r0, #7]\n"

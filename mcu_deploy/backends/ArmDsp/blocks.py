@@ -32,6 +32,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
     code = Assembly()
     minus = -layer.zero_points[0] & 0xFFFF
     first = lines.before[1] // 2
+    code.note("Lines of four channels to their planes, as int16: two pixels a word.")
     code("mov r12, %0", "mov r7, %1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, %2, r7")
     code("vmov s0, lr", "ldrd lr, r0, [%3]", "vmov s1, r0")
     code(f"movw r6, #{minus}", f"movt r6, #{minus}")
@@ -155,6 +156,7 @@ class Blocks:
         step = PAIR * self.outputs * lines.strides[1] // 2
         ways: list[tuple[str, str]] = []
         fractional, done = code.label(), code.label()
+        code.note(f"Lines of outputs: a row of the kernel adds to {self.outputs} neighbours' sums.")
         with code.repeat(lines.band):
             code("vmov r4, r5, d8", "vmov s12, r4", "vmov s10, r5")
             if times > 1:

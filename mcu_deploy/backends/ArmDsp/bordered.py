@@ -76,6 +76,7 @@ class Bordered:
         pitch = self.inside.window.input[1] * channels
         (above, left), (height, width) = layer.window.begin, layer.window.input
         zero = (layer.zero_points[0] & 0xFF) * 0x101
+        code.note("The image is copied with its padding.")
         at, base = (self._room, "%1") if self.is_in_output else (at, "%3")
         code.add("r4", at, "r4", base)
         code("mov r10, r4", f"add r9, r4, #{self.bytes}")

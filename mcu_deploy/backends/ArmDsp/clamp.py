@@ -109,6 +109,7 @@ def assemble(dtype: DType, elements: int, bounds: Sequence[str]) -> Assembly:
     last, done = code.label(), code.label()
     words = ("r5", "r6", "r7", "r8")
     rounds, rest = divmod(elements, _AT_ONCE)
+    code.note("Four bytes at a time: what a subtraction leaves below zero is replaced (SEL).")
     code("lsrs r4, %1, #4", f"beq {last}f")
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
         code(*(f"ldr {word}, [%0, #{4 * n}]" for n, word in enumerate(words)))

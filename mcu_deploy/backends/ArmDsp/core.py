@@ -44,6 +44,7 @@ def assemble(
         return
     slow, scale, store, after = (code.label() for _ in range(4))
     is_odd = product.filters % 2 == 1
+    _describe(product, code)
     with code.repeat((product.filters + 1) // 2, "b" if is_odd else "bne"):
         code(begin, *([] if product.begins_early else ["ldmia lr!, {r2, r5}"]))
         if multiply is None:
@@ -94,6 +95,9 @@ def _two_pairs(product: Product, code: Assembly, begin: str) -> None:
             (0, "r6, s14", "cmp r7, #0; beq"),
             (1, "r6, r7, d7", _ZERO),
         ):
+            _describe(product, code)
+            if pair == 1:
+                code.note("These two meet the activations backwards.")
             _sums(product, code, product.unrolled, is_first=True, is_backward=pair == 1)
             _round(product, code, "" if product.is_exact else check, slow[pair], scale[pair])
             code.place(store[pair])
@@ -136,12 +140,19 @@ def _slowly(
         return
     with code.times(product.unsolved):
         code.place(unsolved)
+        code.note("No integers round these filters.")
         code("mov r7, r6")
         if is_fixed:
             round_twice(code, saturate, (0, product.lanes_log2))
         else:
             round_in_float(code, saturate, _FREE)
         code(*back, *store)
+
+
+def _describe(product: Product, code: Assembly) -> None:
+    code.note("Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's.")
+    if not product.is_wide:
+        code.note("A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones.")
 
 
 def _multiply(product: Product, code: Assembly, end: Sequence[str]) -> None:
@@ -204,6 +215,7 @@ def _round(product: Product, code: Assembly, check: str, slow: str, ready: str) 
     goes to the label `slow`, which comes back to `ready`, where the addend in r7 is
     0; empty where it never is.
     """
+    code.note("To elements of the output: scaled, shifted, saturated.")
     if not product.is_wide:
         code(*(f"sub {o}, {o}, {e}" for o, e in zip(ODD, EVEN, strict=True)))
     if product.is_real:
@@ -231,11 +243,13 @@ def hold_table(product: Product, code: Assembly, stream: str) -> None:
 
 def _look_up(product: Product, code: Assembly) -> None:
     if product.table is not None:
+        code.note("By the table.")
         code("vmov r7, s6", *(f"ldrb {acc}, [r7, {acc}]" for acc in (*EVEN, *ODD)))
 
 
 def _join(code: Assembly) -> None:
     """Elements of two filters for each pixel, to halfwords."""
+    code.note("Stored: of each pixel both filters at once.")
     code(*(f"bfi {even}, {odd}, #8, #8" for even, odd in zip(EVEN, ODD, strict=True)))
 
 

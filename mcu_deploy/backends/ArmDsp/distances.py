@@ -82,6 +82,7 @@ def maximum(code: Assembly, size: int, x: TensorType) -> None:
     is not full, those before it are compared again."""
     subtract = "ssub8" if x.dtype is DType.INT8 else "usub8"
     whole, rest = divmod(size, LANES)
+    code.note("The row's greatest element, to each byte of r5.")
 
     def larger() -> None:
         code(f"{subtract} r7, r4, r5", "sel r5, r4, r5")

@@ -108,6 +108,7 @@ class Gather:
     def assemble(self, code: Assembly) -> None:
         """To lr, of the windows that begin at r9, r10, r11; r6, r7, r8 lead each from behind a row
         of taps to the next row. s12: `rounds`; s13: the rows. r12 and s11 are lost."""
+        code.note("Their taps, widened to int16: two a word, of all three windows in turn.")
         if self._has_bytes_behind:
             self._unrolled_rows(code)
             return
@@ -218,6 +219,7 @@ class SharedGather:
 
     def assemble(self, code: Assembly) -> None:
         """To lr, of the windows from r9 on; r6 leads from behind a row of taps to the next row."""
+        code.note("Five columns that three windows share, widened to int16, two taps a word.")
         pitch, extend = self.layer.x.shape[1], self.layer.extend
         rows, has_loop = self.layer.window.kernel[0], self.rounds > 1
         code("mov r12, r9", "mov r11, r6", f"mov r10, #{rows}")

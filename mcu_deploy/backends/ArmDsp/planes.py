@@ -37,6 +37,7 @@ def gather(layer: Convolution, lines: BareLines) -> Assembly:
     pitch, line_pitch = lines.pitch[0]
     pairs = lines.input[1] // 2
     code = Assembly()
+    code.note("Lines of four channels to their planes, as int16: two pixels a word.")
     _begin_gather(code, layer, lines)
 
     def two(first: int, count: int) -> None:
@@ -105,6 +106,7 @@ def _nothing(code: Assembly, layer: Convolution) -> None:
 def gather_any(layer: Convolution, lines: BareLines) -> Assembly:
     """As `gather`, of rows. %3: the bytes of a pixel."""
     code = Assembly()
+    code.note("Lines of four channels to their planes, as int16: two pixels a word.")
     _begin_gather(code, layer, lines)
     code("mov lr, %3")
 
@@ -133,6 +135,7 @@ def gather_any(layer: Convolution, lines: BareLines) -> Assembly:
 def rows(layer: Convolution, lines: BareLines) -> Assembly:
     """A channel's output lines of a band. %0: its taps, %1: its planes, %2: the output."""
     code = Assembly()
+    code.note("A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5.")
     code("ldmia %0, {r6-r10}", "mov r12, %1", "mov lr, %2")
     if lines.is_whole:
         code.add("r12", -lines.before[0] * lines.line_bytes, "r6")
@@ -151,6 +154,7 @@ def rows(layer: Convolution, lines: BareLines) -> Assembly:
         _to_line(code, lines, 1)
         segments = segments[1:-1]
     for inside, count in segments:
+        code.note(f"Output lines that see rows {', '.join(map(str, inside))} of the kernel.")
         if count == 1:
             _Line(code, layer, lines, inside).all()
             continue
@@ -160,6 +164,7 @@ def rows(layer: Convolution, lines: BareLines) -> Assembly:
             _Line(code, layer, lines, inside).all()
             code("vmov r6, s3", "cmp r12, r6")
     if has_edges:
+        code.note("The last line, and by the same code the first one.")
         _edges(code, layer, lines)
     return code
 

@@ -34,6 +34,8 @@ def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
     blocks, rest = divmod(channels // 4, WORDS)
     code(f"vmov {_WINDOW}, %0", f"vmov {_Y}, %1")
     code(f"vmov {_SUMS}, %3", "mov r12, %2")
+    kind = "greatest element" if rounding is None else "sum"
+    code.note(f"Of each window the {kind} of each channel, four channels a word.")
     held = [_START] if rounding is None else [_START, _SCALE, _ADDEND]
     if rounding is not None and rounding.margin:
         held += [_X_SCALE, _COUNT, _Y_SCALE]

@@ -31,6 +31,7 @@ def to_next(
             code(f"cmp r10, {acc}", "it eq", f"addeq {acc}, {acc}, #{by}")
         code(f"b {checked}b")
 
+    code.note("Sums that are rounded too late, which r10 names, become the next.")
     with code.times(late):
         code.place(again)
         code("ldmia lr!, {r7, r10, r11}", f"cbnz r7, {odd}f")

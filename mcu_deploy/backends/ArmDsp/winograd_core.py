@@ -106,6 +106,7 @@ def assemble(shape: Shape, coverage: Coverage) -> Assembly:
     s0: the frame; s1: the stream.
     """
     code = Assembly()
+    code.note("s0: the state, with the layer's numbers; s1: the weights.")
     code("vmov s0, %3", f"add lr, %3, #{_AT['groups']}")
     for _ in range(len(NUMBERS) // 6):
         code("ldmia %2!, {r4-r9}", "stmia lr!, {r4-r9}")
@@ -114,6 +115,7 @@ def assemble(shape: Shape, coverage: Coverage) -> Assembly:
         code(f"ldr r4, {_number(name)}", f"add r4, r4, {base}", f"str r4, {_number(name)}")
     done = code.label()
     with code.repeat(coverage.groups):
+        code.note("Three windows of 4x4 pixels, transformed: two channels a word, of all three.")
         code(f"add lr, r12, #{FRAME}")
         _windows(code, shape, coverage)
         code(f"mov r4, #{shape.filters // 2}", f"str r4, [r12, #{_LEFT}]")
@@ -180,6 +182,7 @@ def _patch(code: Assembly, shape: Shape, coverage: Coverage) -> None:
     """Copies a window that begins at r0, in the column r1 and the row r2, to its patch: r12."""
     pixel = shape.channels
     unit, data = (16, "{r9-r12}") if pixel % 16 == 0 else (4, "{r9}")
+    code.note("A window that leaves the image is copied, with the zero point around it.")
     copied = round(coverage.border_columns * pixel / unit)
     nothing, skipped = code.label(), code.label()
     code(f"movw r8, #{FRAME + shape.transformed_bytes}", "add r8, r12, r8")
@@ -254,6 +257,7 @@ def _products(code: Assembly, shape: Shape, coverage: Coverage) -> None:
     after = code.label()
     labels: list[_Labels] = []
     pixels = iter(range(4))
+    code.note("Two filters: products of 16 positions, which give four outputs of each window.")
     with code.repeat(shape.filters // 2):
         code("ldmia lr!, {r2, r5}")
         for row in _ROWS:
@@ -361,6 +365,7 @@ def _add_and_subtract(code: Assembly) -> None:
 def _round(code: Assembly, shape: Shape, pixel: int) -> _Labels:
     """The sums to elements."""
     slow, scale, ready = (code.label() for _ in range(3))
+    code.note(f"Output {pixel} of each window: scaled, shifted, saturated.")
     if left := _left(shape, pixel):
         code(f"add r6, lr, #{left}", "ldmia r6, {r6-r9}")
     else:

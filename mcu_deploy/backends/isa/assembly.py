@@ -16,6 +16,7 @@ from mcu_deploy.backends.isa.timing import TIMINGS, cycles
 
 _TIMINGS = TIMINGS["cortex-m4"]
 _LARGEST_ADDED = 4095
+NOTE = "/*"
 _WIDTH = 92  # of a row with its indentation, without quotes and the end of its line
 # s16-s31; of "vcvt.f32.s32" s32 is a type.
 _SAVED_FLOATS = re.compile(r"(?<![.\w])(?:s(?:1[6-9]|2\d|3[01])|d(?:[89]|1[0-5]))\b")
@@ -37,6 +38,11 @@ class Assembly:
     def __call__(self, *statements: str) -> None:
         for statement in statements:
             self._add(statement, taken=0.0)
+
+    def note(self, text: str) -> None:
+        """A comment in the C text, for who reads the function. It is a part of the text by which
+        functions are known to be equal, so it says nothing of one layer alone."""
+        self._lines.append(f"{NOTE} {text} */")
 
     def _add(self, statement: str, taken: float) -> None:
         mnemonic, _, operands = statement.partition(" ")
@@ -63,7 +69,7 @@ class Assembly:
     @property
     def bytes(self) -> int:
         """Of the code, all encodings taken as short as they can be."""
-        return size(self._lines)
+        return size([line for line in self._lines if not line.startswith(NOTE)])
 
     @contextmanager
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
@@ -121,16 +127,20 @@ class Assembly:
 
 
 def rows_of(lines: Sequence[str], indent: int) -> str:
-    """C string literals, a few statements each."""
+    """C string literals, a few statements each, and comments between them."""
     rows: list[str] = []
     width = _WIDTH - indent
     for line in lines:
-        is_apart = not rows or line.endswith(":") or rows[-1].endswith(":")
-        if is_apart or len(rows[-1]) + len(line) + 2 > width:
+        ends = ":", "*/"
+        is_apart = not rows or line.endswith(ends) or rows[-1].endswith(ends)
+        if line.startswith(NOTE):
+            rows += (f"{NOTE} {part} */" for part in textwrap.wrap(line[3:-3], width - 4))
+        elif is_apart or len(rows[-1]) + len(line) + 2 > width:
             rows.append(line)
         else:
             rows[-1] += f"; {line}"
-    return "\n".join(f'{" " * indent}"{row}\\n"' for row in rows)
+    at = " " * indent
+    return "\n".join(f"{at}{row}" if row.startswith(NOTE) else f'{at}"{row}\\n"' for row in rows)
 
 
 def statement(code: Assembly, *values: str, indent: int = 4) -> str:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mcu_deploy.backends.isa.assembly import rows_of
+from mcu_deploy.backends.isa.assembly import NOTE, rows_of
 
-_STATEMENT = re.compile(r"(__asm__ volatile\(\n)( *)((?:[^\n]*\\n\"\n)+)(.*?\);)", re.DOTALL)
+_STATEMENT = re.compile(
+    r"(__asm__ volatile\(\n)( *)((?:[^\n]*(?:\\n\"|\*/)\n)+)(.*?\);)", re.DOTALL
+)
 _FLOATS = re.compile(r"(?<![.\w])([sd])(\d+)\b")
 _SAVED = 24  # bytes, of what the subroutine takes
 _SUBROUTINE, _END = "90", "91"
@@ -43,7 +45,9 @@ def soft(text: str) -> str:
 
 def _without_floats(found: re.Match[str]) -> str:
     begin, indent, strings, end = found.groups()
-    text = "; ".join(re.findall(r'"(.*?)\\n"', strings))
+    rows = [row.strip() for row in strings.splitlines()]
+    given = [row if row.startswith(NOTE) else row[1:-3] for row in rows]
+    text = "; ".join(row for row in given if not row.startswith(NOTE))
     used = [(kind, int(number)) for kind, number in _FLOATS.findall(text)]
     end = re.sub(r'"s\d+",\s*', "", end)
     words = [n for kind, number in used for n in ([number] if kind == "s" else [2 * number + 1])]
@@ -52,8 +56,9 @@ def _without_floats(found: re.Match[str]) -> str:
     first = min(number if kind == "s" else 2 * number for kind, number in used) & ~1
     size = 4 * (max(words) | 1) + 4 - 4 * first
     lines = [f"sub sp, sp, #{size}"]
-    for statement in text.split("; "):
-        lines += _converted(statement, first)
+    for row in given:
+        for statement in [row] if row.startswith(NOTE) else row.split("; "):
+            lines += _converted(statement, first)
     if f"bl {_SUBROUTINE}f" in lines:
         lines += _ROUNDED_PRODUCT
     lines.append(f"add sp, sp, #{size}")

@@ -145,7 +145,9 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
     core.hold_table(kernel.product, code, "%2")
     if image is not None:
         image.assemble(code, kernel.scratch_bytes)
+    code.note("The layer's numbers go behind the taps of a tile, to r12; s10: the weights.")
     _begin(code, kernel, frame)
+    code.note("Three windows, at r9-r11 if they are inside of the image and of one row.")
     slow, ready, done = code.label(), code.label(), code.label()
     share = 1 - float(tiles.are_whole().mean())
     with code.repeat(tiles.count, "b"):
@@ -176,6 +178,7 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
         if kernel.layer.groups > 1:
             code(f"ldr r7, {frame('filters of a group')}")
         code("add r7, r6, r7", "vmov d7, r6, r7" if holds_ends else "strd r6, r7, [r12]")
+    code.note("Other windows are begun one by one: r0 the first byte, r1 the column, r2 the row.")
     code.place(slow)
     with code.times(tiles.count * share):
         _windows(code, kernel, frame, ready, done)
@@ -306,6 +309,7 @@ def _rest(code: Assembly, kernel: Kernel, frame: Frame) -> None:
 def _patch(code: Assembly, kernel: Kernel, frame: Frame) -> None:
     """Copies a window to its patch, and keeps r0-r3."""
     layer = kernel.layer
+    code.note("One that leaves the image is copied, with the zero point around it.")
     unit = max(unit for unit in (1, 4, 16) if layer.x.shape[1] % unit == 0)
     width = kernel.gather.row_bytes // unit
     code("ldr r8, [r3, #24]", f"ldr r4, {frame('down a patch')}", "str r4, [r3]")

@@ -136,6 +136,7 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Wa
     if walk.is_fixed:
         code(f"vmov {pairs.SAVED}, {_OFFSET}")
     code(f"mov {_ODD}, #{0xFF00FF00}")
+    code.note("Each element times its operand's scale (SMLAW), added, shifted, saturated.")
     with walk.runs(code):
         _run(code, operands, y, shift, walk)
     return code

@@ -212,11 +212,14 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
     rows = code.label()
     code.place(rows)
     with code.times(layer.rows):
+        code.note("A row, widened to int16, in front of what outputs need to be stored.")
         _widen(code, layer)
         code("stmia r12, {r4-r10}", f"vmov lr, {_WEIGHTS}", f"vmov r12, {_ROW}")
         code("ldmia lr!, {r0-r3}", "bx r6")
         code.place(blocks)
         with code.times(layer.groups):
+            code.note("Four outputs (r0-r3), eight taps at a time (r4-r7). A word of weights has")
+            code.note("256 odd + even, twice; by SXTB16 it has the even ones.")
             with code.repeat(passes):
                 for n in range(unrolled):
                     with code.times((passes - (n < skipped)) / passes):
@@ -226,6 +229,7 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
             if layer.is_long:
                 _add_halves(code, blocks)
             fractional, store = code.label(), code.label()
+            code.note("To elements of the output.")
             if common is None:
                 code("ldmia lr!, {r4-r11}", f"cbz r4, {fractional}f")
             else:
@@ -247,6 +251,7 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
         if common is None:
             with code.rarely():
                 code.place(fractional)
+                code.note("No integers round these outputs.")
                 if layer.fixed is None:
                     _round_floats(code, layer)
                 else:

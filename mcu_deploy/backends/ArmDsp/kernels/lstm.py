@@ -183,6 +183,7 @@ def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
     _load(code, "r4", lstm.steps)
     code(f"vmov {_STEPS}, r4")
     _begin(code, lstm, zero_point)
+    code.note("A step: the input, widened to int16, in front of the hidden state.")
     with code.repeat(lstm.steps):
         code(f"vmov r11, {_X}", f"vmov r12, {_SCRATCH}")
         _widen(code, lstm.inputs)
@@ -191,8 +192,10 @@ def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
         code(f"vmov r4, {_Y}", f"movw r5, #{hidden}", "add r5, r4, r5", f"vmov {_ROW}, r5")
         code(f"vmov r4, {_SCRATCH}", f"movw r5, #{activations}", "add r4, r4, r5")
         code(f"vmov {_CELLS}, r4", f"vmov lr, {_WEIGHTS}", f"add lr, lr, #{_TABLE_BYTES}")
+        code.note("Of each unit the gates, the cell state and the output.")
         with code.repeat(hidden):
             _unit(code, lstm, zero_point, most)
+        code.note("The outputs are the next step's hidden state.")
         code(f"vmov r11, {_Y}", f"movw r4, #{hidden}", "sub r11, r11, r4", f"vmov r12, {_SCRATCH}")
         code(f"movw r4, #{_BLOCK_BYTES * _blocks(lstm.inputs)}", "add r12, r12, r4")
         _widen(code, hidden)

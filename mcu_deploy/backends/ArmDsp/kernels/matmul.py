@@ -232,7 +232,9 @@ def assemble(product: Product, rounding: Rounding) -> Assembly:
     panels = -(-columns // _COLUMNS)
     code(f"movw r4, #{panels}", f"vmov {_PANELS}, r4")
     with code.repeat(panels):
+        code.note("Three columns of b, widened to int16: two taps a word.")
         _widen(code, product)
+        code.note("With two rows of a: six sums, r0-r5, four taps at a time.")
         _rows(code, product, rounding)
         code(f"vmov r6, {_B}", f"vmov r7, {_Y}", f"vmov r8, {_PANELS}")
         code(f"add r6, r6, #{_COLUMNS}", f"add r7, r7, #{_COLUMNS}", "sub r8, r8, #1")
@@ -337,6 +339,7 @@ def _multiply(code: Assembly, product: Product, second: str, first: str) -> None
 
 def _round(code: Assembly, product: Product, rounding: Rounding) -> None:
     """The six sums to elements, by the constants at lr."""
+    code.note("To elements of the output.")
     code("ldmia lr, {r7-r9}")
     instruction = saturate(product.y)
     if rounding.is_real:

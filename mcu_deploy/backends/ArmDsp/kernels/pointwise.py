@@ -155,24 +155,28 @@ def assemble(
     taken = product(layer, is_double, table)
     code = Assembly()
     core.hold_table(taken, code, "%2")
+    code.note("r12: a tile's state, behind its pixels; s14, s15: where the output goes.")
     code(
         f"add r12, %3, #{tile}", f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]",
         f"add r4, %1, #{taken.lead}", f"add r5, r4, #{filters}", "vmov d7, r4, r5",
     )  # fmt: skip
     if is_counted:
         code(f"mov r4, #{tiles}", f"str r4, [r12, #{_TILES}]")
+    code.note("Three pixels, widened to int16: two channels a word, of all three in turn.")
     with code.repeat(tiles, "b"):
         code(f"sub lr, r12, #{tile}", f"ldr r12, [r12, #{_INPUT}]")
         _widen(code, channels, layer.extend)
         code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
         core.assemble(taken, code, f"sub r12, r12, #{tile}")
         done, ready = code.label(), code.label()
+        code.note("The next three pixels.")
         code(
             f"ldr r0, [r12, #{_TILES}]", f"ldr r4, [r12, #{_INPUT}]", "vmov r1, s14",
             "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]", f"beq {done}f",
             f"add r4, r4, #{3 * channels}", f"add r1, r1, #{2 * filters}",
         )  # fmt: skip
         if rest:
+            code.note("The last three pixels are taken again, and go behind the scratch first.")
             # The last tile takes the last three pixels again, and writes them behind itself: the
             # output may lie on the input, and then of these only the new ones are still there.
             code("cmp r0, #1", f"bne {ready}f")

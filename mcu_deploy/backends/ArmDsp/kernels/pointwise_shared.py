@@ -154,12 +154,14 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
     channels = layer.weights.shape[1]
     code = Assembly()
     product = _product(layer, way, code.label())
+    code.note("The layer's sizes go behind the pixels of a tile, to r12.")
     code("ldmia %2!, {r4-r11}", "add r12, %3, r4", "vmov s8, %3", "add r4, %1, r5")
     code("strd %1, r4, [r12]", "strd r6, r7, [r12, #8]", f"strd r8, r9, [r12, #{_TILES}]")
     code(f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]")
     code(f"strd r10, r5, [r12, #{_CHANNELS}]", "vmov s10, r12")
     if way.steps > 1:
         code(f"adr r4, {product.end}f", "sub r4, r4, r11", "orr r4, r4, #1", "vmov s9, r4")
+    code.note("Three pixels, widened to int16: two channels a word, of all three in turn.")
     with code.repeat(-(-layer.pixels // 3), "b"):
         code(f"ldr r9, [r12, #{_INPUT}]", f"ldr r8, [r12, #{_CHANNELS}]", "add r10, r9, r8")
         code("add r11, r10, r8", "mov r8, r10", "vmov lr, s8")
@@ -171,6 +173,7 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
         code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
         core.assemble(product, code, "vmov r12, s8", multiply=product.multiply)
         done, ready = code.label(), code.label()
+        code.note("The next three pixels.")
         code(f"ldrd r0, r5, [r12, #{_TILES}]", "ldr r1, [r12]", f"ldr r4, [r12, #{_INPUT}]")
         code(f"ldrd r2, r3, [r12, #{_CHANNELS}]", "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]")
         code(f"beq {done}f", "add r2, r2, r2, lsl #1", "add r4, r4, r2", "add r1, r1, r3, lsl #1")

@@ -121,6 +121,7 @@ def assemble(
         code("ldmia r3, {r8-r12, lr}", "add r12, r12, r2")
     if walk.is_fixed:
         code(f"vmov {pairs.SAVED}, r10")
+    code.note("Elements without their zero points, multiplied, scaled, shifted, saturated.")
     with walk.runs(code):
         _run(code, walk.ordered(operands), y, scaling, walk)
     return code

@@ -128,6 +128,8 @@ def quantizing(elements: int, y: TensorType, ties_away: bool) -> Assembly:
     again, last, single, odd, done = (code.label() for _ in range(5))
     _begin(code, "r1", 4)
     code("cmp r1, r11", f"beq {last}f")
+    code.note("Quotients by the reciprocal, corrected by their remainders; what is no number shows")
+    code.note("in their sum, and these four are divided one by one.")
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
         code("vldmia r0!, {s0-s3}", *(f"vmul.f32 s{4 + n}, s{n}, s14" for n in range(4)))
         code(*(f"vfms.f32 s{n}, s{4 + n}, s15" for n in range(4)))
@@ -190,6 +192,7 @@ def dequantizing(elements: int, x: TensorType) -> Assembly:
     last, done = code.label(), code.label()
     _begin(code, "r0", 8)
     code("cmp r0, r11", f"beq {last}f")
+    code.note("Without the zero point, as float32, times the scale.")
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
         code("ldmia r0!, {r3, r4}")
         for first, word in ((0, "r3"), (4, "r4")):

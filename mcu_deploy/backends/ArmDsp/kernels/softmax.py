@@ -90,6 +90,7 @@ def assemble(size: int, rows: int, entries: int, x: TensorType, y: TensorType) -
     with code.repeat(rows):
         code(f"vmov r0, {_X}")
         maximum(code, size, x)
+        code.note("The exponentials of all distances to it, from the table; their sum.")
         code(f"vmov r0, {_X}", "mov r8, #0")
         each_word(code, size, entries, lambda lanes: _add(code, lanes))
         code(
@@ -97,12 +98,14 @@ def assemble(size: int, rows: int, entries: int, x: TensorType, y: TensorType) -
             f"vcvt.f32.u32 {_SUM}, s0",
             f"vdiv.f32 {_FACTOR}, {_CONSTANTS[0]}, {_SUM}",
         )
+        code.note("The same again, divided by the sum.")
         code(f"vmov r0, {_X}", f"vmov r1, {_Y}", f"vmov r8, {_CONSTANTS[2]}")
         each_word(code, size, entries, lambda lanes: behind.append(_divide(code, lanes, y)))
         code(f"vmov {_X}, r0", f"vmov {_Y}, r1")
         code(f"vmov r3, {_ROWS}", "subs r3, r3, #1", f"vmov {_ROWS}, r3")
     done = code.label()
     code(f"b {done}f")
+    code.note("Quotients that are near to the middle of two elements.")
     with code.rarely():
         for near, store, lanes in behind:
             code.place(near)

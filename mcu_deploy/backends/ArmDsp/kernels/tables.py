@@ -160,6 +160,7 @@ def assemble(elements: int) -> Assembly:
     code("vmov r0, s1", "vmov r1, s2", "vmov r2, s3")
     code("add r12, r1, r3", f"vmov {_END}, r12", f"bic r3, r3, #{_AT_ONCE - 1}")
     code("add r12, r1, r3", "cmp r1, r12", f"beq {last}f")
+    code.note("Elements, then what the table has for them.")
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
         for first in range(0, _AT_ONCE, len(_TAKEN)):
             places = list(enumerate(_TAKEN, first))
