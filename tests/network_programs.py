@@ -1,11 +1,14 @@
 """Programs around generated networks: compiled for this machine or an emulated Cortex-M4, and run.
 
-The networks' sources are compiled one by one, two at a time, with warnings as errors.
+The networks' sources are compiled one by one, two at a time, with warnings as errors; the runtime
+once for all programs with the same flags.
 """
 
 from __future__ import annotations
 
+import functools
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -136,18 +139,30 @@ def write(networks: Sequence[Network], folder: Path) -> Sequence[str]:
 def compile_all(
     names: Sequence[str], folder: Path, gcc: Sequence[str], more: Sequence[str] = ()
 ) -> list[Path]:
-    """Compiles the networks' sources that lie in a folder, and the runtime, two at a time."""
+    """Compiles the networks' sources that lie in a folder, two at a time; their objects, and those
+    of the runtime."""
+    command = [*gcc, *WARNINGS, *more, f"-I{CRT / 'include'}", "-c"]
 
-    def compile_one(source: Path) -> Path:
-        target = folder / f"{source.stem}.o"
-        run(
-            [*gcc, *WARNINGS, *more, f"-I{CRT / 'include'}", "-c", source, "-o", target], cwd=folder
-        )
+    def compile_one(name: str) -> Path:
+        target = folder / f"network_{name}.o"
+        run([*command, f"network_{name}.c", "-o", target], cwd=folder)
         return target
 
-    sources = [*(Path(f"network_{name}.c") for name in names), *RUNTIME]
     with ThreadPoolExecutor(max_workers=2) as pool:
-        return list(pool.map(compile_one, sources))
+        return [*pool.map(compile_one, names), *_runtime(*command)]
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="runtime")
+
+
+@functools.cache
+def _runtime(*command: str) -> list[Path]:
+    """The objects of the runtime by this command, for all programs of this process."""
+    folder = Path(tempfile.mkdtemp(dir=_folder().name))
+    run([*command, *RUNTIME], cwd=folder)
+    return [folder / f"{source.stem}.o" for source in RUNTIME]
 
 
 def host_program(
