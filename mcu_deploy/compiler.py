@@ -199,7 +199,10 @@ def _plan(
     calls = (*selection.acquire, *selection.release)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     chosen = planning(board, options, pinned)
-    memory = plan.make(graph, selection.choices, chosen, [c for _, c in calls], exposure)
+    choices, memory = plan.make_without_copies(
+        graph, selection.choices, chosen, [c for _, c in calls], exposure, options.optimize_for
+    )
+    selection = replace(selection, choices=choices)
     written = {e: source.imported.edge_name(e) for n in source.imported.nodes for e in n.writes}
     return CompiledModel(
         source.name, target, options, written, graph, assignment, selection, memory

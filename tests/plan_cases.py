@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from mcu_deploy import plan
@@ -42,6 +43,14 @@ class Problem:
 
     def plan(self, **options: Any) -> Plan:
         return plan.make(self.graph, self.choices, plan.Planning(**options), exposure=self.exposure)
+
+    def without_copies(self, goal: str, **options: Any) -> tuple[Problem, Plan]:
+        """The problem with views in the place of copies, and its plan."""
+        planning = plan.Planning(**options)
+        choices, made = plan.make_without_copies(
+            self.graph, self.choices, planning, (), self.exposure, goal
+        )
+        return replace(self, choices=choices), made
 
     def size(self, edge: EdgeId) -> int:
         return self.graph.type(edge).bytes
@@ -85,6 +94,21 @@ class Maker:
     def root(self, edge: EdgeId) -> EdgeId:
         """The edge whose bytes a view shows."""
         return self.root(self.views[edge]) if edge in self.views else edge
+
+    def moving(self, op: str, inputs: Sequence[EdgeId], *sizes: int, **facts: Any) -> list[EdgeId]:
+        """A Concat, Slice or Split along the only axis; the result of a Slice begins where its
+        input does or, given `begin`, behind that."""
+        begin = int(facts.pop("begin", 0))
+        outputs = [self.edge(size) for size in sizes]
+        more = [np.array([at], np.int64) for at in (begin, begin + sum(sizes))]
+        given = [
+            self.editor.add_constant(f"c{len(self.editor.edges)}", v, TensorType(DType.INT64, (1,)))
+            for v in (more if op == "Slice" else [])
+        ]
+        name, attributes = f"l{len(self.editor.nodes)}", {} if op == "Slice" else {"axis": 0}
+        node = self.editor.add_node(op, [*inputs, *given], outputs, name, attributes)
+        self.workloads[node] = Workload("Test", FUNCTION, **facts)
+        return outputs
 
     def finish(
         self,
@@ -178,3 +202,56 @@ def _cut(
         else:
             pending += [e for e in writers[edge].inputs if e is not None]
     return tuple(inputs)
+
+
+@st.composite
+def moving_problems(draw: st.DrawFn) -> Problem:
+    """Layers and views as above, among them Concat, Slice and Split of whole blocks; no partition.
+
+    A state's next value is now and then a piece of a tensor that the state is a part of.
+    """
+    maker = Maker()
+    sizes = st.sampled_from([16, 16, 32, 48, 64, 7, 20])
+    edges = [maker.input(draw(sizes)) for _ in range(draw(st.integers(1, 2)))]
+    before = [maker.input(draw(sizes)) for _ in range(draw(st.sampled_from([0, 0, 1, 2])))]
+    edges += before
+
+    def size(edge: EdgeId) -> int:
+        return maker.editor.types[edge].shape[0]
+
+    states: list[tuple[EdgeId, EdgeId]] = []
+    for state in draw(st.permutations(before)):
+        others = [e for e in edges if e not in before] or edges
+        if draw(st.booleans()):  # a window of what came last
+            parts = [state, draw(st.sampled_from(others))]
+            (window,) = maker.moving("Concat", parts, sum(map(size, parts)))
+            edges.append(window)
+            begin = size(window) - size(state)
+            states.append((state, *maker.moving("Slice", [window], size(state), begin=begin)))
+    for _ in range(draw(st.integers(2, 9))):
+        source = draw(st.sampled_from(edges))
+        kind = draw(st.sampled_from(["view", "Concat", "Concat", "Slice", "Split", "", "", ""]))
+        if kind == "view":
+            edges.append(maker.view(source))
+        elif kind == "Concat":
+            parts = draw(st.lists(st.sampled_from(edges), min_size=1, max_size=3))
+            edges += maker.moving("Concat", parts, sum(map(size, parts)))
+        elif kind and size(source) > 16:
+            at = draw(st.sampled_from([16, 16, size(source) // 2]))
+            ends = [at, size(source) - at] if kind == "Split" else [size(source) - at]
+            edges += maker.moving(kind, [source], *ends, begin=at)
+        else:
+            inputs = draw(st.lists(st.sampled_from(edges), min_size=1, max_size=3))
+            same = st.just(size(inputs[0]))
+            outputs = draw(st.lists(sizes | same, min_size=1, max_size=2))
+            edges += _layer(draw, maker, inputs, outputs, True)
+    known = {state for state, _ in states}
+    for state in before:
+        if state not in known:
+            inputs = [draw(st.sampled_from(edges)), state]
+            states.append((state, *_layer(draw, maker, inputs, [size(state)], True)))
+    lasting = [e for e in edges if maker.root(e) not in before]  # a state is replaced at the end
+    computed = [e for e in lasting if e not in maker.editor.inputs]
+    ends = draw(st.lists(st.sampled_from(lasting), min_size=1, max_size=3, unique=True))
+    kept = draw(st.lists(st.sampled_from(computed), max_size=1)) if computed else []
+    return maker.finish(lasting[-1], *ends, kept=kept, states=states)

@@ -59,6 +59,7 @@ class Memory:
     plan: Plan
     bytes: dict[Address, object] = field(default_factory=dict)
     owners: dict[Address, frozenset[EdgeId]] = field(default_factory=dict)
+    _contents: dict[EdgeId, list[tuple[EdgeId, int]]] = field(default_factory=dict)
 
     # ---- Where ----
 
@@ -74,12 +75,13 @@ class Memory:
             raise Corrupt("no such pool")
         if place.offset % ALIGNMENT or first % ALIGNMENT:
             raise Corrupt("not aligned")
-        if place.offset < 0 or first + size > self.plan.pools[place.pool].bytes:
+        if first < 0 or first + size > self.plan.pools[place.pool].bytes:
             raise Corrupt("outside")
         return [("pool", place.pool, at) for at in range(first, first + size)]
 
     def place(self, edge: EdgeId) -> list[Address]:
-        return self.stretch(self.plan.tensors[edge].buffer, self.problem.size(edge))
+        tensor = self.plan.tensors[edge]
+        return self.stretch(tensor.buffer, self.problem.size(edge), tensor.offset)
 
     def root(self, edge: EdgeId) -> EdgeId:
         """The edge whose bytes a view shows."""
@@ -88,30 +90,58 @@ class Memory:
                 return self.root(choice.layer.input(0).edge)
         return edge
 
+    def content(self, edge: EdgeId) -> list[tuple[EdgeId, int]]:
+        """Of each byte of an edge the edge that was computed, and which byte of it."""
+        if edge not in self._contents:
+            self._contents[edge] = self._content(edge)
+        return self._contents[edge]
+
+    def _content(self, edge: EdgeId) -> list[tuple[EdgeId, int]]:
+        size = self.problem.size(edge)
+        for choice in self.problem.choices:
+            layer = choice.layer
+            written = [o.edge for o in layer.outputs]
+            if choice.workload.is_view and edge in written:
+                begin = 0
+                if layer.op == "Concat":
+                    return [byte for o in layer.inputs if o for byte in self.content(o.edge)]
+                if layer.op == "Split":
+                    begin = sum(self.problem.size(e) for e in written[: written.index(edge)])
+                elif layer.op == "Slice":
+                    constant = layer.input(1).constant
+                    assert constant is not None
+                    begin = int(constant[0])
+                return self.content(layer.input(0).edge)[begin : begin + size]
+        return [(edge, byte) for byte in range(size)]
+
     def family(self, *edges: EdgeId) -> frozenset[EdgeId]:
-        """The edges that are the same bytes as one of these."""
-        roots = {self.root(edge) for edge in edges}
-        return frozenset(e for e in self.plan.tensors if self.root(e) in roots)
+        """The edges that have bytes of one of these."""
+        own = {byte for edge in edges for byte in self.content(edge)}
+        return frozenset(e for e in self.plan.tensors if not own.isdisjoint(self.content(e)))
 
     # ---- What ----
 
+    def values(self, what: object, count: int) -> Sequence[object]:
+        """What the bytes of an edge, or of anything else, hold."""
+        return self.content(what) if isinstance(what, int) else [(what, n) for n in range(count)]
+
     def write(self, at: Sequence[Address], what: object, edge: EdgeId | None = None) -> None:
-        for number, address in enumerate(at):
+        for value, address in zip(self.values(what, len(at)), at, strict=True):
             if address in self.owners and edge not in self.owners[address]:
                 raise Corrupt(f"{what} writes to what is not its own")
-            self.bytes[address] = (what, number)
+            self.bytes[address] = value
 
     def write_edge(self, edge: EdgeId) -> None:
-        self.write(self.place(edge), self.root(edge), edge)
+        self.write(self.place(edge), edge, edge)
 
     def require(self, at: Sequence[Address], what: object) -> None:
-        for number, address in enumerate(at):
-            if self.bytes.get(address) != (what, number):
+        for value, address in zip(self.values(what, len(at)), at, strict=True):
+            if self.bytes.get(address) != value:
                 raise Corrupt(f"{what} is gone")
 
     def require_edges(self, edges: Iterable[EdgeId]) -> None:
         for edge in edges:
-            self.require(self.place(edge), self.root(edge))
+            self.require(self.place(edge), edge)
 
     # ---- What lives from run to run ----
 
@@ -128,7 +158,7 @@ class Memory:
             kept.append((self.stretch(plan.table, size), "table", frozenset()))
         for state in self.problem.exposure.states:
             family = self.family(state.input, state.output)
-            kept.append((self.place(state.input), self.root(state.input), family))
+            kept.append((self.place(state.input), state.input, family))
         for at, what, owners in kept:
             self.write(at, what)
             self.owners |= dict.fromkeys(at, owners)
@@ -151,13 +181,13 @@ class Memory:
     def _copy(self, copy: Copy) -> None:
         source, target = self.place(copy.source), self.place(copy.target)
         self.require_edges([copy.source])
-        if source != target and set(source) & set(target):
+        if source != target and set(source) & set(target) and not self.plan.is_within(copy):
             raise Corrupt("memcpy of what overlaps")
-        self.write(target, self.root(copy.source), copy.target)
+        self.write(target, copy.source, copy.target)
 
     def _step(self, step: Step) -> None:
         layer, workload = step.choice.layer, step.choice.workload
-        inputs = [o.edge for o in layer.inputs if o is not None]
+        inputs = [o.edge for o in layer.inputs if o is not None and o.constant is None]
         outputs = [o.edge for o in layer.outputs]
         regions = [
             (self.stretch(buffer, region.bytes), region) for region, buffer in step.regions.items()
@@ -182,14 +212,14 @@ class Memory:
     def _compute(self, edge: EdgeId, target: Sequence[Address], fact: InPlace | None) -> None:
         """The memory is as before afterwards: the worst for one pair need not be so for another."""
         before = self.bytes
-        source, value = self.place(edge), self.root(edge)
+        source, values = self.place(edge), self.content(edge)
         for accesses in worst_orders(fact, len(source), len(target)):
             self.bytes = dict(before)
             for writes, byte in accesses:
                 if writes:
                     self.bytes[target[byte]] = "written"
-                elif self.bytes.get(source[byte]) != (value, byte):
-                    raise Corrupt(f"{value} is overwritten while it is read")
+                elif self.bytes.get(source[byte]) != values[byte]:
+                    raise Corrupt(f"{edge} is overwritten while it is read")
         self.bytes = before
 
 
@@ -208,7 +238,8 @@ def run_whole(problem: Problem, plan: Plan) -> Memory:
     """The memory after a run of everything."""
     memory = Memory(problem, plan)
     for edge in plan.tensors:
-        if memory.place(edge)[: problem.size(edge)] != memory.place(memory.root(edge)):
+        shown = [memory.place(root)[byte] for root, byte in memory.content(edge)]
+        if memory.place(edge) != shown:
             raise Corrupt("a view lies elsewhere")
     memory.reserve()
     for edge in problem.graph.inputs:
@@ -219,7 +250,7 @@ def run_whole(problem: Problem, plan: Plan) -> Memory:
     memory.require_edges(exposure.outputs(problem.graph))
     memory.require_edges(kept.edge for kept in exposure.kept)
     for state in exposure.states:
-        memory.require(memory.place(state.input), memory.root(state.output))
+        memory.require(memory.place(state.input), state.output)
     return memory
 
 

@@ -116,6 +116,46 @@ def streaming_convolution() -> onnx.ModelProto:
     )
 
 
+def streaming_rows(layers: int = 2, channels: int = 32) -> onnx.ModelProto:
+    """Convolutions of int8 over the last five rows, channels last, each behind the other.
+
+    The rows of a window lie one behind the other, so that none needs a copy. Scales are powers of
+    two, with which onnxruntime's sums are exact.
+    """
+    generator = np.random.default_rng(4)
+    constants: dict[str, Array] = {
+        "s": np.float32(0.0625), "z": np.int8(-3), "ws": np.float32(0.0078125), "wz": np.int8(0),
+        "one": np.array([1], np.int64), "end": np.array([5], np.int64),
+    }  # fmt: skip
+    nodes: list[onnx.NodeProto] = []
+
+    def node(op: str, inputs: Sequence[str], output: str, **attributes: object) -> str:
+        nodes.append(helper.make_node(op, inputs, [output], **attributes))
+        return output
+
+    def real(name: str, scale: str = "s", zero: str = "z") -> str:
+        return node("DequantizeLinear", [name, scale, zero], f"{name}_real")
+
+    def integer(name: str, output: str) -> str:
+        return node("QuantizeLinear", [name, "s", "z"], output)
+
+    kinds = {"x": ("int8", (1, 1, 1, channels))}
+    results: dict[str, tuple[str, Sequence[int]]] = {}
+    x = "x"
+    for k in range(layers):
+        weights = generator.integers(-90, 91, (channels, channels, 5, 1))
+        constants[f"w{k}"] = weights.astype(np.int8)
+        kinds[f"ring{k}"] = results[f"next{k}"] = ("int8", (1, 4, 1, channels))
+        rows = node("Concat", [real(f"ring{k}"), real(x)], f"rows{k}_sum", axis=1)
+        rows = real(integer(rows, f"rows{k}"))
+        first = node("Transpose", [rows], f"first{k}", perm=[0, 3, 1, 2])
+        made = integer(node("Conv", [first, real(f"w{k}", "ws", "wz")], f"conv{k}_sum"), f"conv{k}")
+        last = node("Transpose", [real(made)], f"last{k}", perm=[0, 2, 3, 1])
+        integer(node("Slice", [rows, "one", "end", "one"], f"next{k}_sum"), f"next{k}")
+        x = integer(last, f"y{k}")
+    return make_model(nodes, kinds, {x: kinds["x"], **results}, constants)
+
+
 class Reference:
     """onnxruntime, with the output of each step given back as the next step's state."""
 

@@ -183,7 +183,7 @@ def absent_tensors(network: Network) -> list[tuple[str, str]]:
             holder = controls[edge]
             absent.append((name, f"layers of {holder.short} make it: --keep it"))
         elif edge in graph.topology.edges and graph.constant(edge) is None:
-            absent.append((name, "the same memory as its source, seen under another shape"))
+            absent.append((name, "the memory of its sources, seen otherwise"))
         elif edge in graph.topology.edges:
             absent.append((name, "a constant"))
         elif edge in fused:

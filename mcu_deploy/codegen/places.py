@@ -36,7 +36,11 @@ class Places:
     def tensor(self, ctype: str, edge: EdgeId, step: int | None = None) -> str:
         """An edge's tensor as a pointer of this type (while layer `step` runs, where it moves)."""
         own = f"{self._graph.type(edge).dtype.c_type} *"
-        name = self.buffer(own, self._plan.tensors[edge].buffer, self._stem(edge), step)
+        tensor, stem = self._plan.tensors[edge], self._stem(edge)
+        if tensor.offset:
+            name = self.at(own, self._plan.place(edge, step), stem)
+        else:
+            name = self.buffer(own, tensor.buffer, stem, step)
         if ctype.removeprefix("const ") in (own, "void *"):
             return name
         return f"({ctype}){name.removeprefix(f'({own})')}"
@@ -104,9 +108,10 @@ class Places:
             return self._stem(shown)
         return self._graph.edge_name(edge)
 
-    def _lies_in(self, edge: EdgeId) -> int | None:
+    def _lies_in(self, edge: EdgeId) -> tuple[int, int, int] | None:
+        """Buffer, offset and bytes; None of what has no memory."""
         tensor = self._plan.tensors.get(edge)
-        return None if tensor is None else tensor.buffer
+        return None if tensor is None else (tensor.buffer, tensor.offset, tensor.bytes)
 
     def _address(self, place: Place) -> str:
         if isinstance(place, InSlot):

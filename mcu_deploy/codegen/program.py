@@ -157,7 +157,8 @@ def _copy(flow: Flow, copy: Copy) -> Statement:
     comment = f"{target} takes its next value."
     if copy.target not in states:
         comment = f"{target}, from {describe.name(graph.edge_name(copy.source))}."
-    return Statement((comment,), wrap(f"{flow.pad}memcpy(", arguments, ");"), pad=flow.pad)
+    function = "memmove" if plan.is_within(copy) else "memcpy"
+    return Statement((comment,), wrap(f"{flow.pad}{function}(", arguments, ");"), pad=flow.pad)
 
 
 def _call(flow: Flow, step: Step) -> Statement:

@@ -5,6 +5,7 @@
 
 from mcu_deploy.options import memory_strategies
 from mcu_deploy.plan.check import check
+from mcu_deploy.plan.copies import make_without_copies
 from mcu_deploy.plan.dividing import Memories
 from mcu_deploy.plan.exposure import Exposure, Kept, Partition, State
 from mcu_deploy.plan.model import (
@@ -43,5 +44,6 @@ __all__ = [
     "Tensor",
     "check",
     "make",
+    "make_without_copies",
     "memory_strategies",
 ]

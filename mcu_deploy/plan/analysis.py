@@ -127,25 +127,26 @@ class Analysis:
 
         positions: without the copies into states.
         """
-        here, there = self.storages.of[state.input], self.storages.of[state.output]
-        if self.may_follow(here, there, positions):
+        if self.may_follow(state.input, state.output, positions):
             self.storages.join(state.input, state.output)
 
-    def may_follow(self, here: Storage, there: Storage, positions: range) -> bool:
+    def may_follow(self, now: EdgeId, after: EdgeId, positions: range) -> bool:
         """Whether what is next may be written over what is now, of equal size: nothing reads that
         any more at these positions, and nothing is in its place before.
         """
-        if here is there or not there.is_free or not sharing.same_room(here, there):
+        here, there = self.storages.of[now], self.storages.of[after]
+        if here is there or not there.is_free or not self.storages.same_room(now, after):
             return False
         if self.clash(here, there):
             return False
         over = {
             s.position
             for s in self.sharings
-            if s.distance <= 0
-            and s.target is not None
+            if s.target is not None
             and self.storages.of[s.source] is here
             and self.storages.of[s.target] is there
+            and (ahead := self.storages.ahead(s)) is not None
+            and ahead <= 0
         }
         written, read = self._span(there, positions), self._span(here, positions)
         if written is None or self.is_given(there):
@@ -200,10 +201,12 @@ class Analysis:
             if found.target is None:
                 continue  # scratch has a size of its own
             source, target = self.storages.of[found.source], self.storages.of[found.target]
+            ahead = self.storages.ahead(found)
             if (
-                found.distance > 0
+                ahead is None
+                or ahead > 0
                 or found.target in taken
-                or not sharing.same_room(source, target)
+                or not self.storages.same_room(found.source, found.target)
                 or not self.may_overlap(found, lives)
             ):
                 continue

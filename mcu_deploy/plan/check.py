@@ -160,13 +160,14 @@ class _Checker(FlowChecker):
             self._require_unreserved(target, what)
             own = {e for e, tensor in self.plan.tensors.items() if tensor.buffer == move.buffer}
             for edge in own & live:
-                place = self.places[edge]
-                if place.space != space or place.start != source.start or place.end > source.end:
+                place, start = self.places[edge], source.start + self.plan.tensors[edge].offset
+                if place.space != space or place.start != start or place.end > source.end:
                     raise PlanError(f"{what} does not lie at {move.source}")
             live = self._survivors(live - own, [target]) | (live & own)
             for edge in own:
-                size = self.plan.tensors[edge].bytes
-                self.places[edge] = Stretch(space, move.target, move.target + size)
+                tensor = self.plan.tensors[edge]
+                start = target.start + tensor.offset
+                self.places[edge] = Stretch(space, start, start + tensor.bytes)
         return live
 
     def _step(self, step: Step, live: set[EdgeId]) -> set[EdgeId]:
@@ -194,7 +195,7 @@ class _Checker(FlowChecker):
                 if scratch.meets(other):
                     raise PlanError(f"the scratch regions of {layer.name!r} overlap")
             overwritten.append(scratch)
-        return self._survivors(live, overwritten) | self.with_views(writes)
+        return self.with_views(self._survivors(live, overwritten).union(writes))
 
     def _copy(self, copy: Item, as_: EdgeId, live: set[EdgeId]) -> set[EdgeId]:
         """The edges that hold their value after a copy: the target's own is gone.
@@ -216,7 +217,7 @@ class _Checker(FlowChecker):
             raise PlanError(f"edge {copy.source} is overwritten before it is copied")
         if source == target:
             return (live - {copy.target}) | holds
-        if source.meets(target):
+        if source.meets(target) and not self.plan.is_within(copy):
             raise PlanError(f"edges {copy.source} and {copy.target} overlap, but are copied")
         return self._survivors(live, [target]) | holds
 
@@ -268,10 +269,11 @@ class _Checker(FlowChecker):
             tensor, size = self.plan.tensors[edge], self.graph.type(edge).bytes
             if tensor.bytes != size:
                 raise PlanError(f"edge {edge} has {size} bytes, not {tensor.bytes}")
-            places[edge] = self._stretch(tensor.buffer, size, f"edge {edge}")
+            places[edge] = self._stretch(tensor.buffer, size, f"edge {edge}", tensor.offset)
         return places
 
-    def _stretch(self, buffer: int, size: int, what: str) -> Stretch:
+    def _stretch(self, buffer: int, size: int, what: str, begin: int = 0) -> Stretch:
+        """Bytes of a buffer, from `begin` on."""
         plan = self.plan
         place = plan.places.get(buffer)
         if place is None:
@@ -279,15 +281,18 @@ class _Checker(FlowChecker):
         if isinstance(place, InSlot):
             if not 0 <= place.slot < plan.slots:
                 raise PlanError(f"{what} lies behind pointer {place.slot} of {plan.slots}")
+            if begin:
+                raise PlanError(f"{what} lies {begin} bytes behind a pointer")
             return Stretch(("slot", place.slot), 0, size)
-        if place.offset % plan.alignment:
-            raise PlanError(f"{what} lies at {place.offset}, which is no multiple of 16")
+        start = place.offset + begin
+        if start % plan.alignment:
+            raise PlanError(f"{what} lies at {start}, which is no multiple of 16")
         if not 0 <= place.pool < len(plan.pools):
             raise PlanError(f"{what} lies in pool {place.pool}, of which there is none")
         pool = plan.pools[place.pool]
-        if place.offset < 0 or place.offset + size > pool.bytes:
+        if start < 0 or start + size > pool.bytes:
             raise PlanError(f"{what} lies outside of the {pool.name}")
-        return Stretch(("pool", place.pool), place.offset, place.offset + size)
+        return Stretch(("pool", place.pool), start, start + size)
 
     def _scratches(self, step: Step) -> list[Stretch]:
         """Where the scratch buffer and the scratch regions of a step lie."""

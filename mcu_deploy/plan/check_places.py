@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mcu_deploy.backends.interface import Layer
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan.model import InPool, Plan, PlanError
+from mcu_deploy.plan.pieces import pieces, shown
 
 
 @dataclass(frozen=True)
@@ -75,29 +77,35 @@ def hot_places(plan: Plan) -> list[tuple[str, Stretch]]:
 
 
 class Views:
-    """The views among the choices; each must lie exactly where its source does."""
+    """The views among the choices; each piece must lie where it does in its whole."""
 
     def __init__(self, choices: Sequence[Choice], places: Mapping[EdgeId, Stretch]) -> None:
         self._pairs: list[tuple[EdgeId, EdgeId]] = []
-        self._of: dict[EdgeId, list[EdgeId]] = {}
+        self._of: dict[EdgeId, list[Layer]] = {}
         for choice in choices:
             if choice.workload.is_view:
-                source, target = choice.layer.input(0).edge, choice.layer.output.edge
-                here, there = places[source], places[target]
-                if (here.space, here.start) != (there.space, there.start):
-                    raise PlanError(f"edge {target} is a view of {source}, but lies elsewhere")
-                self._pairs.append((source, target))
-                self._of.setdefault(source, []).append(target)
+                for piece in pieces(choice.layer):
+                    here, there = places[piece.whole], places[piece.part]
+                    if (here.space, here.start + piece.offset) != (there.space, there.start):
+                        raise PlanError(
+                            f"edge {piece.part} is a view of {piece.whole}, but lies elsewhere"
+                        )
+                    self._pairs.append((piece.whole, piece.part))
+                for edge in shown(choice.layer):
+                    self._of.setdefault(edge, []).append(choice.layer)
 
     def with_views(self, edges: Iterable[EdgeId]) -> set[EdgeId]:
-        """The edges and all views of them: these hold their value as soon as the source does."""
+        """The edges and all views of them: these hold their value as soon as all that they show
+        does."""
         found: set[EdgeId] = set()
         pending = list(edges)
         while pending:
             edge = pending.pop()
             if edge not in found:
                 found.add(edge)
-                pending += self._of.get(edge, ())
+                for layer in self._of.get(edge, ()):
+                    if found.issuperset(shown(layer)):
+                        pending += [operand.edge for operand in layer.outputs]
         return found
 
     def same_memory(self, edge: EdgeId) -> set[EdgeId]:

@@ -36,13 +36,13 @@ def _join_round(analysis: Analysis, wanted: Copy, block: Block) -> None:
     storages = analysis.storages.of
     if wanted.source not in storages or not _is_inside(analysis, wanted, block):
         return
-    here, there = storages[wanted.target], storages[wanted.source]
+    here = storages[wanted.target]
     copy = next(
         position
         for position in range(block.end, block.begin, -1)
         if analysis.happenings[position] == wanted
     )
-    if here.is_free and analysis.may_follow(here, there, range(block.begin, copy)):
+    if here.is_free and analysis.may_follow(wanted.target, wanted.source, range(block.begin, copy)):
         analysis.storages.join(wanted.target, wanted.source)
 
 

@@ -7,7 +7,7 @@ the whole, or a partition alone. Kept tensors, states and partitions only add co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind
 from mcu_deploy.choose.select import Choice, Chosen, choices_within
@@ -124,8 +124,8 @@ class _Buffers:
             self._marks[number] = analysis.marks(storage)
             if storage.slot is not None:
                 self.slots[number] = storage.slot
-            for edge in storage.edges:
-                self.tensors[edge] = Tensor(edge, number, graph.type(edge).bytes)
+            for edge, at in storage.at.items():
+                self.tensors[edge] = Tensor(edge, number, graph.type(edge).bytes, at)
         for run in analysis.runs:
             lives = analysis.lives(run)
             self._lives.append({self._numbers[storage]: life for storage, life in lives.items()})
@@ -200,9 +200,9 @@ class _Buffers:
             (
                 self._scratch[s.position] if s.target is None else self.tensors[s.target].buffer,
                 self.tensors[s.source].buffer,
-            ): s
+            ): replace(s, distance=ahead)
             for s in analysis.sharings
-            if analysis.may_overlap(s, lives)
+            if analysis.may_overlap(s, lives) and (ahead := analysis.storages.ahead(s)) is not None
         }
 
 

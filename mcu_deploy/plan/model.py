@@ -73,18 +73,20 @@ class PoolUse:
 
 @dataclass(frozen=True)
 class Tensor:
-    """An edge that has memory: which buffer it lies in."""
+    """An edge that has memory: which buffer it lies in, and how far behind its begin."""
 
     edge: EdgeId
     buffer: int
     bytes: int
+    offset: int = 0
 
 
 @dataclass(frozen=True)
 class Buffer:
     """A stretch of memory that is needed from position `first` to position `last`, both included.
 
-    Several edges share a buffer where one is a view of the other, or is computed in its place.
+    Several edges share a buffer where one is a view or a piece of the other, or is computed in its
+    place.
     Position -1 is before the first step (inputs), the number of positions after the last
     (outputs). persistent: it holds its content between runs, and nothing else ever lies there.
     """
@@ -248,7 +250,16 @@ class Plan:
 
     def place(self, edge: EdgeId, step: int | None = None) -> Place:
         """Where an edge's tensor lies (while layer `step` runs, where it moves)."""
-        return self.buffer_place(self.tensors[edge].buffer, step)
+        tensor = self.tensors[edge]
+        place = self.buffer_place(tensor.buffer, step)
+        if isinstance(place, InPool) and tensor.offset:
+            place = InPool(place.pool, place.offset + tensor.offset)
+        return place
+
+    def is_within(self, copy: Copy) -> bool:
+        """Whether a copy moves bytes within a buffer, to where some of them may be from."""
+        source = self.tensors.get(copy.source)
+        return source is not None and source.buffer == self.tensors[copy.target].buffer
 
     def buffer_place(self, buffer: int, step: int | None = None) -> Place:
         """Where a buffer lies (while layer `step` runs, where it moves)."""

@@ -17,6 +17,7 @@ from mcu_deploy.plan.analysis import scratches
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.model import Parallel
 from mcu_deploy.plan.ordering import Task, best_order
+from mcu_deploy.plan.pieces import shown
 from mcu_deploy.plan.storage import Storages, of_views, reads_of, sharings
 
 ChosenT = TypeVar("ChosenT", Choice, Chosen)
@@ -125,18 +126,14 @@ def _time(choice: Choice, unit: Unit) -> int:
 
 def _needs(called: Sequence[Chosen], choices: Sequence[Chosen]) -> list[frozenset[int]]:
     """For each layer those that must have run before it: those that write what it reads."""
-    sources = {c.layer.output.edge: c.layer.input(0).edge for c in choices if _is_view(c)}
-    writers = {o.edge: index for index, c in enumerate(called) for o in c.layer.outputs}
+    sources = {o.edge: shown(c.layer) for c in choices if _is_view(c) for o in c.layer.outputs}
+    numbers = {o.edge: index for index, c in enumerate(called) for o in c.layer.outputs}
 
-    def writer(edge: EdgeId) -> int | None:
-        while edge in sources:
-            edge = sources[edge]
-        return writers.get(edge)
+    def writers(edges: Sequence[EdgeId]) -> set[int]:
+        found = {numbers[edge] for edge in edges if edge in numbers}
+        return found.union(*(writers(sources[edge]) for edge in edges if edge in sources))
 
-    return [
-        frozenset(w for e in reads_of(choice.layer) if (w := writer(e)) is not None)
-        for choice in called
-    ]
+    return [frozenset(writers(reads_of(choice.layer))) for choice in called]
 
 
 def _shares(
@@ -159,18 +156,22 @@ def _shares(
 def _with_views(
     called: Sequence[ChosenT], choices: Sequence[ChosenT], inputs: Sequence[EdgeId]
 ) -> tuple[ChosenT, ...]:
-    """The layers in their order, and each view as soon as its source is there."""
+    """The layers in their order, and each view as soon as all that it shows is there."""
     views: dict[EdgeId, list[ChosenT]] = {}
     for choice in choices:
         if _is_view(choice):
-            views.setdefault(choice.layer.input(0).edge, []).append(choice)
+            for edge in shown(choice.layer):
+                views.setdefault(edge, []).append(choice)
     ordered: list[ChosenT] = []
+    there: set[EdgeId] = set()
 
     def show(edges: Sequence[EdgeId]) -> None:
         for edge in edges:
+            there.add(edge)
             for view in views.get(edge, ()):
-                ordered.append(view)
-                show([view.layer.output.edge])
+                if there.issuperset(shown(view.layer)):
+                    ordered.append(view)
+                    show([o.edge for o in view.layer.outputs])
 
     show(inputs)
     for choice in called:

@@ -16,20 +16,25 @@ from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.lowering import held_inputs
 from mcu_deploy.plan.model import PlanError
+from mcu_deploy.plan.pieces import pieces
 
 
 @dataclass
 class Storage:
     """Edges that lie in one place.
 
-    persistent: what it holds outlives the run. slot: it lies in a buffer of the caller, to which
-    this entry of the table of pointers points.
+    at: where in there each begins, in bytes. persistent: what it holds outlives the run. slot: it
+    lies in a buffer of the caller, to which this entry of the table of pointers points.
     """
 
-    edges: list[EdgeId]
+    at: dict[EdgeId, int]
     bytes: int
     persistent: bool = False
     slot: int | None = None
+
+    @property
+    def edges(self) -> list[EdgeId]:
+        return list(self.at)
 
     @property
     def is_free(self) -> bool:
@@ -57,17 +62,35 @@ class Storages:
     of: dict[EdgeId, Storage] = field(default_factory=dict)
 
     def write(self, edge: EdgeId, size: int) -> None:
-        self.of[edge] = Storage([edge], size)
+        self.of[edge] = Storage({edge: 0}, size)
 
-    def join(self, source: EdgeId, target: EdgeId) -> None:
+    def join(self, source: EdgeId, target: EdgeId, offset: int = 0) -> None:
+        """Lets the target, and all that lies with it, begin so many bytes behind the source."""
         kept, dissolved = self.of[source], self.of[target]
         if kept is dissolved:
             return
-        kept.edges += dissolved.edges
-        kept.bytes = max(kept.bytes, dissolved.bytes)
+        begin = kept.at[source] + offset - dissolved.at[target]
+        kept.at |= {edge: begin + at for edge, at in dissolved.at.items()}
+        kept.bytes = max(kept.bytes, begin + dissolved.bytes)
         kept.persistent |= dissolved.persistent
         for edge in dissolved.edges:
             self.of[edge] = kept
+
+    def at(self, edge: EdgeId) -> int:
+        """Where in its storage an edge begins."""
+        return self.of[edge].at[edge]
+
+    def ahead(self, found: Sharing) -> int | None:
+        """The distance of a sharing, from storage to storage; None where they cannot meet."""
+        begin = 0 if found.target is None else self.at(found.target)
+        shift = begin - self.at(found.source)
+        return None if found.exactly and shift else found.distance + shift
+
+    def same_room(self, source: EdgeId, target: EdgeId) -> bool:
+        """Whether the storages of two edges need equally many bytes, if both edges begin at one
+        place."""
+        first, second = self.of[source], self.of[target]
+        return self.at(source) == self.at(target) and aligned(first.bytes) == aligned(second.bytes)
 
     def is_overwritten(self, found: Sharing) -> bool:
         """Whether another output of the layer lies in the input's memory already."""
@@ -82,7 +105,8 @@ class Storages:
 def of_views(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> Storages:
     """The storages that must be: a view and its source; a state is persistent.
 
-    graph: with all graphs inside of it (ir.nested).
+    graph: with all graphs inside of it (ir.nested). Raises PlanError where a piece lies in
+    something else already.
     """
     storages = Storages()
     for edge in graph.inputs:
@@ -101,7 +125,10 @@ def of_views(graph: Graph, choices: Sequence[Chosen], exposure: Exposure) -> Sto
                 raise PlanError(
                     f"{layer.name!r} is a view of a constant, which has no place in RAM"
                 )
-            storages.join(layer.input(0).edge, layer.output.edge)
+            for piece in pieces(layer):
+                if storages.of[piece.part].bytes != graph.type(piece.part).bytes:
+                    raise PlanError(f"edge {piece.part} lies in another tensor already")
+                storages.join(piece.whole, piece.part, piece.offset)
     for edge in graph.outputs:
         if graph.constant(edge) is not None:
             raise PlanError(f"output {graph.edge_name(edge)!r} is a constant without a copy in RAM")
@@ -134,7 +161,7 @@ def reads_of(layer: Layer) -> list[EdgeId]:
 class Sharing:
     """An output, or the scratch, that may overwrite an input which nothing reads after the layer.
 
-    target: None is the scratch. Its start plus `distance` is at most the input's start. exactly:
+    target: None is the scratch. Its start plus `distance` is at most the source's start. exactly:
     both start at one address, and the distance is 0; so it is with a copy, which is not needed
     there. others: what else the layer puts out.
     """
@@ -151,33 +178,34 @@ def sharings(layer: Layer, choice: Choice, position: int, storages: Storages) ->
     """Which outputs of a layer, or its scratch, may overlap which of its inputs, and how.
 
     An input whose memory the layer also reads as another input is shared only where the workload
-    allows it for both.
+    allows it for both, and two outputs that are pieces of one tensor are not shared.
     """
     allowed = {(p.input, p.output): p for p in choice.workload.in_place}
     found = []
     outputs = [operand.edge for operand in layer.outputs]
+    owners = [id(storages.of[edge]) for edge in outputs]
     for o, target in [*enumerate(outputs), (None, None)]:
-        facts: dict[int, list[InPlace | None]] = {}
-        sources: dict[int, EdgeId] = {}
+        if o is not None and owners.count(owners[o]) > 1:
+            continue
+        facts: dict[int, list[tuple[EdgeId, InPlace | None]]] = {}
         for i, operand in enumerate(layer.inputs):
             if operand is None or operand.constant is not None:
                 continue
-            storage = id(storages.of[operand.edge])
-            facts.setdefault(storage, []).append(allowed.get((i, o)))
-            sources.setdefault(storage, operand.edge)
+            stated = facts.setdefault(id(storages.of[operand.edge]), [])
+            stated.append((operand.edge, allowed.get((i, o))))
         others = frozenset(outputs) - {target}
-        for storage, stated in facts.items():
-            known = [fact for fact in stated if fact is not None]
+        for stated in facts.values():
+            source = stated[0][0]
+            # How far each input lets the target begin before the first one.
+            known = [
+                (fact.distance - storages.at(edge) + storages.at(source), fact.exactly)
+                for edge, fact in stated
+                if fact is not None
+            ]
             if len(known) < len(stated):
                 continue
-            distance = max(fact.distance for fact in known)
-            exactly = any(fact.exactly for fact in known)
-            if not exactly or distance == 0:  # else no place is right for all
-                source = sources[storage]
-                found.append(Sharing(position, source, target, distance, others, exactly))
+            distance = max(distance for distance, _ in known)
+            exact = {distance for distance, exactly in known if exactly}
+            if not exact or {distance} == exact == {0}:  # else no place is right for all
+                found.append(Sharing(position, source, target, distance, others, bool(exact)))
     return found
-
-
-def same_room(first: Storage, second: Storage) -> bool:
-    """Whether two storages need equally many bytes."""
-    return aligned(first.bytes) == aligned(second.bytes)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from mcu_deploy import plan
 from mcu_deploy.backends.c_rules import Nonsense
+from mcu_deploy.backends.interface import Workload
 from mcu_deploy.backends.workload_check import check_call, check_workload
 from mcu_deploy.choose.select import choices_within
 from mcu_deploy.compiled import CompiledModel
+from mcu_deploy.plan.pieces import movable
 from mcu_deploy.records import Malformed
 
 # More than any board has; beyond, checking itself would take the host's memory and time.
@@ -29,6 +31,8 @@ def check(model: CompiledModel) -> None:
     if len(made.parts) > _MOST_PARTS:
         raise Malformed(f"its plan has {len(made.parts)} partitions")
     for choice in choices_within(model.selection.choices):
+        if choice.workload == Workload(choice.workload.backend, None) and movable(choice.layer):
+            continue  # the planner's: no backend says that of these
         try:
             check_workload(choice.workload, choice.layer)
         except Nonsense as error:

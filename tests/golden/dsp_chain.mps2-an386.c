@@ -5,7 +5,7 @@
  *   constants     420 bytes, as a file: SHA-256
  *                 045b5f50952d3b386947f504b392c091bcf55281e36f2bfc0ef2faad86c8fab1
  *   workspace     320 bytes
- *   layers        5 with 2,720 multiply-accumulates
+ *   layers        3 with 2,720 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_chain, at the end. To compile this file
  * by hand, in its folder, to the same bytes:
@@ -17,11 +17,10 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0    160  input       1  int8
- *      160    160      1       3  x0
- *        0    160      2       2  scratch of depthwise_1
- *        0    160      3       4  p0
- *      160    160      4  output  int8_y
+ *        0    160  input       0  int8
+ *      160    160      0       2  x0
+ *        0    160      1       1  scratch of depthwise_1
+ *        0    160      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -56,12 +55,6 @@ MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_weights, uint32_t, 42, 252, 168);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_chain_slice_160_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 160; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 20; i0++) {
@@ -321,40 +314,28 @@ MCU_KERNEL void _mcu_dsp_chain_reorder_8x20_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_chain_concat_160_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 160);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_chain_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, Slice_0: int8[160] -> int8[160] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_chain_slice_160_int8(int8, slice_1));
-
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,8,5,4] -> int8[1,8,5,4] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 160);
-    MCU_LAYER(1, _mcu_dsp_chain_reorder_20x8_int8(slice_1, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_dsp_chain_reorder_20x8_int8(int8, reshape_1_reorder));
 
     /* depthwise_1: DepthwisePointwise, d0 + p0 (10 nodes):
      * int8[1,8,5,4] NHWC -> int8[1,8,5,4] NHWC; 2,720 MACs */
     int8_t *const depthwise_1 = (int8_t *)(ws + 160);
     uint8_t *const depthwise_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(
+    MCU_LAYER(1, _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(
         reshape_1_reorder, depthwise_1, _mcu_dsp_chain_depthwise_1_taps,
         _mcu_dsp_chain_depthwise_1_shape, _mcu_dsp_chain_depthwise_1_weights, depthwise_1_scratch));
 
     /* depthwise_1_reorder: Reorder, p0 reordered: int8[1,8,5,4] NHWC -> int8[1,8,5,4] */
     int8_t *const depthwise_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_chain_reorder_8x20_int8(depthwise_1, depthwise_1_reorder));
-
-    /* concat_1: Concat, Concat_13: int8[160] -> int8[160] */
-    int8_t *const concat_1 = (int8_t *)(ws + 160);
-    MCU_LAYER(4, _mcu_dsp_chain_concat_160_int8(depthwise_1_reorder, concat_1));
+    MCU_LAYER(2, _mcu_dsp_chain_reorder_8x20_int8(depthwise_1, depthwise_1_reorder));
 }
 
 /* clang-format on */
@@ -394,7 +375,7 @@ static const mcu_tensor_info_t _mcu_dsp_chain_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_chain_output0_shape,
-        .place = {160, 0, 160},
+        .place = {0, 0, 160},
         .scale = 1.357645e+4F,
         .zero_point = -5,
         .ndim = 1,
@@ -404,17 +385,15 @@ static const mcu_tensor_info_t _mcu_dsp_chain_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_chain_regions[5] = {
-    {0,   0, 160}, /* 0 */
+static const mcu_region_t _mcu_dsp_chain_regions[3] = {
+    {160, 0, 160}, /* 0 */
     {160, 0, 160}, /* 1 */
-    {160, 0, 160}, /* 2 */
-    {0,   0, 160}, /* 3 */
-    {160, 0, 160}, /* 4 */
+    {0,   0, 160}, /* 2 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_chain_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_chain_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
 };
 /* clang-format on */
 
@@ -425,7 +404,7 @@ const mcu_model_t _mcu_network_dsp_chain = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_CHAIN_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_CHAIN_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 3,
     .name = "dsp_chain",
     .inputs = _mcu_dsp_chain_inputs,
     .outputs = _mcu_dsp_chain_outputs,

@@ -5,7 +5,7 @@
  *   constants     420 bytes, as a file: SHA-256
  *                 045b5f50952d3b386947f504b392c091bcf55281e36f2bfc0ef2faad86c8fab1
  *   workspace     320 bytes
- *   layers        5 with 2,720 multiply-accumulates
+ *   layers        3 with 2,720 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[160], 160 bytes

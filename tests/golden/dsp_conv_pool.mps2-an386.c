@@ -5,7 +5,7 @@
  *   constants     488 bytes, as a file: SHA-256
  *                 f4dba30dc3dbee7d0a5f5d06bc9ff9d7ad4def2bbc0f08b156ffed7456128be1
  *   workspace     1,808 bytes
- *   layers        5 with 69,120 multiply-accumulates
+ *   layers        3 with 69,120 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_conv_pool, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -18,12 +18,11 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *      720    960  input       1  int8
- *        0    960      1       2  reshape_1_3
- *        0    448      2       3  quantizelinear_9_17
- *      960    844      2       2  scratch of conv_1
- *      448    448      3       4  quantizelinear_9_17
- *        0    448      4  output  int8_y
+ *      720    960  input       0  int8
+ *        0    960      0       1  reshape_1_3
+ *        0    448      1       2  quantizelinear_9_17
+ *      960    844      1       1  scratch of conv_1
+ *      448    448      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -57,12 +56,6 @@ MCU_CONSTANT(_mcu_dsp_conv_pool_conv_1_more_weights, uint32_t,   6, 464,  24);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_conv_pool_slice_960_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 960; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_conv_pool_reorder_240x4_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 240; i0++) {
@@ -312,41 +305,29 @@ MCU_KERNEL void _mcu_dsp_conv_pool_reorder_8x56_int8(const int8_t *x, int8_t *y)
     }
 }
 
-MCU_KERNEL void _mcu_dsp_conv_pool_concat_448_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 448);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_conv_pool_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, slice_0_2: int8[960] -> int8[960] */
-    int8_t *const int8 = (int8_t *)(ws + 720);
-    int8_t *const slice_1 = (int8_t *)(ws + 720);
-    MCU_LAYER(0, _mcu_dsp_conv_pool_slice_960_int8(int8, slice_1));
-
     /* reshape_1_reorder: Reorder, reshape_1_3 reordered: int8[1,4,16,15] -> int8[1,4,16,15] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 720);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(1, _mcu_dsp_conv_pool_reorder_240x4_int8(slice_1, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_dsp_conv_pool_reorder_240x4_int8(int8, reshape_1_reorder));
 
     /* conv_1: ConvolutionPool, conv_5_11 + averagepool_8_15 (8 nodes):
      * int8[1,4,16,15] NHWC -> int8[1,8,8,7] NHWC; 69,120 MACs */
     int8_t *const conv_1 = (int8_t *)(ws + 0);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 960);
-    MCU_LAYER(2, _mcu_dsp_conv_pool_conv_pool_strips_dsp(
+    MCU_LAYER(1, _mcu_dsp_conv_pool_conv_pool_strips_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_conv_pool_conv_1_weights,
         _mcu_dsp_conv_pool_conv_1_more_weights, conv_1_scratch));
 
     /* conv_1_reorder: Reorder, quantizelinear_9_17 reordered:
      * int8[1,8,8,7] NHWC -> int8[1,8,8,7] */
     int8_t *const conv_1_reorder = (int8_t *)(ws + 448);
-    MCU_LAYER(3, _mcu_dsp_conv_pool_reorder_8x56_int8(conv_1, conv_1_reorder));
-
-    /* concat_1: Concat, Concat_11: int8[448] -> int8[448] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(4, _mcu_dsp_conv_pool_concat_448_int8(conv_1_reorder, concat_1));
+    MCU_LAYER(2, _mcu_dsp_conv_pool_reorder_8x56_int8(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */
@@ -386,7 +367,7 @@ static const mcu_tensor_info_t _mcu_dsp_conv_pool_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_conv_pool_output0_shape,
-        .place = {0, 0, 448},
+        .place = {448, 0, 448},
         .scale = 2.827552e-2F,
         .zero_point = 9,
         .ndim = 1,
@@ -396,17 +377,15 @@ static const mcu_tensor_info_t _mcu_dsp_conv_pool_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_conv_pool_regions[5] = {
-    {720, 0, 960}, /* 0 */
-    {0,   0, 960}, /* 1 */
-    {0,   0, 448}, /* 2 */
-    {448, 0, 448}, /* 3 */
-    {0,   0, 448}, /* 4 */
+static const mcu_region_t _mcu_dsp_conv_pool_regions[3] = {
+    {0,   0, 960}, /* 0 */
+    {0,   0, 448}, /* 1 */
+    {448, 0, 448}, /* 2 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_conv_pool_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_conv_pool_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
 };
 /* clang-format on */
 
@@ -417,7 +396,7 @@ const mcu_model_t _mcu_network_dsp_conv_pool = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_CONV_POOL_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_CONV_POOL_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 3,
     .name = "dsp_conv_pool",
     .inputs = _mcu_dsp_conv_pool_inputs,
     .outputs = _mcu_dsp_conv_pool_outputs,

@@ -5,7 +5,7 @@
  *   constants     488 bytes, as a file: SHA-256
  *                 f4dba30dc3dbee7d0a5f5d06bc9ff9d7ad4def2bbc0f08b156ffed7456128be1
  *   workspace     1,808 bytes
- *   layers        5 with 69,120 multiply-accumulates
+ *   layers        3 with 69,120 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[960], 960 bytes

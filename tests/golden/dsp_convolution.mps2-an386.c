@@ -5,7 +5,7 @@
  *   constants     388 bytes, as a file: SHA-256
  *                 d4149def81c81194f8cbed3931de29e7a4366af2f64359b427fde61e504621dd
  *   workspace     1,264 bytes
- *   layers        5 with 7,776 multiply-accumulates
+ *   layers        3 with 7,776 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_convolution, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -18,12 +18,11 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0    432  input       1  int8
- *      832    432      1       2  x0
- *        0    820      2       2  scratch of conv_1
- *      832    288      2       3  y0
- *      288    288      3       4  y0
- *        0    288      4  output  int8_y
+ *        0    432  input       0  int8
+ *      832    432      0       1  x0
+ *        0    820      1       1  scratch of conv_1
+ *      832    288      1       2  y0
+ *        0    288      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -56,12 +55,6 @@ MCU_CONSTANT(_mcu_dsp_convolution_conv_1_weights, uint32_t, 97, 0, 388);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_convolution_slice_432_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 432; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 144; i0++) {
@@ -228,38 +221,26 @@ MCU_KERNEL void _mcu_dsp_convolution_reorder_8x36_int8(const int8_t *x, int8_t *
     }
 }
 
-MCU_KERNEL void _mcu_dsp_convolution_concat_288_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 288);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_convolution_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, Slice_0: int8[432] -> int8[432] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_convolution_slice_432_int8(int8, slice_1));
-
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 832);
-    MCU_LAYER(1, _mcu_dsp_convolution_reorder_144x3_int8(slice_1, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_dsp_convolution_reorder_144x3_int8(int8, reshape_1_reorder));
 
     /* conv_1: Conv, Conv_5 (5 nodes): int8[1,3,12,12] NHWC -> int8[1,8,6,6] NHWC; 7,776 MACs */
     int8_t *const conv_1 = (int8_t *)(ws + 832);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_convolution_conv3x3_dsp(
+    MCU_LAYER(1, _mcu_dsp_convolution_conv3x3_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_convolution_conv_1_weights, conv_1_scratch));
 
     /* conv_1_reorder: Reorder, y0 reordered: int8[1,8,6,6] NHWC -> int8[1,8,6,6] */
-    int8_t *const conv_1_reorder = (int8_t *)(ws + 288);
-    MCU_LAYER(3, _mcu_dsp_convolution_reorder_8x36_int8(conv_1, conv_1_reorder));
-
-    /* concat_1: Concat, Concat_8: int8[288] -> int8[288] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(4, _mcu_dsp_convolution_concat_288_int8(conv_1_reorder, concat_1));
+    int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_convolution_reorder_8x36_int8(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */
@@ -309,17 +290,15 @@ static const mcu_tensor_info_t _mcu_dsp_convolution_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_convolution_regions[5] = {
-    {0,   0, 432}, /* 0 */
-    {832, 0, 432}, /* 1 */
-    {832, 0, 288}, /* 2 */
-    {288, 0, 288}, /* 3 */
-    {0,   0, 288}, /* 4 */
+static const mcu_region_t _mcu_dsp_convolution_regions[3] = {
+    {832, 0, 432}, /* 0 */
+    {832, 0, 288}, /* 1 */
+    {0,   0, 288}, /* 2 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_convolution_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_convolution_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
 };
 /* clang-format on */
 
@@ -330,7 +309,7 @@ const mcu_model_t _mcu_network_dsp_convolution = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_CONVOLUTION_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_CONVOLUTION_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 3,
     .name = "dsp_convolution",
     .inputs = _mcu_dsp_convolution_inputs,
     .outputs = _mcu_dsp_convolution_outputs,

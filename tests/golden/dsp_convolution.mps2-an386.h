@@ -5,7 +5,7 @@
  *   constants     388 bytes, as a file: SHA-256
  *                 d4149def81c81194f8cbed3931de29e7a4366af2f64359b427fde61e504621dd
  *   workspace     1,264 bytes
- *   layers        5 with 7,776 multiply-accumulates
+ *   layers        3 with 7,776 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[432], 432 bytes

@@ -5,7 +5,7 @@
  *   constants     924 bytes, as a file: SHA-256
  *                 bf6f015d8ca729466bd2eb1630936b0262dc126abf85b16d2e362af893139096
  *   workspace     176 bytes
- *   layers        3 with 768 multiply-accumulates
+ *   layers        1 with 768 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_dense, at the end. To compile this file
  * by hand, in its folder, to the same bytes:
@@ -17,10 +17,9 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *       64     64  input       1  int8
- *        0    156      1       1  scratch of dense_1
- *      160     12      1       2  quantizelinear_6_13
- *        0     12      2  output  int8_y
+ *       64     64  input       0  int8
+ *        0    156      0       0  scratch of dense_1
+ *      160     12      0  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -53,12 +52,6 @@ MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_dense_slice_64_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 64; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x, int8_t *y, const uint32_t *weights,
                                          uint8_t *scratch) {
@@ -112,30 +105,18 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x, int8_t *y, const uint3
           "memory");
 }
 
-MCU_KERNEL void _mcu_dsp_dense_concat_12_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 12);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_dense_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, slice_0_2: int8[64] -> int8[64] */
-    int8_t *const int8 = (int8_t *)(ws + 64);
-    int8_t *const slice_1 = (int8_t *)(ws + 64);
-    MCU_LAYER(0, _mcu_dsp_dense_slice_64_int8(int8, slice_1));
-
     /* dense_1: Gemm, gemm_5_11 (5 nodes): int8[1,64] -> int8[1,12]; 768 MACs */
+    int8_t *const int8 = (int8_t *)(ws + 64);
     int8_t *const dense_1 = (int8_t *)(ws + 160);
     uint8_t *const dense_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(1, _mcu_dsp_dense_dense_dsp(slice_1, dense_1, _mcu_dsp_dense_dense_1_weights,
+    MCU_LAYER(0, _mcu_dsp_dense_dense_dsp(int8, dense_1, _mcu_dsp_dense_dense_1_weights,
                                           dense_1_scratch));
-
-    /* concat_1: Concat, Concat_8: int8[12] -> int8[12] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_dense_concat_12_int8(dense_1, concat_1));
 }
 
 /* clang-format on */
@@ -175,7 +156,7 @@ static const mcu_tensor_info_t _mcu_dsp_dense_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_dense_output0_shape,
-        .place = {0, 0, 12},
+        .place = {160, 0, 12},
         .scale = 3.2e+2F,
         .zero_point = -5,
         .ndim = 1,
@@ -185,15 +166,13 @@ static const mcu_tensor_info_t _mcu_dsp_dense_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_dense_regions[3] = {
-    {64,  0, 64}, /* 0 */
-    {160, 0, 12}, /* 1 */
-    {0,   0, 12}, /* 2 */
+static const mcu_region_t _mcu_dsp_dense_regions[1] = {
+    {160, 0, 12}, /* 0 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_dense_layer_infos[3] = {
-    {0, 1}, {1, 1}, {2, 1},
+static const mcu_layer_info_t _mcu_dsp_dense_layer_infos[1] = {
+    {0, 1},
 };
 /* clang-format on */
 
@@ -204,7 +183,7 @@ const mcu_model_t _mcu_network_dsp_dense = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_DENSE_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_DENSE_WORKSPACE_ALIGNMENT,
-    .num_layers = 3,
+    .num_layers = 1,
     .name = "dsp_dense",
     .inputs = _mcu_dsp_dense_inputs,
     .outputs = _mcu_dsp_dense_outputs,

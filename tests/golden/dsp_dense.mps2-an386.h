@@ -5,7 +5,7 @@
  *   constants     924 bytes, as a file: SHA-256
  *                 bf6f015d8ca729466bd2eb1630936b0262dc126abf85b16d2e362af893139096
  *   workspace     176 bytes
- *   layers        3 with 768 multiply-accumulates
+ *   layers        1 with 768 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[64], 64 bytes

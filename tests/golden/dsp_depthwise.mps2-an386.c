@@ -5,7 +5,7 @@
  *   constants     236 bytes, as a file: SHA-256
  *                 285d153bd57baa80f7fbec65a3cb0153e30897ae8663c44b8dbee013dc556360
  *   workspace     1,664 bytes
- *   layers        5 with 8,000 multiply-accumulates
+ *   layers        3 with 8,000 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_depthwise, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -18,11 +18,10 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0    320  input       1  int8
- *     1344    320      1       3  x0
- *        0   1344      2       2  scratch of depthwise_1
- *      320    320      3       4  y0
- *        0    320      4  output  int8_y
+ *        0    320  input       0  int8
+ *     1344    320      0       2  x0
+ *        0   1344      1       1  scratch of depthwise_1
+ *        0    320      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -56,12 +55,6 @@ MCU_CONSTANT(_mcu_dsp_depthwise_depthwise_1_shape, int32_t,   7, 208,  28);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_depthwise_slice_320_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 320; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_depthwise_reorder_80x4_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 80; i0++) {
@@ -280,40 +273,28 @@ MCU_KERNEL void _mcu_dsp_depthwise_reorder_4x80_int8(const int8_t *x, int8_t *y)
     }
 }
 
-MCU_KERNEL void _mcu_dsp_depthwise_concat_320_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 320);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_depthwise_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, Slice_0: int8[320] -> int8[320] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_depthwise_slice_320_int8(int8, slice_1));
-
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,4,8,10] -> int8[1,4,8,10] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 1344);
-    MCU_LAYER(1, _mcu_dsp_depthwise_reorder_80x4_int8(slice_1, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_dsp_depthwise_reorder_80x4_int8(int8, reshape_1_reorder));
 
     /* depthwise_1: Conv, Conv_5 (5 nodes):
      * int8[1,4,8,10] NHWC -> int8[1,4,8,10] NHWC; 8,000 MACs */
     int8_t *const depthwise_1 = (int8_t *)(ws + 1344);
     uint8_t *const depthwise_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_depthwise_depthwise5x5_dsp(
+    MCU_LAYER(1, _mcu_dsp_depthwise_depthwise5x5_dsp(
         reshape_1_reorder, depthwise_1, _mcu_dsp_depthwise_depthwise_1_taps,
         _mcu_dsp_depthwise_depthwise_1_shape, depthwise_1_scratch));
 
     /* depthwise_1_reorder: Reorder, y0 reordered: int8[1,4,8,10] NHWC -> int8[1,4,8,10] */
-    int8_t *const depthwise_1_reorder = (int8_t *)(ws + 320);
-    MCU_LAYER(3, _mcu_dsp_depthwise_reorder_4x80_int8(depthwise_1, depthwise_1_reorder));
-
-    /* concat_1: Concat, Concat_8: int8[320] -> int8[320] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(4, _mcu_dsp_depthwise_concat_320_int8(depthwise_1_reorder, concat_1));
+    int8_t *const depthwise_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_depthwise_reorder_4x80_int8(depthwise_1, depthwise_1_reorder));
 }
 
 /* clang-format on */
@@ -363,17 +344,15 @@ static const mcu_tensor_info_t _mcu_dsp_depthwise_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_depthwise_regions[5] = {
-    {0,    0, 320}, /* 0 */
+static const mcu_region_t _mcu_dsp_depthwise_regions[3] = {
+    {1344, 0, 320}, /* 0 */
     {1344, 0, 320}, /* 1 */
-    {1344, 0, 320}, /* 2 */
-    {320,  0, 320}, /* 3 */
-    {0,    0, 320}, /* 4 */
+    {0,    0, 320}, /* 2 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_depthwise_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_depthwise_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
 };
 /* clang-format on */
 
@@ -384,7 +363,7 @@ const mcu_model_t _mcu_network_dsp_depthwise = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_DEPTHWISE_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_DEPTHWISE_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 3,
     .name = "dsp_depthwise",
     .inputs = _mcu_dsp_depthwise_inputs,
     .outputs = _mcu_dsp_depthwise_outputs,

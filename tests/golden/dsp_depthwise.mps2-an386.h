@@ -5,7 +5,7 @@
  *   constants     236 bytes, as a file: SHA-256
  *                 285d153bd57baa80f7fbec65a3cb0153e30897ae8663c44b8dbee013dc556360
  *   workspace     1,664 bytes
- *   layers        5 with 8,000 multiply-accumulates
+ *   layers        3 with 8,000 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[320], 320 bytes

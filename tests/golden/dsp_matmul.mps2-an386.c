@@ -5,7 +5,7 @@
  *   constants     24 bytes, as a file: SHA-256
  *                 8cfb6518cd992ea85e8f685193dc91cc24f3d7848c137a9da52807ab7bcae3b9
  *   workspace     448 bytes
- *   layers        4 with 672 multiply-accumulates
+ *   layers        1 with 672 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_matmul, at the end. To compile this file
  * by hand, in its folder, to the same bytes:
@@ -17,12 +17,9 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *       32    320  input       1  int8
- *      352     96      0       2  slice_0_2
- *      128    224      1       2  slice_3_7
- *        0     84      2       2  scratch of matmul_1
- *       96     84      2       3  quantizelinear_7_12
- *        0     84      3  output  int8_y
+ *      128    320  input       0  int8
+ *        0     84      0       0  scratch of matmul_1
+ *       96     84      0  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -55,18 +52,6 @@ MCU_CONSTANT(_mcu_dsp_matmul_matmul_1_constants, uint32_t, 6, 0, 24);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_matmul_slice_96_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 96; i0++) {
-        *y++ = x[i0];
-    }
-}
-
-MCU_KERNEL void _mcu_dsp_matmul_slice_224_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 224; i0++) {
-        *y++ = x[i0 + 96];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a, const int8_t *b, int8_t *y,
                                                       const uint32_t *constants, uint8_t *scratch) {
@@ -133,34 +118,19 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a, const int
     }
 }
 
-MCU_KERNEL void _mcu_dsp_matmul_concat_84_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 84);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_matmul_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, slice_0_2: int8[320] -> int8[96] */
-    int8_t *const int8 = (int8_t *)(ws + 32);
-    int8_t *const slice_1 = (int8_t *)(ws + 352);
-    MCU_LAYER(0, _mcu_dsp_matmul_slice_96_int8(int8, slice_1));
-
-    /* slice_2: Slice, slice_3_7: int8[320] -> int8[224] */
-    int8_t *const slice_2 = (int8_t *)(ws + 128);
-    MCU_LAYER(1, _mcu_dsp_matmul_slice_224_int8(int8, slice_2));
-
     /* matmul_1: MatMul, product0 (4 nodes): int8[4,3,8], int8[4,8,7] -> int8[4,3,7]; 672 MACs */
+    int8_t *const slice_0_2 = (int8_t *)(ws + 128);
+    int8_t *const slice_3_7 = (int8_t *)(ws + 224);
     int8_t *const matmul_1 = (int8_t *)(ws + 96);
     uint8_t *const matmul_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(
-        slice_1, slice_2, matmul_1, _mcu_dsp_matmul_matmul_1_constants, matmul_1_scratch));
-
-    /* concat_1: Concat, Concat_9: int8[84] -> int8[84] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_matmul_concat_84_int8(matmul_1, concat_1));
+    MCU_LAYER(0, _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(
+        slice_0_2, slice_3_7, matmul_1, _mcu_dsp_matmul_matmul_1_constants, matmul_1_scratch));
 }
 
 /* clang-format on */
@@ -187,7 +157,7 @@ static const mcu_tensor_info_t _mcu_dsp_matmul_inputs[1] = {
     {
         .name = "int8",
         .shape = _mcu_dsp_matmul_input0_shape,
-        .place = {32, 0, 320},
+        .place = {128, 0, 320},
         .scale = 1.0e+0F,
         .zero_point = 3,
         .ndim = 1,
@@ -200,7 +170,7 @@ static const mcu_tensor_info_t _mcu_dsp_matmul_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_matmul_output0_shape,
-        .place = {0, 0, 84},
+        .place = {96, 0, 84},
         .scale = 1.7358057e+2F,
         .zero_point = 7,
         .ndim = 1,
@@ -210,16 +180,13 @@ static const mcu_tensor_info_t _mcu_dsp_matmul_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_matmul_regions[4] = {
-    {352, 0, 96},  /* 0 */
-    {128, 0, 224}, /* 1 */
-    {96,  0, 84},  /* 2 */
-    {0,   0, 84},  /* 3 */
+static const mcu_region_t _mcu_dsp_matmul_regions[1] = {
+    {96, 0, 84}, /* 0 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_matmul_layer_infos[4] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1},
+static const mcu_layer_info_t _mcu_dsp_matmul_layer_infos[1] = {
+    {0, 1},
 };
 /* clang-format on */
 
@@ -230,7 +197,7 @@ const mcu_model_t _mcu_network_dsp_matmul = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_MATMUL_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_MATMUL_WORKSPACE_ALIGNMENT,
-    .num_layers = 4,
+    .num_layers = 1,
     .name = "dsp_matmul",
     .inputs = _mcu_dsp_matmul_inputs,
     .outputs = _mcu_dsp_matmul_outputs,

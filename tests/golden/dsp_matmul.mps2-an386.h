@@ -5,7 +5,7 @@
  *   constants     24 bytes, as a file: SHA-256
  *                 8cfb6518cd992ea85e8f685193dc91cc24f3d7848c137a9da52807ab7bcae3b9
  *   workspace     448 bytes
- *   layers        4 with 672 multiply-accumulates
+ *   layers        1 with 672 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[320], 320 bytes

@@ -5,7 +5,7 @@
  *   constants     168 bytes, as a file: SHA-256
  *                 75c057a3a5d6f7739285c98ca344154ea5929094f41a50b08f59014bcaa8a5d1
  *   workspace     192 bytes
- *   layers        5 with 768 multiply-accumulates
+ *   layers        3 with 768 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_pointwise, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -18,11 +18,10 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0     96  input       1  int8
- *       96     96      1       3  x0
- *        0     88      2       2  scratch of conv_1
- *        0     96      3       4  p0
- *       96     96      4  output  int8_y
+ *        0     96  input       0  int8
+ *       96     96      0       2  x0
+ *        0     88      1       1  scratch of conv_1
+ *        0     96      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -55,12 +54,6 @@ MCU_CONSTANT(_mcu_dsp_pointwise_conv_1_weights, uint32_t, 42, 0, 168);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_pointwise_slice_96_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 96; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 12; i0++) {
@@ -155,38 +148,26 @@ MCU_KERNEL void _mcu_dsp_pointwise_reorder_8x12_int8(const int8_t *x, int8_t *y)
     }
 }
 
-MCU_KERNEL void _mcu_dsp_pointwise_concat_96_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 96);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_pointwise_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, Slice_0: int8[96] -> int8[96] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_pointwise_slice_96_int8(int8, slice_1));
-
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,8,4,3] -> int8[1,8,4,3] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 96);
-    MCU_LAYER(1, _mcu_dsp_pointwise_reorder_12x8_int8(slice_1, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_dsp_pointwise_reorder_12x8_int8(int8, reshape_1_reorder));
 
     /* conv_1: Conv, p0 (5 nodes): int8[1,8,4,3] NHWC -> int8[1,8,4,3] NHWC; 768 MACs */
     int8_t *const conv_1 = (int8_t *)(ws + 96);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_pointwise_conv1x1_8x8_dsp(
+    MCU_LAYER(1, _mcu_dsp_pointwise_conv1x1_8x8_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_pointwise_conv_1_weights, conv_1_scratch));
 
     /* conv_1_reorder: Reorder, p0 reordered: int8[1,8,4,3] NHWC -> int8[1,8,4,3] */
     int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_pointwise_reorder_8x12_int8(conv_1, conv_1_reorder));
-
-    /* concat_1: Concat, Concat_8: int8[96] -> int8[96] */
-    int8_t *const concat_1 = (int8_t *)(ws + 96);
-    MCU_LAYER(4, _mcu_dsp_pointwise_concat_96_int8(conv_1_reorder, concat_1));
+    MCU_LAYER(2, _mcu_dsp_pointwise_reorder_8x12_int8(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */
@@ -226,7 +207,7 @@ static const mcu_tensor_info_t _mcu_dsp_pointwise_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_pointwise_output0_shape,
-        .place = {96, 0, 96},
+        .place = {0, 0, 96},
         .scale = 1.13137085e+2F,
         .zero_point = -5,
         .ndim = 1,
@@ -236,17 +217,15 @@ static const mcu_tensor_info_t _mcu_dsp_pointwise_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_pointwise_regions[5] = {
-    {0,  0, 96}, /* 0 */
+static const mcu_region_t _mcu_dsp_pointwise_regions[3] = {
+    {96, 0, 96}, /* 0 */
     {96, 0, 96}, /* 1 */
-    {96, 0, 96}, /* 2 */
-    {0,  0, 96}, /* 3 */
-    {96, 0, 96}, /* 4 */
+    {0,  0, 96}, /* 2 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_pointwise_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_pointwise_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
 };
 /* clang-format on */
 
@@ -257,7 +236,7 @@ const mcu_model_t _mcu_network_dsp_pointwise = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_POINTWISE_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_POINTWISE_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 3,
     .name = "dsp_pointwise",
     .inputs = _mcu_dsp_pointwise_inputs,
     .outputs = _mcu_dsp_pointwise_outputs,

@@ -5,7 +5,7 @@
  *   constants     168 bytes, as a file: SHA-256
  *                 75c057a3a5d6f7739285c98ca344154ea5929094f41a50b08f59014bcaa8a5d1
  *   workspace     192 bytes
- *   layers        5 with 768 multiply-accumulates
+ *   layers        3 with 768 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[96], 96 bytes

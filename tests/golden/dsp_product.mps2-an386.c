@@ -5,7 +5,7 @@
  *   constants     24 bytes, as a file: SHA-256
  *                 a4780c71617f76a6fa98f61aaa7d7eda178e011ef0272e92739560518383e29c
  *   workspace     96 bytes
- *   layers        4 with 0 multiply-accumulates
+ *   layers        2 with 0 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_product, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -18,16 +18,12 @@
  *
  *   offset  bytes   from      to  holds
  *        0     62  input       1  int8
- *       64     31      0       3  slice_0_2
- *        0     31      1       2  slice_3_7
- *        0     31      3  output  int8_y
+ *       64     31      0  output  slice_3_7
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
  */
 #include "network_dsp_product.h"
-
-#include <string.h>
 
 /* ---- Constants ---- */
 
@@ -55,12 +51,6 @@ MCU_CONSTANT(_mcu_dsp_product_mul_1_constants, int32_t, 6, 0, 24);
 /* ---- Kernels ---- */
 
 MCU_KERNEL void _mcu_dsp_product_slice_31_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 31; i0++) {
-        *y++ = x[i0];
-    }
-}
-
-MCU_KERNEL void _mcu_dsp_product_slice_31_int8_2(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 31; i0++) {
         *y++ = x[i0 + 31];
     }
@@ -95,33 +85,22 @@ MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(const int8_t *a,
           "memory");
 }
 
-MCU_KERNEL void _mcu_dsp_product_concat_31_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 31);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_product_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, slice_0_2: int8[62] -> int8[31] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 64);
-    MCU_LAYER(0, _mcu_dsp_product_slice_31_int8(int8, slice_1));
-
     /* slice_2: Slice, slice_3_7: int8[62] -> int8[31] */
-    int8_t *const slice_2 = (int8_t *)(ws + 0);
-    MCU_LAYER(1, _mcu_dsp_product_slice_31_int8_2(int8, slice_2));
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_2 = (int8_t *)(ws + 64);
+    MCU_LAYER(0, _mcu_dsp_product_slice_31_int8(int8, slice_2));
 
     /* mul_1: Mul, sum0 (4 nodes): int8[1,31], int8[1,31] -> int8[1,31] */
+    int8_t *const slice_0_2 = (int8_t *)(ws + 0);
     int8_t *const mul_1 = (int8_t *)(ws + 64);
-    MCU_LAYER(2, _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(slice_1, slice_2, mul_1,
+    MCU_LAYER(1, _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(slice_0_2, slice_2, mul_1,
                                                                  _mcu_dsp_product_mul_1_constants));
-
-    /* concat_1: Concat, Concat_9: int8[31] -> int8[31] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_product_concat_31_int8(mul_1, concat_1));
 }
 
 /* clang-format on */
@@ -161,7 +140,7 @@ static const mcu_tensor_info_t _mcu_dsp_product_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_product_output0_shape,
-        .place = {0, 0, 31},
+        .place = {64, 0, 31},
         .scale = 4.11337e-2F,
         .zero_point = -128,
         .ndim = 1,
@@ -171,16 +150,14 @@ static const mcu_tensor_info_t _mcu_dsp_product_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_product_regions[4] = {
+static const mcu_region_t _mcu_dsp_product_regions[2] = {
     {64, 0, 31}, /* 0 */
-    {0,  0, 31}, /* 1 */
-    {64, 0, 31}, /* 2 */
-    {0,  0, 31}, /* 3 */
+    {64, 0, 31}, /* 1 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_product_layer_infos[4] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1},
+static const mcu_layer_info_t _mcu_dsp_product_layer_infos[2] = {
+    {0, 1}, {1, 1},
 };
 /* clang-format on */
 
@@ -191,7 +168,7 @@ const mcu_model_t _mcu_network_dsp_product = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_PRODUCT_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_PRODUCT_WORKSPACE_ALIGNMENT,
-    .num_layers = 4,
+    .num_layers = 2,
     .name = "dsp_product",
     .inputs = _mcu_dsp_product_inputs,
     .outputs = _mcu_dsp_product_outputs,

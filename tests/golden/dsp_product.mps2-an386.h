@@ -5,7 +5,7 @@
  *   constants     24 bytes, as a file: SHA-256
  *                 a4780c71617f76a6fa98f61aaa7d7eda178e011ef0272e92739560518383e29c
  *   workspace     96 bytes
- *   layers        4 with 0 multiply-accumulates
+ *   layers        2 with 0 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[62], 62 bytes

@@ -4,8 +4,8 @@
  *                 f8bdaf72812f5ef1e5dd5bd64c343b049bae9751328fd08b9c7f29abdf0484cf
  *   constants     480 bytes, as a file: SHA-256
  *                 a27c148db14c8e6d22f49ea452e6190bf6e36099d64cbf06eb28d510854da66e
- *   workspace     464 bytes
- *   layers        9 with 3,072 multiply-accumulates
+ *   workspace     480 bytes
+ *   layers        6 with 3,072 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_shared, at the end. To compile this file
  * by hand, in its folder, to the same bytes:
@@ -17,17 +17,13 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *       96    288  input       1  int8
- *        0     96      0       2  s0
- *      176    192      1       4  s1
- *      368     96      2       6  x0
- *        0     96      3       3  scratch of conv_1
- *        0    192      4       5  x1
- *        0    144      5       7  p1
- *      192    148      5       5  scratch of conv_2
- *      144     96      6       8  p0
- *      240    144      7       8  p1
- *        0    240      8  output  int8_y
+ *       96    288  input       2  int8
+ *      384     96      0       4  x0
+ *        0     96      1       1  scratch of conv_1
+ *        0    192      2       3  x1
+ *        0    144      3       5  p1
+ *      192    148      3       3  scratch of conv_2
+ *      144    240      4  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -61,18 +57,6 @@ MCU_CONSTANT(_mcu_dsp_shared_conv_2_weights, uint32_t, 80, 160, 320);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_shared_slice_96_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 96; i0++) {
-        *y++ = x[i0];
-    }
-}
-
-MCU_KERNEL void _mcu_dsp_shared_slice_192_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 192; i0++) {
-        *y++ = x[i0 + 96];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 12; i0++) {
@@ -169,59 +153,41 @@ MCU_KERNEL void _mcu_dsp_shared_reorder_12x12_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_shared_concat_240_int8(const int8_t *x0, const int8_t *x1, int8_t *y) {
-    memcpy(y, x0, 96);
-    y += 96;
-    memcpy(y, x1, 144);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_shared_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, Slice_0: int8[288] -> int8[96] */
-    int8_t *const int8 = (int8_t *)(ws + 96);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_shared_slice_96_int8(int8, slice_1));
-
-    /* slice_2: Slice, Slice_8: int8[288] -> int8[192] */
-    int8_t *const slice_2 = (int8_t *)(ws + 176);
-    MCU_LAYER(1, _mcu_dsp_shared_slice_192_int8(int8, slice_2));
-
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,8,4,3] -> int8[1,8,4,3] NHWC */
-    int8_t *const reshape_1_reorder = (int8_t *)(ws + 368);
-    MCU_LAYER(2, _mcu_dsp_shared_reorder_12x8_int8(slice_1, reshape_1_reorder));
+    int8_t *const s0 = (int8_t *)(ws + 96);
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 384);
+    MCU_LAYER(0, _mcu_dsp_shared_reorder_12x8_int8(s0, reshape_1_reorder));
 
     /* conv_1: Conv, p0 (5 nodes): int8[1,8,4,3] NHWC -> int8[1,8,4,3] NHWC; 768 MACs */
-    int8_t *const conv_1 = (int8_t *)(ws + 368);
+    int8_t *const conv_1 = (int8_t *)(ws + 384);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_shared_conv1x1_any_small_real_dsp(
+    MCU_LAYER(1, _mcu_dsp_shared_conv1x1_any_small_real_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_shared_conv_1_weights, conv_1_scratch));
 
     /* reshape_3_reorder: Reorder, x1 reordered: int8[1,16,4,3] -> int8[1,16,4,3] NHWC */
+    int8_t *const s1 = (int8_t *)(ws + 192);
     int8_t *const reshape_3_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(4, _mcu_dsp_shared_reorder_12x16_int8(slice_2, reshape_3_reorder));
+    MCU_LAYER(2, _mcu_dsp_shared_reorder_12x16_int8(s1, reshape_3_reorder));
 
     /* conv_2: Conv, p1 (5 nodes): int8[1,16,4,3] NHWC -> int8[1,12,4,3] NHWC; 2,304 MACs */
     int8_t *const conv_2 = (int8_t *)(ws + 0);
     uint8_t *const conv_2_scratch = (uint8_t *)(ws + 192);
-    MCU_LAYER(5, _mcu_dsp_shared_conv1x1_any_small_real_dsp(
+    MCU_LAYER(3, _mcu_dsp_shared_conv1x1_any_small_real_dsp(
         reshape_3_reorder, conv_2, _mcu_dsp_shared_conv_2_weights, conv_2_scratch));
 
     /* conv_1_bit_cast_reorder: Reorder, p0 reordered: int8[1,8,4,3] NHWC -> int8[1,8,4,3] */
     int8_t *const conv_1_bit_cast_reorder = (int8_t *)(ws + 144);
-    MCU_LAYER(6, _mcu_dsp_shared_reorder_8x12_int8(conv_1, conv_1_bit_cast_reorder));
+    MCU_LAYER(4, _mcu_dsp_shared_reorder_8x12_int8(conv_1, conv_1_bit_cast_reorder));
 
     /* conv_2_bit_cast_reorder: Reorder, p1 reordered: int8[1,12,4,3] NHWC -> int8[1,12,4,3] */
     int8_t *const conv_2_bit_cast_reorder = (int8_t *)(ws + 240);
-    MCU_LAYER(7, _mcu_dsp_shared_reorder_12x12_int8(conv_2, conv_2_bit_cast_reorder));
-
-    /* concat_1: Concat, Concat_16: int8[96], int8[144] -> int8[240] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(8, _mcu_dsp_shared_concat_240_int8(conv_1_bit_cast_reorder, conv_2_bit_cast_reorder,
-                                                 concat_1));
+    MCU_LAYER(5, _mcu_dsp_shared_reorder_12x12_int8(conv_2, conv_2_bit_cast_reorder));
 }
 
 /* clang-format on */
@@ -261,7 +227,7 @@ static const mcu_tensor_info_t _mcu_dsp_shared_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_shared_output0_shape,
-        .place = {0, 0, 240},
+        .place = {144, 0, 240},
         .scale = 0.0F,
         .zero_point = 0,
         .ndim = 1,
@@ -271,21 +237,18 @@ static const mcu_tensor_info_t _mcu_dsp_shared_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_shared_regions[9] = {
-    {0,   0, 96},  /* 0 */
-    {176, 0, 192}, /* 1 */
-    {368, 0, 96},  /* 2 */
-    {368, 0, 96},  /* 3 */
-    {0,   0, 192}, /* 4 */
-    {0,   0, 144}, /* 5 */
-    {144, 0, 96},  /* 6 */
-    {240, 0, 144}, /* 7 */
-    {0,   0, 240}, /* 8 */
+static const mcu_region_t _mcu_dsp_shared_regions[6] = {
+    {384, 0, 96},  /* 0 */
+    {384, 0, 96},  /* 1 */
+    {0,   0, 192}, /* 2 */
+    {0,   0, 144}, /* 3 */
+    {144, 0, 96},  /* 4 */
+    {240, 0, 144}, /* 5 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_shared_layer_infos[9] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1},
+static const mcu_layer_info_t _mcu_dsp_shared_layer_infos[6] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1},
 };
 /* clang-format on */
 
@@ -296,7 +259,7 @@ const mcu_model_t _mcu_network_dsp_shared = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_SHARED_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_SHARED_WORKSPACE_ALIGNMENT,
-    .num_layers = 9,
+    .num_layers = 6,
     .name = "dsp_shared",
     .inputs = _mcu_dsp_shared_inputs,
     .outputs = _mcu_dsp_shared_outputs,

@@ -4,8 +4,8 @@
  *                 6667cf7635f475b172ee1bbd35b9f8e4b6b99fbb88afeb507656e6c9a15a7432
  *   constants     1,040 bytes, as a file: SHA-256
  *                 9ce197449e1e93d6c81b98d559503ef4a978cbec8fc8ca6efa94b6ffa6129b45
- *   workspace     320 bytes
- *   layers        3 with 0 multiply-accumulates
+ *   workspace     160 bytes
+ *   layers        1 with 0 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_softmax, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -17,15 +17,12 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0    160  input       2  int8
- *      160    160      2  output  int8_y
+ *        0    160  input  output  int8
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
  */
 #include "network_dsp_softmax.h"
-
-#include <string.h>
 
 /* ---- Constants ---- */
 
@@ -51,12 +48,6 @@ MCU_CONSTANT(_mcu_dsp_softmax_softmax_1_exponential, uint32_t, 260, 0, 1040);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_softmax_slice_160_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 160; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x, int8_t *y,
                                                     const uint32_t *exponential, uint32_t rows) {
@@ -111,29 +102,17 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x, int8_t *y,
           "memory");
 }
 
-MCU_KERNEL void _mcu_dsp_softmax_concat_160_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 160);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_softmax_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, slice_0_2: int8[160] -> int8[160] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_softmax_slice_160_int8(int8, slice_1));
-
     /* softmax_1: Softmax, softmax0 (3 nodes): int8[40,4] -> int8[40,4] */
+    int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const softmax_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(1, _mcu_dsp_softmax_softmax_4_int8_dsp(slice_1, softmax_1,
+    MCU_LAYER(0, _mcu_dsp_softmax_softmax_4_int8_dsp(int8, softmax_1,
                                                      _mcu_dsp_softmax_softmax_1_exponential, 40U));
-
-    /* concat_1: Concat, Concat_6: int8[160] -> int8[160] */
-    int8_t *const concat_1 = (int8_t *)(ws + 160);
-    MCU_LAYER(2, _mcu_dsp_softmax_concat_160_int8(softmax_1, concat_1));
 }
 
 /* clang-format on */
@@ -173,7 +152,7 @@ static const mcu_tensor_info_t _mcu_dsp_softmax_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_softmax_output0_shape,
-        .place = {160, 0, 160},
+        .place = {0, 0, 160},
         .scale = 3.90625e-3F,
         .zero_point = -128,
         .ndim = 1,
@@ -183,15 +162,13 @@ static const mcu_tensor_info_t _mcu_dsp_softmax_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_softmax_regions[3] = {
-    {0,   0, 160}, /* 0 */
-    {0,   0, 160}, /* 1 */
-    {160, 0, 160}, /* 2 */
+static const mcu_region_t _mcu_dsp_softmax_regions[1] = {
+    {0, 0, 160}, /* 0 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_softmax_layer_infos[3] = {
-    {0, 1}, {1, 1}, {2, 1},
+static const mcu_layer_info_t _mcu_dsp_softmax_layer_infos[1] = {
+    {0, 1},
 };
 /* clang-format on */
 
@@ -202,7 +179,7 @@ const mcu_model_t _mcu_network_dsp_softmax = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_SOFTMAX_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_SOFTMAX_WORKSPACE_ALIGNMENT,
-    .num_layers = 3,
+    .num_layers = 1,
     .name = "dsp_softmax",
     .inputs = _mcu_dsp_softmax_inputs,
     .outputs = _mcu_dsp_softmax_outputs,

@@ -4,8 +4,8 @@
  *                 6667cf7635f475b172ee1bbd35b9f8e4b6b99fbb88afeb507656e6c9a15a7432
  *   constants     1,040 bytes, as a file: SHA-256
  *                 9ce197449e1e93d6c81b98d559503ef4a978cbec8fc8ca6efa94b6ffa6129b45
- *   workspace     320 bytes
- *   layers        3 with 0 multiply-accumulates
+ *   workspace     160 bytes
+ *   layers        1 with 0 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[160], 160 bytes
@@ -36,7 +36,7 @@ extern "C" {
  *     MCU_DSP_SOFTMAX_CHECK_WORKSPACE(array);
  * For the arena of mcu_run, as crt/arena/arena.c is compiled:
  *     MCU_DSP_SOFTMAX_CHECK_ARENA(MCU_ARENA_NUM_PAGES, MCU_ARENA_PAGE_SIZE_LOG2); */
-#define MCU_DSP_SOFTMAX_WORKSPACE_SIZE      320U
+#define MCU_DSP_SOFTMAX_WORKSPACE_SIZE      160U
 #define MCU_DSP_SOFTMAX_WORKSPACE_ALIGNMENT 16U
 /* clang-format off */
 #define MCU_DSP_SOFTMAX_CHECK_WORKSPACE(array) \

@@ -5,7 +5,7 @@
  *   constants     5,172 bytes, as a file: SHA-256
  *                 decf77855f217214c9d937966ef1d6de6ae5ebe98975ab3de6638eb64a52bf0d
  *   workspace     12,288 bytes
- *   layers        5 with 1,769,472 multiply-accumulates
+ *   layers        3 with 1,769,472 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_strips, at the end. To compile this file
  * by hand, in its folder, to the same bytes:
@@ -17,11 +17,10 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0   6144  input       1  int8
- *     6144   6144      1       3  reshape_1_3
- *        0   3004      2       2  scratch of conv_1
- *        0   6144      3       4  quantizelinear_14_27
- *     6144   6144      4  output  int8_y
+ *        0   6144  input       0  int8
+ *     6144   6144      0       2  reshape_1_3
+ *        0   3004      1       1  scratch of conv_1
+ *        0   6144      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -56,12 +55,6 @@ MCU_CONSTANT(_mcu_dsp_strips_conv_1_constants,    int32_t,    4, 5156,   16);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_strips_slice_6144_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 6144; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 384; i0++) {
@@ -365,42 +358,30 @@ MCU_KERNEL void _mcu_dsp_strips_reorder_16x384_int8(const int8_t *x, int8_t *y) 
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_concat_6144_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 6144);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_strips_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, slice_0_2: int8[6144] -> int8[6144] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_strips_slice_6144_int8(int8, slice_1));
-
     /* reshape_1_reorder: Reorder, reshape_1_3 reordered:
      * int8[1,16,12,32] -> int8[1,16,12,32] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 6144);
-    MCU_LAYER(1, _mcu_dsp_strips_reorder_384x16_int8(slice_1, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_dsp_strips_reorder_384x16_int8(int8, reshape_1_reorder));
 
     /* conv_1: ConvolutionStrips, conv_5_11 + conv_10_21 + add_13_25 (14 nodes):
      * int8[1,16,12,32] NHWC -> int8[1,16,12,32] NHWC; 1,769,472 MACs */
     int8_t *const conv_1 = (int8_t *)(ws + 6144);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_strips_conv_conv_add_strips_dsp(
+    MCU_LAYER(1, _mcu_dsp_strips_conv_conv_add_strips_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_strips_conv_1_weights,
         _mcu_dsp_strips_conv_1_more_weights, _mcu_dsp_strips_conv_1_constants, conv_1_scratch));
 
     /* conv_1_reorder: Reorder, quantizelinear_14_27 reordered:
      * int8[1,16,12,32] NHWC -> int8[1,16,12,32] */
     int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_strips_reorder_16x384_int8(conv_1, conv_1_reorder));
-
-    /* concat_1: Concat, Concat_16: int8[6144] -> int8[6144] */
-    int8_t *const concat_1 = (int8_t *)(ws + 6144);
-    MCU_LAYER(4, _mcu_dsp_strips_concat_6144_int8(conv_1_reorder, concat_1));
+    MCU_LAYER(2, _mcu_dsp_strips_reorder_16x384_int8(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */
@@ -440,7 +421,7 @@ static const mcu_tensor_info_t _mcu_dsp_strips_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_strips_output0_shape,
-        .place = {6144, 0, 6144},
+        .place = {0, 0, 6144},
         .scale = 5.01713e-2F,
         .zero_point = -128,
         .ndim = 1,
@@ -450,17 +431,15 @@ static const mcu_tensor_info_t _mcu_dsp_strips_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_strips_regions[5] = {
-    {0,    0, 6144}, /* 0 */
+static const mcu_region_t _mcu_dsp_strips_regions[3] = {
+    {6144, 0, 6144}, /* 0 */
     {6144, 0, 6144}, /* 1 */
-    {6144, 0, 6144}, /* 2 */
-    {0,    0, 6144}, /* 3 */
-    {6144, 0, 6144}, /* 4 */
+    {0,    0, 6144}, /* 2 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_strips_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_strips_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
 };
 /* clang-format on */
 
@@ -471,7 +450,7 @@ const mcu_model_t _mcu_network_dsp_strips = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_STRIPS_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_STRIPS_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 3,
     .name = "dsp_strips",
     .inputs = _mcu_dsp_strips_inputs,
     .outputs = _mcu_dsp_strips_outputs,

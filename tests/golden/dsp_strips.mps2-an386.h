@@ -5,7 +5,7 @@
  *   constants     5,172 bytes, as a file: SHA-256
  *                 decf77855f217214c9d937966ef1d6de6ae5ebe98975ab3de6638eb64a52bf0d
  *   workspace     12,288 bytes
- *   layers        5 with 1,769,472 multiply-accumulates
+ *   layers        3 with 1,769,472 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[6144], 6,144 bytes

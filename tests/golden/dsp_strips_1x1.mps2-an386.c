@@ -5,7 +5,7 @@
  *   constants     204 bytes, as a file: SHA-256
  *                 2043b7c1fafdac1138d777f06ddcb44489bd38ec6213732ee719014e4dae783b
  *   workspace     3,136 bytes
- *   layers        5 with 20,280 multiply-accumulates
+ *   layers        3 with 20,280 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_strips_1x1, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -18,11 +18,10 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0   1560  input       1  uint8
- *     1568   1560      1       3  x0
- *        0    752      2       2  scratch of conv_1
- *        0   1560      3       4  d0
- *     1568   1560      4  output  uint8_y
+ *        0   1560  input       0  uint8
+ *     1568   1560      0       2  x0
+ *        0    752      1       1  scratch of conv_1
+ *        0   1560      2  output  uint8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -57,12 +56,6 @@ MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18, 132, 72);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_strips_1x1_slice_1560_uint8(const uint8_t *x, uint8_t *y) {
-    for (int32_t i0 = 0; i0 < 1560; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint8_t *y) {
     for (int32_t i0 = 0; i0 < 390; i0++) {
@@ -398,40 +391,28 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_4x390_uint8(const uint8_t *x, uint8_
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_concat_1560_uint8(const uint8_t *x0, uint8_t *y) {
-    memcpy(y, x0, 1560);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_strips_1x1_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, Slice_0: uint8[1560] -> uint8[1560] */
-    uint8_t *const uint8 = (uint8_t *)(ws + 0);
-    uint8_t *const slice_1 = (uint8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_strips_1x1_slice_1560_uint8(uint8, slice_1));
-
     /* reshape_1_reorder: Reorder, x0 reordered: uint8[1,4,26,15] -> uint8[1,4,26,15] NHWC */
+    uint8_t *const uint8 = (uint8_t *)(ws + 0);
     uint8_t *const reshape_1_reorder = (uint8_t *)(ws + 1568);
-    MCU_LAYER(1, _mcu_dsp_strips_1x1_reorder_390x4_uint8(slice_1, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_dsp_strips_1x1_reorder_390x4_uint8(uint8, reshape_1_reorder));
 
     /* conv_1: PointwiseDepthwise, p0 + d0 (10 nodes):
      * uint8[1,4,26,15] NHWC -> uint8[1,4,26,15] NHWC; 20,280 MACs */
     uint8_t *const conv_1 = (uint8_t *)(ws + 1568);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(
+    MCU_LAYER(1, _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_strips_1x1_conv_1_taps,
         _mcu_dsp_strips_1x1_conv_1_shape, _mcu_dsp_strips_1x1_conv_1_weights, conv_1_scratch));
 
     /* conv_1_reorder: Reorder, d0 reordered: uint8[1,4,26,15] NHWC -> uint8[1,4,26,15] */
     uint8_t *const conv_1_reorder = (uint8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_strips_1x1_reorder_4x390_uint8(conv_1, conv_1_reorder));
-
-    /* concat_1: Concat, Concat_13: uint8[1560] -> uint8[1560] */
-    uint8_t *const concat_1 = (uint8_t *)(ws + 1568);
-    MCU_LAYER(4, _mcu_dsp_strips_1x1_concat_1560_uint8(conv_1_reorder, concat_1));
+    MCU_LAYER(2, _mcu_dsp_strips_1x1_reorder_4x390_uint8(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */
@@ -471,7 +452,7 @@ static const mcu_tensor_info_t _mcu_dsp_strips_1x1_outputs[1] = {
     {
         .name = "uint8_y",
         .shape = _mcu_dsp_strips_1x1_output0_shape,
-        .place = {1568, 0, 1560},
+        .place = {0, 0, 1560},
         .scale = 9.6e+3F,
         .zero_point = 3,
         .ndim = 1,
@@ -481,17 +462,15 @@ static const mcu_tensor_info_t _mcu_dsp_strips_1x1_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_strips_1x1_regions[5] = {
-    {0,    0, 1560}, /* 0 */
+static const mcu_region_t _mcu_dsp_strips_1x1_regions[3] = {
+    {1568, 0, 1560}, /* 0 */
     {1568, 0, 1560}, /* 1 */
-    {1568, 0, 1560}, /* 2 */
-    {0,    0, 1560}, /* 3 */
-    {1568, 0, 1560}, /* 4 */
+    {0,    0, 1560}, /* 2 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_strips_1x1_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_strips_1x1_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
 };
 /* clang-format on */
 
@@ -502,7 +481,7 @@ const mcu_model_t _mcu_network_dsp_strips_1x1 = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_STRIPS_1X1_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_STRIPS_1X1_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 3,
     .name = "dsp_strips_1x1",
     .inputs = _mcu_dsp_strips_1x1_inputs,
     .outputs = _mcu_dsp_strips_1x1_outputs,

@@ -5,7 +5,7 @@
  *   constants     204 bytes, as a file: SHA-256
  *                 2043b7c1fafdac1138d777f06ddcb44489bd38ec6213732ee719014e4dae783b
  *   workspace     3,136 bytes
- *   layers        5 with 20,280 multiply-accumulates
+ *   layers        3 with 20,280 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: uint8: uint8_t[1560], 1,560 bytes

@@ -5,7 +5,7 @@
  *   constants     16 bytes, as a file: SHA-256
  *                 8bf5ee4c2e57637d53f483d1e3390094b84b15cd1a450dff6ad8fa6cb93b9b98
  *   workspace     32 bytes
- *   layers        4 with 0 multiply-accumulates
+ *   layers        2 with 0 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_sum, at the end. To compile this file by
  * hand, in its folder, to the same bytes:
@@ -17,16 +17,13 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0     16  input       2  int8
- *       16      8      0       3  slice_0_2
- *        0      8      3  output  int8_y
+ *        0     16  input  output  int8
+ *       16      8      0       1  slice_3_7
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
  */
 #include "network_dsp_sum.h"
-
-#include <string.h>
 
 /* ---- Constants ---- */
 
@@ -54,12 +51,6 @@ MCU_CONSTANT(_mcu_dsp_sum_add_1_constants, int32_t, 4, 0, 16);
 /* ---- Kernels ---- */
 
 MCU_KERNEL void _mcu_dsp_sum_slice_8_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 8; i0++) {
-        *y++ = x[i0];
-    }
-}
-
-MCU_KERNEL void _mcu_dsp_sum_slice_8_int8_2(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 8; i0++) {
         *y++ = x[i0 + 8];
     }
@@ -94,33 +85,22 @@ MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a, const int8_t *b, i
           "memory");
 }
 
-MCU_KERNEL void _mcu_dsp_sum_concat_8_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 8);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_sum_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, slice_0_2: int8[16] -> int8[8] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 16);
-    MCU_LAYER(0, _mcu_dsp_sum_slice_8_int8(int8, slice_1));
-
     /* slice_2: Slice, slice_3_7: int8[16] -> int8[8] */
-    int8_t *const slice_2 = (int8_t *)(ws + 0);
-    MCU_LAYER(1, _mcu_dsp_sum_slice_8_int8_2(int8, slice_2));
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_2 = (int8_t *)(ws + 16);
+    MCU_LAYER(0, _mcu_dsp_sum_slice_8_int8(int8, slice_2));
 
     /* add_1: Add, sum0 (4 nodes): int8[1,8], int8[1,8] -> int8[1,8] */
-    int8_t *const add_1 = (int8_t *)(ws + 16);
-    MCU_LAYER(2, _mcu_dsp_sum_add_int8_21_dsp(slice_1, slice_2, add_1,
+    int8_t *const slice_0_2 = (int8_t *)(ws + 0);
+    int8_t *const add_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(1, _mcu_dsp_sum_add_int8_21_dsp(slice_0_2, slice_2, add_1,
                                               _mcu_dsp_sum_add_1_constants));
-
-    /* concat_1: Concat, Concat_9: int8[8] -> int8[8] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_sum_concat_8_int8(add_1, concat_1));
 }
 
 /* clang-format on */
@@ -170,16 +150,14 @@ static const mcu_tensor_info_t _mcu_dsp_sum_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_sum_regions[4] = {
+static const mcu_region_t _mcu_dsp_sum_regions[2] = {
     {16, 0, 8}, /* 0 */
     {0,  0, 8}, /* 1 */
-    {16, 0, 8}, /* 2 */
-    {0,  0, 8}, /* 3 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_sum_layer_infos[4] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1},
+static const mcu_layer_info_t _mcu_dsp_sum_layer_infos[2] = {
+    {0, 1}, {1, 1},
 };
 /* clang-format on */
 
@@ -190,7 +168,7 @@ const mcu_model_t _mcu_network_dsp_sum = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_SUM_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_SUM_WORKSPACE_ALIGNMENT,
-    .num_layers = 4,
+    .num_layers = 2,
     .name = "dsp_sum",
     .inputs = _mcu_dsp_sum_inputs,
     .outputs = _mcu_dsp_sum_outputs,

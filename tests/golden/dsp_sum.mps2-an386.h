@@ -5,7 +5,7 @@
  *   constants     16 bytes, as a file: SHA-256
  *                 8bf5ee4c2e57637d53f483d1e3390094b84b15cd1a450dff6ad8fa6cb93b9b98
  *   workspace     32 bytes
- *   layers        4 with 0 multiply-accumulates
+ *   layers        2 with 0 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[16], 16 bytes

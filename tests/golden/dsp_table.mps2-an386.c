@@ -4,8 +4,8 @@
  *                 e57ca2b26ac5d508ffd46d001a1df8ca90724c7d160dbabad3717be1268281c8
  *   constants     256 bytes, as a file: SHA-256
  *                 9cd4213925ab83ea8844a5e68da510557d5b00485170de75b41834c0a4208201
- *   workspace     32 bytes
- *   layers        3 with 0 multiply-accumulates
+ *   workspace     16 bytes
+ *   layers        1 with 0 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_table, at the end. To compile this file
  * by hand, in its folder, to the same bytes:
@@ -17,8 +17,7 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0      1  input       2  int8
- *       16      1      2  output  int8_y
+ *        0      1  input  output  int8
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -51,10 +50,6 @@ MCU_CONSTANT(_mcu_dsp_table_tanh_1_table, uint8_t, 256, 0, 256);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_table_slice_int8(const int8_t *x, int8_t *y) {
-    *y++ = x[0];
-}
 
 MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x, int8_t *y, const uint8_t *table,
                                          uint32_t elements) {
@@ -89,28 +84,16 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x, int8_t *y, const uint8
           "memory");
 }
 
-MCU_KERNEL void _mcu_dsp_table_concat_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 1);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_table_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, slice_0_2: int8[1] -> int8[1] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_table_slice_int8(int8, slice_1));
-
     /* tanh_1: Tanh, table0 (3 nodes): int8[1,1] -> int8[1,1] */
+    int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const tanh_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(1, _mcu_dsp_table_table_dsp(slice_1, tanh_1, _mcu_dsp_table_tanh_1_table, 1U));
-
-    /* concat_1: Concat, Concat_6: int8[1] -> int8[1] */
-    int8_t *const concat_1 = (int8_t *)(ws + 16);
-    MCU_LAYER(2, _mcu_dsp_table_concat_int8(tanh_1, concat_1));
+    MCU_LAYER(0, _mcu_dsp_table_table_dsp(int8, tanh_1, _mcu_dsp_table_tanh_1_table, 1U));
 }
 
 /* clang-format on */
@@ -150,7 +133,7 @@ static const mcu_tensor_info_t _mcu_dsp_table_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_table_output0_shape,
-        .place = {16, 0, 1},
+        .place = {0, 0, 1},
         .scale = 3.0e-2F,
         .zero_point = -7,
         .ndim = 1,
@@ -160,15 +143,13 @@ static const mcu_tensor_info_t _mcu_dsp_table_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_table_regions[3] = {
-    {0,  0, 1}, /* 0 */
-    {0,  0, 1}, /* 1 */
-    {16, 0, 1}, /* 2 */
+static const mcu_region_t _mcu_dsp_table_regions[1] = {
+    {0, 0, 1}, /* 0 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_table_layer_infos[3] = {
-    {0, 1}, {1, 1}, {2, 1},
+static const mcu_layer_info_t _mcu_dsp_table_layer_infos[1] = {
+    {0, 1},
 };
 /* clang-format on */
 
@@ -179,7 +160,7 @@ const mcu_model_t _mcu_network_dsp_table = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_TABLE_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_TABLE_WORKSPACE_ALIGNMENT,
-    .num_layers = 3,
+    .num_layers = 1,
     .name = "dsp_table",
     .inputs = _mcu_dsp_table_inputs,
     .outputs = _mcu_dsp_table_outputs,

@@ -4,8 +4,8 @@
  *                 e57ca2b26ac5d508ffd46d001a1df8ca90724c7d160dbabad3717be1268281c8
  *   constants     256 bytes, as a file: SHA-256
  *                 9cd4213925ab83ea8844a5e68da510557d5b00485170de75b41834c0a4208201
- *   workspace     32 bytes
- *   layers        3 with 0 multiply-accumulates
+ *   workspace     16 bytes
+ *   layers        1 with 0 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[1], 1 byte
@@ -36,7 +36,7 @@ extern "C" {
  *     MCU_DSP_TABLE_CHECK_WORKSPACE(array);
  * For the arena of mcu_run, as crt/arena/arena.c is compiled:
  *     MCU_DSP_TABLE_CHECK_ARENA(MCU_ARENA_NUM_PAGES, MCU_ARENA_PAGE_SIZE_LOG2); */
-#define MCU_DSP_TABLE_WORKSPACE_SIZE      32U
+#define MCU_DSP_TABLE_WORKSPACE_SIZE      16U
 #define MCU_DSP_TABLE_WORKSPACE_ALIGNMENT 16U
 /* clang-format off */
 #define MCU_DSP_TABLE_CHECK_WORKSPACE(array) \

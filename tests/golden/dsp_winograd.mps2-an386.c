@@ -5,7 +5,7 @@
  *   constants     248 bytes, as a file: SHA-256
  *                 7085475b74c8c31bfaa9048449ce3b9cffb94849112e22e3e943f7384cb7e5e1
  *   workspace     752 bytes
- *   layers        5 with 5,040 multiply-accumulates
+ *   layers        3 with 5,040 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_winograd, at the end. To compile this
  * file by hand, in its folder, to the same bytes:
@@ -17,11 +17,10 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0    140  input       1  int8
- *      608    140      1       3  x0
- *        0    608      2       2  scratch of conv_1
- *      144    140      3       4  y0
- *        0    140      4  output  int8_y
+ *        0    140  input       0  int8
+ *      608    140      0       2  x0
+ *        0    608      1       1  scratch of conv_1
+ *        0    140      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -54,12 +53,6 @@ MCU_CONSTANT(_mcu_dsp_winograd_conv_1_weights, uint32_t, 62, 0, 248);
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_winograd_slice_140_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 140; i0++) {
-        *y++ = x[i0];
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_winograd_reorder_35x4_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 35; i0++) {
@@ -222,38 +215,26 @@ MCU_KERNEL void _mcu_dsp_winograd_reorder_4x35_int8(const int8_t *x, int8_t *y) 
     }
 }
 
-MCU_KERNEL void _mcu_dsp_winograd_concat_140_int8(const int8_t *x0, int8_t *y) {
-    memcpy(y, x0, 140);
-}
-
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_winograd_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
-    /* slice_1: Slice, Slice_0: int8[140] -> int8[140] */
-    int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const slice_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_winograd_slice_140_int8(int8, slice_1));
-
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,4,7,5] -> int8[1,4,7,5] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 608);
-    MCU_LAYER(1, _mcu_dsp_winograd_reorder_35x4_int8(slice_1, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_dsp_winograd_reorder_35x4_int8(int8, reshape_1_reorder));
 
     /* conv_1: Conv, Conv_5 (5 nodes): int8[1,4,7,5] NHWC -> int8[1,4,7,5] NHWC; 5,040 MACs */
     int8_t *const conv_1 = (int8_t *)(ws + 608);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_winograd_conv3x3_dsp(reshape_1_reorder, conv_1,
+    MCU_LAYER(1, _mcu_dsp_winograd_conv3x3_dsp(reshape_1_reorder, conv_1,
                                                _mcu_dsp_winograd_conv_1_weights, conv_1_scratch));
 
     /* conv_1_reorder: Reorder, y0 reordered: int8[1,4,7,5] NHWC -> int8[1,4,7,5] */
-    int8_t *const conv_1_reorder = (int8_t *)(ws + 144);
-    MCU_LAYER(3, _mcu_dsp_winograd_reorder_4x35_int8(conv_1, conv_1_reorder));
-
-    /* concat_1: Concat, Concat_8: int8[140] -> int8[140] */
-    int8_t *const concat_1 = (int8_t *)(ws + 0);
-    MCU_LAYER(4, _mcu_dsp_winograd_concat_140_int8(conv_1_reorder, concat_1));
+    int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_winograd_reorder_4x35_int8(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */
@@ -303,17 +284,15 @@ static const mcu_tensor_info_t _mcu_dsp_winograd_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_winograd_regions[5] = {
-    {0,   0, 140}, /* 0 */
+static const mcu_region_t _mcu_dsp_winograd_regions[3] = {
+    {608, 0, 140}, /* 0 */
     {608, 0, 140}, /* 1 */
-    {608, 0, 140}, /* 2 */
-    {144, 0, 140}, /* 3 */
-    {0,   0, 140}, /* 4 */
+    {0,   0, 140}, /* 2 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_winograd_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_winograd_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
 };
 /* clang-format on */
 
@@ -324,7 +303,7 @@ const mcu_model_t _mcu_network_dsp_winograd = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_WINOGRAD_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_WINOGRAD_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 3,
     .name = "dsp_winograd",
     .inputs = _mcu_dsp_winograd_inputs,
     .outputs = _mcu_dsp_winograd_outputs,

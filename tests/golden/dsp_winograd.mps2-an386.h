@@ -5,7 +5,7 @@
  *   constants     248 bytes, as a file: SHA-256
  *                 7085475b74c8c31bfaa9048449ce3b9cffb94849112e22e3e943f7384cb7e5e1
  *   workspace     752 bytes
- *   layers        5 with 5,040 multiply-accumulates
+ *   layers        3 with 5,040 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[140], 140 bytes

@@ -1,8 +1,8 @@
 """The networks whose generated C is committed, and what they are compiled with.
 
 kws is the package's example. The small ones, written by `make golden` beside their C, show what it
-does not have: float layers, a residual sum, a state, a second pool, a partition. All these are
-CpuRef's; of ArmDsp there is a layer of each family of kernels.
+does not have: float layers, a residual sum, a state, windows around states, a second pool, a
+partition. All these are CpuRef's; of ArmDsp there is a layer of each family of kernels.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from branchy import residual
 from onnx import helper
 from operators.lab import make_model
 from operators.tflite_lstm_file import Lstm, write
-from state_programs import streaming_convolution
+from state_programs import streaming_convolution, streaming_rows
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
@@ -119,6 +119,14 @@ NETS = (
         "state",
         streaming_convolution,
         Options(requests=Requests(states=(StateRequest("ring", "next"),))),
+    ),
+    Net(
+        "rows",
+        streaming_rows,
+        Options(
+            requests=Requests(states=tuple(StateRequest(f"ring{k}", f"next{k}") for k in (0, 1)))
+        ),
+        ("mps2-an386",),
     ),
     Net(
         "pools",

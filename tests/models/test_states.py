@@ -18,6 +18,7 @@ from state_programs import (
     run_steps,
     shift_register,
     streaming_convolution,
+    streaming_rows,
 )
 
 from mcu_deploy.api.building import build
@@ -106,6 +107,19 @@ def test_a_streaming_convolution_of_integers(tmp_path: Path) -> None:
     assert network.graph.type(network.outputs[0]).is_quantized
     assert network.plan.exposure.states[0].initial is not None  # zero is -3
     check_against_onnxruntime(path, {"ring": "next"}, network, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_a_window_of_rows_lies_around_its_state(tmp_path: Path) -> None:
+    """Its new row is written behind the state, and what is next moves over it: nothing else is
+    copied."""
+    path = write(streaming_rows(), tmp_path)
+    states = {f"ring{k}": f"next{k}" for k in range(2)}
+    network = compiled(path, states, optimize_for="speed")
+    assert [step.choice.layer.op for step in network.plan.steps] == ["Conv", "Conv"]
+    moves = [item for item in network.plan.program if isinstance(item, Copy)]
+    assert len(moves) == 2 and all(map(network.plan.is_within, moves))
+    check_against_onnxruntime(path, states, network, tmp_path)
 
 
 @pytest.mark.needs_host_gcc

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pmx_cases import compiled, content_of, packed, small_model, small_network
+from state_programs import streaming_rows
 
 from mcu_deploy import pmx
 from mcu_deploy.errors import UnsupportedError
@@ -74,6 +75,15 @@ def test_states(models_dir: Path, tmp_path: Path) -> None:
     following = [plain.graph.edge_name(edge) for edge in plain.graph.outputs][-1]
     states = Requests(states=(StateRequest(hidden, following),))
     _same_source(step, tmp_path, Options(requests=states, arena="shared"))
+
+
+def test_windows_that_lie_around_states(tmp_path: Path) -> None:
+    path = tmp_path / "rows.onnx"
+    path.write_bytes(streaming_rows().SerializeToString())
+    states = Requests(states=tuple(StateRequest(f"ring{k}", f"next{k}") for k in range(2)))
+    options = Options(requests=states, optimize_for="speed")
+    assert any(tensor.offset for tensor in compiled(path, options).plan.tensors.values())
+    _same_source(path, tmp_path, options)
 
 
 def test_all_layers_unfused(tmp_path: Path) -> None:

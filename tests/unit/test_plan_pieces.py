@@ -1,0 +1,157 @@
+"""Concat, Slice and Split without copies: what they move lies in place, and undisturbed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from plan_cases import Maker, Problem, moving_problems
+from plan_memory import survives
+from sampling import examples
+
+from mcu_deploy.backends.interface import Costs, Layer, layer_of
+from mcu_deploy.ir import DType, GraphEditor, Quantization, TensorType
+from mcu_deploy.plan import InPool, Plan, PlanError, check
+from mcu_deploy.plan.alignment import ALIGNMENT
+from mcu_deploy.plan.pieces import movable
+
+QUICK = settings(
+    max_examples=examples(100, 20),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "goal": st.sampled_from(["ram", "balanced", "speed"]),
+        "io": st.sampled_from(["arena", "caller"]),
+        "separate_state": st.booleans(),
+        "memory": st.sampled_from(["offline", "compact"]),
+    }
+)
+
+
+CHANNELS_LAST = (0, 2, 3, 1)
+
+
+def layer(op: str, *operands: TensorType, results: int = 1, **more: Any) -> Layer:
+    """A layer on tensors, the last of them results, of constants given by `constants`."""
+    editor = GraphEditor.empty("pieces")
+    constants = [np.array(value, np.int64) for value in more.pop("constants", [])]
+    edges = [editor.add_edge(f"e{k}", type_) for k, type_ in enumerate(operands)]
+    given = [editor.add_constant("c", v, TensorType(DType.INT64, v.shape)) for v in constants]
+    editor.inputs, editor.outputs = edges[:-results], edges[-results:]
+    editor.add_node(op, [*editor.inputs, *given], editor.outputs, op, more)
+    graph = editor.finish()
+    return layer_of(graph, next(iter(graph.nodes)))
+
+
+def int8(*shape: int, layout: tuple[int, ...] | None = None, scale: float = 0.5) -> TensorType:
+    return TensorType(DType.INT8, shape, Quantization((scale,), (0,)), layout)
+
+
+@pytest.mark.parametrize(
+    ("moving", "offsets"),
+    [
+        (layer("Concat", int8(1, 2, 8), int8(1, 4, 8), int8(1, 6, 8), axis=1), [0, 16]),
+        (layer("Concat", int8(1, 8, 2), int8(1, 8, 4), int8(1, 8, 6), axis=2), []),
+        (layer("Concat", int8(2, 2, 8), int8(2, 2, 8), int8(2, 4, 8), axis=1), []),
+        (layer("Concat", int8(1, 2, 4), int8(1, 4, 4), int8(1, 6, 4), axis=1), []),  # at 8
+        (layer("Concat", int8(2, 8), int8(2, 8), int8(4, 8, scale=0.25), axis=0), []),
+        (
+            layer(
+                "Concat", int8(1, 8, 2, 1, layout=CHANNELS_LAST),
+                int8(1, 8, 4, 1, layout=CHANNELS_LAST), int8(1, 8, 6, 1, layout=CHANNELS_LAST),
+                axis=2,
+            ),
+            [0, 16],
+        ),
+        (
+            layer(
+                "Concat", int8(1, 16, 2, 1, layout=CHANNELS_LAST),
+                int8(1, 16, 2, 1, layout=CHANNELS_LAST), int8(1, 32, 2, 1, layout=CHANNELS_LAST),
+                axis=1,
+            ),
+            [],
+        ),
+        (layer("Slice", int8(4, 16), int8(2, 16), constants=[[1], [3], [0]]), [16]),
+        (layer("Slice", int8(4, 16), int8(2, 16), constants=[[0], [4], [0], [2]]), []),
+        (layer("Slice", int8(3, 4, 16), int8(1, 2, 16), constants=[[1, 2], [2, 4], [0, 1]]), [96]),
+        (layer("Slice", int8(3, 4, 16), int8(2, 2, 16), constants=[[1, 2], [3, 4], [0, 1]]), []),
+        (layer("Split", int8(1, 48), int8(1, 16), int8(1, 32), results=2, axis=1), [0, 16]),
+        (layer("Split", int8(1, 48), int8(1, 24), int8(1, 24), results=2, axis=1), []),
+        (layer("Gather", int8(3, 4, 16), int8(4, 16), constants=[2], axis=0), [128]),
+        (layer("Gather", int8(3, 4, 16), int8(3, 16), constants=[2], axis=1), []),
+    ],
+)  # fmt: skip
+def test_what_is_one_stretch_of_memory_is_a_piece(moving: Layer, offsets: list[int]) -> None:
+    assert [piece.offset for piece in movable(moving)] == offsets
+
+
+def test_the_goal_says_what_a_copy_is_worth() -> None:
+    """A piece keeps all of a large tensor alive while another one is needed."""
+    maker = Maker()
+    large = maker.layer([maker.input(16)], 512)
+    (small,) = maker.moving("Slice", large, 16, begin=16)
+    (other,) = maker.layer([small], 512)
+    problem = maker.finish(*maker.layer([other, small], 16))
+    assert len(problem.without_copies("ram")[1].steps) == 4
+    assert len(problem.without_copies("speed")[1].steps) == 3
+    costs = (Costs(cycles=1000), Costs(cycles=60), Costs(cycles=1000), Costs(cycles=1000))
+    for cycles, steps in ((60, 4), (70, 3)):
+        costs = (costs[0], Costs(cycles=cycles), *costs[2:])
+        dear = replace(
+            problem,
+            choices=tuple(
+                replace(choice, workload=replace(choice.workload, costs=cost))
+                for choice, cost in zip(problem.choices, costs, strict=True)
+            ),
+        )
+        assert len(dear.without_copies("balanced")[1].steps) == steps
+
+
+def accepts(problem: Problem, plan_: Plan) -> bool:
+    try:
+        check(problem.graph, problem.choices, plan_)
+    except PlanError:
+        return False
+    return True
+
+
+@given(moving_problems(), OPTIONS)
+@QUICK
+def test_plans_with_pieces_hold(problem: Problem, options: dict[str, Any]) -> None:
+    plain = problem.plan(**{k: v for k, v in options.items() if k != "goal"})
+    changed, made = problem.without_copies(**options)  # checks itself; raises PlanError
+    if not made.moves:
+        assert survives(changed, made)
+    assert len(made.steps) <= len(plain.steps)
+    if options["goal"] == "ram":
+        assert made.arena_bytes <= plain.arena_bytes
+
+
+@given(moving_problems(), st.data())
+@QUICK
+def test_moved_pieces_are_judged_as_the_memory_judges_them(
+    problem: Problem, data: st.DataObject
+) -> None:
+    """A tensor elsewhere in its buffer, or a buffer elsewhere: before, inside or behind others."""
+    changed, made = problem.without_copies("speed")
+    assume(any(t.offset for t in made.tensors.values()))
+    nudge = ALIGNMENT * data.draw(st.integers(-3, 3)) + data.draw(st.sampled_from([0, 0, 0, 8]))
+    if data.draw(st.booleans()):
+        edge = data.draw(st.sampled_from(sorted(made.tensors)))
+        tensor = made.tensors[edge]
+        tensors = {**made.tensors, edge: replace(tensor, offset=tensor.offset + nudge)}
+        attacked = replace(made, tensors=tensors)
+    else:
+        buffer = data.draw(st.sampled_from(sorted(made.places)))
+        place = made.places[buffer]
+        assert isinstance(place, InPool)
+        places = {**made.places, buffer: InPool(place.pool, place.offset + nudge)}
+        attacked = replace(made, places=places)
+    assert accepts(changed, attacked) == survives(changed, attacked)
