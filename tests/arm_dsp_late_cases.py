@@ -3,11 +3,14 @@ reach just these sums, and those beside them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from quantized_layers import LayersModel, Quantized
 
+from mcu_deploy.backends.ArmDsp.kernels import depthwise
 from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate_late
 
 # Of a filter: its two channels that count. So every sum is reached, by one pair of elements.
@@ -29,7 +32,9 @@ _EVERY: tuple[int | None, ...] = (0, 0, 1, 0, 0, 1, 1, 2, 2, 0, 0, 3)
 SOLVED = (_EVERY, _EVERY[:10], _EVERY[:9])
 UNSOLVED = ((None, 1, *_EVERY[:8], 0, None), (0, None, *_EVERY[2:10]), (1, None, 0))
 KERNELS = (1, 3)
-_SIZE = (8, 6)
+# Depthwise ones, whose gain is 255.
+DEPTHWISE = ((0, 1, 0, 3), (1, 2, 1, 1, 3, 0, 1, 2))
+_SIZE = (10, 6)
 
 
 def channel(factor: float) -> Channel:
@@ -43,26 +48,57 @@ def sums(factor: float) -> list[int]:
     return [sum_ + by for sum_ in late for by in (-1, 0, 1)]
 
 
+def _filters(made: LayersModel, weights: np.ndarray, given: Sequence[float]) -> str:
+    scales, zeros = np.array(given, np.float32), np.zeros(len(given))
+    return made.dequantized(made.constant(weights), scales, zeros, "int8", axis=0)
+
+
+def _dense(made: LayersModel, given: Sequence[float], size: int, image: np.ndarray) -> None:
+    """A filter's two channels are elements of a pixel."""
+    weights = np.zeros((len(given), 8, size, size), np.int8)
+    weights[:, :2, size // 2, size // 2] = _MANY, _ONE
+    x = made.input((1, 8, *_SIZE), Quantized())
+    y = made.node("Conv", [x, _filters(made, weights, given)], pads=[size // 2] * 4)
+    made.output(y, Quantized(1, _ZERO))
+    hit = np.array([sum_ for factor in given for sum_ in sums(factor)])
+    many = np.rint(hit / _MANY)
+    image[0].flat[: hit.size], image[1].flat[: hit.size] = many, hit - many * _MANY
+
+
+def _depthwise(made: LayersModel, given: Sequence[float], image: np.ndarray) -> None:
+    """A channel's two elements are neighbours, and what other weights meet is 0."""
+    weights = np.zeros((len(given), 1, 3, 3), np.int8)
+    weights[:, 0, :, :2] = 1
+    weights[:, 0, 1, 1:] = _MANY, _ONE
+    x = made.input((1, len(given), *_SIZE), Quantized())
+    w = _filters(made, weights, given)
+    y = made.node("Conv", [x, w], pads=[1] * 4, group=len(given))
+    made.output(y, Quantized(1, _ZERO))
+    image[:] = 0
+    places = [(row, column) for row in range(1, _SIZE[0], 2) for column in (1, 4)]
+    for plane, factor in zip(image, given, strict=True):
+        taps = int(weights[0].sum())
+        whole = replace(channel(factor), reach=(-128 * taps, 127 * taps))
+        found = depthwise.rounding(whole, 0, SHIFT + 4)
+        assert found is not None
+        hit = [sum_ + by for sum_, _ in found.late for by in (-1, 0, 1)]
+        for (row, column), sum_ in zip(places, hit, strict=False):
+            many = round(sum_ / _MANY)
+            plane[row, column : column + 2] = many, sum_ - many * _MANY
+
+
 def model(path: Path) -> tuple[Path, Path]:
     """The model, and a sample for it."""
     random, made, samples = np.random.default_rng(11), LayersModel(), []
     for wanted in (*SOLVED, *UNSOLVED):
         given = [FACTORS[n][k % len(FACTORS[n])] for k, n in enumerate(wanted)]
         for size in KERNELS:
-            weights = np.zeros((len(given), 8, size, size), np.int8)
-            weights[:, :2, size // 2, size // 2] = _MANY, _ONE
-            whole = np.array(given, np.float32)
-            filters = made.dequantized(
-                made.constant(weights), whole, np.zeros(len(given)), "int8", axis=0
-            )
-            x = made.input((1, 8, *_SIZE), Quantized())
-            y = made.node("Conv", [x, filters], pads=[size // 2] * 4)
-            made.output(y, Quantized(1, _ZERO))
-            image = random.integers(-128, 128, (8, *_SIZE)).astype(np.int8)
-            hit = np.array([s for factor in given for s in sums(factor)])
-            many = np.rint(hit / _MANY)
-            assert abs(hit - many * _MANY).max() < 128
-            image[0].flat[: hit.size], image[1].flat[: hit.size] = many, hit - many * _MANY
-            samples.append(image.reshape(-1))
-    np.savez(at := path.with_suffix(".npz"), int8=np.concatenate(samples)[None])
+            samples.append(random.integers(-128, 128, (8, *_SIZE)).astype(np.int8))
+            _dense(made, given, size, samples[-1])
+    for wanted in DEPTHWISE:
+        given = [FACTORS[n][k % len(FACTORS[n])] for k, n in enumerate(wanted)]
+        samples.append(random.integers(-128, 128, (len(given), *_SIZE)).astype(np.int8))
+        _depthwise(made, given, samples[-1])
+    flat = np.concatenate([sample.reshape(-1) for sample in samples])
+    np.savez(at := path.with_suffix(".npz"), int8=flat[None])
     return made.save(path), at

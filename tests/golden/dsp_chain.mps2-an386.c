@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 c6c41eda1563b7e9b01030a023529a919d100edbfa4b614f956a80783304918f
- *   constants     420 bytes, as a file: SHA-256
- *                 045b5f50952d3b386947f504b392c091bcf55281e36f2bfc0ef2faad86c8fab1
+ *   constants     376 bytes, as a file: SHA-256
+ *                 dedce06c80b080e8c61b3cdd72d6c4f47e33cb01901a5b2b350d9cf3029d7a35
  *   workspace     320 bytes
  *   layers        3 with 2,720 multiply-accumulates
  *
@@ -38,7 +38,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_chain_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_chain_weights, %object\n"
-        ".size _mcu_dsp_chain_weights, 420\n"
+        ".size _mcu_dsp_chain_weights, 376\n"
         "_mcu_dsp_chain_weights:\n"
         ".incbin \"network_dsp_chain.weights.bin\"\n"
         ".popsection");
@@ -48,9 +48,9 @@ __asm__(".pushsection .rodata._mcu_dsp_chain_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_chain_weights + " #offset "\n" \
             ".type " #name ", %object\n"                             \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_taps,    uint32_t, 50,   0, 200);
-MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_shape,   int32_t,  13, 200,  52);
-MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_weights, uint32_t, 42, 252, 168);
+MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_taps,    uint32_t, 42,   0, 168);
+MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_shape,   int32_t,  10, 168,  40);
+MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_weights, uint32_t, 42, 208, 168);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -64,28 +64,22 @@ MCU_KERNEL void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_chain_depthwise_in_float(const uint32_t *taps, const uint32_t *rounding,
-                                                  const void *plane, const int32_t *shape,
-                                                  void *y) {
+MCU_KERNEL void _mcu_dsp_chain_depthwise_late(const uint32_t *taps, const uint32_t *late,
+                                              const void *plane, const int32_t *shape, void *y) {
     const int32_t stride = shape[2], pitch = 8 * ((shape[1] + 1) / 2), step = shape[8];
     const uint32_t lines = (uint32_t)shape[0], pixels = (uint32_t)shape[1];
-    const int32_t bias = (int32_t)rounding[0], zero = shape[11];
-    const float low = (float)shape[9], high = (float)shape[10];
-    union {
-        uint32_t bits;
-        float real;
-    } factor;
-    factor.bits = rounding[1];
+    const uint32_t small = late[0] & 0xFF;
     for (int32_t line = 0; line < shape[5]; line++) {
         uint8_t *out = (uint8_t *)y + line * shape[7];
         for (int32_t pixel = 0; pixel < shape[6]; pixel++, out += step) {
-            if (!(rounding[2 + (*out >> 5)] >> (*out & 31) & 1)) {
+            /* Few outputs are what a late sum gives; of these the sum is looked at. */
+            if (*out != small) {
                 continue;
             }
             const int32_t above = line * stride - shape[3], x = pixel * stride - shape[4];
             /* Two pixels are neighbours, and four channels on are the next two. */
             const int32_t a = 4 * x - 3 * (x & 1), b = 4 * x + 3 * (x & 1) + 1, c = a + 8;
-            int32_t sum = bias;
+            int32_t sum = 0;
             for (int32_t row = 0; row < 3; row++) {
                 if ((uint32_t)(above + row) < lines) {
                     const int16_t *at = (const int16_t *)plane + pitch * (above + row);
@@ -101,16 +95,9 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise_in_float(const uint32_t *taps, const ui
                     }
                 }
             }
-            /* Clamped, then rounded to nearest, ties to even, by 1.5 * 2^23. */
-            union {
-                float real;
-                int32_t bits;
-            } rounded;
-            rounded.real = (float)sum * factor.real;
-            rounded.real = rounded.real > low ? rounded.real : low;
-            rounded.real = rounded.real < high ? rounded.real : high;
-            rounded.real += 12582912.0F;
-            *out = (uint8_t)(rounded.bits - 0x4B400000 + zero);
+            if (sum == (int32_t)late[1]) {
+                *out = (uint8_t)(small + 1);
+            }
         }
     }
 }
@@ -153,7 +140,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
                 const uint32_t *const tap = taps + 5 * (channel + k);
                 const uint8_t *const plane = scratch + 4 * k;
                 int8_t *const out = to + k;
-                if (tap[0] >> 24 != 0) {
+                {
                     const uint32_t *words = tap;
                     const uint8_t *held = plane;
                     int8_t *line = out;
@@ -218,9 +205,13 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
                           "s13", "s14", "s15", "cc", "memory");
                 }
                 if (tap[1] >> 24 != 0) {
-                    const uint32_t *again = taps + 8 * 5;
-                    again += 10 * ((tap[1] >> 24) - 1);
-                    _mcu_dsp_chain_depthwise_in_float(tap, again, plane, shape, out);
+                    /* The channel's first late sum, and those that follow it. */
+                    const uint32_t *late = taps + 8 * 5;
+                    late += 2 * ((tap[1] >> 24) - 1);
+                    do {
+                        _mcu_dsp_chain_depthwise_late(tap, late, plane, shape, out);
+                        late += 2;
+                    } while (late[-2] >> 8 != 0);
                 }
             }
         }

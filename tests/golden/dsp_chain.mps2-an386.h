@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 c6c41eda1563b7e9b01030a023529a919d100edbfa4b614f956a80783304918f
- *   constants     420 bytes, as a file: SHA-256
- *                 045b5f50952d3b386947f504b392c091bcf55281e36f2bfc0ef2faad86c8fab1
+ *   constants     376 bytes, as a file: SHA-256
+ *                 dedce06c80b080e8c61b3cdd72d6c4f47e33cb01901a5b2b350d9cf3029d7a35
  *   workspace     320 bytes
  *   layers        3 with 2,720 multiply-accumulates
  *

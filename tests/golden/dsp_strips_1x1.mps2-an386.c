@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 ee9cb5ea008b35df6c29e20bb5ac8f1a4ca41bdc8dba2c0bfe4187d546dc9c25
- *   constants     204 bytes, as a file: SHA-256
- *                 2043b7c1fafdac1138d777f06ddcb44489bd38ec6213732ee719014e4dae783b
+ *   constants     192 bytes, as a file: SHA-256
+ *                 83181fd683dfd67648e778e31b6ad8755e7268d72da141e75ebf7e9d5d2d96c1
  *   workspace     3,136 bytes
  *   layers        3 with 20,280 multiply-accumulates
  *
@@ -39,7 +39,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_strips_1x1_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_strips_1x1_weights, %object\n"
-        ".size _mcu_dsp_strips_1x1_weights, 204\n"
+        ".size _mcu_dsp_strips_1x1_weights, 192\n"
         "_mcu_dsp_strips_1x1_weights:\n"
         ".incbin \"network_dsp_strips_1x1.weights.bin\"\n"
         ".popsection");
@@ -50,8 +50,8 @@ __asm__(".pushsection .rodata._mcu_dsp_strips_1x1_weights, \"a\", %progbits\n"
             ".type " #name ", %object\n"                                  \
             ".size " #name ", " #bytes)
 MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_taps,    uint32_t, 20,   0, 80);
-MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_shape,   int32_t,  13,  80, 52);
-MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18, 132, 72);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_shape,   int32_t,  10,  80, 40);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18, 120, 72);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -65,28 +65,23 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint8_
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_in_float(const uint32_t *taps,
-                                                       const uint32_t *rounding, const void *plane,
-                                                       const int32_t *shape, void *y) {
+MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const uint32_t *late,
+                                                   const void *plane, const int32_t *shape,
+                                                   void *y) {
     const int32_t stride = shape[2], pitch = 8 * ((shape[1] + 1) / 2), step = shape[8];
     const uint32_t lines = (uint32_t)shape[0], pixels = (uint32_t)shape[1];
-    const int32_t bias = (int32_t)rounding[0], zero = shape[11];
-    const float low = (float)shape[9], high = (float)shape[10];
-    union {
-        uint32_t bits;
-        float real;
-    } factor;
-    factor.bits = rounding[1];
+    const uint32_t small = late[0] & 0xFF;
     for (int32_t line = 0; line < shape[5]; line++) {
         uint8_t *out = (uint8_t *)y + line * shape[7];
         for (int32_t pixel = 0; pixel < shape[6]; pixel++, out += step) {
-            if (!(rounding[2 + (*out >> 5)] >> (*out & 31) & 1)) {
+            /* Few outputs are what a late sum gives; of these the sum is looked at. */
+            if (*out != small) {
                 continue;
             }
             const int32_t above = line * stride - shape[3], x = pixel * stride - shape[4];
             /* Two pixels are neighbours, and four channels on are the next two. */
             const int32_t a = 4 * x - 3 * (x & 1), b = 4 * x + 3 * (x & 1) + 1, c = a + 8;
-            int32_t sum = bias;
+            int32_t sum = 0;
             for (int32_t row = 0; row < 3; row++) {
                 if ((uint32_t)(above + row) < lines) {
                     const int16_t *at = (const int16_t *)plane + pitch * (above + row);
@@ -102,16 +97,9 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_in_float(const uint32_t *taps,
                     }
                 }
             }
-            /* Clamped, then rounded to nearest, ties to even, by 1.5 * 2^23. */
-            union {
-                float real;
-                int32_t bits;
-            } rounded;
-            rounded.real = (float)sum * factor.real;
-            rounded.real = rounded.real > low ? rounded.real : low;
-            rounded.real = rounded.real < high ? rounded.real : high;
-            rounded.real += 12582912.0F;
-            *out = (uint8_t)(rounded.bits - 0x4B400000 + zero);
+            if (sum == (int32_t)late[1]) {
+                *out = (uint8_t)(small + 1);
+            }
         }
     }
 }
@@ -265,7 +253,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *
                     const uint32_t *const tap = taps + 5 * (channel + k);
                     const uint8_t *const plane = work + 4 * k;
                     uint8_t *const out = to + k;
-                    if (tap[0] >> 24 != 0) {
+                    {
                         const uint32_t *words = tap;
                         const uint8_t *held = plane;
                         uint8_t *line = out;
@@ -369,9 +357,13 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *
                               "s12", "s13", "s14", "s15", "cc", "memory");
                     }
                     if (tap[1] >> 24 != 0) {
-                        const uint32_t *again = taps + 4 * 5;
-                        again += 10 * ((tap[1] >> 24) - 1);
-                        _mcu_dsp_strips_1x1_depthwise_in_float(tap, again, plane, shape, out);
+                        /* The channel's first late sum, and those that follow it. */
+                        const uint32_t *late = taps + 4 * 5;
+                        late += 2 * ((tap[1] >> 24) - 1);
+                        do {
+                            _mcu_dsp_strips_1x1_depthwise_late(tap, late, plane, shape, out);
+                            late += 2;
+                        } while (late[-2] >> 8 != 0);
                     }
                 }
             }

@@ -91,17 +91,6 @@ def steps_of(channel: Channel) -> tuple[Array, Array]:
     return values, low
 
 
-def odd_steps(channel: Channel) -> tuple[Array, Array]:
-    """The values of the steps, those first that are latest, or earliest, compared with where real
-    numbers would have them: what is at both ends keeps a channel from having integers."""
-    values, steps = steps_of(channel)
-    is_in = (steps > channel.reach[0]) & (steps <= channel.reach[1])
-    values, steps = values[is_in], steps[is_in]
-    late = steps - (values - channel.zero_point - 0.5) / float(channel.factor)
-    order = np.argsort(late, kind="stable")
-    return values[order[::-1]], values[order]
-
-
 class Scaling(NamedTuple):
     """floor((scale * acc + offset) / 2**(32 + shift)), for offsets of an interval."""
 
@@ -133,18 +122,10 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
 
 class _Line:
     """A search for the straight line whose floor is the staircase, of accumulators that are `lanes`
-    times the sum.
+    times the sum."""
 
-    open_: values whose steps may be anywhere between those of the values beside them.
-    """
-
-    def __init__(
-        self, channel: Channel, lanes: int, shift: int, open_: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, channel: Channel, lanes: int, shift: int) -> None:
         values, steps = steps_of(channel)
-        if open_:
-            is_held = ~np.isin(values, open_)
-            values, steps = values[is_held], steps[is_held]
         self.lanes, self.unit = lanes, 1 << (32 + shift)
         is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
         self.at, self._before = lanes * steps[is_in], lanes * (steps[is_above] - 1)
@@ -175,10 +156,14 @@ class _Line:
         addends = (most - _MOVES * scale) >> 32
         offsets = np.where(addends == 0, -(1 << 62), (addends << 32) + _MOVES * scale)
         which = int(offsets.argmax())
-        late = self.at[self.at * scale + offsets[which] < self.least_at]
         move = int(_MOVES[which])
-        accs = tuple(int(acc) + move for acc in late[::-1])
+        accs = tuple(int(acc) + move for acc in self.late(scale, int(offsets[which]))[::-1])
         return Accumulation(scale, int(addends[which]), move, accs)
+
+    def late(self, scale: int, offset: int) -> Array:
+        """The accumulators of which the step comes too late."""
+        late: Array = self.at[self.at * scale + offset < self.least_at]
+        return late
 
     def widest(self) -> int:
         """The scale that leaves the most room between `least` and `most`."""
@@ -196,12 +181,9 @@ class _Line:
         return best
 
 
-def solve(channel: Channel, lanes: int, shift: int, open_: tuple[int, ...] = ()) -> Scaling | None:
-    """The scaling of accumulators that are `lanes` times the sum; None where there is none.
-
-    open_: values whose steps may be anywhere between those of the values beside them.
-    """
-    line = _Line(channel, lanes, shift, open_)
+def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:
+    """The scaling of accumulators that are `lanes` times the sum; None where there is none."""
+    line = _Line(channel, lanes, shift)
     best = line.first
     if best >= 1 << 31:
         return None
@@ -268,16 +250,50 @@ def _fit(channel: Channel, lanes: int, words: Accumulation) -> bool:
     return min(values) >= -(1 << 31) and max(values) + lanes < 1 << 31
 
 
+class Multiplication(NamedTuple):
+    """For SMMUL: scale, and what the accumulator is moved by, which is all of the offset. late:
+    sums whose result is one too small."""
+
+    scale: int
+    move: int
+    late: tuple[int, ...] = ()
+
+
 @functools.lru_cache(1 << 14)
-def multiply(
-    channel: Channel, lanes: int, shift: int, open_: tuple[int, ...] = ()
-) -> tuple[int, int] | None:
-    """For SMMUL: scale, and what the accumulator is moved by, which is all of the offset."""
-    found = solve(channel, lanes, shift, open_)
+def multiply(channel: Channel, lanes: int, shift: int) -> Multiplication | None:
+    """Of a channel whose steps are all where the kernel has them."""
+    found = solve(channel, lanes, shift)
     if found is None:
         return None
     move = -(-found.least // found.scale)
-    return (found.scale, move) if move * found.scale <= found.most else None
+    return Multiplication(found.scale, move) if move * found.scale <= found.most else None
+
+
+def multiply_late(channel: Channel, lanes: int, shift: int) -> Multiplication | None:
+    """With a few steps that are one sum late."""
+    line = _Line(channel, lanes, shift)
+    if line.is_flat or line.first >= 1 << 31:
+        return None
+    best = line.widest()
+    found: Multiplication | None = None
+    fewest = _MOST_LATE + 1
+    for away in _SCALES_AWAY:
+        scale = best + away
+        move = int(line.most(np.array([scale], np.int64))[0]) // scale
+        sums = line.late(scale, move * scale) // lanes
+        if sums.size < fewest:
+            tried = Multiplication(scale, move, tuple(sums.tolist()))
+            rounded = _rounded(channel, lanes, shift, tried, np.stack([sums, sums + 1]))
+            wanted = np.stack([channel.element(sums) - 1, channel.element(sums + 1)])
+            if (rounded == wanted).all():
+                found, fewest = tried, sums.size
+    return found
+
+
+def _rounded(channel: Channel, lanes: int, shift: int, found: Multiplication, sums: Array) -> Array:
+    products = (lanes * sums + found.move) * found.scale
+    clipped: Array = np.clip(products >> (32 + shift), *channel.bounds)
+    return clipped
 
 
 def reach(weights: Array, bias: Array, low: int, high: int) -> tuple[Array, Array]:

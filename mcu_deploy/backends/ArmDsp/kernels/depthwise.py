@@ -28,7 +28,12 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import planes
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.lines import LANES, BareLines
-from mcu_deploy.backends.ArmDsp.requantization import Channel, multiply, odd_steps
+from mcu_deploy.backends.ArmDsp.requantization import (
+    Channel,
+    Multiplication,
+    multiply,
+    multiply_late,
+)
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -46,19 +51,17 @@ from mcu_deploy.backends.kit.kit import Kit
 
 OPERATORS = ("Conv", "tflite::Conv")
 _LEAST_GAIN, _MOST_GAIN = planes.LEAST_GAIN, 255
-_OPEN = (1, 2, 3, 4, 6, 8, 12)  # steps
-_FEW = 8  # gains that are tried with open steps
+_FEW = 8  # gains that are tried with late sums
 _MARGIN = 2**20  # of an accumulator, for what rounds it
-_TAP_WORDS, _AGAIN_WORDS = 5, 10  # of a channel's constants, and more of one in float32
+_TAP_WORDS, _LATE_WORDS = 5, 2  # of a channel's constants, and of a late sum
 # The cycles of the C around the assembler, for a channel and for four.
 _CALL, _PLANES = 40, 60
 # Of a byte that is written behind the planes first.
 _STAGED = 2
-# Of an output that is looked at, and of one that is computed in float32; and how many are for each
-# open step.
-_LOOK, _IN_FLOAT, _SHARE = 15, 175, 2 / 128
+# Of an output that is looked at for a late sum, with the sums of those that look like it.
+_LOOK = 15
 KIT = Kit("ArmDsp", Path(__file__).parents[1])
-IN_FLOAT = replace(helper(KIT.folder, "c/depthwise_in_float.c"), inline=False)
+LATE = replace(helper(KIT.folder, "c/depthwise_late.c"), inline=False)
 
 
 def refusal(layer: Convolution) -> str:
@@ -80,11 +83,11 @@ def refusal(layer: Convolution) -> str:
     low, high = layer.reach
     if max(-low.min(), high.max()) * planes.LEAST_GAIN + _MARGIN >= 2**31:
         return f"a sum of its weights times {planes.LEAST_GAIN} could leave 32 bits"
-    inexact = sum(not how.is_exact for how in roundings(layer))
-    if layer.fixed is not None and inexact:
-        return "a channel of it is rounded twice, as no single multiplication does"
-    if inexact > 255:
-        return f"{inexact} channels have no integers that round as float32 does, and 255 may"
+    found = roundings(layer)
+    if None in found:
+        return "a channel of it is rounded as no single multiplication does"
+    if (late := sum(len(how.late) for how in found if how)) > 255:
+        return f"{late} of its sums are not rounded by integers as in float32, and 255 may"
     return ""
 
 
@@ -114,7 +117,7 @@ def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body, constants = kernel.body(), kernel.constants()
         stem = f"depthwise3x3_{name}_dsp"
-        return (workload(layers[0], stem, body, constants, price, (IN_FLOAT,)),)
+        return (workload(layers[0], stem, body, constants, price, (LATE,)),)
 
     title = f"depthwise3x3{' of any channels' if kernel.lines.is_any else ''}"
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
@@ -152,20 +155,18 @@ class Kernel:
         channels, bands = int(self.layer.weights.shape[0]), self.lines.bands
         rows = channels * bands * (self.rows.cycles + _CALL)
         four = self.gather.cycles + bands * _PLANES + _STAGED * self.lines.staged_bytes * bands
-        return round(rows + channels // LANES * four + self._again)
+        return round(rows + channels // LANES * four + self.layer.pixels * _LOOK * self._late)
 
     @property
-    def _again(self) -> float:
-        """Cycles of the outputs in float32."""
-        inexact = [h for h in roundings(self.layer) if not h.is_exact]
-        each = sum(_LOOK + _IN_FLOAT * (_SHARE * len(h.open) if h.gain else 1) for h in inexact)
-        return self.layer.pixels * each
+    def _late(self) -> int:
+        """How many sums of all channels are late."""
+        return sum(len(how.late) for how in roundings(self.layer) if how)
 
     @property
     def code(self) -> dict[str, int]:
         """As `Price` has it."""
         whole = hashlib.sha256(self.body().encode()).hexdigest()
-        return {whole: self.gather.bytes + self.rows.bytes + 160, IN_FLOAT.stem: 220}
+        return {whole: self.gather.bytes + self.rows.bytes + 160, LATE.stem: 180}
 
     @property
     def in_place(self) -> tuple[InPlace, ...]:
@@ -173,19 +174,16 @@ class Kernel:
 
     @property
     def constant_bytes(self) -> int:
-        inexact = sum(not how.is_exact for how in roundings(self.layer))
-        return 4 * (_TAP_WORDS * int(self.layer.weights.shape[0]) + _AGAIN_WORDS * inexact)
+        return 4 * (_TAP_WORDS * int(self.layer.weights.shape[0]) + _LATE_WORDS * self._late)
 
     def constants(self) -> tuple[Constant, ...]:
         """`taps` and `shape`, as the body's function takes them."""
         lines, layer = self.lines, self.layer
         channels = layer.weights.shape[0]
         above = lines.before[0] if lines.is_whole else 0
-        zero = layer.zero_points[1]
-        bounds = [bound - zero for bound in layer.y.dtype.range]
         shape = [
             lines.held, lines.input[1], lines.strides[0], above, lines.before[1], lines.band,
-            lines.output[1], lines.pitch[1][1], lines.pitch[1][0], *bounds, zero, channels,
+            lines.output[1], lines.pitch[1][1], lines.pitch[1][0], channels,
         ]  # fmt: skip
         return (
             Constant("taps", pack(layer, lines.is_transposed)),
@@ -211,62 +209,50 @@ class Kernel:
         return KIT.render(
             "depthwise.c.j2",
             x=x, y=y, scratch=scratch, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
-            channels=layer.weights.shape[0], tap_words=_TAP_WORDS, again_words=_AGAIN_WORDS,
-            lines=lines, line=lines.line_bytes, held=lines.held,
+            channels=layer.weights.shape[0], tap_words=_TAP_WORDS, lines=lines,
+            line=lines.line_bytes, held=lines.held,
         )  # fmt: skip
 
 
 class Rounding(NamedTuple):
-    """Of a channel the gain, what its sum begins with, and the scale. open: the values of steps
-    that may be elsewhere: outputs of these and of those below them are computed again in float32.
-    No gain: all."""
+    """Of a channel the gain, what its sum begins with, and the scale. late: sums of products whose
+    output is one too small, without the bias, and that output."""
 
     gain: int
     start: int
     scale: int
-    open: tuple[int, ...] = ()
-
-    @property
-    def is_exact(self) -> bool:
-        return self.gain != 0 and not self.open
-
-    @property
-    def doubtful(self) -> Array:
-        """A bit for each byte that an output may be, from the lowest word's lowest on [8]."""
-        bits = np.full(256, self.gain == 0)
-        bits[np.array([(n, n - 1) for n in self.open], np.int64) & 0xFF] = True
-        words: Array = np.packbits(bits, bitorder="little").view(np.uint32).astype(np.int64)
-        return words
+    late: tuple[tuple[int, int], ...] = ()
 
 
 @functools.lru_cache(1 << 12)
-def rounding(channel: Channel, bias: int, shift: int) -> Rounding:
-    """What rounds a channel. Where no integers put every step where float32 has it, there are some
-    as a rule that have most."""
-    if found := _integers(channel, bias, shift, _LEAST_GAIN):
-        return found
-    late, early = odd_steps(channel)
-    for count in _OPEN:
-        for steps in (tuple(late[:count].tolist()), tuple(early[:count].tolist())):
-            if found := _integers(channel, bias, shift, _MOST_GAIN - _FEW, steps):
-                return found
-    return Rounding(0, 0, 0)
-
-
-def _integers(
-    channel: Channel, bias: int, shift: int, least: int, open_: tuple[int, ...] = ()
-) -> Rounding | None:
+def rounding(channel: Channel, bias: int, shift: int) -> Rounding | None:
+    """What rounds a channel; None where integers leave too many sums late. Of TFLite's they leave
+    most, or none."""
     span = max(-channel.reach[0], channel.reach[1], 1)
     most = min(_MOST_GAIN, (2**31 - _MARGIN) // span)
-    for gain in range(most, min(least, most) - 1, -1):
-        found = multiply(channel, gain, shift, open_)
-        if found is not None and span * gain + abs(found[1]) < 2**31:
-            return Rounding(gain, bias * gain + found[1], found[0], open_)
-    return None
+    gains = range(most, min(_LEAST_GAIN, most) - 1, -1)
+
+    def fits(gain: int, found: Multiplication | None) -> bool:
+        return found is not None and span * gain + abs(found.move) < 2**31
+
+    for gain in gains:
+        exact = multiply(channel, gain, shift)
+        if exact is not None and fits(gain, exact):
+            return Rounding(gain, bias * gain + exact.move, exact.scale)
+    tried = [] if channel.fixed else gains[:_FEW]
+    late = [(gain, multiply_late(channel, gain, shift)) for gain in tried]
+    fit = [(gain, found) for gain, found in late if found is not None and fits(gain, found)]
+    if not fit:
+        return None
+    gain, found = min(fit, key=lambda one: len(one[1].late))
+    sums = np.array(found.late, np.int64)
+    outputs = channel.element(sums) - 1
+    pairs = zip((sums - bias).tolist(), outputs.tolist(), strict=True)
+    return Rounding(gain, bias * gain + found.move, found.scale, tuple(pairs))
 
 
 @functools.lru_cache(4)
-def roundings(layer: Convolution) -> list[Rounding]:
+def roundings(layer: Convolution) -> list[Rounding | None]:
     """Of each channel."""
     shift = planes.shift(layer)
     return [rounding(layer.channel(n), int(b), shift) for n, b in enumerate(layer.bias)]
@@ -274,18 +260,17 @@ def roundings(layer: Convolution) -> list[Rounding]:
 
 def pack(layer: Convolution, is_transposed: bool) -> Array:
     """Of each channel 5 words: a row of weights in three bytes each; bias, scale. The first word's
-    top byte is the gain. The second's is 0, or which of the channels it is that are rounded in
-    float32 here and there, from 1 on: behind all channels these have bias, float32 factor, and what
-    is doubtful."""
+    top byte is the gain. The second's is 0, or says which late sum is the channel's first, from 1
+    on. Behind all channels late sums have two words: the output, with a bit above it where another
+    one of the channel follows; and the sum."""
     weights = layer.weights[:, 0].transpose(0, 2, 1) if is_transposed else layer.weights[:, 0]
     taps = ((weights & 0xFF) << np.array([0, 8, 16])).sum(axis=2)
-    stream: list[list[int]] = []
-    again: list[int] = []
-    for index, (rows, how) in enumerate(zip(taps.tolist(), roundings(layer), strict=True)):
-        if not how.is_exact:
-            factor = int(layer.factors[index].view(np.uint32))
-            again += [int(layer.bias[index]), factor, *how.doubtful.tolist()]
-        which = 0 if how.is_exact else len(again) // _AGAIN_WORDS
-        stream.append([rows[0] | how.gain << 24, rows[1] | which << 24, rows[2], *how[1:3]])
-    words = np.array([word for words in (*stream, again) for word in words], np.int64)
-    return (words & 0xFFFFFFFF).astype(np.uint32)
+    stream: list[int] = []
+    late: list[int] = []
+    for (first, second, third), how in zip(taps.tolist(), roundings(layer), strict=True):
+        assert how is not None
+        which = len(late) // _LATE_WORDS + 1 if how.late else 0
+        stream += [first | how.gain << 24, second | which << 24, third, how.start, how.scale]
+        for left, (sum_, output) in zip(range(len(how.late))[::-1], how.late, strict=True):
+            late += [output & 0xFF | (left > 0) << 8, sum_]
+    return (np.array(stream + late, np.int64) & 0xFFFFFFFF).astype(np.uint32)

@@ -74,7 +74,7 @@ def _proposal(
         pointwise_statement = {"pointwise": (code, ("input", "y", "weights", "scratch"))}
         body = placed(body, {**kernel.statements, **pointwise_statement})
         constants = (*kernel.constants(), Constant("weights", product.pack()))
-        return (workload(layers[0], stem, body, constants, price, (depthwise.IN_FLOAT,)),)
+        return (workload(layers[0], stem, body, constants, price, (depthwise.LATE,)),)
 
     replacement = fused(part, "DepthwisePointwise")
     title = f"depthwise3x3 + {pointwise.title(is_double)}"

@@ -152,7 +152,7 @@ def _proposal(
         body = placed(body, {**kernel.statements, **own})
         weights = Constant("weights", product.pack())
         constants = (*kernel.constants(), weights, *between.constants)
-        helpers = (depthwise.IN_FLOAT, *between.helpers)
+        helpers = (depthwise.LATE, *between.helpers)
         return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "PointwiseDepthwise")
