@@ -92,26 +92,25 @@ def test_what_is_one_stretch_of_memory_is_a_piece(moving: Layer, offsets: list[i
     assert [piece.offset for piece in movable(moving)] == offsets
 
 
-def test_the_goal_says_what_a_copy_is_worth() -> None:
+@pytest.mark.parametrize(("cycles", "size", "steps"), [(60, 64, 4), (70, 64, 3), (70, 512, 4)])
+def test_the_goal_says_what_a_copy_is_worth(cycles: int, size: int, steps: int) -> None:
     """A piece keeps all of a large tensor alive while another one is needed."""
     maker = Maker()
     large = maker.layer([maker.input(16)], 512)
     (small,) = maker.moving("Slice", large, 16, begin=16)
-    (other,) = maker.layer([small], 512)
+    (other,) = maker.layer([small], size)
     problem = maker.finish(*maker.layer([other, small], 16))
     assert len(problem.without_copies("ram")[1].steps) == 4
     assert len(problem.without_copies("speed")[1].steps) == 3
-    costs = (Costs(cycles=1000), Costs(cycles=60), Costs(cycles=1000), Costs(cycles=1000))
-    for cycles, steps in ((60, 4), (70, 3)):
-        costs = (costs[0], Costs(cycles=cycles), *costs[2:])
-        dear = replace(
-            problem,
-            choices=tuple(
-                replace(choice, workload=replace(choice.workload, costs=cost))
-                for choice, cost in zip(problem.choices, costs, strict=True)
-            ),
-        )
-        assert len(dear.without_copies("balanced")[1].steps) == steps
+    costs = [Costs(cycles=cycles if number == 1 else 1000) for number in range(4)]
+    dear = replace(
+        problem,
+        choices=tuple(
+            replace(choice, workload=replace(choice.workload, costs=cost))
+            for choice, cost in zip(problem.choices, costs, strict=True)
+        ),
+    )
+    assert len(dear.without_copies("balanced")[1].steps) == steps
 
 
 def accepts(problem: Problem, plan_: Plan) -> bool:
