@@ -44,13 +44,13 @@ class Node:
         assert edge is not None, f"{self.name!r} needs input {index}"
         return edge
 
-    @property
+    @cached_property
     def reads(self) -> tuple[EdgeId, ...]:
         """The edges that the node reads, extra inputs last, each once."""
         edges = (*self.inputs, *self.extra_inputs)
         return tuple(dict.fromkeys(e for e in edges if e is not None))
 
-    @property
+    @cached_property
     def writes(self) -> tuple[EdgeId, ...]:
         """The outputs that are there."""
         return tuple(e for e in self.outputs if e is not None)
