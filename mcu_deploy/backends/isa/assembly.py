@@ -5,6 +5,7 @@ Cycles are the Cortex-M4's (table.py, timing.py); the other cores of a kernel ar
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import textwrap
@@ -45,8 +46,8 @@ class Assembly:
         self._lines.append(f"{NOTE} {text} */")
 
     def _add(self, statement: str, taken: float) -> None:
-        mnemonic, _, operands = statement.partition(" ")
-        self.cycles += self._times * cycles(_TIMINGS, mnemonic, operands, self._before, taken)
+        mnemonic, known = _cycles(statement, self._before, taken)
+        self.cycles += self._times * known
         self._before = mnemonic
         self._lines.append(statement)
 
@@ -126,21 +127,40 @@ class Assembly:
         return rows_of(self._lines, indent)
 
 
+@functools.lru_cache(1 << 14)  # the same statements are written for many layers and prices
+def _cycles(statement: str, before: str, taken: float) -> tuple[str, float]:
+    """A statement's mnemonic and cycles."""
+    mnemonic, _, operands = statement.partition(" ")
+    return mnemonic, cycles(_TIMINGS, mnemonic, operands, before, taken)
+
+
 def rows_of(lines: Sequence[str], indent: int) -> str:
     """C string literals, a few statements each, and comments between them."""
     rows: list[str] = []
-    width = _WIDTH - indent
+    row: list[str] = []  # the statements of the last one
+    width, used, is_full = _WIDTH - indent, 0, True
     for line in lines:
-        ends = ":", "*/"
-        is_apart = not rows or line.endswith(ends) or rows[-1].endswith(ends)
         if line.startswith(NOTE):
-            rows += (f"{NOTE} {part} */" for part in textwrap.wrap(line[3:-3], width - 4))
-        elif is_apart or len(rows[-1]) + len(line) + 2 > width:
-            rows.append(line)
+            rows += ["; ".join(row)] if row else []
+            rows += _comment(line, width)
+            row, is_full = [], True
+            continue
+        is_label = line.endswith(":")
+        if is_full or is_label or used + len(line) + 2 > width:
+            rows += ["; ".join(row)] if row else []
+            row, used = [line], len(line)
         else:
-            rows[-1] += f"; {line}"
+            row.append(line)
+            used += len(line) + 2
+        is_full = is_label
+    rows += ["; ".join(row)] if row else []
     at = " " * indent
     return "\n".join(f"{at}{row}" if row.startswith(NOTE) else f'{at}"{row}\\n"' for row in rows)
+
+
+@functools.lru_cache(1 << 10)
+def _comment(note: str, width: int) -> list[str]:
+    return [f"{NOTE} {part} */" for part in textwrap.wrap(note[3:-3], width - 4)]
 
 
 def statement(code: Assembly, *values: str, indent: int = 4) -> str:
