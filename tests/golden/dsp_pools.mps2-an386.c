@@ -3,9 +3,9 @@
  *   source model  layers, SHA-256
  *                 afa2b8936f1f1077804f424885501c5a9a464f7677513ec495b35f64b6ec30f8
  *   constants     28 bytes, as a file: SHA-256
- *                 0bf9f88175902c526eec9ae056ec10b7caae4a5647ea917b1b5209e1443e9117
- *   workspace     20,480 bytes
- *   layers        5 with 0 multiply-accumulates
+ *                 9d0605203aeaf5e9ff3feb6b13893f479c6ef32a317a9c886581a84be06bc93d
+ *   workspace     16,448 bytes
+ *   layers        7 with 0 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_pools, at the end. To compile this file
  * by hand, in its folder, to the same bytes:
@@ -17,12 +17,15 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *        0  12288  input       3  int8
- *    12288   8192      0       1  reshape_1_3
- *    12288   2048      1       2  maxpool_3_5
- *    14336   2112      2  output  int8_y
- *        0   4096      3       4  reshape_7_11
- *     4096    128      4       4  scratch of avg_pool_1
+ *        0  12288  input       1  int8
+ *    12288   4096      0       2  reshape_7_11
+ *        0   8192      1       3  slice_0_2
+ *     8192     64      2       6  quantizelinear_10_15
+ *     8256    128      2       2  scratch of avg_pool_1
+ *     8256   8192      3       4  reshape_1_3
+ *        0   2048      4       5  maxpool_3_5
+ *     2048   2048      5       6  quantizelinear_4_7
+ *        0   2112      6  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -50,65 +53,24 @@ __asm__(".pushsection .rodata._mcu_dsp_pools_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_pools_weights + " #offset "\n" \
             ".type " #name ", %object\n"                             \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_pools_max_pool_1_constants, uint32_t, 1, 0,  4);
-MCU_CONSTANT(_mcu_dsp_pools_avg_pool_1_constants, uint32_t, 6, 4, 24);
+MCU_CONSTANT(_mcu_dsp_pools_avg_pool_1_constants, uint32_t, 6,  0, 24);
+MCU_CONSTANT(_mcu_dsp_pools_max_pool_1_constants, uint32_t, 1, 24,  4);
 #undef MCU_CONSTANT
 /* clang-format on */
 
 /* ---- Kernels ---- */
-
-MCU_KERNEL void _mcu_dsp_pools_reorder_256x32_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 256; i0++) {
-        for (int32_t i1 = 0; i1 < 32; i1++) {
-            *y++ = x[i0 + i1 * 256];
-        }
-    }
-}
-
-MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x, int8_t *y,
-                                                  const uint32_t *constants) {
-    uint32_t scratch = 0;
-    __asm__ volatile(
-        "vmov s0, %0; vmov s1, %1; vmov s3, %3; mov r12, %2\n"
-        /* Of each window the greatest element of each channel, four channels a word. */
-        "ldr r0, [r12], #4; vmov s8, r0; movw r0, #8; vmov s5, r0\n"
-        "1:\n"
-        "movw r0, #8; vmov s6, r0\n"
-        "2:\n"
-        "vmov r12, s0; vmov s2, r12; vmov r10, s1; movw r0, #2; vmov s7, r0\n"
-        "3:\n"
-        "ldmia r12!, {r0-r3}; add r12, r12, #16; ldmia r12!, {r4-r7}; ssub8 r11, r0, r4\n"
-        "sel r0, r0, r4; ssub8 r11, r1, r5; sel r1, r1, r5; ssub8 r11, r2, r6; sel r2, r2, r6\n"
-        "ssub8 r11, r3, r7; sel r3, r3, r7; add r12, r12, #16; add r12, r12, #448\n"
-        "ldmia r12!, {r4-r7}; ssub8 r11, r0, r4; sel r0, r0, r4; ssub8 r11, r1, r5\n"
-        "sel r1, r1, r5; ssub8 r11, r2, r6; sel r2, r2, r6; ssub8 r11, r3, r7; sel r3, r3, r7\n"
-        "add r12, r12, #16; ldmia r12!, {r4-r7}; ssub8 r11, r0, r4; sel r0, r0, r4\n"
-        "ssub8 r11, r1, r5; sel r1, r1, r5; ssub8 r11, r2, r6; sel r2, r2, r6\n"
-        "ssub8 r11, r3, r7; sel r3, r3, r7; add r12, r12, #16; add r12, r12, #448\n"
-        "stmia r10!, {r0-r3}; vmov r12, s2; add r12, r12, #16; vmov s2, r12; vmov r0, s7\n"
-        "subs r0, r0, #1; vmov s7, r0; bne 3b; vmov s1, r10; vmov r0, s0; add r0, r0, #64\n"
-        "vmov s0, r0; vmov r0, s6; subs r0, r0, #1; vmov s6, r0; bne 2b; vmov r0, s0\n"
-        "add r0, r0, #512; vmov s0, r0; vmov r0, s5; subs r0, r0, #1; vmov s5, r0; bne 1b\n"
-        : "+r"(x), "+r"(y), "+r"(constants), "+r"(scratch)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
-}
-
-MCU_KERNEL void _mcu_dsp_pools_reorder_32x64_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 32; i0++) {
-        for (int32_t i1 = 0; i1 < 64; i1++) {
-            *y++ = x[i0 + i1 * 32];
-        }
-    }
-}
 
 MCU_KERNEL void _mcu_dsp_pools_reorder_64x64_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 64; i0++) {
         for (int32_t i1 = 0; i1 < 64; i1++) {
             *y++ = x[i0 + i1 * 64];
         }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_pools_slice_8192_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 8192; i0++) {
+        *y++ = x[i0];
     }
 }
 
@@ -175,40 +137,102 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x, int8_t *y,
           "memory");
 }
 
+MCU_KERNEL void _mcu_dsp_pools_reorder_256x32_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 256; i0++) {
+        for (int32_t i1 = 0; i1 < 32; i1++) {
+            *y++ = x[i0 + i1 * 256];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x, int8_t *y,
+                                                  const uint32_t *constants) {
+    uint32_t scratch = 0;
+    __asm__ volatile(
+        "vmov s0, %0; vmov s1, %1; vmov s3, %3; mov r12, %2\n"
+        /* Of each window the greatest element of each channel, four channels a word. */
+        "ldr r0, [r12], #4; vmov s8, r0; movw r0, #8; vmov s5, r0\n"
+        "1:\n"
+        "movw r0, #8; vmov s6, r0\n"
+        "2:\n"
+        "vmov r12, s0; vmov s2, r12; vmov r10, s1; movw r0, #2; vmov s7, r0\n"
+        "3:\n"
+        "ldmia r12!, {r0-r3}; add r12, r12, #16; ldmia r12!, {r4-r7}; ssub8 r11, r0, r4\n"
+        "sel r0, r0, r4; ssub8 r11, r1, r5; sel r1, r1, r5; ssub8 r11, r2, r6; sel r2, r2, r6\n"
+        "ssub8 r11, r3, r7; sel r3, r3, r7; add r12, r12, #16; add r12, r12, #448\n"
+        "ldmia r12!, {r4-r7}; ssub8 r11, r0, r4; sel r0, r0, r4; ssub8 r11, r1, r5\n"
+        "sel r1, r1, r5; ssub8 r11, r2, r6; sel r2, r2, r6; ssub8 r11, r3, r7; sel r3, r3, r7\n"
+        "add r12, r12, #16; ldmia r12!, {r4-r7}; ssub8 r11, r0, r4; sel r0, r0, r4\n"
+        "ssub8 r11, r1, r5; sel r1, r1, r5; ssub8 r11, r2, r6; sel r2, r2, r6\n"
+        "ssub8 r11, r3, r7; sel r3, r3, r7; add r12, r12, #16; add r12, r12, #448\n"
+        "stmia r10!, {r0-r3}; vmov r12, s2; add r12, r12, #16; vmov s2, r12; vmov r0, s7\n"
+        "subs r0, r0, #1; vmov s7, r0; bne 3b; vmov s1, r10; vmov r0, s0; add r0, r0, #64\n"
+        "vmov s0, r0; vmov r0, s6; subs r0, r0, #1; vmov s6, r0; bne 2b; vmov r0, s0\n"
+        "add r0, r0, #512; vmov s0, r0; vmov r0, s5; subs r0, r0, #1; vmov s5, r0; bne 1b\n"
+        : "+r"(x), "+r"(y), "+r"(constants), "+r"(scratch)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
+          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
+          "memory");
+}
+
+MCU_KERNEL void _mcu_dsp_pools_reorder_32x64_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 32; i0++) {
+        for (int32_t i1 = 0; i1 < 64; i1++) {
+            *y++ = x[i0 + i1 * 32];
+        }
+    }
+}
+
+MCU_KERNEL void _mcu_dsp_pools_concat_2112_int8(const int8_t *x0, const int8_t *x1, int8_t *y) {
+    memcpy(y, x0, 2048);
+    y += 2048;
+    memcpy(y, x1, 64);
+}
+
 /* ---- The layers, in the order of execution ---- */
 
 /* clang-format off */
 static void _mcu_dsp_pools_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
+    /* reshape_3_bit_cast_reorder: Reorder, reshape_7_11 reordered:
+     * int8[1,64,8,8] -> int8[1,64,8,8] NHWC */
+    int8_t *const slice_6_10 = (int8_t *)(ws + 8192);
+    int8_t *const reshape_3_bit_cast_reorder = (int8_t *)(ws + 12288);
+    MCU_LAYER(0, _mcu_dsp_pools_reorder_64x64_int8(slice_6_10, reshape_3_bit_cast_reorder));
+
+    /* slice_1: Slice, slice_0_2: int8[12288] -> int8[8192] */
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const slice_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(1, _mcu_dsp_pools_slice_8192_int8(int8, slice_1));
+
+    /* avg_pool_1: AveragePool, pool1 (3 nodes): int8[1,64,8,8] NHWC -> int8[1,64,1,1] */
+    int8_t *const avg_pool_1 = (int8_t *)(ws + 8192);
+    uint8_t *const avg_pool_1_scratch = (uint8_t *)(ws + 8256);
+    MCU_LAYER(2, _mcu_dsp_pools_avg_pool8x8_64_dsp(reshape_3_bit_cast_reorder, avg_pool_1,
+                                                   _mcu_dsp_pools_avg_pool_1_constants,
+                                                   avg_pool_1_scratch));
+
     /* reshape_1_reorder: Reorder, reshape_1_3 reordered:
      * int8[1,32,16,16] -> int8[1,32,16,16] NHWC */
-    int8_t *const slice_0_2 = (int8_t *)(ws + 0);
-    int8_t *const reshape_1_reorder = (int8_t *)(ws + 12288);
-    MCU_LAYER(0, _mcu_dsp_pools_reorder_256x32_int8(slice_0_2, reshape_1_reorder));
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 8256);
+    MCU_LAYER(3, _mcu_dsp_pools_reorder_256x32_int8(slice_1, reshape_1_reorder));
 
     /* max_pool_1: MaxPool, pool0: int8[1,32,16,16] NHWC -> int8[1,32,8,8] NHWC */
-    int8_t *const max_pool_1 = (int8_t *)(ws + 12288);
-    MCU_LAYER(1, _mcu_dsp_pools_max_pool2x2_32_dsp(reshape_1_reorder, max_pool_1,
+    int8_t *const max_pool_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(4, _mcu_dsp_pools_max_pool2x2_32_dsp(reshape_1_reorder, max_pool_1,
                                                    _mcu_dsp_pools_max_pool_1_constants));
 
     /* max_pool_1_bit_cast_reorder: Reorder, quantizelinear_4_7 reordered:
      * int8[1,32,8,8] NHWC -> int8[1,32,8,8] */
-    int8_t *const max_pool_1_bit_cast_reorder = (int8_t *)(ws + 14336);
-    MCU_LAYER(2, _mcu_dsp_pools_reorder_32x64_int8(max_pool_1, max_pool_1_bit_cast_reorder));
+    int8_t *const max_pool_1_bit_cast_reorder = (int8_t *)(ws + 2048);
+    MCU_LAYER(5, _mcu_dsp_pools_reorder_32x64_int8(max_pool_1, max_pool_1_bit_cast_reorder));
 
-    /* reshape_3_bit_cast_reorder: Reorder, reshape_7_11 reordered:
-     * int8[1,64,8,8] -> int8[1,64,8,8] NHWC */
-    int8_t *const slice_6_10 = (int8_t *)(ws + 8192);
-    int8_t *const reshape_3_bit_cast_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(3, _mcu_dsp_pools_reorder_64x64_int8(slice_6_10, reshape_3_bit_cast_reorder));
-
-    /* avg_pool_1: AveragePool, pool1 (3 nodes): int8[1,64,8,8] NHWC -> int8[1,64,1,1] */
-    int8_t *const avg_pool_1 = (int8_t *)(ws + 16384);
-    uint8_t *const avg_pool_1_scratch = (uint8_t *)(ws + 4096);
-    MCU_LAYER(4, _mcu_dsp_pools_avg_pool8x8_64_dsp(reshape_3_bit_cast_reorder, avg_pool_1,
-                                                   _mcu_dsp_pools_avg_pool_1_constants,
-                                                   avg_pool_1_scratch));
+    /* concat_1: Concat, Concat_12: int8[2048], int8[64] -> int8[2112] */
+    int8_t *const concat_1 = (int8_t *)(ws + 0);
+    MCU_LAYER(6, _mcu_dsp_pools_concat_2112_int8(max_pool_1_bit_cast_reorder, avg_pool_1,
+                                                 concat_1));
 }
 
 /* clang-format on */
@@ -248,7 +272,7 @@ static const mcu_tensor_info_t _mcu_dsp_pools_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_pools_output0_shape,
-        .place = {14336, 0, 2112},
+        .place = {0, 0, 2112},
         .scale = 0.0F,
         .zero_point = 0,
         .ndim = 1,
@@ -258,17 +282,19 @@ static const mcu_tensor_info_t _mcu_dsp_pools_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_pools_regions[5] = {
-    {12288, 0, 8192}, /* 0 */
-    {12288, 0, 2048}, /* 1 */
-    {14336, 0, 2048}, /* 2 */
-    {0,     0, 4096}, /* 3 */
-    {16384, 0, 64},   /* 4 */
+static const mcu_region_t _mcu_dsp_pools_regions[7] = {
+    {12288, 0, 4096}, /* 0 */
+    {0,     0, 8192}, /* 1 */
+    {8192,  0, 64},   /* 2 */
+    {8256,  0, 8192}, /* 3 */
+    {0,     0, 2048}, /* 4 */
+    {2048,  0, 2048}, /* 5 */
+    {0,     0, 2112}, /* 6 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_pools_layer_infos[5] = {
-    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
+static const mcu_layer_info_t _mcu_dsp_pools_layer_infos[7] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1},
 };
 /* clang-format on */
 
@@ -279,7 +305,7 @@ const mcu_model_t _mcu_network_dsp_pools = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_POOLS_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_POOLS_WORKSPACE_ALIGNMENT,
-    .num_layers = 5,
+    .num_layers = 7,
     .name = "dsp_pools",
     .inputs = _mcu_dsp_pools_inputs,
     .outputs = _mcu_dsp_pools_outputs,
