@@ -180,6 +180,11 @@ class _Line:
                 step = max(1, step // 8)
         return best
 
+    def near(self) -> list[int]:
+        """The widest scale, and some around it, as far as they are scales."""
+        best = self.widest()
+        return [best + away for away in _SCALES_AWAY if 0 < best + away < 1 << 31]
+
 
 def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:
     """The scaling of accumulators that are `lanes` times the sum; None where there is none."""
@@ -220,11 +225,10 @@ def accumulate_late(channel: Channel, lanes: int, shift: int) -> Accumulation | 
     line = _Line(channel, lanes, shift)
     if line.is_flat or line.first >= 1 << 31:
         return None
-    best = line.widest()
     found: Accumulation | None = None
     fewest = _MOST_LATE + 1
-    for away in _SCALES_AWAY:
-        words = line.latest(best + away)
+    for scale in line.near():
+        words = line.latest(scale)
         is_right = _fit(channel, lanes, words) and _is_next(channel, lanes, shift, words)
         if len(words.late) < fewest and is_right:
             found, fewest = words, len(words.late)
@@ -274,11 +278,9 @@ def multiply_late(channel: Channel, lanes: int, shift: int) -> Multiplication | 
     line = _Line(channel, lanes, shift)
     if line.is_flat or line.first >= 1 << 31:
         return None
-    best = line.widest()
     found: Multiplication | None = None
     fewest = _MOST_LATE + 1
-    for away in _SCALES_AWAY:
-        scale = best + away
+    for scale in line.near():
         move = int(line.most(np.array([scale], np.int64))[0]) // scale
         sums = line.late(scale, move * scale) // lanes
         if sums.size < fewest:
