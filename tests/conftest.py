@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 
 import hypothesis
 import pytest
+from clang import clang
 from renode_runner import has_robot, renode_test
 
 # Before numpy is imported, here and in every process that a test starts: on tensors as small as
@@ -85,6 +86,10 @@ _TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
     "needs_arm_gcc": (
         _on_path("arm-none-eabi-gcc"),
         "arm-none-eabi-gcc is not installed; `make setup` installs it",
+    ),
+    "needs_clang": (
+        lambda: clang() is not None,
+        "clang for Arm, or newlib's headers, is not installed; `apt-get install clang` installs it",
     ),
     "needs_host_gcc": (
         _on_path("gcc"),

@@ -59,11 +59,11 @@ def _functions(network: Network, backends: Collection[str]) -> str | None:
         if workload.backend not in backends or workload.function is None:
             continue
         headers.update(workload.headers)
-        symbols.kernel(workload.helpers, workload.function, workload.backend)
+        symbols.kernel(workload.helpers, workload.function)
     for owner, call in network.calls:
         if owner in backends:
             headers.update(call.headers)
-            symbols.kernel(call.helpers, call.function, owner)
+            symbols.kernel(call.helpers, call.function)
     if not symbols.functions:
         return None
     lines = ['#include "mcu/model.h"', *(f"#include <{header}>" for header in sorted(headers))]

@@ -24,7 +24,7 @@ FUNCTION_ATTRIBUTES = (
     'section(".ramfunc")',
     'section(".text.NAME")',
 )
-ASM_DIRECTIVES = (".align", ".balign", ".p2align", ".inst", ".inst.n", ".inst.w")
+ASM_DIRECTIVES = (".align", ".balign", ".p2align", ".inst", ".inst.n", ".inst.w", ".syntax unified")
 
 # What each rule says, by what its messages begin with. The page for authors has the same words.
 RULES = {
@@ -124,7 +124,11 @@ def check_function(function: CFunction, helpers: Collection[str]) -> None:
         )
     names = {parameter.name for parameter in function.parameters}
     require(len(names) == len(function.parameters), f"two parameters of {stem} have one name")
-    _Body(stem, function.body, helpers).check()
+    body = _Body(stem, function.body, helpers)
+    body.check()
+    if function.naked:
+        require(not function.inline, f"{stem} is naked, and inline")
+        require(body.is_one_asm, f"{stem} is naked, and its body is more than one asm")
 
 
 def check_headers(headers: Sequence[str]) -> None:
@@ -188,6 +192,15 @@ class _Body:
                 self._check_attribute(found.start(), found.end())
             else:
                 self._check_asm(found.start(), found.end())
+
+    @property
+    def is_one_asm(self) -> bool:
+        """Of a body that was checked: whether it is an asm without operands, and nothing else."""
+        words = re.sub(r'"[^"]*"', "", self._code)
+        return (
+            re.fullmatch(rf"\{{\s*(?:{'|'.join(_ASM)})\s*\(\s*\)\s*;\s*\}}", words.strip())
+            is not None
+        )
 
     def _refuse(self, rules: Mapping[str, re.Pattern[str]], text: str) -> None:
         for rule, pattern in rules.items():
@@ -281,7 +294,7 @@ def broken_by(literals: str) -> str:
         first = rest.split()[0]
         if re.match(r"[A-Za-z_$][\w.$]*\s*:|[^,]*(?<!%)=", rest):
             return "an asm symbol"
-        if first.startswith(".") and first not in ASM_DIRECTIVES:
+        if first.startswith(".") and not {first, rest} & {*ASM_DIRECTIVES}:
             return "an asm directive"
         if not first.startswith(".") and not re.fullmatch(r"[A-Za-z][\w.]*", first):
             return "an asm"

@@ -35,7 +35,8 @@ class CFunction:
     call by `$stem`; every other one stays a function of its own, which gcc inlines nowhere. The
     function of a workload gives nothing, or a `STATUS`: MCU_OK, or the code with which the run ends
     (MCU_ERROR_OPERAND). attributes: as gcc has them, some of `always_inline` of an inline one, and
-    `aligned(16)` and `section(".ramfunc")` of others.
+    `aligned(16)` and `section(".ramfunc")` of others. naked: its body is one asm that takes its
+    arguments and returns by the procedure call standard; the compiler adds nothing.
     """
 
     stem: str
@@ -44,6 +45,7 @@ class CFunction:
     result: str = "void"
     inline: bool = False
     attributes: tuple[str, ...] = ()
+    naked: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from mcu_deploy.backends.interface import CFunction, Constant
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import wrap
-from mcu_deploy.errors import BackendFault
 
 # Stems that the network's own template uses.
 _OWN = (
@@ -35,6 +35,7 @@ _OWN_NUMBERED = re.compile(
     r"(?:lane|piece)\d+|part\d+_(?:run_func|inputs|outputs|(?:input|output)\d+_shape)"
 )
 _TOKEN = re.compile(r"\$([A-Za-z0-9_]+)")
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class NamedFunction:
 
     symbol: str
     text: str
+    naked: bool
 
 
 @dataclass(frozen=True)
@@ -70,46 +72,34 @@ class Symbols:
         self.weights = bytearray()
         self.alignment = 1
         self._functions: dict[CFunction, str] = {}
-        self._helpers: dict[tuple[str, str], str] = {}
         self._constants: dict[tuple[str, bytes], NamedConstant] = {}
         self._taken = {self.prefix + stem for stem in _OWN}
 
-    def function(self, function: CFunction, owner: str = "") -> str:
+    def function(self, function: CFunction, helpers: Mapping[str, str] = _NONE) -> str:
         """The symbol of a function, which is emitted at its first use.
 
-        owner: the backend whose helpers the function's `$words` mean; two backends may each have a
-        helper of one stem.
+        helpers: by their stems the symbols of those that the function's `$words` mean.
         """
-        body = _TOKEN.sub(
-            lambda m: self._helpers.get((owner, m[1]), self.prefix + m[1]), function.body
-        )
+        body = _TOKEN.sub(lambda m: helpers.get(m[1], self.prefix + m[1]), function.body)
         final = replace(function, body=body)
         symbol = self._functions.get(final)
         if symbol is None:
             symbol = self._free(function.stem)
             self._functions[final] = symbol
-            self.functions.append(NamedFunction(symbol, _definition(function, symbol, body)))
-        return symbol
-
-    def helper(self, function: CFunction, owner: str = "") -> str:
-        """The symbol of a function that the backend's other functions call by `$stem`.
-
-        Raises BackendFault where a backend has two different ones of one stem.
-        """
-        symbol = self.function(function, owner)
-        if self._helpers.setdefault((owner, function.stem), symbol) != symbol:
-            raise BackendFault(
-                owner,
-                f"The backend {owner} has two different helper functions {function.stem!r} in one "
-                "network. Leave the backend out, and report this to its vendor.",
+            self.functions.append(
+                NamedFunction(symbol, _definition(function, symbol, body), function.naked)
             )
         return symbol
 
-    def kernel(self, helpers: Sequence[CFunction], function: CFunction, owner: str = "") -> str:
-        """The symbol of a function whose helpers are emitted before it."""
+    def kernel(self, helpers: Sequence[CFunction], function: CFunction) -> str:
+        """The symbol of a function whose helpers, which may call each other, are emitted before it.
+
+        Functions of different workloads may have different helpers of one stem.
+        """
+        known: dict[str, str] = {}
         for helper in helpers:
-            self.helper(helper, owner)
-        return self.function(function, owner)
+            known[helper.stem] = self.function(helper, known)
+        return self.function(function, known)
 
     def constant(self, constant: Constant, layer: str = "") -> str:
         """The symbol of a constant; arrays of equal type and bytes share one.
@@ -144,11 +134,13 @@ class Symbols:
 
 
 def _definition(function: CFunction, symbol: str, body: str) -> str:
-    qualifier = "static inline" if function.inline else "MCU_KERNEL"
+    kind = "MCU_KERNEL" if function.naked else "MCU_FUNCTION"
+    qualifier = "static inline" if function.inline else kind
     if function.attributes:
         qualifier += f" __attribute__(({', '.join(function.attributes)}))"
     head = f"{qualifier} {function.result} {symbol}("
-    parameters = [str(p) for p in function.parameters] or ["void"]
+    unused = " MCU_UNUSED" if function.naked else ""  # as far as a compiler can see
+    parameters = [f"{p}{unused}" for p in function.parameters] or ["void"]
     opened = wrap(head, parameters, ") {", declaration=True)
     return opened + body.strip().removeprefix("{")
 

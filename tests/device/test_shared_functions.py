@@ -117,7 +117,7 @@ def test_two_layers_have_one_function(board: str, tmp_path: Path) -> None:
         mcu_deploy.build(tmp_path / "leaky.pmx", board, tmp_path / "again", session=session)
     text, again = ((f / "network_leaky.c").read_text() for f in (out, tmp_path / "again"))
     assert text == again, "a .pmx file keeps numbers and attributes"
-    assert len(re.findall(r"^MCU_KERNEL", text, re.M)) == 2
+    assert len(re.findall(r"^MCU_FUNCTION", text, re.M)) == 2
     numbers = re.findall(r"_mcu_leaky_leaky\([^;]*,\s*(\w+),\s*(\S+),\s*(\S+)\)\);", text)
     assert numbers == [("40U", "-0.1F", "1"), ("40U", "0.25F", "1")]
     assert object_sizes(out / "network_leaky.o").data > 0

@@ -39,5 +39,5 @@ def test_kernels_lie_at_whole_words(tmp_path: Path, sine: Path, flags: str) -> N
         cwd=tmp_path / "sine", check=True,
     )  # fmt: skip
     sections = load_elf(tmp_path / "sine/network.o").sections
-    kernels = [s.alignment for s in sections if "_dense_" in s.name and s.code]
+    kernels = [s.alignment for s in sections if "_dense_dsp" in s.name and s.code]
     assert kernels and min(kernels) >= 4

@@ -56,7 +56,12 @@ MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_weights, uint32_t, 42, 208, 168);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 20; i0++) {
         for (int32_t i1 = 0; i1 < 8; i1++) {
             *y++ = x[i0 + i1 * 20];
@@ -64,8 +69,186 @@ MCU_KERNEL void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_chain_depthwise_late(const uint32_t *taps, const uint32_t *late,
-                                              const void *plane, const int32_t *shape, void *y) {
+MCU_KERNEL void _mcu_dsp_chain_gather_planes_dsp(const int8_t *pixels MCU_UNUSED,
+                                                 uint8_t *planes MCU_UNUSED,
+                                                 int32_t lines MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            /* Lines of four channels to their planes, as int16: two pixels a word. */
+            "    mov r12, r0\n"
+            "    mov r7, r1\n"
+            "    movw lr, #32\n"
+            "    mla lr, lr, r2, r7\n"
+            "    vmov s0, lr\n"
+            "    movw r6, #65533\n"
+            "    movt r6, #65533\n"
+            "1:\n"
+            "    ldr r0, [r12, #0]\n"
+            "    ldr r1, [r12, #8]\n"
+            "    ldr r4, [r12, #16]\n"
+            "    ldr r5, [r12, #24]\n"
+            "    pkhbt r2, r0, r1, lsl #16\n"
+            "    pkhtb r3, r1, r0, asr #16\n"
+            "    sxtab16 r8, r6, r2\n"
+            "    sxtab16 r9, r6, r2, ror #8\n"
+            "    sxtab16 r10, r6, r3\n"
+            "    sxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    pkhbt r2, r4, r5, lsl #16\n"
+            "    pkhtb r3, r5, r4, asr #16\n"
+            "    sxtab16 r8, r6, r2\n"
+            "    sxtab16 r9, r6, r2, ror #8\n"
+            "    sxtab16 r10, r6, r3\n"
+            "    sxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    add r12, r12, #32\n"
+            "    vmov r0, s0\n"
+            "    cmp r7, r0\n"
+            "    bne 1b\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+}
+
+MCU_KERNEL void _mcu_dsp_chain_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
+                                                   const uint8_t *plane MCU_UNUSED,
+                                                   int8_t *y MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            /* A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5. */
+            "    ldmia r0, {r6-r10}\n"
+            "    mov r12, r1\n"
+            "    mov lr, r2\n"
+            "    sub r12, r12, #32\n"
+            "    vmov s0, r9\n"
+            "    vmov s1, r9\n"
+            "    vmov s2, r10\n"
+            "    lsr r11, r6, #24\n"
+            "    sxtb16 r9, r6\n"
+            "    sxtb16 r10, r6, ror #8\n"
+            "    smulbb r10, r10, r11\n"
+            "    smulbb r0, r9, r11\n"
+            "    smultb r1, r9, r11\n"
+            "    pkhbt r0, r0, r10, lsl #16\n"
+            "    pkhbt r1, r10, r1, lsl #16\n"
+            "    sxtb16 r9, r7\n"
+            "    sxtb16 r10, r7, ror #8\n"
+            "    smulbb r10, r10, r11\n"
+            "    smulbb r2, r9, r11\n"
+            "    smultb r3, r9, r11\n"
+            "    pkhbt r2, r2, r10, lsl #16\n"
+            "    pkhbt r3, r10, r3, lsl #16\n"
+            "    sxtb16 r9, r8\n"
+            "    sxtb16 r10, r8, ror #8\n"
+            "    smulbb r10, r10, r11\n"
+            "    smulbb r4, r9, r11\n"
+            "    smultb r5, r9, r11\n"
+            "    pkhbt r4, r4, r10, lsl #16\n"
+            "    pkhbt r5, r10, r5, lsl #16\n"
+            "    vmov r9, s2\n"
+            "    add r12, r12, #32\n"
+            "    add lr, lr, #32\n"
+            /* Output lines that see rows 0, 1, 2 of the kernel. */
+            "    add r6, r12, #96\n"
+            "    vmov s3, r6\n"
+            "1:\n"
+            "    vmov r10, s0\n"
+            "    ldr r6, [r12, #0]\n"
+            "    ldr r7, [r12, #32]\n"
+            "    ldr r8, [r12, #64]\n"
+            "    smlad r10, r6, r1, r10\n"
+            "    smlad r10, r7, r3, r10\n"
+            "    smlad r10, r8, r5, r10\n"
+            "    smmul r10, r10, r9\n"
+            "    ssat r10, #8, r10, asr #8\n"
+            "    strb r10, [lr, #0]\n"
+            "    vmov r10, r11, d0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlatb r11, r6, r0, r11\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlatb r11, r7, r2, r11\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r6, [r12, #16]\n"
+            "    ldr r7, [r12, #48]\n"
+            "    ldr r8, [r12, #80]\n"
+            "    smlabt r10, r6, r1, r10\n"
+            "    smlad r11, r6, r1, r11\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    ssat r10, #8, r10, asr #8\n"
+            "    ssat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #8]\n"
+            "    strb r11, [lr, #16]\n"
+            "    vmov r10, s0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smmul r10, r10, r9\n"
+            "    ssat r10, #8, r10, asr #8\n"
+            "    strb r10, [lr, #24]\n"
+            "    add r12, r12, #32\n"
+            "    add lr, lr, #32\n"
+            "    vmov r6, s3\n"
+            "    cmp r12, r6\n"
+            "    bne 1b\n"
+            /* The last line, and by the same code the first one. */
+            "    sub r6, r12, #32\n"
+            "    vmov s3, r6\n"
+            "    vmov s5, lr\n"
+            "    sub r12, r12, #128\n"
+            "    sub lr, lr, #128\n"
+            "2:\n"
+            "    vmov r6, s0\n"
+            "    ldr r7, [r12, #32]\n"
+            "    ldr r8, [r12, #64]\n"
+            "    smlad r10, r7, r3, r6\n"
+            "    smlad r10, r8, r5, r10\n"
+            "    smmul r10, r10, r9\n"
+            "    ssat r10, #8, r10, asr #8\n"
+            "    strb r10, [lr, #0]\n"
+            "    smlad r10, r7, r2, r6\n"
+            "    smlatb r11, r7, r2, r6\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r7, [r12, #48]\n"
+            "    ldr r8, [r12, #80]\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    ssat r10, #8, r10, asr #8\n"
+            "    ssat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #8]\n"
+            "    strb r11, [lr, #16]\n"
+            "    smlad r10, r7, r2, r6\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smmul r10, r10, r9\n"
+            "    ssat r10, #8, r10, asr #8\n"
+            "    strb r10, [lr, #24]\n"
+            "    add r12, r12, #32\n"
+            "    add lr, lr, #32\n"
+            "    vmov r6, s3\n"
+            "    mov r12, r6\n"
+            "    cbz r6, 3f\n"
+            "    vmov lr, s5\n"
+            "    mov r6, #0\n"
+            "    vmov s3, r6\n"
+            "    mov r4, r2\n"
+            "    mov r5, r3\n"
+            "    mov r2, r0\n"
+            "    mov r3, r1\n"
+            "    b 2b\n"
+            "3:\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+}
+
+MCU_FUNCTION void _mcu_dsp_chain_depthwise_late(const uint32_t *taps, const uint32_t *late,
+                                                const void *plane, const int32_t *shape, void *y) {
     const int32_t stride = shape[2], pitch = 8 * ((shape[1] + 1) / 2), step = shape[8];
     const uint32_t lines = (uint32_t)shape[0], pixels = (uint32_t)shape[1];
     const uint32_t small = late[0] & 0xFF;
@@ -102,108 +285,225 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise_late(const uint32_t *taps, const uint32
     }
 }
 
-MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int8_t *y,
-                                                            const uint32_t *taps,
-                                                            const int32_t *shape,
-                                                            const uint32_t *weights,
-                                                            uint8_t *scratch) {
+MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
+                                               const uint32_t *weights MCU_UNUSED,
+                                               uint8_t *scratch MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            /* r12: a tile's state, behind its pixels; s14, s15: where the output goes. */
+            "    add r12, r3, #48\n"
+            "    str r0, [r12, #0]\n"
+            "    str r2, [r12, #4]\n"
+            "    add r4, r1, #2\n"
+            "    add r5, r4, #8\n"
+            "    vmov d7, r4, r5\n"
+            "    mov r4, #7\n"
+            "    str r4, [r12, #8]\n"
+            /* Three pixels, widened to int16: two channels a word, of all three in turn. */
+            "1:\n"
+            "    sub lr, r12, #48\n"
+            "    ldr r12, [r12, #0]\n"
+            "    ldrd r0, r3, [r12, #0]\n"
+            "    ldrd r1, r4, [r12, #8]\n"
+            "    ldrd r2, r5, [r12, #16]\n"
+            "    sxtb16 r6, r0, ror #8\n"
+            "    sxtb16 r7, r1, ror #8\n"
+            "    sxtb16 r8, r2, ror #8\n"
+            "    sxtb16 r9, r3, ror #8\n"
+            "    sxtb16 r10, r4, ror #8\n"
+            "    sxtb16 r11, r5, ror #8\n"
+            "    sxtb16 r0, r0\n"
+            "    sxtb16 r1, r1\n"
+            "    sxtb16 r2, r2\n"
+            "    sxtb16 r3, r3\n"
+            "    sxtb16 r4, r4\n"
+            "    sxtb16 r5, r5\n"
+            "    stmia lr!, {r0-r11}\n"
+            "    mov r12, lr\n"
+            "    ldr lr, [r12, #4]\n"
+            "    ldmia lr!, {r10, r11}\n"
+            "    sub r12, r12, #48\n"
+            "9:\n"
+            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            "    ldmia lr!, {r5, r9}\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    sxtb16 r2, r5\n"
+            "    smlad r3, r5, r6, r11\n"
+            "    smlad r4, r5, r7, r11\n"
+            "    smlad r5, r5, r8, r11\n"
+            "    smlad r0, r2, r6, r10\n"
+            "    smlad r1, r2, r7, r10\n"
+            "    smlad r2, r2, r8, r10\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmia lr!, {r9, r10}\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r10, r6, r3\n"
+            "    smlad r4, r10, r7, r4\n"
+            "    smlad r5, r10, r8, r5\n"
+            "    sxtb16 r10, r10\n"
+            "    smlad r0, r10, r6, r0\n"
+            "    smlad r1, r10, r7, r1\n"
+            "    smlad r2, r10, r8, r2\n"
+            /* To elements of the output: scaled, shifted, saturated. */
+            "    sub r3, r3, r0\n"
+            "    sub r4, r4, r1\n"
+            "    sub r5, r5, r2\n"
+            "    ldmia lr!, {r6-r11}\n"
+            "5:\n"
+            "    smmla r0, r0, r6, r7\n"
+            "    smmla r1, r1, r6, r7\n"
+            "    smmla r2, r2, r6, r7\n"
+            "    ssat r0, #8, r0, asr #4\n"
+            "    ssat r1, #8, r1, asr #4\n"
+            "    ssat r2, #8, r2, asr #4\n"
+            "    smmla r3, r3, r8, r9\n"
+            "    smmla r4, r4, r8, r9\n"
+            "    smmla r5, r5, r8, r9\n"
+            "    ssat r3, #8, r3, asr #12\n"
+            "    ssat r4, #8, r4, asr #12\n"
+            "    ssat r5, #8, r5, asr #12\n"
+            "7:\n"
+            "    vmov r6, s14\n"
+            /* Stored: of each pixel both filters at once. */
+            "    bfi r0, r3, #8, #8\n"
+            "    bfi r1, r4, #8, #8\n"
+            "    bfi r2, r5, #8, #8\n"
+            "    strh r0, [r6, #-2]\n"
+            "    strh r1, [r6, #6]\n"
+            "    strh r2, [r6, #14]\n"
+            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* These two meet the activations backwards. */
+            "    ldmia lr!, {r5, r9}\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    sxtb16 r2, r5\n"
+            "    smlad r3, r5, r6, r11\n"
+            "    smlad r4, r5, r7, r11\n"
+            "    smlad r5, r5, r8, r11\n"
+            "    smlad r0, r2, r6, r10\n"
+            "    smlad r1, r2, r7, r10\n"
+            "    smlad r2, r2, r8, r10\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmia lr!, {r9, r10}\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    smlad r3, r10, r6, r3\n"
+            "    smlad r4, r10, r7, r4\n"
+            "    smlad r5, r10, r8, r5\n"
+            "    sxtb16 r10, r10\n"
+            "    smlad r0, r10, r6, r0\n"
+            "    smlad r1, r10, r7, r1\n"
+            "    smlad r2, r10, r8, r2\n"
+            /* To elements of the output: scaled, shifted, saturated. */
+            "    sub r3, r3, r0\n"
+            "    sub r4, r4, r1\n"
+            "    sub r5, r5, r2\n"
+            "    ldmia lr!, {r6-r11}\n"
+            "6:\n"
+            "    smmla r0, r0, r6, r7\n"
+            "    smmla r1, r1, r6, r7\n"
+            "    smmla r2, r2, r6, r7\n"
+            "    ssat r0, #8, r0, asr #4\n"
+            "    ssat r1, #8, r1, asr #4\n"
+            "    ssat r2, #8, r2, asr #4\n"
+            "    smmla r3, r3, r8, r9\n"
+            "    smmla r4, r4, r8, r9\n"
+            "    smmla r5, r5, r8, r9\n"
+            "    ssat r3, #8, r3, asr #12\n"
+            "    ssat r4, #8, r4, asr #12\n"
+            "    ssat r5, #8, r5, asr #12\n"
+            "8:\n"
+            "    vmov r6, r7, d7\n"
+            /* Stored: of each pixel both filters at once. */
+            "    bfi r0, r3, #8, #8\n"
+            "    bfi r1, r4, #8, #8\n"
+            "    bfi r2, r5, #8, #8\n"
+            "    strh r0, [r6], #4\n"
+            "    strh r1, [r6, #4]\n"
+            "    strh r2, [r6, #12]\n"
+            "    vmov s14, r6\n"
+            "    cmp r6, r7\n"
+            "    bne 9b\n"
+            "    add r12, r12, #48\n"
+            /* The next three pixels. */
+            "    ldr r0, [r12, #8]\n"
+            "    ldr r4, [r12, #0]\n"
+            "    vmov r1, s14\n"
+            "    subs r0, r0, #1\n"
+            "    str r0, [r12, #8]\n"
+            "    beq 10f\n"
+            "    add r4, r4, #24\n"
+            "    add r1, r1, #16\n"
+            /* The last three pixels are taken again, and go behind the scratch first. */
+            "    cmp r0, #1\n"
+            "    bne 11f\n"
+            "    sub r4, r4, #8\n"
+            "    str r1, [r12, #12]\n"
+            "    add r1, r12, #18\n"
+            "11:\n"
+            "    add r2, r1, #8\n"
+            "    vmov d7, r1, r2\n"
+            "    str r4, [r12, #0]\n"
+            "    b 1b\n"
+            "10:\n"
+            "    ldr r0, [r12, #12]\n"
+            "    add r1, r12, #24\n"
+            "    mov r2, #16\n"
+            "    sub r0, r0, #2\n"
+            "12:\n"
+            "    subs r2, r2, #2\n"
+            "    ldrh r3, [r1, r2]\n"
+            "    strh r3, [r0, r2]\n"
+            "    bne 12b\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+}
+
+MCU_FUNCTION void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int8_t *y,
+                                                              const uint32_t *taps,
+                                                              const int32_t *shape,
+                                                              const uint32_t *weights,
+                                                              uint8_t *scratch) {
     int8_t *const middle = y;
-    int8_t *input = middle;
     {
         for (int32_t channel = 0; channel < 8; channel += 4) {
             const int8_t *from = x + channel;
             int8_t *to = middle + channel;
-            {
-                const int8_t *pixels = from;
-                uint8_t *plane = scratch;
-                int32_t count = 5, pitch = 0;
-                __asm__ volatile(
-                    /* Lines of four channels to their planes, as int16: two pixels a word. */
-                    "mov r12, %0; mov r7, %1; movw lr, #32; mla lr, lr, %2, r7; vmov s0, lr\n"
-                    "movw r6, #65533; movt r6, #65533\n"
-                    "1:\n"
-                    "ldr r0, [r12, #0]; ldr r1, [r12, #8]; ldr r4, [r12, #16]\n"
-                    "ldr r5, [r12, #24]; pkhbt r2, r0, r1, lsl #16; pkhtb r3, r1, r0, asr #16\n"
-                    "sxtab16 r8, r6, r2; sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
-                    "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16; sxtab16 r8, r6, r2\n"
-                    "sxtab16 r9, r6, r2, ror #8; sxtab16 r10, r6, r3\n"
-                    "sxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; add r12, r12, #32\n"
-                    "vmov r0, s0; cmp r7, r0; bne 1b\n"
-                    : "+r"(pixels), "+r"(plane), "+r"(count), "+r"(pitch)
-                    :
-                    : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1",
-                      "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13",
-                      "s14", "s15", "cc", "memory");
-            }
+            _mcu_dsp_chain_gather_planes_dsp(from, scratch, 5);
             for (int32_t k = 0; k < 4; k++) {
                 const uint32_t *const tap = taps + 5 * (channel + k);
                 const uint8_t *const plane = scratch + 4 * k;
                 int8_t *const out = to + k;
-                {
-                    const uint32_t *words = tap;
-                    const uint8_t *held = plane;
-                    int8_t *line = out;
-                    int32_t none = 0;
-                    __asm__ volatile(
-                        /* A channel's weights, times its gain: of each row w0 w1 and w1 */
-                        /* w2, in r0-r5. */
-                        "ldmia %0, {r6-r10}; mov r12, %1; mov lr, %2; sub r12, r12, #32\n"
-                        "vmov s0, r9; vmov s1, r9; vmov s2, r10; lsr r11, r6, #24\n"
-                        "sxtb16 r9, r6; sxtb16 r10, r6, ror #8; smulbb r10, r10, r11\n"
-                        "smulbb r0, r9, r11; smultb r1, r9, r11; pkhbt r0, r0, r10, lsl #16\n"
-                        "pkhbt r1, r10, r1, lsl #16; sxtb16 r9, r7; sxtb16 r10, r7, ror #8\n"
-                        "smulbb r10, r10, r11; smulbb r2, r9, r11; smultb r3, r9, r11\n"
-                        "pkhbt r2, r2, r10, lsl #16; pkhbt r3, r10, r3, lsl #16\n"
-                        "sxtb16 r9, r8; sxtb16 r10, r8, ror #8; smulbb r10, r10, r11\n"
-                        "smulbb r4, r9, r11; smultb r5, r9, r11; pkhbt r4, r4, r10, lsl #16\n"
-                        "pkhbt r5, r10, r5, lsl #16; vmov r9, s2; add r12, r12, #32\n"
-                        "add lr, lr, #32\n"
-                        /* Output lines that see rows 0, 1, 2 of the kernel. */
-                        "add r6, r12, #96; vmov s3, r6\n"
-                        "1:\n"
-                        "vmov r10, s0; ldr r6, [r12, #0]; ldr r7, [r12, #32]\n"
-                        "ldr r8, [r12, #64]; smlad r10, r6, r1, r10; smlad r10, r7, r3, r10\n"
-                        "smlad r10, r8, r5, r10; smmul r10, r10, r9\n"
-                        "ssat r10, #8, r10, asr #8; strb r10, [lr, #0]; vmov r10, r11, d0\n"
-                        "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
-                        "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
-                        "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11; ldr r6, [r12, #16]\n"
-                        "ldr r7, [r12, #48]; ldr r8, [r12, #80]; smlabt r10, r6, r1, r10\n"
-                        "smlad r11, r6, r1, r11; smlabt r10, r7, r3, r10\n"
-                        "smlad r11, r7, r3, r11; smlabt r10, r8, r5, r10\n"
-                        "smlad r11, r8, r5, r11; smmul r10, r10, r9; smmul r11, r11, r9\n"
-                        "ssat r10, #8, r10, asr #8; ssat r11, #8, r11, asr #8\n"
-                        "strb r10, [lr, #8]; strb r11, [lr, #16]; vmov r10, s0\n"
-                        "smlad r10, r6, r0, r10; smlad r10, r7, r2, r10\n"
-                        "smlad r10, r8, r4, r10; smmul r10, r10, r9\n"
-                        "ssat r10, #8, r10, asr #8; strb r10, [lr, #24]; add r12, r12, #32\n"
-                        "add lr, lr, #32; vmov r6, s3; cmp r12, r6; bne 1b\n"
-                        /* The last line, and by the same code the first one. */
-                        "sub r6, r12, #32; vmov s3, r6; vmov s5, lr; sub r12, r12, #128\n"
-                        "sub lr, lr, #128\n"
-                        "2:\n"
-                        "vmov r6, s0; ldr r7, [r12, #32]; ldr r8, [r12, #64]\n"
-                        "smlad r10, r7, r3, r6; smlad r10, r8, r5, r10; smmul r10, r10, r9\n"
-                        "ssat r10, #8, r10, asr #8; strb r10, [lr, #0]; smlad r10, r7, r2, r6\n"
-                        "smlatb r11, r7, r2, r6; smlad r10, r8, r4, r10\n"
-                        "smlatb r11, r8, r4, r11; ldr r7, [r12, #48]; ldr r8, [r12, #80]\n"
-                        "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
-                        "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11; smmul r10, r10, r9\n"
-                        "smmul r11, r11, r9; ssat r10, #8, r10, asr #8\n"
-                        "ssat r11, #8, r11, asr #8; strb r10, [lr, #8]; strb r11, [lr, #16]\n"
-                        "smlad r10, r7, r2, r6; smlad r10, r8, r4, r10; smmul r10, r10, r9\n"
-                        "ssat r10, #8, r10, asr #8; strb r10, [lr, #24]; add r12, r12, #32\n"
-                        "add lr, lr, #32; vmov r6, s3; mov r12, r6; cbz r6, 3f; vmov lr, s5\n"
-                        "mov r6, #0; vmov s3, r6; mov r4, r2; mov r5, r3; mov r2, r0\n"
-                        "mov r3, r1; b 2b\n"
-                        "3:\n"
-                        : "+r"(words), "+r"(held), "+r"(line), "+r"(none)
-                        :
-                        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1",
-                          "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
-                          "s13", "s14", "s15", "cc", "memory");
-                }
+                _mcu_dsp_chain_depthwise_plane_dsp(tap, plane, out);
                 if (tap[1] >> 24 != 0) {
                     /* The channel's first late sum, and those that follow it. */
                     const uint32_t *late = taps + 8 * 5;
@@ -216,88 +516,10 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int
             }
         }
     }
-    __asm__ volatile(
-        /* r12: a tile's state, behind its pixels; s14, s15: where the output goes. */
-        "add r12, %3, #48; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #2\n"
-        "add r5, r4, #8; vmov d7, r4, r5; mov r4, #7; str r4, [r12, #8]\n"
-        /* Three pixels, widened to int16: two channels a word, of all three in turn. */
-        "1:\n"
-        "sub lr, r12, #48; ldr r12, [r12, #0]; ldrd r0, r3, [r12, #0]; ldrd r1, r4, [r12, #8]\n"
-        "ldrd r2, r5, [r12, #16]; sxtb16 r6, r0, ror #8; sxtb16 r7, r1, ror #8\n"
-        "sxtb16 r8, r2, ror #8; sxtb16 r9, r3, ror #8; sxtb16 r10, r4, ror #8\n"
-        "sxtb16 r11, r5, ror #8; sxtb16 r0, r0; sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3\n"
-        "sxtb16 r4, r4; sxtb16 r5, r5; stmia lr!, {r0-r11}; mov r12, lr; ldr lr, [r12, #4]\n"
-        "ldmia lr!, {r10, r11}; sub r12, r12, #48\n"
-        "9:\n"
-        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
-        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
-        "ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11\n"
-        "smlad r4, r5, r7, r11; smlad r5, r5, r8, r11; smlad r0, r2, r6, r10\n"
-        "smlad r1, r2, r7, r10; smlad r2, r2, r8, r10; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r9, r6, r3; smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
-        "smlad r0, r9, r6, r0; smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
-        "ldmia lr!, {r9, r10}; ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
-        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
-        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2\n"
-        /* To elements of the output: scaled, shifted, saturated. */
-        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
-        "5:\n"
-        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
-        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
-        "7:\n"
-        "vmov r6, s14\n"
-        /* Stored: of each pixel both filters at once. */
-        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6, #-2]\n"
-        "strh r1, [r6, #6]; strh r2, [r6, #14]\n"
-        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
-        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
-        /* These two meet the activations backwards. */
-        "ldmia lr!, {r5, r9}; ldmdb r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11\n"
-        "smlad r4, r5, r7, r11; smlad r5, r5, r8, r11; smlad r0, r2, r6, r10\n"
-        "smlad r1, r2, r7, r10; smlad r2, r2, r8, r10; ldmdb r12!, {r6-r8}\n"
-        "smlad r3, r9, r6, r3; smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
-        "smlad r0, r9, r6, r0; smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
-        "ldmia lr!, {r9, r10}; ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
-        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmdb r12!, {r6-r8}\n"
-        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
-        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2\n"
-        /* To elements of the output: scaled, shifted, saturated. */
-        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
-        "6:\n"
-        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
-        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
-        "8:\n"
-        "vmov r6, r7, d7\n"
-        /* Stored: of each pixel both filters at once. */
-        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6], #4\n"
-        "strh r1, [r6, #4]; strh r2, [r6, #12]; vmov s14, r6; cmp r6, r7; bne 9b\n"
-        "add r12, r12, #48\n"
-        /* The next three pixels. */
-        "ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14; subs r0, r0, #1\n"
-        "str r0, [r12, #8]; beq 10f; add r4, r4, #24; add r1, r1, #16\n"
-        /* The last three pixels are taken again, and go behind the scratch first. */
-        "cmp r0, #1; bne 11f; sub r4, r4, #8; str r1, [r12, #12]; add r1, r12, #18\n"
-        "11:\n"
-        "add r2, r1, #8; vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"
-        "10:\n"
-        "ldr r0, [r12, #12]; add r1, r12, #24; mov r2, #16; sub r0, r0, #2\n"
-        "12:\n"
-        "subs r2, r2, #2; ldrh r3, [r1, r2]; strh r3, [r0, r2]; bne 12b\n"
-        : "+r"(input), "+r"(y), "+r"(weights), "+r"(scratch)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
+    _mcu_dsp_chain_conv1x1_8x8_dsp(middle, y, weights, scratch);
 }
 
-MCU_KERNEL void _mcu_dsp_chain_reorder_8x20_int8(const int8_t *x, int8_t *y) {
+MCU_FUNCTION void _mcu_dsp_chain_reorder_8x20_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 8; i0++) {
         for (int32_t i1 = 0; i1 < 20; i1++) {
             *y++ = x[i0 + i1 * 8];

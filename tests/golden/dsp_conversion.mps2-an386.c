@@ -56,76 +56,161 @@ MCU_CONSTANT(_mcu_dsp_conversion_dequantize_1_constants, int32_t, 3, 12, 12);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x, int8_t *y,
-                                                      const int32_t *constants, uint32_t elements) {
-    __asm__ volatile(
-        "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
-        "vmov r2, s3; vldmia r2!, {s14-s15}; ldr r9, [r2]; add r12, r1, r3; bic r3, r3, #3\n"
-        "add r11, r1, r3; cmp r1, r11; beq 2f\n"
-        /* Quotients by the reciprocal, corrected by their remainders; what is no number */
-        /* shows */
-        /* in their sum, and these four are divided one by one. */
-        "6:\n"
-        "vldmia r0!, {s0-s3}; vmul.f32 s4, s0, s14; vmul.f32 s5, s1, s14\n"
-        "vmul.f32 s6, s2, s14; vmul.f32 s7, s3, s14; vfms.f32 s0, s4, s15\n"
-        "vfms.f32 s1, s5, s15; vfms.f32 s2, s6, s15; vfms.f32 s3, s7, s15\n"
-        "vfma.f32 s4, s0, s14; vfma.f32 s5, s1, s14; vfma.f32 s6, s2, s14\n"
-        "vfma.f32 s7, s3, s14; vadd.f32 s8, s4, s5; vadd.f32 s9, s6, s7; vadd.f32 s8, s8, s9\n"
-        "vcmp.f32 s8, s8; vmrs APSR_nzcv, fpscr; bvs 4f; vcvtr.s32.f32 s4, s4\n"
-        "vcvtr.s32.f32 s5, s5; vcvtr.s32.f32 s6, s6; vcvtr.s32.f32 s7, s7\n"
-        "vmov r4, r5, s4, s5; vmov r6, r7, s6, s7; qadd r4, r4, r9; ssat r4, #8, r4\n"
-        "qadd r5, r5, r9; ssat r5, #8, r5; qadd r6, r6, r9; ssat r6, #8, r6; qadd r7, r7, r9\n"
-        "ssat r7, #8, r7; bfi r4, r5, #8, #8; bfi r6, r7, #8, #8; pkhbt r4, r4, r6, lsl #16\n"
-        "str r4, [r1], #4\n"
-        "1:\n"
-        "cmp r1, r11; bne 6b\n"
-        "2:\n"
-        "mov r10, r12; cmp r1, r12; beq 5f\n"
-        "3:\n"
-        "7:\n"
-        "vldmia r0!, {s4}; vdiv.f32 s4, s4, s15; vcmp.f32 s4, s4; vmrs APSR_nzcv, fpscr\n"
-        "vcvtr.s32.f32 s4, s4; vmov r4, s4; it vs; mvnvs r4, #4096; qadd r4, r4, r9\n"
-        "ssat r4, #8, r4; strb r4, [r1], #1; cmp r1, r10; bne 7b; cmp r1, r11; bls 1b; b 5f\n"
-        "4:\n"
-        "sub r0, r0, #16; add r10, r1, #4; b 3b\n"
-        "5:\n"
-        : "+r"(x), "+r"(y), "+r"(constants), "+r"(elements)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
+                                                      int8_t *y MCU_UNUSED,
+                                                      const int32_t *constants MCU_UNUSED,
+                                                      uint32_t elements MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r9, r10, r11}\n"
+            "    vldmia r2!, {s14-s15}\n"
+            "    ldr r9, [r2]\n"
+            "    add r12, r1, r3\n"
+            "    bic r3, r3, #3\n"
+            "    add r11, r1, r3\n"
+            "    cmp r1, r11\n"
+            "    beq 2f\n"
+            /* Quotients by the reciprocal, corrected by their remainders; what is no number */
+            /* shows */
+            /* in their sum, and these four are divided one by one. */
+            "6:\n"
+            "    vldmia r0!, {s0-s3}\n"
+            "    vmul.f32 s4, s0, s14\n"
+            "    vmul.f32 s5, s1, s14\n"
+            "    vmul.f32 s6, s2, s14\n"
+            "    vmul.f32 s7, s3, s14\n"
+            "    vfms.f32 s0, s4, s15\n"
+            "    vfms.f32 s1, s5, s15\n"
+            "    vfms.f32 s2, s6, s15\n"
+            "    vfms.f32 s3, s7, s15\n"
+            "    vfma.f32 s4, s0, s14\n"
+            "    vfma.f32 s5, s1, s14\n"
+            "    vfma.f32 s6, s2, s14\n"
+            "    vfma.f32 s7, s3, s14\n"
+            "    vadd.f32 s8, s4, s5\n"
+            "    vadd.f32 s9, s6, s7\n"
+            "    vadd.f32 s8, s8, s9\n"
+            "    vcmp.f32 s8, s8\n"
+            "    vmrs APSR_nzcv, fpscr\n"
+            "    bvs 4f\n"
+            "    vcvtr.s32.f32 s4, s4\n"
+            "    vcvtr.s32.f32 s5, s5\n"
+            "    vcvtr.s32.f32 s6, s6\n"
+            "    vcvtr.s32.f32 s7, s7\n"
+            "    vmov r4, r5, s4, s5\n"
+            "    vmov r6, r7, s6, s7\n"
+            "    qadd r4, r4, r9\n"
+            "    ssat r4, #8, r4\n"
+            "    qadd r5, r5, r9\n"
+            "    ssat r5, #8, r5\n"
+            "    qadd r6, r6, r9\n"
+            "    ssat r6, #8, r6\n"
+            "    qadd r7, r7, r9\n"
+            "    ssat r7, #8, r7\n"
+            "    bfi r4, r5, #8, #8\n"
+            "    bfi r6, r7, #8, #8\n"
+            "    pkhbt r4, r4, r6, lsl #16\n"
+            "    str r4, [r1], #4\n"
+            "1:\n"
+            "    cmp r1, r11\n"
+            "    bne 6b\n"
+            "2:\n"
+            "    mov r10, r12\n"
+            "    cmp r1, r12\n"
+            "    beq 5f\n"
+            "3:\n"
+            "7:\n"
+            "    vldmia r0!, {s4}\n"
+            "    vdiv.f32 s4, s4, s15\n"
+            "    vcmp.f32 s4, s4\n"
+            "    vmrs APSR_nzcv, fpscr\n"
+            "    vcvtr.s32.f32 s4, s4\n"
+            "    vmov r4, s4\n"
+            "    it vs\n"
+            "    mvnvs r4, #4096\n"
+            "    qadd r4, r4, r9\n"
+            "    ssat r4, #8, r4\n"
+            "    strb r4, [r1], #1\n"
+            "    cmp r1, r10\n"
+            "    bne 7b\n"
+            "    cmp r1, r11\n"
+            "    bls 1b\n"
+            "    b 5f\n"
+            "4:\n"
+            "    sub r0, r0, #16\n"
+            "    add r10, r1, #4\n"
+            "    b 3b\n"
+            "5:\n"
+            "    pop {r4, r5, r6, r7, r9, r10, r11}\n"
+            "    bx lr\n");
 }
 
-MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x, float *y,
-                                                        const int32_t *constants,
-                                                        uint32_t elements) {
-    __asm__ volatile(
-        "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
-        "vmov r2, s3; vldmia r2!, {s14-s15}; ldr r9, [r2]; add r12, r0, r3; bic r3, r3, #7\n"
-        "add r11, r0, r3; cmp r0, r11; beq 1f\n"
-        /* Without the zero point, as float32, times the scale. */
-        "3:\n"
-        "ldmia r0!, {r3, r4}; sxtab r5, r9, r3; sxtab r6, r9, r3, ror #8\n"
-        "sxtab r7, r9, r3, ror #16; sxtab r8, r9, r3, ror #24; vmov s0, s1, r5, r6\n"
-        "vmov s2, s3, r7, r8; sxtab r5, r9, r4; sxtab r6, r9, r4, ror #8\n"
-        "sxtab r7, r9, r4, ror #16; sxtab r8, r9, r4, ror #24; vmov s4, s5, r5, r6\n"
-        "vmov s6, s7, r7, r8; vcvt.f32.s32 s0, s0; vcvt.f32.s32 s1, s1; vcvt.f32.s32 s2, s2\n"
-        "vcvt.f32.s32 s3, s3; vcvt.f32.s32 s4, s4; vcvt.f32.s32 s5, s5; vcvt.f32.s32 s6, s6\n"
-        "vcvt.f32.s32 s7, s7; vmul.f32 s0, s0, s15; vmul.f32 s1, s1, s15\n"
-        "vmul.f32 s2, s2, s15; vmul.f32 s3, s3, s15; vmul.f32 s4, s4, s15\n"
-        "vmul.f32 s5, s5, s15; vmul.f32 s6, s6, s15; vmul.f32 s7, s7, s15\n"
-        "vstmia r1!, {s0-s7}; cmp r0, r11; bne 3b\n"
-        "1:\n"
-        "cmp r0, r12; beq 2f\n"
-        "4:\n"
-        "ldrb r3, [r0], #1; sxtab r3, r9, r3; vmov s0, r3; vcvt.f32.s32 s0, s0\n"
-        "vmul.f32 s0, s0, s15; vstmia r1!, {s0}; cmp r0, r12; bne 4b\n"
-        "2:\n"
-        : "+r"(x), "+r"(y), "+r"(constants), "+r"(elements)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
+MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUSED,
+                                                        float *y MCU_UNUSED,
+                                                        const int32_t *constants MCU_UNUSED,
+                                                        uint32_t elements MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r11}\n"
+            "    vldmia r2!, {s14-s15}\n"
+            "    ldr r9, [r2]\n"
+            "    add r12, r0, r3\n"
+            "    bic r3, r3, #7\n"
+            "    add r11, r0, r3\n"
+            "    cmp r0, r11\n"
+            "    beq 1f\n"
+            /* Without the zero point, as float32, times the scale. */
+            "3:\n"
+            "    ldmia r0!, {r3, r4}\n"
+            "    sxtab r5, r9, r3\n"
+            "    sxtab r6, r9, r3, ror #8\n"
+            "    sxtab r7, r9, r3, ror #16\n"
+            "    sxtab r8, r9, r3, ror #24\n"
+            "    vmov s0, s1, r5, r6\n"
+            "    vmov s2, s3, r7, r8\n"
+            "    sxtab r5, r9, r4\n"
+            "    sxtab r6, r9, r4, ror #8\n"
+            "    sxtab r7, r9, r4, ror #16\n"
+            "    sxtab r8, r9, r4, ror #24\n"
+            "    vmov s4, s5, r5, r6\n"
+            "    vmov s6, s7, r7, r8\n"
+            "    vcvt.f32.s32 s0, s0\n"
+            "    vcvt.f32.s32 s1, s1\n"
+            "    vcvt.f32.s32 s2, s2\n"
+            "    vcvt.f32.s32 s3, s3\n"
+            "    vcvt.f32.s32 s4, s4\n"
+            "    vcvt.f32.s32 s5, s5\n"
+            "    vcvt.f32.s32 s6, s6\n"
+            "    vcvt.f32.s32 s7, s7\n"
+            "    vmul.f32 s0, s0, s15\n"
+            "    vmul.f32 s1, s1, s15\n"
+            "    vmul.f32 s2, s2, s15\n"
+            "    vmul.f32 s3, s3, s15\n"
+            "    vmul.f32 s4, s4, s15\n"
+            "    vmul.f32 s5, s5, s15\n"
+            "    vmul.f32 s6, s6, s15\n"
+            "    vmul.f32 s7, s7, s15\n"
+            "    vstmia r1!, {s0-s7}\n"
+            "    cmp r0, r11\n"
+            "    bne 3b\n"
+            "1:\n"
+            "    cmp r0, r12\n"
+            "    beq 2f\n"
+            "4:\n"
+            "    ldrb r3, [r0], #1\n"
+            "    sxtab r3, r9, r3\n"
+            "    vmov s0, r3\n"
+            "    vcvt.f32.s32 s0, s0\n"
+            "    vmul.f32 s0, s0, s15\n"
+            "    vstmia r1!, {s0}\n"
+            "    cmp r0, r12\n"
+            "    bne 4b\n"
+            "2:\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r11}\n"
+            "    bx lr\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

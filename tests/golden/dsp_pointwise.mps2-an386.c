@@ -55,7 +55,12 @@ MCU_CONSTANT(_mcu_dsp_pointwise_conv_1_weights, uint32_t, 42, 0, 168);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *y) {
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 12; i0++) {
         for (int32_t i1 = 0; i1 < 8; i1++) {
             *y++ = x[i0 + i1 * 12];
@@ -63,84 +68,194 @@ MCU_KERNEL void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *y)
     }
 }
 
-MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x, int8_t *y,
-                                                   const uint32_t *weights, uint8_t *scratch) {
-    __asm__ volatile(
-        /* r12: a tile's state, behind its pixels; s14, s15: where the output goes. */
-        "add r12, %3, #48; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #2\n"
-        "add r5, r4, #8; vmov d7, r4, r5; mov r4, #4; str r4, [r12, #8]\n"
-        /* Three pixels, widened to int16: two channels a word, of all three in turn. */
-        "1:\n"
-        "sub lr, r12, #48; ldr r12, [r12, #0]; ldrd r0, r3, [r12, #0]; ldrd r1, r4, [r12, #8]\n"
-        "ldrd r2, r5, [r12, #16]; sxtb16 r6, r0, ror #8; sxtb16 r7, r1, ror #8\n"
-        "sxtb16 r8, r2, ror #8; sxtb16 r9, r3, ror #8; sxtb16 r10, r4, ror #8\n"
-        "sxtb16 r11, r5, ror #8; sxtb16 r0, r0; sxtb16 r1, r1; sxtb16 r2, r2; sxtb16 r3, r3\n"
-        "sxtb16 r4, r4; sxtb16 r5, r5; stmia lr!, {r0-r11}; mov r12, lr; ldr lr, [r12, #4]\n"
-        "ldmia lr!, {r10, r11}; sub r12, r12, #48\n"
-        "9:\n"
-        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
-        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
-        "ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11\n"
-        "smlad r4, r5, r7, r11; smlad r5, r5, r8, r11; smlad r0, r2, r6, r10\n"
-        "smlad r1, r2, r7, r10; smlad r2, r2, r8, r10; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r9, r6, r3; smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
-        "smlad r0, r9, r6, r0; smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
-        "ldmia lr!, {r9, r10}; ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
-        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
-        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2\n"
-        /* To elements of the output: scaled, shifted, saturated. */
-        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
-        "5:\n"
-        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
-        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
-        "7:\n"
-        "vmov r6, s14\n"
-        /* Stored: of each pixel both filters at once. */
-        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6, #-2]\n"
-        "strh r1, [r6, #6]; strh r2, [r6, #14]\n"
-        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
-        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
-        /* These two meet the activations backwards. */
-        "ldmia lr!, {r5, r9}; ldmdb r12!, {r6-r8}; sxtb16 r2, r5; smlad r3, r5, r6, r11\n"
-        "smlad r4, r5, r7, r11; smlad r5, r5, r8, r11; smlad r0, r2, r6, r10\n"
-        "smlad r1, r2, r7, r10; smlad r2, r2, r8, r10; ldmdb r12!, {r6-r8}\n"
-        "smlad r3, r9, r6, r3; smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9\n"
-        "smlad r0, r9, r6, r0; smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
-        "ldmia lr!, {r9, r10}; ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
-        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmdb r12!, {r6-r8}\n"
-        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
-        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2\n"
-        /* To elements of the output: scaled, shifted, saturated. */
-        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
-        "6:\n"
-        "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-        "ssat r0, #8, r0, asr #4; ssat r1, #8, r1, asr #4; ssat r2, #8, r2, asr #4\n"
-        "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-        "ssat r3, #8, r3, asr #12; ssat r4, #8, r4, asr #12; ssat r5, #8, r5, asr #12\n"
-        "8:\n"
-        "vmov r6, r7, d7\n"
-        /* Stored: of each pixel both filters at once. */
-        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6], #4\n"
-        "strh r1, [r6, #4]; strh r2, [r6, #12]; vmov s14, r6; cmp r6, r7; bne 9b\n"
-        "add r12, r12, #48\n"
-        /* The next three pixels. */
-        "ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14; subs r0, r0, #1\n"
-        "str r0, [r12, #8]; beq 10f; add r4, r4, #24; add r1, r1, #16; add r2, r1, #8\n"
-        "vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"
-        "10:\n"
-        : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
+MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
+                                                   const uint32_t *weights MCU_UNUSED,
+                                                   uint8_t *scratch MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            /* r12: a tile's state, behind its pixels; s14, s15: where the output goes. */
+            "    add r12, r3, #48\n"
+            "    str r0, [r12, #0]\n"
+            "    str r2, [r12, #4]\n"
+            "    add r4, r1, #2\n"
+            "    add r5, r4, #8\n"
+            "    vmov d7, r4, r5\n"
+            "    mov r4, #4\n"
+            "    str r4, [r12, #8]\n"
+            /* Three pixels, widened to int16: two channels a word, of all three in turn. */
+            "1:\n"
+            "    sub lr, r12, #48\n"
+            "    ldr r12, [r12, #0]\n"
+            "    ldrd r0, r3, [r12, #0]\n"
+            "    ldrd r1, r4, [r12, #8]\n"
+            "    ldrd r2, r5, [r12, #16]\n"
+            "    sxtb16 r6, r0, ror #8\n"
+            "    sxtb16 r7, r1, ror #8\n"
+            "    sxtb16 r8, r2, ror #8\n"
+            "    sxtb16 r9, r3, ror #8\n"
+            "    sxtb16 r10, r4, ror #8\n"
+            "    sxtb16 r11, r5, ror #8\n"
+            "    sxtb16 r0, r0\n"
+            "    sxtb16 r1, r1\n"
+            "    sxtb16 r2, r2\n"
+            "    sxtb16 r3, r3\n"
+            "    sxtb16 r4, r4\n"
+            "    sxtb16 r5, r5\n"
+            "    stmia lr!, {r0-r11}\n"
+            "    mov r12, lr\n"
+            "    ldr lr, [r12, #4]\n"
+            "    ldmia lr!, {r10, r11}\n"
+            "    sub r12, r12, #48\n"
+            "9:\n"
+            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            "    ldmia lr!, {r5, r9}\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    sxtb16 r2, r5\n"
+            "    smlad r3, r5, r6, r11\n"
+            "    smlad r4, r5, r7, r11\n"
+            "    smlad r5, r5, r8, r11\n"
+            "    smlad r0, r2, r6, r10\n"
+            "    smlad r1, r2, r7, r10\n"
+            "    smlad r2, r2, r8, r10\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmia lr!, {r9, r10}\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r10, r6, r3\n"
+            "    smlad r4, r10, r7, r4\n"
+            "    smlad r5, r10, r8, r5\n"
+            "    sxtb16 r10, r10\n"
+            "    smlad r0, r10, r6, r0\n"
+            "    smlad r1, r10, r7, r1\n"
+            "    smlad r2, r10, r8, r2\n"
+            /* To elements of the output: scaled, shifted, saturated. */
+            "    sub r3, r3, r0\n"
+            "    sub r4, r4, r1\n"
+            "    sub r5, r5, r2\n"
+            "    ldmia lr!, {r6-r11}\n"
+            "5:\n"
+            "    smmla r0, r0, r6, r7\n"
+            "    smmla r1, r1, r6, r7\n"
+            "    smmla r2, r2, r6, r7\n"
+            "    ssat r0, #8, r0, asr #4\n"
+            "    ssat r1, #8, r1, asr #4\n"
+            "    ssat r2, #8, r2, asr #4\n"
+            "    smmla r3, r3, r8, r9\n"
+            "    smmla r4, r4, r8, r9\n"
+            "    smmla r5, r5, r8, r9\n"
+            "    ssat r3, #8, r3, asr #12\n"
+            "    ssat r4, #8, r4, asr #12\n"
+            "    ssat r5, #8, r5, asr #12\n"
+            "7:\n"
+            "    vmov r6, s14\n"
+            /* Stored: of each pixel both filters at once. */
+            "    bfi r0, r3, #8, #8\n"
+            "    bfi r1, r4, #8, #8\n"
+            "    bfi r2, r5, #8, #8\n"
+            "    strh r0, [r6, #-2]\n"
+            "    strh r1, [r6, #6]\n"
+            "    strh r2, [r6, #14]\n"
+            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* These two meet the activations backwards. */
+            "    ldmia lr!, {r5, r9}\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    sxtb16 r2, r5\n"
+            "    smlad r3, r5, r6, r11\n"
+            "    smlad r4, r5, r7, r11\n"
+            "    smlad r5, r5, r8, r11\n"
+            "    smlad r0, r2, r6, r10\n"
+            "    smlad r1, r2, r7, r10\n"
+            "    smlad r2, r2, r8, r10\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmia lr!, {r9, r10}\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    smlad r3, r10, r6, r3\n"
+            "    smlad r4, r10, r7, r4\n"
+            "    smlad r5, r10, r8, r5\n"
+            "    sxtb16 r10, r10\n"
+            "    smlad r0, r10, r6, r0\n"
+            "    smlad r1, r10, r7, r1\n"
+            "    smlad r2, r10, r8, r2\n"
+            /* To elements of the output: scaled, shifted, saturated. */
+            "    sub r3, r3, r0\n"
+            "    sub r4, r4, r1\n"
+            "    sub r5, r5, r2\n"
+            "    ldmia lr!, {r6-r11}\n"
+            "6:\n"
+            "    smmla r0, r0, r6, r7\n"
+            "    smmla r1, r1, r6, r7\n"
+            "    smmla r2, r2, r6, r7\n"
+            "    ssat r0, #8, r0, asr #4\n"
+            "    ssat r1, #8, r1, asr #4\n"
+            "    ssat r2, #8, r2, asr #4\n"
+            "    smmla r3, r3, r8, r9\n"
+            "    smmla r4, r4, r8, r9\n"
+            "    smmla r5, r5, r8, r9\n"
+            "    ssat r3, #8, r3, asr #12\n"
+            "    ssat r4, #8, r4, asr #12\n"
+            "    ssat r5, #8, r5, asr #12\n"
+            "8:\n"
+            "    vmov r6, r7, d7\n"
+            /* Stored: of each pixel both filters at once. */
+            "    bfi r0, r3, #8, #8\n"
+            "    bfi r1, r4, #8, #8\n"
+            "    bfi r2, r5, #8, #8\n"
+            "    strh r0, [r6], #4\n"
+            "    strh r1, [r6, #4]\n"
+            "    strh r2, [r6, #12]\n"
+            "    vmov s14, r6\n"
+            "    cmp r6, r7\n"
+            "    bne 9b\n"
+            "    add r12, r12, #48\n"
+            /* The next three pixels. */
+            "    ldr r0, [r12, #8]\n"
+            "    ldr r4, [r12, #0]\n"
+            "    vmov r1, s14\n"
+            "    subs r0, r0, #1\n"
+            "    str r0, [r12, #8]\n"
+            "    beq 10f\n"
+            "    add r4, r4, #24\n"
+            "    add r1, r1, #16\n"
+            "    add r2, r1, #8\n"
+            "    vmov d7, r1, r2\n"
+            "    str r4, [r12, #0]\n"
+            "    b 1b\n"
+            "10:\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 }
 
-MCU_KERNEL void _mcu_dsp_pointwise_reorder_8x12_int8(const int8_t *x, int8_t *y) {
+MCU_FUNCTION void _mcu_dsp_pointwise_reorder_8x12_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 8; i0++) {
         for (int32_t i1 = 0; i1 < 12; i1++) {
             *y++ = x[i0 + i1 * 8];

@@ -50,39 +50,75 @@ MCU_CONSTANT(_mcu_dsp_product_mul_1_constants, int32_t, 6, 0, 24);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_product_slice_31_int8(const int8_t *x, int8_t *y) {
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_dsp_product_slice_31_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 31; i0++) {
         *y++ = x[i0 + 31];
     }
 }
 
-MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(const int8_t *a, const int8_t *b,
-                                                                int8_t *y,
-                                                                const int32_t *constants) {
-    __asm__ volatile(
-        "vmov s0, %0; vmov s1, %1; vmov s2, %2; mov r3, %3; vmov r0, s0; vmov r1, s1\n"
-        "vmov r2, s2; ldmia r3, {r8-r12, lr}; add r12, r12, r2\n"
-        /* Elements without their zero points, multiplied, scaled, shifted, saturated. */
-        "1:\n"
-        "ldr r3, [r0], #4; ldr r4, [r1], #4; sxtab16 r5, r9, r3; sxtab16 r3, r9, r3, ror #8\n"
-        "sxtab16 r6, r10, r4; sxtab16 r4, r10, r4, ror #8; smlabb r7, r5, r6, r8\n"
-        "smlatt r5, r5, r6, r8; smlabb r6, r3, r4, r8; smlatt r3, r3, r4, r8\n"
-        "smmla r7, r7, r11, lr; smmla r6, r6, r11, lr; smmla r5, r5, r11, lr\n"
-        "smmla r3, r3, r11, lr; ssat r7, #8, r7, asr #4; ssat r6, #8, r6, asr #4\n"
-        "ssat r5, #8, r5, asr #4; ssat r3, #8, r3, asr #4; bfi r7, r6, #8, #8\n"
-        "bfi r5, r3, #8, #8; pkhbt r7, r7, r5, lsl #16; str r7, [r2], #4; cmp r2, r12; bne 1b\n"
-        "ldrb r3, [r0], #1; ldrb r4, [r1], #1; sxtab16 r3, r9, r3; sxtab16 r4, r10, r4\n"
-        "smlabb r3, r3, r4, r8; smmla r3, r3, r11, lr; ssat r3, #8, r3, asr #4\n"
-        "strb r3, [r2], #1; ldrb r3, [r0], #1; ldrb r4, [r1], #1; sxtab16 r3, r9, r3\n"
-        "sxtab16 r4, r10, r4; smlabb r3, r3, r4, r8; smmla r3, r3, r11, lr\n"
-        "ssat r3, #8, r3, asr #4; strb r3, [r2], #1; ldrb r3, [r0], #1; ldrb r4, [r1], #1\n"
-        "sxtab16 r3, r9, r3; sxtab16 r4, r10, r4; smlabb r3, r3, r4, r8\n"
-        "smmla r3, r3, r11, lr; ssat r3, #8, r3, asr #4; strb r3, [r2], #1\n"
-        : "+r"(a), "+r"(b), "+r"(y), "+r"(constants)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
+MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(
+    const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
+    const int32_t *constants MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    ldmia r3, {r8-r12, lr}\n"
+            "    add r12, r12, r2\n"
+            /* Elements without their zero points, multiplied, scaled, shifted, saturated. */
+            "1:\n"
+            "    ldr r3, [r0], #4\n"
+            "    ldr r4, [r1], #4\n"
+            "    sxtab16 r5, r9, r3\n"
+            "    sxtab16 r3, r9, r3, ror #8\n"
+            "    sxtab16 r6, r10, r4\n"
+            "    sxtab16 r4, r10, r4, ror #8\n"
+            "    smlabb r7, r5, r6, r8\n"
+            "    smlatt r5, r5, r6, r8\n"
+            "    smlabb r6, r3, r4, r8\n"
+            "    smlatt r3, r3, r4, r8\n"
+            "    smmla r7, r7, r11, lr\n"
+            "    smmla r6, r6, r11, lr\n"
+            "    smmla r5, r5, r11, lr\n"
+            "    smmla r3, r3, r11, lr\n"
+            "    ssat r7, #8, r7, asr #4\n"
+            "    ssat r6, #8, r6, asr #4\n"
+            "    ssat r5, #8, r5, asr #4\n"
+            "    ssat r3, #8, r3, asr #4\n"
+            "    bfi r7, r6, #8, #8\n"
+            "    bfi r5, r3, #8, #8\n"
+            "    pkhbt r7, r7, r5, lsl #16\n"
+            "    str r7, [r2], #4\n"
+            "    cmp r2, r12\n"
+            "    bne 1b\n"
+            "    ldrb r3, [r0], #1\n"
+            "    ldrb r4, [r1], #1\n"
+            "    sxtab16 r3, r9, r3\n"
+            "    sxtab16 r4, r10, r4\n"
+            "    smlabb r3, r3, r4, r8\n"
+            "    smmla r3, r3, r11, lr\n"
+            "    ssat r3, #8, r3, asr #4\n"
+            "    strb r3, [r2], #1\n"
+            "    ldrb r3, [r0], #1\n"
+            "    ldrb r4, [r1], #1\n"
+            "    sxtab16 r3, r9, r3\n"
+            "    sxtab16 r4, r10, r4\n"
+            "    smlabb r3, r3, r4, r8\n"
+            "    smmla r3, r3, r11, lr\n"
+            "    ssat r3, #8, r3, asr #4\n"
+            "    strb r3, [r2], #1\n"
+            "    ldrb r3, [r0], #1\n"
+            "    ldrb r4, [r1], #1\n"
+            "    sxtab16 r3, r9, r3\n"
+            "    sxtab16 r4, r10, r4\n"
+            "    smlabb r3, r3, r4, r8\n"
+            "    smmla r3, r3, r11, lr\n"
+            "    ssat r3, #8, r3, asr #4\n"
+            "    strb r3, [r2], #1\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

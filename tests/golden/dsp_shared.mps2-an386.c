@@ -58,7 +58,12 @@ MCU_CONSTANT(_mcu_dsp_shared_conv_2_weights, uint32_t, 80, 160, 320);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) {
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 12; i0++) {
         for (int32_t i1 = 0; i1 < 8; i1++) {
             *y++ = x[i0 + i1 * 12];
@@ -66,70 +71,172 @@ MCU_KERNEL void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x, int8_t *y,
-                                                           const uint32_t *weights,
-                                                           uint8_t *scratch) {
-    __asm__ volatile(
-        /* The layer's sizes go behind the pixels of a tile, to r12. */
-        "ldmia %2!, {r4-r11}; add r12, %3, r4; vmov s8, %3; add r4, %1, r5\n"
-        "strd %1, r4, [r12]; strd r6, r7, [r12, #8]; strd r8, r9, [r12, #24]\n"
-        "str %0, [r12, #16]; str %2, [r12, #20]; strd r10, r5, [r12, #32]; vmov s10, r12\n"
-        /* Three pixels, widened to int16: two channels a word, of all three in turn. */
-        "2:\n"
-        "ldr r9, [r12, #16]; ldr r8, [r12, #32]; add r10, r9, r8; add r11, r10, r8\n"
-        "mov r8, r10; vmov lr, s8\n"
-        "3:\n"
-        "ldr r0, [r9], #4; ldr r1, [r10], #4; ldr r2, [r11], #4; sxtb16 r3, r0, ror #8\n"
-        "sxtb16 r4, r1, ror #8; sxtb16 r5, r2, ror #8; sxtb16 r0, r0; sxtb16 r1, r1\n"
-        "sxtb16 r2, r2; stmia lr!, {r0-r5}; cmp r9, r8; bne 3b; mov r12, lr\n"
-        "ldr lr, [r12, #20]\n"
-        /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
-        /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
-        "8:\n"
-        "vmov r12, s8; ldmia lr!, {r2, r5}; mov r0, r2; mov r1, r2; mov r3, r5; mov r4, r5\n"
-        "9:\n"
-        "ldmia lr!, {r9, r10}; ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3\n"
-        "smlad r4, r9, r7, r4; smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-        "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2; ldmia r12!, {r6-r8}\n"
-        "smlad r3, r10, r6, r3; smlad r4, r10, r7, r4; smlad r5, r10, r8, r5; sxtb16 r10, r10\n"
-        "smlad r0, r10, r6, r0; smlad r1, r10, r7, r1; smlad r2, r10, r8, r2; vmov r6, s10\n"
-        "cmp r12, r6; bne 9b\n"
-        /* To elements of the output: scaled, shifted, saturated. */
-        "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r7, r8}; mvn r9, #4\n"
-        "vmov d1, r0, r1; vmov d2, r2, r7; vcvt.f32.s32 s2, s2; vcvt.f32.s32 s3, s3\n"
-        "vcvt.f32.s32 s4, s4; vmul.f32 s2, s2, s5; vmul.f32 s3, s3, s5; vmul.f32 s4, s4, s5\n"
-        "vcvtr.s32.f32 s2, s2; vcvtr.s32.f32 s3, s3; vcvtr.s32.f32 s4, s4; vmov r0, r1, d1\n"
-        "vmov r2, s4; vmov d1, r3, r4; vmov d2, r5, r8; vcvt.f32.s32 s2, s2\n"
-        "vcvt.f32.s32 s3, s3; vcvt.f32.s32 s4, s4; vmul.f32 s2, s2, s5; vmul.f32 s3, s3, s5\n"
-        "vmul.f32 s4, s4, s5; vcvtr.s32.f32 s2, s2; vcvtr.s32.f32 s3, s3\n"
-        "vcvtr.s32.f32 s4, s4; vmov r3, r4, d1; vmov r5, s4; qadd r0, r0, r9; ssat r0, #8, r0\n"
-        "qadd r1, r1, r9; ssat r1, #8, r1; qadd r2, r2, r9; ssat r2, #8, r2; qadd r3, r3, r9\n"
-        "ssat r3, #8, r3; qadd r4, r4, r9; ssat r4, #8, r4; qadd r5, r5, r9; ssat r5, #8, r5\n"
-        "6:\n"
-        "ldmia r12, {r6-r9}\n"
-        /* Stored: of each pixel both filters at once. */
-        "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8; strh r0, [r6], #2\n"
-        "strh r1, [r6, r8]; strh r2, [r6, r9]; str r6, [r12]; cmp r6, r7; bne 8b; b 7f\n"
-        "7:\n"
-        /* The next three pixels. */
-        "ldrd r0, r5, [r12, #24]; ldr r1, [r12]; ldr r4, [r12, #16]; ldrd r2, r3, [r12, #32]\n"
-        "subs r0, r0, #1; str r0, [r12, #24]; beq 10f; add r2, r2, r2, lsl #1; add r4, r4, r2\n"
-        "add r1, r1, r3, lsl #1; cmp r0, #1; bne 11f; cbz r5, 11f; sub r4, r4, r5\n"
-        "add r6, r12, #40; sub r7, r1, r6; sub r7, r7, #2; mov r1, r6; ldr r2, [r12, #32]\n"
-        "cmp r5, r2; mvn r2, #1; bne 12f; mov r2, r7; add r7, r7, r3\n"
-        "12:\n"
-        "strd r2, r7, [r12, #8]\n"
-        "11:\n"
-        "add r2, r1, r3; strd r1, r2, [r12]; str r4, [r12, #16]; b 2b\n"
-        "10:\n"
-        : "+r"(x), "+r"(y), "+r"(weights), "+r"(scratch)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
+MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_UNUSED,
+                                                           int8_t *y MCU_UNUSED,
+                                                           const uint32_t *weights MCU_UNUSED,
+                                                           uint8_t *scratch MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            /* The layer's sizes go behind the pixels of a tile, to r12. */
+            "    ldmia r2!, {r4-r11}\n"
+            "    add r12, r3, r4\n"
+            "    vmov s8, r3\n"
+            "    add r4, r1, r5\n"
+            "    strd r1, r4, [r12]\n"
+            "    strd r6, r7, [r12, #8]\n"
+            "    strd r8, r9, [r12, #24]\n"
+            "    str r0, [r12, #16]\n"
+            "    str r2, [r12, #20]\n"
+            "    strd r10, r5, [r12, #32]\n"
+            "    vmov s10, r12\n"
+            /* Three pixels, widened to int16: two channels a word, of all three in turn. */
+            "2:\n"
+            "    ldr r9, [r12, #16]\n"
+            "    ldr r8, [r12, #32]\n"
+            "    add r10, r9, r8\n"
+            "    add r11, r10, r8\n"
+            "    mov r8, r10\n"
+            "    vmov lr, s8\n"
+            "3:\n"
+            "    ldr r0, [r9], #4\n"
+            "    ldr r1, [r10], #4\n"
+            "    ldr r2, [r11], #4\n"
+            "    sxtb16 r3, r0, ror #8\n"
+            "    sxtb16 r4, r1, ror #8\n"
+            "    sxtb16 r5, r2, ror #8\n"
+            "    sxtb16 r0, r0\n"
+            "    sxtb16 r1, r1\n"
+            "    sxtb16 r2, r2\n"
+            "    stmia lr!, {r0-r5}\n"
+            "    cmp r9, r8\n"
+            "    bne 3b\n"
+            "    mov r12, lr\n"
+            "    ldr lr, [r12, #20]\n"
+            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            "8:\n"
+            "    vmov r12, s8\n"
+            "    ldmia lr!, {r2, r5}\n"
+            "    mov r0, r2\n"
+            "    mov r1, r2\n"
+            "    mov r3, r5\n"
+            "    mov r4, r5\n"
+            "9:\n"
+            "    ldmia lr!, {r9, r10}\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r10, r6, r3\n"
+            "    smlad r4, r10, r7, r4\n"
+            "    smlad r5, r10, r8, r5\n"
+            "    sxtb16 r10, r10\n"
+            "    smlad r0, r10, r6, r0\n"
+            "    smlad r1, r10, r7, r1\n"
+            "    smlad r2, r10, r8, r2\n"
+            "    vmov r6, s10\n"
+            "    cmp r12, r6\n"
+            "    bne 9b\n"
+            /* To elements of the output: scaled, shifted, saturated. */
+            "    sub r3, r3, r0\n"
+            "    sub r4, r4, r1\n"
+            "    sub r5, r5, r2\n"
+            "    ldmia lr!, {r7, r8}\n"
+            "    mvn r9, #4\n"
+            "    vmov d1, r0, r1\n"
+            "    vmov d2, r2, r7\n"
+            "    vcvt.f32.s32 s2, s2\n"
+            "    vcvt.f32.s32 s3, s3\n"
+            "    vcvt.f32.s32 s4, s4\n"
+            "    vmul.f32 s2, s2, s5\n"
+            "    vmul.f32 s3, s3, s5\n"
+            "    vmul.f32 s4, s4, s5\n"
+            "    vcvtr.s32.f32 s2, s2\n"
+            "    vcvtr.s32.f32 s3, s3\n"
+            "    vcvtr.s32.f32 s4, s4\n"
+            "    vmov r0, r1, d1\n"
+            "    vmov r2, s4\n"
+            "    vmov d1, r3, r4\n"
+            "    vmov d2, r5, r8\n"
+            "    vcvt.f32.s32 s2, s2\n"
+            "    vcvt.f32.s32 s3, s3\n"
+            "    vcvt.f32.s32 s4, s4\n"
+            "    vmul.f32 s2, s2, s5\n"
+            "    vmul.f32 s3, s3, s5\n"
+            "    vmul.f32 s4, s4, s5\n"
+            "    vcvtr.s32.f32 s2, s2\n"
+            "    vcvtr.s32.f32 s3, s3\n"
+            "    vcvtr.s32.f32 s4, s4\n"
+            "    vmov r3, r4, d1\n"
+            "    vmov r5, s4\n"
+            "    qadd r0, r0, r9\n"
+            "    ssat r0, #8, r0\n"
+            "    qadd r1, r1, r9\n"
+            "    ssat r1, #8, r1\n"
+            "    qadd r2, r2, r9\n"
+            "    ssat r2, #8, r2\n"
+            "    qadd r3, r3, r9\n"
+            "    ssat r3, #8, r3\n"
+            "    qadd r4, r4, r9\n"
+            "    ssat r4, #8, r4\n"
+            "    qadd r5, r5, r9\n"
+            "    ssat r5, #8, r5\n"
+            "6:\n"
+            "    ldmia r12, {r6-r9}\n"
+            /* Stored: of each pixel both filters at once. */
+            "    bfi r0, r3, #8, #8\n"
+            "    bfi r1, r4, #8, #8\n"
+            "    bfi r2, r5, #8, #8\n"
+            "    strh r0, [r6], #2\n"
+            "    strh r1, [r6, r8]\n"
+            "    strh r2, [r6, r9]\n"
+            "    str r6, [r12]\n"
+            "    cmp r6, r7\n"
+            "    bne 8b\n"
+            "    b 7f\n"
+            "7:\n"
+            /* The next three pixels. */
+            "    ldrd r0, r5, [r12, #24]\n"
+            "    ldr r1, [r12]\n"
+            "    ldr r4, [r12, #16]\n"
+            "    ldrd r2, r3, [r12, #32]\n"
+            "    subs r0, r0, #1\n"
+            "    str r0, [r12, #24]\n"
+            "    beq 10f\n"
+            "    add r2, r2, r2, lsl #1\n"
+            "    add r4, r4, r2\n"
+            "    add r1, r1, r3, lsl #1\n"
+            "    cmp r0, #1\n"
+            "    bne 11f\n"
+            "    cbz r5, 11f\n"
+            "    sub r4, r4, r5\n"
+            "    add r6, r12, #40\n"
+            "    sub r7, r1, r6\n"
+            "    sub r7, r7, #2\n"
+            "    mov r1, r6\n"
+            "    ldr r2, [r12, #32]\n"
+            "    cmp r5, r2\n"
+            "    mvn r2, #1\n"
+            "    bne 12f\n"
+            "    mov r2, r7\n"
+            "    add r7, r7, r3\n"
+            "12:\n"
+            "    strd r2, r7, [r12, #8]\n"
+            "11:\n"
+            "    add r2, r1, r3\n"
+            "    strd r1, r2, [r12]\n"
+            "    str r4, [r12, #16]\n"
+            "    b 2b\n"
+            "10:\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 }
 
-MCU_KERNEL void _mcu_dsp_shared_reorder_12x16_int8(const int8_t *x, int8_t *y) {
+MCU_FUNCTION void _mcu_dsp_shared_reorder_12x16_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 12; i0++) {
         for (int32_t i1 = 0; i1 < 16; i1++) {
             *y++ = x[i0 + i1 * 12];
@@ -137,7 +244,7 @@ MCU_KERNEL void _mcu_dsp_shared_reorder_12x16_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_shared_reorder_8x12_int8(const int8_t *x, int8_t *y) {
+MCU_FUNCTION void _mcu_dsp_shared_reorder_8x12_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 8; i0++) {
         for (int32_t i1 = 0; i1 < 12; i1++) {
             *y++ = x[i0 + i1 * 8];
@@ -145,7 +252,7 @@ MCU_KERNEL void _mcu_dsp_shared_reorder_8x12_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_dsp_shared_reorder_12x12_int8(const int8_t *x, int8_t *y) {
+MCU_FUNCTION void _mcu_dsp_shared_reorder_12x12_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 12; i0++) {
         for (int32_t i1 = 0; i1 < 12; i1++) {
             *y++ = x[i0 + i1 * 12];

@@ -57,7 +57,12 @@ MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18, 120, 72);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint8_t *y) {
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint8_t *y) {
     for (int32_t i0 = 0; i0 < 390; i0++) {
         for (int32_t i1 = 0; i1 < 4; i1++) {
             *y++ = x[i0 + i1 * 390];
@@ -65,9 +70,314 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint8_
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const uint32_t *late,
-                                                   const void *plane, const int32_t *shape,
-                                                   void *y) {
+MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_UNUSED,
+                                                      uint8_t *planes MCU_UNUSED,
+                                                      int32_t lines MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            /* Lines of four channels to their planes, as int16: two pixels a word. */
+            "    mov r12, r0\n"
+            "    mov r7, r1\n"
+            "    movw lr, #128\n"
+            "    mla lr, lr, r2, r7\n"
+            "    vmov s0, lr\n"
+            "    movw r6, #65286\n"
+            "    movt r6, #65286\n"
+            "1:\n"
+            "    ldr r0, [r12, #0]\n"
+            "    ldr r1, [r12, #4]\n"
+            "    ldr r4, [r12, #8]\n"
+            "    ldr r5, [r12, #12]\n"
+            "    pkhbt r2, r0, r1, lsl #16\n"
+            "    pkhtb r3, r1, r0, asr #16\n"
+            "    uxtab16 r8, r6, r2\n"
+            "    uxtab16 r9, r6, r2, ror #8\n"
+            "    uxtab16 r10, r6, r3\n"
+            "    uxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    pkhbt r2, r4, r5, lsl #16\n"
+            "    pkhtb r3, r5, r4, asr #16\n"
+            "    uxtab16 r8, r6, r2\n"
+            "    uxtab16 r9, r6, r2, ror #8\n"
+            "    uxtab16 r10, r6, r3\n"
+            "    uxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    ldr r0, [r12, #16]\n"
+            "    ldr r1, [r12, #20]\n"
+            "    ldr r4, [r12, #24]\n"
+            "    ldr r5, [r12, #28]\n"
+            "    pkhbt r2, r0, r1, lsl #16\n"
+            "    pkhtb r3, r1, r0, asr #16\n"
+            "    uxtab16 r8, r6, r2\n"
+            "    uxtab16 r9, r6, r2, ror #8\n"
+            "    uxtab16 r10, r6, r3\n"
+            "    uxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    pkhbt r2, r4, r5, lsl #16\n"
+            "    pkhtb r3, r5, r4, asr #16\n"
+            "    uxtab16 r8, r6, r2\n"
+            "    uxtab16 r9, r6, r2, ror #8\n"
+            "    uxtab16 r10, r6, r3\n"
+            "    uxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    ldr r0, [r12, #32]\n"
+            "    ldr r1, [r12, #36]\n"
+            "    ldr r4, [r12, #40]\n"
+            "    ldr r5, [r12, #44]\n"
+            "    pkhbt r2, r0, r1, lsl #16\n"
+            "    pkhtb r3, r1, r0, asr #16\n"
+            "    uxtab16 r8, r6, r2\n"
+            "    uxtab16 r9, r6, r2, ror #8\n"
+            "    uxtab16 r10, r6, r3\n"
+            "    uxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    pkhbt r2, r4, r5, lsl #16\n"
+            "    pkhtb r3, r5, r4, asr #16\n"
+            "    uxtab16 r8, r6, r2\n"
+            "    uxtab16 r9, r6, r2, ror #8\n"
+            "    uxtab16 r10, r6, r3\n"
+            "    uxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    ldr r0, [r12, #48]\n"
+            "    ldr r1, [r12, #52]\n"
+            "    pkhbt r2, r0, r1, lsl #16\n"
+            "    pkhtb r3, r1, r0, asr #16\n"
+            "    uxtab16 r8, r6, r2\n"
+            "    uxtab16 r9, r6, r2, ror #8\n"
+            "    uxtab16 r10, r6, r3\n"
+            "    uxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    ldr r0, [r12, #56]\n"
+            "    movw r1, #64250\n"
+            "    movt r1, #64250\n"
+            "    pkhbt r2, r0, r1, lsl #16\n"
+            "    pkhtb r3, r1, r0, asr #16\n"
+            "    uxtab16 r8, r6, r2\n"
+            "    uxtab16 r9, r6, r2, ror #8\n"
+            "    uxtab16 r10, r6, r3\n"
+            "    uxtab16 r11, r6, r3, ror #8\n"
+            "    stmia r7!, {r8-r11}\n"
+            "    add r12, r12, #60\n"
+            "    vmov r0, s0\n"
+            "    cmp r7, r0\n"
+            "    bne 1b\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+}
+
+MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
+                                                        const uint8_t *plane MCU_UNUSED,
+                                                        uint8_t *y MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            /* A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5. */
+            "    ldmia r0, {r6-r10}\n"
+            "    mov r12, r1\n"
+            "    mov lr, r2\n"
+            "    vmov s0, r9\n"
+            "    vmov s1, r9\n"
+            "    vmov s2, r10\n"
+            "    lsr r11, r6, #24\n"
+            "    sxtb16 r9, r6\n"
+            "    sxtb16 r10, r6, ror #8\n"
+            "    smulbb r10, r10, r11\n"
+            "    smulbb r0, r9, r11\n"
+            "    smultb r1, r9, r11\n"
+            "    pkhbt r0, r0, r10, lsl #16\n"
+            "    pkhbt r1, r10, r1, lsl #16\n"
+            "    sxtb16 r9, r7\n"
+            "    sxtb16 r10, r7, ror #8\n"
+            "    smulbb r10, r10, r11\n"
+            "    smulbb r2, r9, r11\n"
+            "    smultb r3, r9, r11\n"
+            "    pkhbt r2, r2, r10, lsl #16\n"
+            "    pkhbt r3, r10, r3, lsl #16\n"
+            "    sxtb16 r9, r8\n"
+            "    sxtb16 r10, r8, ror #8\n"
+            "    smulbb r10, r10, r11\n"
+            "    smulbb r4, r9, r11\n"
+            "    smultb r5, r9, r11\n"
+            "    pkhbt r4, r4, r10, lsl #16\n"
+            "    pkhbt r5, r10, r5, lsl #16\n"
+            "    vmov r9, s2\n"
+            /* Output lines that see rows 0, 1, 2 of the kernel. */
+            "    add r6, r12, #256\n"
+            "    vmov s3, r6\n"
+            "1:\n"
+            "    vmov r10, s0\n"
+            "    ldr r6, [r12, #0]\n"
+            "    ldr r7, [r12, #128]\n"
+            "    ldr r8, [r12, #256]\n"
+            "    smlad r10, r6, r1, r10\n"
+            "    smlad r10, r7, r3, r10\n"
+            "    smlad r10, r8, r5, r10\n"
+            "    smmul r10, r10, r9\n"
+            "    usat r10, #8, r10, asr #8\n"
+            "    strb r10, [lr, #0]\n"
+            "    vmov r10, r11, d0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlatb r11, r6, r0, r11\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlatb r11, r7, r2, r11\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r6, [r12, #16]\n"
+            "    ldr r7, [r12, #144]\n"
+            "    ldr r8, [r12, #272]\n"
+            "    smlabt r10, r6, r1, r10\n"
+            "    smlad r11, r6, r1, r11\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    usat r10, #8, r10, asr #8\n"
+            "    usat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #4]\n"
+            "    strb r11, [lr, #8]\n"
+            "    vmov r10, r11, d0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlatb r11, r6, r0, r11\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlatb r11, r7, r2, r11\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r6, [r12, #32]\n"
+            "    ldr r7, [r12, #160]\n"
+            "    ldr r8, [r12, #288]\n"
+            "    smlabt r10, r6, r1, r10\n"
+            "    smlad r11, r6, r1, r11\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    usat r10, #8, r10, asr #8\n"
+            "    usat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #12]\n"
+            "    strb r11, [lr, #16]\n"
+            "    vmov r10, r11, d0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlatb r11, r6, r0, r11\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlatb r11, r7, r2, r11\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r6, [r12, #48]\n"
+            "    ldr r7, [r12, #176]\n"
+            "    ldr r8, [r12, #304]\n"
+            "    smlabt r10, r6, r1, r10\n"
+            "    smlad r11, r6, r1, r11\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    usat r10, #8, r10, asr #8\n"
+            "    usat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #20]\n"
+            "    strb r11, [lr, #24]\n"
+            "    vmov r10, r11, d0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlatb r11, r6, r0, r11\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlatb r11, r7, r2, r11\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r6, [r12, #64]\n"
+            "    ldr r7, [r12, #192]\n"
+            "    ldr r8, [r12, #320]\n"
+            "    smlabt r10, r6, r1, r10\n"
+            "    smlad r11, r6, r1, r11\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    usat r10, #8, r10, asr #8\n"
+            "    usat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #28]\n"
+            "    strb r11, [lr, #32]\n"
+            "    vmov r10, r11, d0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlatb r11, r6, r0, r11\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlatb r11, r7, r2, r11\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r6, [r12, #80]\n"
+            "    ldr r7, [r12, #208]\n"
+            "    ldr r8, [r12, #336]\n"
+            "    smlabt r10, r6, r1, r10\n"
+            "    smlad r11, r6, r1, r11\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    usat r10, #8, r10, asr #8\n"
+            "    usat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #36]\n"
+            "    strb r11, [lr, #40]\n"
+            "    vmov r10, r11, d0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlatb r11, r6, r0, r11\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlatb r11, r7, r2, r11\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r6, [r12, #96]\n"
+            "    ldr r7, [r12, #224]\n"
+            "    ldr r8, [r12, #352]\n"
+            "    smlabt r10, r6, r1, r10\n"
+            "    smlad r11, r6, r1, r11\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    usat r10, #8, r10, asr #8\n"
+            "    usat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #44]\n"
+            "    strb r11, [lr, #48]\n"
+            "    vmov r10, r11, d0\n"
+            "    smlad r10, r6, r0, r10\n"
+            "    smlatb r11, r6, r0, r11\n"
+            "    smlad r10, r7, r2, r10\n"
+            "    smlatb r11, r7, r2, r11\n"
+            "    smlad r10, r8, r4, r10\n"
+            "    smlatb r11, r8, r4, r11\n"
+            "    ldr r6, [r12, #112]\n"
+            "    ldr r7, [r12, #240]\n"
+            "    ldr r8, [r12, #368]\n"
+            "    smlabt r10, r6, r1, r10\n"
+            "    smlad r11, r6, r1, r11\n"
+            "    smlabt r10, r7, r3, r10\n"
+            "    smlad r11, r7, r3, r11\n"
+            "    smlabt r10, r8, r5, r10\n"
+            "    smlad r11, r8, r5, r11\n"
+            "    smmul r10, r10, r9\n"
+            "    smmul r11, r11, r9\n"
+            "    usat r10, #8, r10, asr #8\n"
+            "    usat r11, #8, r11, asr #8\n"
+            "    strb r10, [lr, #52]\n"
+            "    strb r11, [lr, #56]\n"
+            "    add r12, r12, #128\n"
+            "    add lr, lr, #60\n"
+            "    vmov r6, s3\n"
+            "    cmp r12, r6\n"
+            "    bne 1b\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+}
+
+MCU_FUNCTION void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const uint32_t *late,
+                                                     const void *plane, const int32_t *shape,
+                                                     void *y) {
     const int32_t stride = shape[2], pitch = 8 * ((shape[1] + 1) / 2), step = shape[8];
     const uint32_t lines = (uint32_t)shape[0], pixels = (uint32_t)shape[1];
     const uint32_t small = late[0] & 0xFF;
@@ -104,11 +414,157 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const u
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *x, uint8_t *y,
-                                                                 const uint32_t *taps,
-                                                                 const int32_t *shape,
-                                                                 const uint32_t *weights,
-                                                                 uint8_t *scratch) {
+MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UNUSED,
+                                                         uint8_t *y MCU_UNUSED,
+                                                         const uint32_t *weights MCU_UNUSED,
+                                                         uint8_t *scratch MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            /* r12: a tile's state, behind its pixels; s14, s15: where the output goes. */
+            "    add r12, r3, #24\n"
+            "    str r0, [r12, #0]\n"
+            "    str r2, [r12, #4]\n"
+            "    add r4, r1, #2\n"
+            "    add r5, r4, #4\n"
+            "    vmov d7, r4, r5\n"
+            /* Three pixels, widened to int16: two channels a word, of all three in turn. */
+            "1:\n"
+            "    sub lr, r12, #24\n"
+            "    ldr r12, [r12, #0]\n"
+            "    ldr r0, [r12, #0]\n"
+            "    ldr r1, [r12, #4]\n"
+            "    ldr r2, [r12, #8]\n"
+            "    uxtb16 r3, r0, ror #8\n"
+            "    uxtb16 r4, r1, ror #8\n"
+            "    uxtb16 r5, r2, ror #8\n"
+            "    uxtb16 r0, r0\n"
+            "    uxtb16 r1, r1\n"
+            "    uxtb16 r2, r2\n"
+            "    stmia lr!, {r0-r5}\n"
+            "    mov r12, lr\n"
+            "    ldr lr, [r12, #4]\n"
+            "    ldmia lr!, {r10, r11}\n"
+            "    sub r12, r12, #24\n"
+            "9:\n"
+            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            "    ldmia lr!, {r5, r9}\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    sxtb16 r2, r5\n"
+            "    smlad r3, r5, r6, r11\n"
+            "    smlad r4, r5, r7, r11\n"
+            "    smlad r5, r5, r8, r11\n"
+            "    smlad r0, r2, r6, r10\n"
+            "    smlad r1, r2, r7, r10\n"
+            "    smlad r2, r2, r8, r10\n"
+            "    ldmia r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            /* To elements of the output: scaled, shifted, saturated. */
+            "    sub r3, r3, r0\n"
+            "    sub r4, r4, r1\n"
+            "    sub r5, r5, r2\n"
+            "    ldmia lr!, {r6-r11}\n"
+            "5:\n"
+            "    smmla r0, r0, r6, r7\n"
+            "    smmla r1, r1, r6, r7\n"
+            "    smmla r2, r2, r6, r7\n"
+            "    usat r0, #8, r0, asr #4\n"
+            "    usat r1, #8, r1, asr #4\n"
+            "    usat r2, #8, r2, asr #4\n"
+            "    smmla r3, r3, r8, r9\n"
+            "    smmla r4, r4, r8, r9\n"
+            "    smmla r5, r5, r8, r9\n"
+            "    usat r3, #8, r3, asr #12\n"
+            "    usat r4, #8, r4, asr #12\n"
+            "    usat r5, #8, r5, asr #12\n"
+            "7:\n"
+            "    vmov r6, s14\n"
+            /* Stored: of each pixel both filters at once. */
+            "    bfi r0, r3, #8, #8\n"
+            "    bfi r1, r4, #8, #8\n"
+            "    bfi r2, r5, #8, #8\n"
+            "    strh r0, [r6, #-2]\n"
+            "    strh r1, [r6, #2]\n"
+            "    strh r2, [r6, #6]\n"
+            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* These two meet the activations backwards. */
+            "    ldmia lr!, {r5, r9}\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    sxtb16 r2, r5\n"
+            "    smlad r3, r5, r6, r11\n"
+            "    smlad r4, r5, r7, r11\n"
+            "    smlad r5, r5, r8, r11\n"
+            "    smlad r0, r2, r6, r10\n"
+            "    smlad r1, r2, r7, r10\n"
+            "    smlad r2, r2, r8, r10\n"
+            "    ldmdb r12!, {r6-r8}\n"
+            "    smlad r3, r9, r6, r3\n"
+            "    smlad r4, r9, r7, r4\n"
+            "    smlad r5, r9, r8, r5\n"
+            "    sxtb16 r9, r9\n"
+            "    smlad r0, r9, r6, r0\n"
+            "    smlad r1, r9, r7, r1\n"
+            "    smlad r2, r9, r8, r2\n"
+            /* To elements of the output: scaled, shifted, saturated. */
+            "    sub r3, r3, r0\n"
+            "    sub r4, r4, r1\n"
+            "    sub r5, r5, r2\n"
+            "    ldmia lr!, {r6-r11}\n"
+            "6:\n"
+            "    smmla r0, r0, r6, r7\n"
+            "    smmla r1, r1, r6, r7\n"
+            "    smmla r2, r2, r6, r7\n"
+            "    usat r0, #8, r0, asr #4\n"
+            "    usat r1, #8, r1, asr #4\n"
+            "    usat r2, #8, r2, asr #4\n"
+            "    smmla r3, r3, r8, r9\n"
+            "    smmla r4, r4, r8, r9\n"
+            "    smmla r5, r5, r8, r9\n"
+            "    usat r3, #8, r3, asr #12\n"
+            "    usat r4, #8, r4, asr #12\n"
+            "    usat r5, #8, r5, asr #12\n"
+            "8:\n"
+            "    vmov r6, r7, d7\n"
+            /* Stored: of each pixel both filters at once. */
+            "    bfi r0, r3, #8, #8\n"
+            "    bfi r1, r4, #8, #8\n"
+            "    bfi r2, r5, #8, #8\n"
+            "    strh r0, [r6], #4\n"
+            "    strh r1, [r6, #0]\n"
+            "    strh r2, [r6, #4]\n"
+            "    vmov s14, r6\n"
+            "    cmp r6, r7\n"
+            "    bne 9b\n"
+            "    add r12, r12, #24\n"
+            /* The next three pixels. */
+            "    ldr r0, [r12, #8]\n"
+            "    ldr r4, [r12, #0]\n"
+            "    vmov r1, s14\n"
+            "    subs r0, r0, #1\n"
+            "    str r0, [r12, #8]\n"
+            "    beq 10f\n"
+            "    add r4, r4, #12\n"
+            "    add r1, r1, #8\n"
+            "    add r2, r1, #4\n"
+            "    vmov d7, r1, r2\n"
+            "    str r4, [r12, #0]\n"
+            "    b 1b\n"
+            "10:\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+}
+
+MCU_FUNCTION void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *x, uint8_t *y,
+                                                                   const uint32_t *taps,
+                                                                   const int32_t *shape,
+                                                                   const uint32_t *weights,
+                                                                   uint8_t *scratch) {
     uint8_t *const strip = (uint8_t *)scratch;
     uint8_t *const work = scratch + 240;
     const uint8_t *source = x;
@@ -120,80 +576,8 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *
     for (int32_t n = 0; n < 13; n++) {
         const int32_t taken = left < wanted ? left : wanted;
         if (taken > 0) {
-            const uint8_t *pixels = source;
-            uint8_t *middle = next;
-            const uint32_t *words = weights;
-            uint8_t *tile = work;
             *(int32_t *)(void *)(work + 32) = 5 * taken;
-            __asm__ volatile(
-                /* r12: a tile's state, behind its pixels; s14, s15: where the output goes. */
-                "add r12, %3, #24; str %0, [r12, #0]; str %2, [r12, #4]; add r4, %1, #2\n"
-                "add r5, r4, #4; vmov d7, r4, r5\n"
-                /* Three pixels, widened to int16: two channels a word, of all three in */
-                /* turn. */
-                "1:\n"
-                "sub lr, r12, #24; ldr r12, [r12, #0]; ldr r0, [r12, #0]; ldr r1, [r12, #4]\n"
-                "ldr r2, [r12, #8]; uxtb16 r3, r0, ror #8; uxtb16 r4, r1, ror #8\n"
-                "uxtb16 r5, r2, ror #8; uxtb16 r0, r0; uxtb16 r1, r1; uxtb16 r2, r2\n"
-                "stmia lr!, {r0-r5}; mov r12, lr; ldr lr, [r12, #4]; ldmia lr!, {r10, r11}\n"
-                "sub r12, r12, #24\n"
-                "9:\n"
-                /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd */
-                /* one's. */
-                /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even */
-                /* ones. */
-                "ldmia lr!, {r5, r9}; ldmia r12!, {r6-r8}; sxtb16 r2, r5\n"
-                "smlad r3, r5, r6, r11; smlad r4, r5, r7, r11; smlad r5, r5, r8, r11\n"
-                "smlad r0, r2, r6, r10; smlad r1, r2, r7, r10; smlad r2, r2, r8, r10\n"
-                "ldmia r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
-                "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-                "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
-                /* To elements of the output: scaled, shifted, saturated. */
-                "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
-                "5:\n"
-                "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-                "usat r0, #8, r0, asr #4; usat r1, #8, r1, asr #4; usat r2, #8, r2, asr #4\n"
-                "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-                "usat r3, #8, r3, asr #12; usat r4, #8, r4, asr #12; usat r5, #8, r5, asr #12\n"
-                "7:\n"
-                "vmov r6, s14\n"
-                /* Stored: of each pixel both filters at once. */
-                "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-                "strh r0, [r6, #-2]; strh r1, [r6, #2]; strh r2, [r6, #6]\n"
-                /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd */
-                /* one's. */
-                /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even */
-                /* ones. */
-                /* These two meet the activations backwards. */
-                "ldmia lr!, {r5, r9}; ldmdb r12!, {r6-r8}; sxtb16 r2, r5\n"
-                "smlad r3, r5, r6, r11; smlad r4, r5, r7, r11; smlad r5, r5, r8, r11\n"
-                "smlad r0, r2, r6, r10; smlad r1, r2, r7, r10; smlad r2, r2, r8, r10\n"
-                "ldmdb r12!, {r6-r8}; smlad r3, r9, r6, r3; smlad r4, r9, r7, r4\n"
-                "smlad r5, r9, r8, r5; sxtb16 r9, r9; smlad r0, r9, r6, r0\n"
-                "smlad r1, r9, r7, r1; smlad r2, r9, r8, r2\n"
-                /* To elements of the output: scaled, shifted, saturated. */
-                "sub r3, r3, r0; sub r4, r4, r1; sub r5, r5, r2; ldmia lr!, {r6-r11}\n"
-                "6:\n"
-                "smmla r0, r0, r6, r7; smmla r1, r1, r6, r7; smmla r2, r2, r6, r7\n"
-                "usat r0, #8, r0, asr #4; usat r1, #8, r1, asr #4; usat r2, #8, r2, asr #4\n"
-                "smmla r3, r3, r8, r9; smmla r4, r4, r8, r9; smmla r5, r5, r8, r9\n"
-                "usat r3, #8, r3, asr #12; usat r4, #8, r4, asr #12; usat r5, #8, r5, asr #12\n"
-                "8:\n"
-                "vmov r6, r7, d7\n"
-                /* Stored: of each pixel both filters at once. */
-                "bfi r0, r3, #8, #8; bfi r1, r4, #8, #8; bfi r2, r5, #8, #8\n"
-                "strh r0, [r6], #4; strh r1, [r6, #0]; strh r2, [r6, #4]; vmov s14, r6\n"
-                "cmp r6, r7; bne 9b; add r12, r12, #24\n"
-                /* The next three pixels. */
-                "ldr r0, [r12, #8]; ldr r4, [r12, #0]; vmov r1, s14; subs r0, r0, #1\n"
-                "str r0, [r12, #8]; beq 10f; add r4, r4, #12; add r1, r1, #8; add r2, r1, #4\n"
-                "vmov d7, r1, r2; str r4, [r12, #0]; b 1b\n"
-                "10:\n"
-                : "+r"(pixels), "+r"(middle), "+r"(words), "+r"(tile)
-                :
-                : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2",
-                  "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14",
-                  "s15", "cc", "memory");
+            _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(source, next, weights, work);
         }
         memset(next + 60 * taken, 250, (size_t)(60 * (wanted - taken)));
         source += 60 * taken;
@@ -202,160 +586,12 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *
             for (int32_t channel = 0; channel < 4; channel += 4) {
                 const uint8_t *from = strip + channel;
                 uint8_t *to = target + channel;
-                {
-                    const uint8_t *pixels = from;
-                    uint8_t *plane = work;
-                    int32_t count = 4, pitch = 0;
-                    __asm__ volatile(
-                        /* Lines of four channels to their planes, as int16: two pixels a */
-                        /* word. */
-                        "mov r12, %0; mov r7, %1; movw lr, #128; mla lr, lr, %2, r7\n"
-                        "vmov s0, lr; movw r6, #65286; movt r6, #65286\n"
-                        "1:\n"
-                        "ldr r0, [r12, #0]; ldr r1, [r12, #4]; ldr r4, [r12, #8]\n"
-                        "ldr r5, [r12, #12]; pkhbt r2, r0, r1, lsl #16\n"
-                        "pkhtb r3, r1, r0, asr #16; uxtab16 r8, r6, r2\n"
-                        "uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
-                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
-                        "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16\n"
-                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
-                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #16]\n"
-                        "ldr r1, [r12, #20]; ldr r4, [r12, #24]; ldr r5, [r12, #28]\n"
-                        "pkhbt r2, r0, r1, lsl #16; pkhtb r3, r1, r0, asr #16\n"
-                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
-                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
-                        "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16\n"
-                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
-                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #32]\n"
-                        "ldr r1, [r12, #36]; ldr r4, [r12, #40]; ldr r5, [r12, #44]\n"
-                        "pkhbt r2, r0, r1, lsl #16; pkhtb r3, r1, r0, asr #16\n"
-                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
-                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}\n"
-                        "pkhbt r2, r4, r5, lsl #16; pkhtb r3, r5, r4, asr #16\n"
-                        "uxtab16 r8, r6, r2; uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
-                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #48]\n"
-                        "ldr r1, [r12, #52]; pkhbt r2, r0, r1, lsl #16\n"
-                        "pkhtb r3, r1, r0, asr #16; uxtab16 r8, r6, r2\n"
-                        "uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
-                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; ldr r0, [r12, #56]\n"
-                        "movw r1, #64250; movt r1, #64250; pkhbt r2, r0, r1, lsl #16\n"
-                        "pkhtb r3, r1, r0, asr #16; uxtab16 r8, r6, r2\n"
-                        "uxtab16 r9, r6, r2, ror #8; uxtab16 r10, r6, r3\n"
-                        "uxtab16 r11, r6, r3, ror #8; stmia r7!, {r8-r11}; add r12, r12, #60\n"
-                        "vmov r0, s0; cmp r7, r0; bne 1b\n"
-                        : "+r"(pixels), "+r"(plane), "+r"(count), "+r"(pitch)
-                        :
-                        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1",
-                          "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
-                          "s13", "s14", "s15", "cc", "memory");
-                }
+                _mcu_dsp_strips_1x1_gather_planes_dsp(from, work, 4);
                 for (int32_t k = 0; k < 4; k++) {
                     const uint32_t *const tap = taps + 5 * (channel + k);
                     const uint8_t *const plane = work + 4 * k;
                     uint8_t *const out = to + k;
-                    {
-                        const uint32_t *words = tap;
-                        const uint8_t *held = plane;
-                        uint8_t *line = out;
-                        int32_t none = 0;
-                        __asm__ volatile(
-                            /* A channel's weights, times its gain: of each row w0 w1 and */
-                            /* w1 w2, in r0-r5. */
-                            "ldmia %0, {r6-r10}; mov r12, %1; mov lr, %2; vmov s0, r9\n"
-                            "vmov s1, r9; vmov s2, r10; lsr r11, r6, #24; sxtb16 r9, r6\n"
-                            "sxtb16 r10, r6, ror #8; smulbb r10, r10, r11; smulbb r0, r9, r11\n"
-                            "smultb r1, r9, r11; pkhbt r0, r0, r10, lsl #16\n"
-                            "pkhbt r1, r10, r1, lsl #16; sxtb16 r9, r7\n"
-                            "sxtb16 r10, r7, ror #8; smulbb r10, r10, r11; smulbb r2, r9, r11\n"
-                            "smultb r3, r9, r11; pkhbt r2, r2, r10, lsl #16\n"
-                            "pkhbt r3, r10, r3, lsl #16; sxtb16 r9, r8\n"
-                            "sxtb16 r10, r8, ror #8; smulbb r10, r10, r11; smulbb r4, r9, r11\n"
-                            "smultb r5, r9, r11; pkhbt r4, r4, r10, lsl #16\n"
-                            "pkhbt r5, r10, r5, lsl #16; vmov r9, s2\n"
-                            /* Output lines that see rows 0, 1, 2 of the kernel. */
-                            "add r6, r12, #256; vmov s3, r6\n"
-                            "1:\n"
-                            "vmov r10, s0; ldr r6, [r12, #0]; ldr r7, [r12, #128]\n"
-                            "ldr r8, [r12, #256]; smlad r10, r6, r1, r10\n"
-                            "smlad r10, r7, r3, r10; smlad r10, r8, r5, r10\n"
-                            "smmul r10, r10, r9; usat r10, #8, r10, asr #8\n"
-                            "strb r10, [lr, #0]; vmov r10, r11, d0; smlad r10, r6, r0, r10\n"
-                            "smlatb r11, r6, r0, r11; smlad r10, r7, r2, r10\n"
-                            "smlatb r11, r7, r2, r11; smlad r10, r8, r4, r10\n"
-                            "smlatb r11, r8, r4, r11; ldr r6, [r12, #16]; ldr r7, [r12, #144]\n"
-                            "ldr r8, [r12, #272]; smlabt r10, r6, r1, r10\n"
-                            "smlad r11, r6, r1, r11; smlabt r10, r7, r3, r10\n"
-                            "smlad r11, r7, r3, r11; smlabt r10, r8, r5, r10\n"
-                            "smlad r11, r8, r5, r11; smmul r10, r10, r9; smmul r11, r11, r9\n"
-                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
-                            "strb r10, [lr, #4]; strb r11, [lr, #8]; vmov r10, r11, d0\n"
-                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
-                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
-                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
-                            "ldr r6, [r12, #32]; ldr r7, [r12, #160]; ldr r8, [r12, #288]\n"
-                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
-                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
-                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
-                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
-                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
-                            "strb r10, [lr, #12]; strb r11, [lr, #16]; vmov r10, r11, d0\n"
-                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
-                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
-                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
-                            "ldr r6, [r12, #48]; ldr r7, [r12, #176]; ldr r8, [r12, #304]\n"
-                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
-                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
-                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
-                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
-                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
-                            "strb r10, [lr, #20]; strb r11, [lr, #24]; vmov r10, r11, d0\n"
-                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
-                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
-                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
-                            "ldr r6, [r12, #64]; ldr r7, [r12, #192]; ldr r8, [r12, #320]\n"
-                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
-                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
-                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
-                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
-                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
-                            "strb r10, [lr, #28]; strb r11, [lr, #32]; vmov r10, r11, d0\n"
-                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
-                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
-                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
-                            "ldr r6, [r12, #80]; ldr r7, [r12, #208]; ldr r8, [r12, #336]\n"
-                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
-                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
-                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
-                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
-                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
-                            "strb r10, [lr, #36]; strb r11, [lr, #40]; vmov r10, r11, d0\n"
-                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
-                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
-                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
-                            "ldr r6, [r12, #96]; ldr r7, [r12, #224]; ldr r8, [r12, #352]\n"
-                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
-                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
-                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
-                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
-                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
-                            "strb r10, [lr, #44]; strb r11, [lr, #48]; vmov r10, r11, d0\n"
-                            "smlad r10, r6, r0, r10; smlatb r11, r6, r0, r11\n"
-                            "smlad r10, r7, r2, r10; smlatb r11, r7, r2, r11\n"
-                            "smlad r10, r8, r4, r10; smlatb r11, r8, r4, r11\n"
-                            "ldr r6, [r12, #112]; ldr r7, [r12, #240]; ldr r8, [r12, #368]\n"
-                            "smlabt r10, r6, r1, r10; smlad r11, r6, r1, r11\n"
-                            "smlabt r10, r7, r3, r10; smlad r11, r7, r3, r11\n"
-                            "smlabt r10, r8, r5, r10; smlad r11, r8, r5, r11\n"
-                            "smmul r10, r10, r9; smmul r11, r11, r9\n"
-                            "usat r10, #8, r10, asr #8; usat r11, #8, r11, asr #8\n"
-                            "strb r10, [lr, #52]; strb r11, [lr, #56]; add r12, r12, #128\n"
-                            "add lr, lr, #60; vmov r6, s3; cmp r12, r6; bne 1b\n"
-                            : "+r"(words), "+r"(held), "+r"(line), "+r"(none)
-                            :
-                            : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0",
-                              "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
-                              "s12", "s13", "s14", "s15", "cc", "memory");
-                    }
+                    _mcu_dsp_strips_1x1_depthwise_plane_dsp(tap, plane, out);
                     if (tap[1] >> 24 != 0) {
                         /* The channel's first late sum, and those that follow it. */
                         const uint32_t *late = taps + 4 * 5;
@@ -375,7 +611,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_1x1_reorder_4x390_uint8(const uint8_t *x, uint8_t *y) {
+MCU_FUNCTION void _mcu_dsp_strips_1x1_reorder_4x390_uint8(const uint8_t *x, uint8_t *y) {
     for (int32_t i0 = 0; i0 < 4; i0++) {
         for (int32_t i1 = 0; i1 < 390; i1++) {
             *y++ = x[i0 + i1 * 4];

@@ -50,39 +50,74 @@ MCU_CONSTANT(_mcu_dsp_sum_add_1_constants, int32_t, 4, 0, 16);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_sum_slice_8_int8(const int8_t *x, int8_t *y) {
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_dsp_sum_slice_8_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 8; i0++) {
         *y++ = x[i0 + 8];
     }
 }
 
-MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a, const int8_t *b, int8_t *y,
-                                             const int32_t *constants) {
-    __asm__ volatile(
-        "vmov s0, %0; vmov s1, %1; vmov s2, %2; mov r3, %3; vmov r0, s0; vmov r1, s1\n"
-        "vmov r2, s2; ldmia r3, {r9-r12}; add r12, r12, r2; vmov s3, r12\n"
-        "mov r12, #4278255360\n"
-        /* Each element times its operand's scale (SMLAW), added, shifted, saturated. */
-        "1:\n"
-        "ldmia r0!, {r3, r4}; ldmia r1!, {r5, r6}; and r7, r12, r3, lsl #8; and r3, r3, r12\n"
-        "and r8, r12, r5, lsl #8; and r5, r5, r12; smlawt lr, r9, r7, r11\n"
-        "smlawt lr, r10, r8, lr; smlawb r7, r9, r7, r11; smlawb r7, r10, r8, r7\n"
-        "smlawt r8, r9, r3, r11; smlawt r8, r10, r5, r8; smlawb r3, r9, r3, r11\n"
-        "smlawb r3, r10, r5, r3; ssat r7, #8, r7, asr #21; ssat lr, #8, lr, asr #21\n"
-        "ssat r3, #8, r3, asr #21; ssat r8, #8, r8, asr #21; bfi r7, r3, #8, #8\n"
-        "bfi lr, r8, #8, #8; pkhbt r7, r7, lr, lsl #16; str r7, [r2], #4\n"
-        "and r7, r12, r4, lsl #8; and r4, r4, r12; and r8, r12, r6, lsl #8; and r6, r6, r12\n"
-        "smlawt lr, r9, r7, r11; smlawt lr, r10, r8, lr; smlawb r7, r9, r7, r11\n"
-        "smlawb r7, r10, r8, r7; smlawt r8, r9, r4, r11; smlawt r8, r10, r6, r8\n"
-        "smlawb r4, r9, r4, r11; smlawb r4, r10, r6, r4; ssat r7, #8, r7, asr #21\n"
-        "ssat lr, #8, lr, asr #21; ssat r4, #8, r4, asr #21; ssat r8, #8, r8, asr #21\n"
-        "bfi r7, r4, #8, #8; bfi lr, r8, #8, #8; pkhbt r7, r7, lr, lsl #16; str r7, [r2], #4\n"
-        "vmov lr, s3; cmp r2, lr; bne 1b\n"
-        : "+r"(a), "+r"(b), "+r"(y), "+r"(constants)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
+MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED,
+                                             int8_t *y MCU_UNUSED,
+                                             const int32_t *constants MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    ldmia r3, {r9-r12}\n"
+            "    add r12, r12, r2\n"
+            "    vmov s3, r12\n"
+            "    mov r12, #4278255360\n"
+            /* Each element times its operand's scale (SMLAW), added, shifted, saturated. */
+            "1:\n"
+            "    ldmia r0!, {r3, r4}\n"
+            "    ldmia r1!, {r5, r6}\n"
+            "    and r7, r12, r3, lsl #8\n"
+            "    and r3, r3, r12\n"
+            "    and r8, r12, r5, lsl #8\n"
+            "    and r5, r5, r12\n"
+            "    smlawt lr, r9, r7, r11\n"
+            "    smlawt lr, r10, r8, lr\n"
+            "    smlawb r7, r9, r7, r11\n"
+            "    smlawb r7, r10, r8, r7\n"
+            "    smlawt r8, r9, r3, r11\n"
+            "    smlawt r8, r10, r5, r8\n"
+            "    smlawb r3, r9, r3, r11\n"
+            "    smlawb r3, r10, r5, r3\n"
+            "    ssat r7, #8, r7, asr #21\n"
+            "    ssat lr, #8, lr, asr #21\n"
+            "    ssat r3, #8, r3, asr #21\n"
+            "    ssat r8, #8, r8, asr #21\n"
+            "    bfi r7, r3, #8, #8\n"
+            "    bfi lr, r8, #8, #8\n"
+            "    pkhbt r7, r7, lr, lsl #16\n"
+            "    str r7, [r2], #4\n"
+            "    and r7, r12, r4, lsl #8\n"
+            "    and r4, r4, r12\n"
+            "    and r8, r12, r6, lsl #8\n"
+            "    and r6, r6, r12\n"
+            "    smlawt lr, r9, r7, r11\n"
+            "    smlawt lr, r10, r8, lr\n"
+            "    smlawb r7, r9, r7, r11\n"
+            "    smlawb r7, r10, r8, r7\n"
+            "    smlawt r8, r9, r4, r11\n"
+            "    smlawt r8, r10, r6, r8\n"
+            "    smlawb r4, r9, r4, r11\n"
+            "    smlawb r4, r10, r6, r4\n"
+            "    ssat r7, #8, r7, asr #21\n"
+            "    ssat lr, #8, lr, asr #21\n"
+            "    ssat r4, #8, r4, asr #21\n"
+            "    ssat r8, #8, r8, asr #21\n"
+            "    bfi r7, r4, #8, #8\n"
+            "    bfi lr, r8, #8, #8\n"
+            "    pkhbt r7, r7, lr, lsl #16\n"
+            "    str r7, [r2], #4\n"
+            "    vmov lr, s3\n"
+            "    cmp r2, lr\n"
+            "    bne 1b\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -51,37 +51,89 @@ MCU_CONSTANT(_mcu_dsp_table_tanh_1_table, uint8_t, 256, 0, 256);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x, int8_t *y, const uint8_t *table,
-                                         uint32_t elements) {
-    __asm__ volatile(
-        "vmov s1, %0; vmov s2, %1; vmov s3, %2; mov r3, %3; vmov r0, s1; vmov r1, s2\n"
-        "vmov r2, s3; add r12, r1, r3; vmov s0, r12; bic r3, r3, #15; add r12, r1, r3\n"
-        "cmp r1, r12; beq 1f\n"
-        /* Elements, then what the table has for them. */
-        "3:\n"
-        "ldrb r4, [r0, #0]; ldrb r5, [r0, #1]; ldrb r6, [r0, #2]; ldrb r7, [r0, #3]\n"
-        "ldrb r8, [r0, #4]; ldrb r9, [r0, #5]; ldrb r10, [r0, #6]; ldrb r11, [r0, #7]\n"
-        "ldrb r4, [r2, r4]; ldrb r5, [r2, r5]; ldrb r6, [r2, r6]; ldrb r7, [r2, r7]\n"
-        "ldrb r8, [r2, r8]; ldrb r9, [r2, r9]; ldrb r10, [r2, r10]; ldrb r11, [r2, r11]\n"
-        "strb r4, [r1, #0]; strb r5, [r1, #1]; strb r6, [r1, #2]; strb r7, [r1, #3]\n"
-        "strb r8, [r1, #4]; strb r9, [r1, #5]; strb r10, [r1, #6]; strb r11, [r1, #7]\n"
-        "ldrb r4, [r0, #8]; ldrb r5, [r0, #9]; ldrb r6, [r0, #10]; ldrb r7, [r0, #11]\n"
-        "ldrb r8, [r0, #12]; ldrb r9, [r0, #13]; ldrb r10, [r0, #14]; ldrb r11, [r0, #15]\n"
-        "ldrb r4, [r2, r4]; ldrb r5, [r2, r5]; ldrb r6, [r2, r6]; ldrb r7, [r2, r7]\n"
-        "ldrb r8, [r2, r8]; ldrb r9, [r2, r9]; ldrb r10, [r2, r10]; ldrb r11, [r2, r11]\n"
-        "strb r4, [r1, #8]; strb r5, [r1, #9]; strb r6, [r1, #10]; strb r7, [r1, #11]\n"
-        "strb r8, [r1, #12]; strb r9, [r1, #13]; strb r10, [r1, #14]; strb r11, [r1, #15]\n"
-        "add r0, r0, #16; add r1, r1, #16; cmp r1, r12; bne 3b\n"
-        "1:\n"
-        "vmov r12, s0; cmp r1, r12; beq 2f\n"
-        "4:\n"
-        "ldrb r4, [r0], #1; ldrb r4, [r2, r4]; strb r4, [r1], #1; cmp r1, r12; bne 4b\n"
-        "2:\n"
-        : "+r"(x), "+r"(y), "+r"(table), "+r"(elements)
-        :
-        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "s0", "s1", "s2", "s3",
-          "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "cc",
-          "memory");
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
+                                         const uint8_t *table MCU_UNUSED,
+                                         uint32_t elements MCU_UNUSED) {
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, r6, r7, r8, r9, r10, r11}\n"
+            "    add r12, r1, r3\n"
+            "    vmov s0, r12\n"
+            "    bic r3, r3, #15\n"
+            "    add r12, r1, r3\n"
+            "    cmp r1, r12\n"
+            "    beq 1f\n"
+            /* Elements, then what the table has for them. */
+            "3:\n"
+            "    ldrb r4, [r0, #0]\n"
+            "    ldrb r5, [r0, #1]\n"
+            "    ldrb r6, [r0, #2]\n"
+            "    ldrb r7, [r0, #3]\n"
+            "    ldrb r8, [r0, #4]\n"
+            "    ldrb r9, [r0, #5]\n"
+            "    ldrb r10, [r0, #6]\n"
+            "    ldrb r11, [r0, #7]\n"
+            "    ldrb r4, [r2, r4]\n"
+            "    ldrb r5, [r2, r5]\n"
+            "    ldrb r6, [r2, r6]\n"
+            "    ldrb r7, [r2, r7]\n"
+            "    ldrb r8, [r2, r8]\n"
+            "    ldrb r9, [r2, r9]\n"
+            "    ldrb r10, [r2, r10]\n"
+            "    ldrb r11, [r2, r11]\n"
+            "    strb r4, [r1, #0]\n"
+            "    strb r5, [r1, #1]\n"
+            "    strb r6, [r1, #2]\n"
+            "    strb r7, [r1, #3]\n"
+            "    strb r8, [r1, #4]\n"
+            "    strb r9, [r1, #5]\n"
+            "    strb r10, [r1, #6]\n"
+            "    strb r11, [r1, #7]\n"
+            "    ldrb r4, [r0, #8]\n"
+            "    ldrb r5, [r0, #9]\n"
+            "    ldrb r6, [r0, #10]\n"
+            "    ldrb r7, [r0, #11]\n"
+            "    ldrb r8, [r0, #12]\n"
+            "    ldrb r9, [r0, #13]\n"
+            "    ldrb r10, [r0, #14]\n"
+            "    ldrb r11, [r0, #15]\n"
+            "    ldrb r4, [r2, r4]\n"
+            "    ldrb r5, [r2, r5]\n"
+            "    ldrb r6, [r2, r6]\n"
+            "    ldrb r7, [r2, r7]\n"
+            "    ldrb r8, [r2, r8]\n"
+            "    ldrb r9, [r2, r9]\n"
+            "    ldrb r10, [r2, r10]\n"
+            "    ldrb r11, [r2, r11]\n"
+            "    strb r4, [r1, #8]\n"
+            "    strb r5, [r1, #9]\n"
+            "    strb r6, [r1, #10]\n"
+            "    strb r7, [r1, #11]\n"
+            "    strb r8, [r1, #12]\n"
+            "    strb r9, [r1, #13]\n"
+            "    strb r10, [r1, #14]\n"
+            "    strb r11, [r1, #15]\n"
+            "    add r0, r0, #16\n"
+            "    add r1, r1, #16\n"
+            "    cmp r1, r12\n"
+            "    bne 3b\n"
+            "1:\n"
+            "    vmov r12, s0\n"
+            "    cmp r1, r12\n"
+            "    beq 2f\n"
+            "4:\n"
+            "    ldrb r4, [r0], #1\n"
+            "    ldrb r4, [r2, r4]\n"
+            "    strb r4, [r1], #1\n"
+            "    cmp r1, r12\n"
+            "    bne 4b\n"
+            "2:\n"
+            "    pop {r4, r5, r6, r7, r8, r9, r10, r11}\n"
+            "    bx lr\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -58,7 +58,7 @@ MCU_CONSTANT(_mcu_float_layers_dense_1_bias,    float,  3, 352,  12);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_float_layers_reorder_64x2_float32(const float *x, float *y) {
+MCU_FUNCTION void _mcu_float_layers_reorder_64x2_float32(const float *x, float *y) {
     for (int32_t i0 = 0; i0 < 64; i0++) {
         for (int32_t i1 = 0; i1 < 2; i1++) {
             *y++ = x[i0 + i1 * 64];
@@ -66,8 +66,9 @@ MCU_KERNEL void _mcu_float_layers_reorder_64x2_float32(const float *x, float *y)
     }
 }
 
-MCU_KERNEL void _mcu_float_layers_conv3x3_2x4_s2_float32(const float *x, float *y,
-                                                         const float *weights, const float *bias) {
+MCU_FUNCTION void _mcu_float_layers_conv3x3_2x4_s2_float32(const float *x, float *y,
+                                                           const float *weights,
+                                                           const float *bias) {
     for (int32_t oy = 0; oy < 4; oy++) {
         const int32_t top = oy * 2 - 1;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -93,7 +94,7 @@ MCU_KERNEL void _mcu_float_layers_conv3x3_2x4_s2_float32(const float *x, float *
     }
 }
 
-MCU_KERNEL void _mcu_float_layers_avg_pool4x4_4_float32(const float *x, float *y) {
+MCU_FUNCTION void _mcu_float_layers_avg_pool4x4_4_float32(const float *x, float *y) {
     for (int32_t c = 0; c < 4; c++) {
         float sum = 0.0F;
         for (int32_t ky = 0; ky < 4; ky++) {
@@ -107,8 +108,8 @@ MCU_KERNEL void _mcu_float_layers_avg_pool4x4_4_float32(const float *x, float *y
     }
 }
 
-MCU_KERNEL void _mcu_float_layers_dense_4x3_float32(const float *x, float *y, const float *weights,
-                                                    const float *bias) {
+MCU_FUNCTION void _mcu_float_layers_dense_4x3_float32(const float *x, float *y,
+                                                      const float *weights, const float *bias) {
     const float *row = weights;
     for (int32_t n = 0; n < 3; n++, row += 4) {
         float sum = 0.0F;
@@ -120,7 +121,7 @@ MCU_KERNEL void _mcu_float_layers_dense_4x3_float32(const float *x, float *y, co
     }
 }
 
-MCU_KERNEL void _mcu_float_layers_softmax_3_float32(const float *x, float *y) {
+MCU_FUNCTION void _mcu_float_layers_softmax_3_float32(const float *x, float *y) {
     float largest = x[0];
     for (int32_t k = 1; k < 3; k++) {
         largest = x[k] > largest ? x[k] : largest;

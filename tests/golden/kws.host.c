@@ -103,8 +103,8 @@ static inline int32_t _mcu_kws_quantize(float value, float low, float high) {
     return sum.bits - 0x4B400000;
 }
 
-MCU_KERNEL void _mcu_kws_conv10x4_1x64_s2_int8(const int8_t *x, int8_t *y, const int8_t *weights,
-                                               const int32_t *bias, const float *factor) {
+MCU_FUNCTION void _mcu_kws_conv10x4_1x64_s2_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                                 const int32_t *bias, const float *factor) {
     for (int32_t oy = 0; oy < 25; oy++) {
         const int32_t top = oy * 2 - 4;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -130,8 +130,8 @@ MCU_KERNEL void _mcu_kws_conv10x4_1x64_s2_int8(const int8_t *x, int8_t *y, const
     }
 }
 
-MCU_KERNEL void _mcu_kws_depthwise3x3_64_int8(const int8_t *x, int8_t *y, const int8_t *weights,
-                                              const int32_t *bias, const float *factor) {
+MCU_FUNCTION void _mcu_kws_depthwise3x3_64_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                                const int32_t *bias, const float *factor) {
     for (int32_t oy = 0; oy < 25; oy++) {
         const int32_t top = oy - 1;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -156,8 +156,8 @@ MCU_KERNEL void _mcu_kws_depthwise3x3_64_int8(const int8_t *x, int8_t *y, const 
     }
 }
 
-MCU_KERNEL void _mcu_kws_conv1x1_64x64_int8(const int8_t *x, int8_t *y, const int8_t *weights,
-                                            const int32_t *bias, const float *factor) {
+MCU_FUNCTION void _mcu_kws_conv1x1_64x64_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                              const int32_t *bias, const float *factor) {
     for (int32_t r = 0; r < 125; r++, x += 64) {
         const int8_t *row = weights;
         for (int32_t n = 0; n < 64; n++, row += 64) {
@@ -171,7 +171,7 @@ MCU_KERNEL void _mcu_kws_conv1x1_64x64_int8(const int8_t *x, int8_t *y, const in
     }
 }
 
-MCU_KERNEL void _mcu_kws_avg_pool25x5_64_int8(const int8_t *x, int8_t *y) {
+MCU_FUNCTION void _mcu_kws_avg_pool25x5_64_int8(const int8_t *x, int8_t *y) {
     for (int32_t c = 0; c < 64; c++) {
         float sum = 0.0F;
         for (int32_t ky = 0; ky < 25; ky++) {
@@ -186,8 +186,8 @@ MCU_KERNEL void _mcu_kws_avg_pool25x5_64_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-MCU_KERNEL void _mcu_kws_dense_64x12_int8(const int8_t *x, int8_t *y, const int8_t *weights,
-                                          const int32_t *bias, const float *factor) {
+MCU_FUNCTION void _mcu_kws_dense_64x12_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                            const int32_t *bias, const float *factor) {
     const int8_t *row = weights;
     for (int32_t n = 0; n < 12; n++, row += 64) {
         int32_t sum = bias[n];
@@ -199,7 +199,8 @@ MCU_KERNEL void _mcu_kws_dense_64x12_int8(const int8_t *x, int8_t *y, const int8
     }
 }
 
-MCU_KERNEL void _mcu_kws_softmax_12_int8(const int8_t *x, int8_t *y, const uint32_t *exponential) {
+MCU_FUNCTION void _mcu_kws_softmax_12_int8(const int8_t *x, int8_t *y,
+                                           const uint32_t *exponential) {
     int8_t largest = x[0];
     for (int32_t k = 1; k < 12; k++) {
         largest = x[k] > largest ? x[k] : largest;

@@ -58,7 +58,7 @@ MCU_CONSTANT(_mcu_residual_conv_2_factor,  float,     1, 860,   4);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_residual_reorder_144x3_int8(const int8_t *x, int8_t *y) {
+MCU_FUNCTION void _mcu_residual_reorder_144x3_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 144; i0++) {
         for (int32_t i1 = 0; i1 < 3; i1++) {
             *y++ = x[i0 + i1 * 144];
@@ -79,8 +79,8 @@ static inline int32_t _mcu_residual_quantize(float value, float low, float high)
     return sum.bits - 0x4B400000;
 }
 
-MCU_KERNEL void _mcu_residual_conv3x3_3x8_int8(const int8_t *x, int8_t *y, const int8_t *weights,
-                                               const int32_t *bias, const float *factor) {
+MCU_FUNCTION void _mcu_residual_conv3x3_3x8_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                                 const int32_t *bias, const float *factor) {
     for (int32_t oy = 0; oy < 12; oy++) {
         const int32_t top = oy - 1;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -106,8 +106,8 @@ MCU_KERNEL void _mcu_residual_conv3x3_3x8_int8(const int8_t *x, int8_t *y, const
     }
 }
 
-MCU_KERNEL void _mcu_residual_conv3x3_8x8_int8(const int8_t *x, int8_t *y, const int8_t *weights,
-                                               const int32_t *bias, const float *factor) {
+MCU_FUNCTION void _mcu_residual_conv3x3_8x8_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                                 const int32_t *bias, const float *factor) {
     for (int32_t oy = 0; oy < 12; oy++) {
         const int32_t top = oy - 1;
         const int32_t ky_begin = top < 0 ? -top : 0;
@@ -133,7 +133,7 @@ MCU_KERNEL void _mcu_residual_conv3x3_8x8_int8(const int8_t *x, int8_t *y, const
     }
 }
 
-MCU_KERNEL void _mcu_residual_add_1152_int8(const int8_t *a, const int8_t *b, int8_t *y) {
+MCU_FUNCTION void _mcu_residual_add_1152_int8(const int8_t *a, const int8_t *b, int8_t *y) {
     for (int32_t i0 = 0; i0 < 1152; i0++) {
         const float left = (float)(a[i0] + 3) * 0.05F;
         const float right = (float)(b[i0] + 3) * 0.05F;
@@ -142,7 +142,7 @@ MCU_KERNEL void _mcu_residual_add_1152_int8(const int8_t *a, const int8_t *b, in
     }
 }
 
-MCU_KERNEL void _mcu_residual_avg_pool12x12_8_int8(const int8_t *x, int8_t *y) {
+MCU_FUNCTION void _mcu_residual_avg_pool12x12_8_int8(const int8_t *x, int8_t *y) {
     for (int32_t c = 0; c < 8; c++) {
         float sum = 0.0F;
         for (int32_t ky = 0; ky < 12; ky++) {

@@ -71,8 +71,8 @@ static inline int32_t _mcu_rows_quantize(float value, float low, float high) {
     return sum.bits - 0x4B400000;
 }
 
-MCU_KERNEL void _mcu_rows_conv5x1_32x32_int8(const int8_t *x, int8_t *y, const int8_t *weights,
-                                             const int32_t *bias, const float *factor) {
+MCU_FUNCTION void _mcu_rows_conv5x1_32x32_int8(const int8_t *x, int8_t *y, const int8_t *weights,
+                                               const int32_t *bias, const float *factor) {
     for (int32_t m = 0; m < 32; m++) {
         int32_t sum = bias[m];
         /* The taps of a kernel row, all channels, lie side by side in x and in weights. */

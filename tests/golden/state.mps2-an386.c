@@ -56,7 +56,7 @@ MCU_CONSTANT(_mcu_state_conv_1_bias,    float,  3, 144,  12);
 
 /* ---- Kernels ---- */
 
-MCU_KERNEL void _mcu_state_concat_4x3_float32(const float *x0, const float *x1, float *y) {
+MCU_FUNCTION void _mcu_state_concat_4x3_float32(const float *x0, const float *x1, float *y) {
     for (int32_t i = 0; i < 4; i++) {
         memcpy(y, x0 + i * 2, 8);
         y += 2;
@@ -65,7 +65,7 @@ MCU_KERNEL void _mcu_state_concat_4x3_float32(const float *x0, const float *x1, 
     }
 }
 
-MCU_KERNEL void _mcu_state_reorder_3x4_float32(const float *x, float *y) {
+MCU_FUNCTION void _mcu_state_reorder_3x4_float32(const float *x, float *y) {
     for (int32_t i0 = 0; i0 < 3; i0++) {
         for (int32_t i1 = 0; i1 < 4; i1++) {
             *y++ = x[i0 + i1 * 3];
@@ -73,7 +73,7 @@ MCU_KERNEL void _mcu_state_reorder_3x4_float32(const float *x, float *y) {
     }
 }
 
-MCU_KERNEL void _mcu_state_slice_4x2_float32(const float *x, float *y) {
+MCU_FUNCTION void _mcu_state_slice_4x2_float32(const float *x, float *y) {
     for (int32_t i0 = 0; i0 < 4; i0++) {
         for (int32_t i1 = 0; i1 < 2; i1++) {
             *y++ = x[i0 * 3 + i1 + 1];
@@ -81,8 +81,8 @@ MCU_KERNEL void _mcu_state_slice_4x2_float32(const float *x, float *y) {
     }
 }
 
-MCU_KERNEL void _mcu_state_conv1x3_4x3_float32(const float *x, float *y, const float *weights,
-                                               const float *bias) {
+MCU_FUNCTION void _mcu_state_conv1x3_4x3_float32(const float *x, float *y, const float *weights,
+                                                 const float *bias) {
     for (int32_t m = 0; m < 3; m++) {
         float sum = bias[m];
         /* The taps of a kernel row, all channels, lie side by side in x and in weights. */

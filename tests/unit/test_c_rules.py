@@ -165,3 +165,22 @@ def test_the_page_has_the_same_words() -> None:
         assert f"`{word}`" in page, word
     for rule in RULES:
         assert f"**{rule}**" in page, rule
+
+
+@pytest.mark.parametrize(
+    ("body", "broken"),
+    [
+        ('{ __asm__("bx lr"); }', ""),
+        ('{ __asm__("nop\\n" /* then */ "bx lr\\n"); }', ""),
+        ('{ __asm__("bx lr" ::: "r0"); }', "more than one asm"),
+        ('{ x++; __asm__("bx lr"); }', "more than one asm"),
+        ('{ __asm__("nop"); __asm__("bx lr"); }', "more than one asm"),
+    ],
+)
+def test_a_naked_function_is_one_asm(body: str, broken: str) -> None:
+    function = CFunction("low", (), body, naked=True)
+    if not broken:
+        check_function(function, ())
+        return
+    with pytest.raises(Nonsense, match=broken):
+        check_function(function, ())

@@ -21,7 +21,6 @@ from mcu_deploy import resources
 from mcu_deploy.backends.interface import CFunction, Constant, Parameter
 from mcu_deploy.codegen import constants, text
 from mcu_deploy.codegen.symbols import Symbols
-from mcu_deploy.errors import BackendFault
 
 ITEMS = st.lists(st.text("abc", min_size=1, max_size=40), min_size=1, max_size=12)
 
@@ -138,17 +137,14 @@ def test_functions_are_emitted_once_and_helpers_keep_their_names() -> None:
     helper = CFunction("clamp", (Parameter("float", "x"),), "{ return x; }", "float", inline=True)
     user = CFunction("relu", (Parameter("float *", "y"),), "{ y[0] = $clamp(y[0]); }")
     other = CFunction("relu", (Parameter("float *", "y"),), "{ y[1] = $clamp(y[1]); }")
-    assert symbols.helper(helper) == "_mcu_n_clamp"
-    assert [symbols.function(f) for f in (user, other, user)] == [
+    assert [symbols.kernel([helper], f) for f in (user, other, user)] == [
         "_mcu_n_relu", "_mcu_n_relu_2", "_mcu_n_relu",
     ]  # fmt: skip
     assert [f.text for f in symbols.functions] == [
         "static inline float _mcu_n_clamp(float x) { return x; }",
-        "MCU_KERNEL void _mcu_n_relu(float *y) { y[0] = _mcu_n_clamp(y[0]); }",
-        "MCU_KERNEL void _mcu_n_relu_2(float *y) { y[1] = _mcu_n_clamp(y[1]); }",
+        "MCU_FUNCTION void _mcu_n_relu(float *y) { y[0] = _mcu_n_clamp(y[0]); }",
+        "MCU_FUNCTION void _mcu_n_relu_2(float *y) { y[1] = _mcu_n_clamp(y[1]); }",
     ]
-    with pytest.raises(BackendFault, match="two different helper functions 'clamp'"):
-        symbols.helper(CFunction("clamp", (), "{ return 1; }", "int", inline=True))
     # the template's own names stay free
     assert symbols.function(CFunction("layers", (), "{ }", inline=True)) == "_mcu_n_layers_2"
     assert symbols.function(CFunction("piece7", (), "{ }")) == "_mcu_n_piece7_2"
@@ -161,9 +157,9 @@ def test_attributes_stand_before_the_result() -> None:
     symbols.kernel((inline, own), CFunction("top", (), "{ $high(); }"))
     assert [f.text for f in symbols.functions] == [
         "static inline __attribute__((always_inline)) void _mcu_n_low(void) { }",
-        'MCU_KERNEL __attribute__((aligned(8), section(".ramfunc"))) void _mcu_n_high(void) '
+        'MCU_FUNCTION __attribute__((aligned(8), section(".ramfunc"))) void _mcu_n_high(void) '
         "{ _mcu_n_low(); }",
-        "MCU_KERNEL void _mcu_n_top(void) { _mcu_n_high(); }",
+        "MCU_FUNCTION void _mcu_n_top(void) { _mcu_n_high(); }",
     ]
 
 
@@ -175,13 +171,12 @@ def test_numbers_that_are_arguments() -> None:
         assert constants.scalar(ctype, value) == written
 
 
-def test_two_backends_may_have_helpers_of_one_name() -> None:
+def test_two_workloads_may_have_helpers_of_one_name() -> None:
     symbols = Symbols("n")
     one = CFunction("clamp", (), "{ return 1; }", "int", inline=True)
     two = CFunction("clamp", (), "{ return 2; }", "int", inline=True)
     user = CFunction("use", (), "{ return $clamp(); }", "int")
-    assert [symbols.helper(one, "A"), symbols.function(user, "A")] == ["_mcu_n_clamp", "_mcu_n_use"]
-    assert symbols.kernel((two,), user, "B") == "_mcu_n_use_2"
-    assert symbols.helper(one, "C") == "_mcu_n_clamp", "equal functions are emitted once"
-    assert symbols.function(user, "C") == "_mcu_n_use"
+    assert symbols.kernel((one,), user) == "_mcu_n_use"
+    assert symbols.kernel((two,), user) == "_mcu_n_use_2"
+    assert symbols.kernel((one,), user) == "_mcu_n_use", "equal functions are emitted once"
     assert len(symbols.functions) == 4

@@ -108,8 +108,7 @@ def test_sizes_are_those_of_the_assembler(tmp_path: Path) -> None:
     code.place("1")
     code(*["smlad r0, r1, r2, r3"] * 600, "beq 1b", "bne 2f", "b 1b")
     code.place("2")
-    lines = [line for row in code.text().splitlines() for line in row.strip(' "').split("\\n")]
-    (tmp_path / "all.s").write_text("\n".join([".syntax unified", *lines, ""]))
+    (tmp_path / "all.s").write_text("\n".join([".syntax unified", *code.lines, ""]))
     flags = ["-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mthumb"]
     subprocess.run(["arm-none-eabi-as", *flags, "all.s", "-o", "all.o"], cwd=tmp_path, check=True)
     answer = subprocess.run(

@@ -181,14 +181,28 @@ static inline void _mcu_layer_event(mcu_instance_t *instance, uint32_t layer,
     }
 }
 
-/* Begins the definition of a kernel, which stays a function of its own: where gcc inlines all of
- * them into one, they share its registers, and a network of convolutions takes up to a third more
- * instructions on a Cortex-M4. It lies at a whole word: the ADR in some of them counts from one,
- * and under -Os and -Og gcc gives functions halfwords. */
+/* Begins the definition of a layer's function in C, which stays a function of its own: where a
+ * compiler inlines all of them into one, they share its registers, and a network of convolutions
+ * takes up to a third more instructions on a Cortex-M4. */
 #if defined(__GNUC__)
-#define MCU_KERNEL __attribute__((noinline, aligned(4))) static
+#define MCU_FUNCTION __attribute__((noinline)) static
 #else
-#define MCU_KERNEL static
+#define MCU_FUNCTION static
+#endif
+
+/* Begins the definition of a function in assembly, whose body is one asm by the procedure call
+ * standard: its arguments are in r0-r3, whether or not the compiler sees a use of them (hence noipa,
+ * without which gcc would leave them out, and MCU_UNUSED), and it saves what it uses of r4-r11 and
+ * s16-s31. It lies at a whole word: an ADR in it counts from one. */
+#if defined(__clang__)
+#define MCU_KERNEL __attribute__((naked, noinline, aligned(4))) static
+#elif defined(__GNUC__)
+#define MCU_KERNEL __attribute__((naked, noipa, aligned(4))) static
+#endif
+#if defined(__GNUC__)
+#define MCU_UNUSED __attribute__((unused))
+#else
+#define MCU_UNUSED
 #endif
 
 /* A layer between its two events: the statement `call`, in a function that knows its `instance`. */

@@ -6,24 +6,19 @@ Its kernels are assembler, made for each layer's shape; they are in `kernels/`, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 from mcu_deploy.backends.ArmDsp import kernels
 from mcu_deploy.backends.ArmDsp.clamp import clamped, is_narrower, opened
 from mcu_deploy.backends.interface import (
     Backend,
     BackendBase,
-    CFunction,
     Layer,
     Proposal,
     Proposals,
     SubgraphView,
     Target,
-    Workload,
     layer_of,
 )
-from mcu_deploy.backends.isa import soft
 from mcu_deploy.ir import NodeId
 
 
@@ -51,7 +46,7 @@ class ArmDsp(BackendBase):
                 more, reason = _ask(families, view, opened(layer))
                 # Chains need what is clamped in their middle.
                 found = [clamped(one, layer) for one in more if len(one.nodes) == 1]
-            proposals += found if target.fpu else map(_soft, found)
+            proposals += found
             if not found:
                 refused[node.id] = reason or "none of its kernels is for such a layer"
         return Proposals(tuple(proposals), refused)
@@ -70,23 +65,6 @@ def _lacks(target: Target) -> str:
     if not target.dsp:
         return f"its kernels need the DSP extension (SMLAD), which this {target.core} lacks"
     return ""
-
-
-def _soft(proposal: Proposal) -> Proposal:
-    """For a core without an FPU. It is priced like the others."""
-
-    def function(of: CFunction) -> CFunction:
-        return replace(of, body=soft(of.body))
-
-    def make(layers: Sequence[Layer], memory: Any) -> tuple[Workload, ...]:
-        made = []
-        for one in proposal.make(layers, memory):
-            assert one.function is not None
-            helpers = tuple(map(function, one.helpers))
-            made.append(replace(one, function=function(one.function), helpers=helpers))
-        return tuple(made)
-
-    return replace(proposal, make=make)
 
 
 def create() -> Backend:

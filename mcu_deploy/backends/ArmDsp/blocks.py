@@ -24,8 +24,8 @@ Halves = tuple[int, int | None]
 
 
 def gather(layer: Convolution, lines: Lines) -> Assembly:
-    """Lines of four channels to the planes. %0: the first pixel, %1: planes, %2: how many lines;
-    %3: the bytes from a pixel to the next, and from behind a line to the next.
+    """Lines of four channels to the planes. r0: the first pixel, r1: planes, r2: how many lines;
+    r3: the bytes from a pixel to the next, and from behind a line to the next.
 
     Layers of two or three channels are taken byte by byte: a word would end behind the image.
     """
@@ -33,8 +33,8 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
     minus = -layer.zero_points[0] & 0xFFFF
     first = lines.before[1] // 2
     code.note("Lines of four channels to their planes, as int16: two pixels a word.")
-    code("mov r12, %0", "mov r7, %1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, %2, r7")
-    code("vmov s0, lr", "ldrd lr, r0, [%3]", "vmov s1, r0")
+    code("mov r12, r0", "mov r7, r1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, r2, r7")
+    code("vmov s0, lr", "ldrd lr, r0, [r3]", "vmov s1, r0")
     code(f"movw r6, #{minus}", f"movt r6, #{minus}")
     if first:
         code(f"addw r7, r7, #{PAIR * first}")
@@ -136,8 +136,8 @@ class Blocks:
         return sum((len(part) + 1) // 2 for part in self.chunks)
 
     def assemble(self) -> Assembly:
-        """All lines of a band. %0: the filter's bias, scale and addend, and its weights; %1: its
-        planes, %2: the output, %3: numbers: the bytes from an output to the next, and from a line
+        """All lines of a band. r0: the filter's bias, scale and addend, and its weights; r1: its
+        planes, r2: the output, r3: numbers: the bytes from an output to the next, and from a line
         to the next; the zero point.
 
         d4: scale and addend; d5: the output's place, and the bytes to the next; d6: a block's words
@@ -145,11 +145,11 @@ class Blocks:
         ends; s18: bytes to the output's next line; s19: lines; s20: behind the weights; s21: zero.
         """
         code, lines = Assembly(), self.lines
-        code("ldmia %0!, {r7-r9}", "ldmia %3, {r4-r6}", "vmov s14, r7", "vmov d4, r8, r9")
-        code("vmov s11, r4", "vmov s18, r5", "vmov s21, r6", "vmov s13, %0", "vmov d8, %1, %2")
+        code("ldmia r0!, {r7-r9}", "ldmia r3, {r4-r6}", "vmov s14, r7", "vmov d4, r8, r9")
+        code("vmov s11, r4", "vmov s18, r5", "vmov s21, r6", "vmov s13, r0", "vmov d8, r1, r2")
         code(f"mov r4, #{lines.band}", "vmov s19, r4")
         if not self.is_unrolled:
-            code("mov r4, %0")
+            code("mov r4, r0")
             code.add("r4", 4 * self.row_words * lines.kernel[0], "r5")
             code("vmov s20, r4")
         times, rest = divmod(lines.output[1], self.outputs)

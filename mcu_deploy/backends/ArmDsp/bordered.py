@@ -70,14 +70,14 @@ class Bordered:
         return () if self.is_in_output else (InPlace(0, 0, -self.layer.x.bytes),)
 
     def assemble(self, code: Assembly, at: int) -> None:
-        """Makes the copy, in the output or so many bytes behind the scratch's begin, and %0 point
-        to it. %0: the image; %1: the output; %3: the scratch."""
+        """Makes the copy, in the output or so many bytes behind the scratch's begin, and r0 point
+        to it. r0: the image; r1: the output; r3: the scratch."""
         layer, channels = self.layer, self.layer.x.shape[1]
         pitch = self.inside.window.input[1] * channels
         (above, left), (height, width) = layer.window.begin, layer.window.input
         zero = (layer.zero_points[0] & 0xFF) * 0x101
         code.note("The image is copied with its padding.")
-        at, base = (self._room, "%1") if self.is_in_output else (at, "%3")
+        at, base = (self._room, "r1") if self.is_in_output else (at, "r3")
         code.add("r4", at, "r4", base)
         code("mov r10, r4", f"add r9, r4, #{self.bytes}")
         code(f"movw r5, #{zero}", f"movt r5, #{zero}", "mov r6, r5")
@@ -88,12 +88,12 @@ class Bordered:
         with code.repeat(height):
             for first in range(0, row // 4, 4):
                 words = [(n, 4 * (first + n)) for n in range(min(4, row // 4 - first))]
-                code(*(f"ldr r{5 + n}, [%0, #{offset}]" for n, offset in words))
+                code(*(f"ldr r{5 + n}, [r0, #{offset}]" for n, offset in words))
                 code(*(f"str r{5 + n}, [r4, #{offset}]" for n, offset in words))
             done = row // 4 * 4
             if row % 4 >= 2:
-                code(f"ldrh r5, [%0, #{done}]", f"strh r5, [r4, #{done}]")
+                code(f"ldrh r5, [r0, #{done}]", f"strh r5, [r4, #{done}]")
             if row % 2:
-                code(f"ldrb r5, [%0, #{row - 1}]", f"strb r5, [r4, #{row - 1}]")
-            code(f"add %0, %0, #{row}", f"add r4, r4, #{pitch}", "subs r9, r9, #1")
-        code("mov %0, r10")
+                code(f"ldrb r5, [r0, #{row - 1}]", f"strb r5, [r4, #{row - 1}]")
+            code(f"add r0, r0, #{row}", f"add r4, r4, #{pitch}", "subs r9, r9, #1")
+        code("mov r0, r10")

@@ -12,7 +12,7 @@ from typing import Any
 
 from mcu_deploy.backends.ArmDsp.layers import clamp
 from mcu_deploy.backends.interface import CFunction, Layer, Parameter, Proposal, Workload
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.kit.arguments import pointer, scalar
 from mcu_deploy.ir import DType
 
@@ -59,7 +59,7 @@ class Pass:
     """The clamp of a layer's output."""
 
     def __init__(self, layer: Layer) -> None:
-        self._y = layer.output
+        self._y, self._fpu = layer.output, layer.target.fpu
         dtype = self._y.type.dtype
         # The bounds that are not those of the type: in each byte of a word.
         self._bounds = {
@@ -74,25 +74,22 @@ class Pass:
     def _function(self) -> CFunction:
         names = ("elements", *self._bounds)
         parameters = (pointer(self._y, "y", const=False), *map(_word, names))
-        return CFunction(self.stem, parameters, "{\n" + statement(self.code, "y", *names) + "}")
+        return kernel(self.stem, parameters, self.code, fpu=self._fpu)
 
     def behind(self, workload: Workload) -> Workload:
-        """The workload, whose function clamps at its end what it wrote to `y`."""
+        """The workload, with a function that calls its own and clamps what that wrote to `y`."""
         function = workload.function
         assert function is not None
-        begin = pointer(self._y, "made", const=False)
         names = ("elements", *self._bounds)
-        body = (
-            f"{{\n    {begin} = y;\n{function.body.strip()[1:-1].rstrip()}\n"
-            f"    ${self.stem}(made, {', '.join(names)});\n}}"
-        )
+        given = ", ".join(parameter.name for parameter in function.parameters)
+        body = f"{{\n    ${function.stem}({given});\n    ${self.stem}(y, {', '.join(names)});\n}}"
         parameters = (*function.parameters, *map(_word, names))
         values = (self._y.type.elements, *self._bounds.values())
         return replace(
             workload,
-            function=replace(function, parameters=parameters, body=body),
+            function=CFunction(f"{function.stem}_clamped", parameters, body),
             arguments=(*workload.arguments, *map(scalar, values)),
-            helpers=(*workload.helpers, self._function),
+            helpers=(*workload.helpers, function, self._function),
         )
 
 
@@ -101,7 +98,7 @@ def _word(name: str) -> Parameter:
 
 
 def assemble(dtype: DType, elements: int, bounds: Sequence[str]) -> Assembly:
-    """The pass, of no count of elements. %0: these, %1: their count, then a word for each bound.
+    """The pass, of no count of elements. r0: these, r1: their count, then a word for each bound.
 
     An output that is a part of another tensor may lie on any byte: LDR may be unaligned, LDM not.
     """
@@ -110,18 +107,18 @@ def assemble(dtype: DType, elements: int, bounds: Sequence[str]) -> Assembly:
     words = ("r5", "r6", "r7", "r8")
     rounds, rest = divmod(elements, _AT_ONCE)
     code.note("Four bytes at a time: what a subtraction leaves below zero is replaced (SEL).")
-    code("lsrs r4, %1, #4", f"beq {last}f")
+    code("lsrs r4, r1, #4", f"beq {last}f")
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
-        code(*(f"ldr {word}, [%0, #{4 * n}]" for n, word in enumerate(words)))
+        code(*(f"ldr {word}, [r0, #{4 * n}]" for n, word in enumerate(words)))
         for word in words:
             _clamp(code, dtype, word, bounds)
-        code(*(f"str {word}, [%0], #4" for word in words), "subs r4, r4, #1")
+        code(*(f"str {word}, [r0], #4" for word in words), "subs r4, r4, #1")
     code.place(last)
-    code(f"ands %1, %1, #{_AT_ONCE - 1}", f"beq {done}f")
+    code(f"ands r1, r1, #{_AT_ONCE - 1}", f"beq {done}f")
     with code.times(rest > 0), code.repeat(max(1, rest)):
-        code("ldrb r5, [%0]")
+        code("ldrb r5, [r0]")
         _clamp(code, dtype, "r5", bounds)
-        code("strb r5, [%0], #1", "subs %1, %1, #1")
+        code("strb r5, [r0], #1", "subs r1, r1, #1")
     code.place(done)
     return code
 
@@ -130,5 +127,5 @@ def _clamp(code: Assembly, dtype: DType, word: str, bounds: Sequence[str]) -> No
     """Four elements. The subtraction says of each byte whether it left something below zero."""
     subtract = "ssub8" if dtype is DType.INT8 else "usub8"
     for index, bound in enumerate(bounds, 2):
-        pair = f"{word}, %{index}" if bound == "low" else f"%{index}, {word}"
-        code(f"{subtract} r9, {pair}", f"sel {word}, {word}, %{index}")
+        pair = f"{word}, r{index}" if bound == "low" else f"r{index}, {word}"
+        code(f"{subtract} r9, {pair}", f"sel {word}, {word}, r{index}")

@@ -15,7 +15,6 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Costs,
     InPlace,
@@ -26,7 +25,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer, scalar
 from mcu_deploy.ir import DType, TensorType
 
@@ -53,11 +52,10 @@ def proposals(
             pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False),
             Parameter("const uint32_t *", "exponential"), Parameter("uint32_t", "rows"),
         )  # fmt: skip
-        body = "{\n" + statement(code, "x", "y", "exponential", "rows") + "}"
         arguments = (INPUT, OUTPUT, constant_argument(0), scalar(rows))
         return (
             Workload(
-                ID, CFunction(stem, parameters, body), arguments, (constant,),
+                ID, kernel(stem, parameters, code, fpu=layer.target.fpu), arguments, (constant,),
                 in_place=price.in_place, costs=price.costs,
             ),
         )  # fmt: skip

@@ -29,7 +29,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.ir import TensorType
@@ -167,11 +167,10 @@ def tried(domain: str, call: Call) -> tuple[Array, Array, Array]:
 def function(layer: Layer, stem: str, code: Assembly, walk: Walk) -> CFunction:
     """A kernel as a C function of both operands, the output and the constants."""
     parameters = (
-        *(pointer(layer.input(k), name) for k, name in enumerate("ab")),
+        *walk.ordered([pointer(layer.input(k), name) for k, name in enumerate("ab")]),
         pointer(layer.output, "y", const=False), Parameter("const int32_t *", "constants"),
     )  # fmt: skip
-    body = "{\n" + statement(code, *walk.ordered("ab"), "y", "constants") + "}"
-    return CFunction(stem, parameters, body)
+    return kernel(stem, parameters, code, fpu=layer.target.fpu)
 
 
 def _laid(layer: Layer, walk: Walk) -> Layer:
@@ -215,7 +214,7 @@ def _proposal(
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         operands, arrays = passed(_laid(layers[0], walk), (0, 1))
-        arguments = (*operands, OUTPUT, constant_argument(len(arrays)))
+        arguments = (*walk.ordered(operands), OUTPUT, constant_argument(len(arrays)))
         return (
             Workload(
                 ID, function(layers[0], stem, code, walk), arguments, (*arrays, constants),

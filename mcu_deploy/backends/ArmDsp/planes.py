@@ -29,7 +29,7 @@ def unrolled(count: int) -> tuple[int, int]:
 
 
 def gather(layer: Convolution, lines: BareLines) -> Assembly:
-    """Lines of four channels. %0: the first pixel, %1: planes, %2: how many lines; priced for all.
+    """Lines of four channels. r0: the first pixel, r1: planes, r2: how many lines; priced for all.
 
     A pair of pixels is two words of four bytes, and becomes four words of two int16. r6 holds the
     zero point, so that r12 goes on by way of r0.
@@ -87,7 +87,7 @@ def gather(layer: Convolution, lines: BareLines) -> Assembly:
 def _begin_gather(code: Assembly, layer: Convolution, lines: BareLines) -> None:
     """r12 the pixels, r7 the planes, whose end is in s0, r6 twice the zero point's opposite."""
     minus = -layer.zero_points[0] & 0xFFFF
-    code("mov r12, %0", "mov r7, %1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, %2, r7")
+    code("mov r12, r0", "mov r7, r1", f"movw lr, #{lines.line_bytes}", "mla lr, lr, r2, r7")
     code("vmov s0, lr", f"movw r6, #{minus}", f"movt r6, #{minus}")
 
 
@@ -104,11 +104,11 @@ def _nothing(code: Assembly, layer: Convolution) -> None:
 
 
 def gather_any(layer: Convolution, lines: BareLines) -> Assembly:
-    """As `gather`, of rows. %3: the bytes of a pixel."""
+    """As `gather`, of rows. r3: the bytes of a pixel."""
     code = Assembly()
     code.note("Lines of four channels to their planes, as int16: two pixels a word.")
     _begin_gather(code, layer, lines)
-    code("mov lr, %3")
+    code("mov lr, r3")
 
     def some(count: int) -> None:
         for _ in range(count):
@@ -133,10 +133,10 @@ def gather_any(layer: Convolution, lines: BareLines) -> Assembly:
 
 
 def rows(layer: Convolution, lines: BareLines) -> Assembly:
-    """A channel's output lines of a band. %0: its taps, %1: its planes, %2: the output."""
+    """A channel's output lines of a band. r0: its taps, r1: its planes, r2: the output."""
     code = Assembly()
     code.note("A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5.")
-    code("ldmia %0, {r6-r10}", "mov r12, %1", "mov lr, %2")
+    code("ldmia r0, {r6-r10}", "mov r12, r1", "mov lr, r2")
     if lines.is_whole:
         code.add("r12", -lines.before[0] * lines.line_bytes, "r6")
     code("vmov s0, r9", "vmov s1, r9", "vmov s2, r10", "lsr r11, r6, #24")

@@ -26,14 +26,15 @@ _IMAGE, _LINE, _TOP, _SIDE, _HEIGHT, _WIDTH, _SKIPPED, _ELEMENT = (f"s{n}" for n
 
 
 def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
-    """The kernel. %0: the input, %1: output, both channel-last, %2: constants, %3: scratch."""
+    """The kernel. r0: the input, r1: output, both channel-last, r2: constants; r3: scratch, which
+    a maximum has none of."""
     code = Assembly()
     channels = pool.channels
     (height, width), (down, right) = pool.window.input, pool.window.strides
     rows, columns = pool.window.output
     blocks, rest = divmod(channels // 4, WORDS)
-    code(f"vmov {_WINDOW}, %0", f"vmov {_Y}, %1")
-    code(f"vmov {_SUMS}, %3", "mov r12, %2")
+    code(f"vmov {_WINDOW}, r0", f"vmov {_Y}, r1")
+    code(*([] if rounding is None else [f"vmov {_SUMS}, r3"]), "mov r12, r2")
     kind = "greatest element" if rounding is None else "sum"
     code.note(f"Of each window the {kind} of each channel, four channels a word.")
     held = [_START] if rounding is None else [_START, _SCALE, _ADDEND]

@@ -101,17 +101,17 @@ class Coverage:
 
 
 def assemble(shape: Shape, coverage: Coverage) -> Assembly:
-    """The kernel. %0: the image, %1: output, %2: numbers and packed stream, %3: scratch.
+    """The kernel. r0: the image, r1: output, r2: numbers and packed stream, r3: scratch.
 
     s0: the frame; s1: the stream.
     """
     code = Assembly()
     code.note("s0: the state, with the layer's numbers; s1: the weights.")
-    code("vmov s0, %3", f"add lr, %3, #{_AT['groups']}")
+    code("vmov s0, r3", f"add lr, r3, #{_AT['groups']}")
     for _ in range(len(NUMBERS) // 6):
-        code("ldmia %2!, {r4-r9}", "stmia lr!, {r4-r9}")
-    code("vmov s1, %2", "mov r12, %3")
-    for name, base in (("source", "%0"), ("target", "%1")):
+        code("ldmia r2!, {r4-r9}", "stmia lr!, {r4-r9}")
+    code("vmov s1, r2", "mov r12, r3")
+    for name, base in (("source", "r0"), ("target", "r1")):
         code(f"ldr r4, {_number(name)}", f"add r4, r4, {base}", f"str r4, {_number(name)}")
     done = code.label()
     with code.repeat(coverage.groups):

@@ -13,7 +13,9 @@ from mcu_deploy.backends.interface import (
     Role,
     Workload,
 )
+from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer, scalar
+from mcu_deploy.ir import TensorType
 
 ID = "ArmDsp"
 # The layouts of a proposal with one node.
@@ -23,7 +25,7 @@ CHANNELS_LAST = (LayoutRule.CHANNELS_LAST,)
 def workload(
     layer: Layer,
     stem: str,
-    body: str,
+    code: Assembly | str,
     constants: tuple[Constant, ...],
     price: Price,
     helpers: tuple[CFunction, ...] = (),
@@ -31,18 +33,32 @@ def workload(
     elements: int | None = None,
 ) -> Workload:
     """Of a layer with one input, or of a certain one, and one output: pointers to these, to the
-    constants, and to the scratch where the price has some. elements: the last argument, of code of
-    no count of elements."""
+    constants, and to the scratch where the price has some. code: the function, or the body of one
+    in C. elements: the last argument, of code of no count of elements."""
     arrays = tuple(Parameter(f"const {c.ctype} *", c.stem) for c in constants)
     places = tuple(constant_argument(index) for index in range(len(constants)))
     ends = pointer(layer.input(which), "x"), pointer(layer.output, "y", const=False)
     scratch = (Parameter("uint8_t *", "scratch"),) if price.scratch_bytes else ()
     count = () if elements is None else (Parameter("uint32_t", "elements"),)
     counted = () if elements is None else (scalar(elements),)
-    function = CFunction(stem, (*ends, *arrays, *scratch, *count), body)
+    parameters = (*ends, *arrays, *scratch, *count)
+    if isinstance(code, str):
+        function = CFunction(stem, parameters, code)
+    else:
+        function = kernel(stem, parameters, code, fpu=layer.target.fpu)
     given = Argument(Role.INPUT, which), OUTPUT
     arguments = (*given, *places, *(Argument(Role.SCRATCH) for _ in scratch), *counted)
     return Workload(
         ID, function, arguments, constants, helpers,
         ("string.h",), price.scratch_bytes, price.in_place, price.costs,
     )  # fmt: skip
+
+
+def function_of(stem: str, x: TensorType, y: TensorType, code: Assembly, fpu: bool) -> CFunction:
+    """A kernel from an image to another one."""
+    parameters = (
+        Parameter(f"const {x.dtype.c_type} *", "x"),
+        Parameter(f"{y.dtype.c_type} *", "y"),
+        Parameter("const uint32_t *", "weights"), Parameter("uint8_t *", "scratch"),
+    )  # fmt: skip
+    return kernel(stem, parameters, code, fpu=fpu)

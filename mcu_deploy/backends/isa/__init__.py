@@ -1,6 +1,6 @@
 """The instructions of kernels in assembler: their text, and what they cost."""
 
-from mcu_deploy.backends.isa.assembly import Assembly, Statements, placed, statement
-from mcu_deploy.backends.isa.soft import soft
+from mcu_deploy.backends.isa.assembly import Assembly
+from mcu_deploy.backends.isa.function import kernel
 
-__all__ = ["Assembly", "Statements", "placed", "soft", "statement"]
+__all__ = ["Assembly", "kernel"]

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
-import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from mcu_deploy.backends.isa.encoding import size
@@ -18,9 +16,6 @@ from mcu_deploy.backends.isa.timing import TIMINGS, cycles
 _TIMINGS = TIMINGS["cortex-m4"]
 _LARGEST_ADDED = 4095
 NOTE = "/*"
-_WIDTH = 92  # of a row with its indentation, without quotes and the end of its line
-# s16-s31; of "vcvt.f32.s32" s32 is a type.
-_SAVED_FLOATS = re.compile(r"(?<![.\w])(?:s(?:1[6-9]|2\d|3[01])|d(?:[89]|1[0-5]))\b")
 
 
 class Assembly:
@@ -121,10 +116,12 @@ class Assembly:
     @property
     def digest(self) -> str:
         """Of the text, to know equal functions by."""
-        return hashlib.sha256(self.text().encode()).hexdigest()[:16]
+        return hashlib.sha256("\n".join(self._lines).encode()).hexdigest()[:16]
 
-    def text(self, indent: int = 8) -> str:
-        return rows_of(self._lines, indent)
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Statements, labels ("1:") and comments, each one a line."""
+        return tuple(self._lines)
 
 
 @functools.lru_cache(1 << 14)  # the same statements are written for many layers and prices
@@ -132,64 +129,3 @@ def _cycles(statement: str, before: str, taken: float) -> tuple[str, float]:
     """A statement's mnemonic and cycles."""
     mnemonic, _, operands = statement.partition(" ")
     return mnemonic, cycles(_TIMINGS, mnemonic, operands, before, taken)
-
-
-def rows_of(lines: Sequence[str], indent: int) -> str:
-    """C string literals, a few statements each, and comments between them."""
-    rows: list[str] = []
-    row: list[str] = []  # the statements of the last one
-    width, used, is_full = _WIDTH - indent, 0, True
-    for line in lines:
-        if line.startswith(NOTE):
-            rows += ["; ".join(row)] if row else []
-            rows += _comment(line, width)
-            row, is_full = [], True
-            continue
-        is_label = line.endswith(":")
-        if is_full or is_label or used + len(line) + 2 > width:
-            rows += ["; ".join(row)] if row else []
-            row, used = [line], len(line)
-        else:
-            row.append(line)
-            used += len(line) + 2
-        is_full = is_label
-    rows += ["; ".join(row)] if row else []
-    at = " " * indent
-    return "\n".join(f"{at}{row}" if row.startswith(NOTE) else f'{at}"{row}\\n"' for row in rows)
-
-
-@functools.lru_cache(1 << 10)
-def _comment(note: str, width: int) -> list[str]:
-    return [f"{NOTE} {part} */" for part in textwrap.wrap(note[3:-3], width - 4)]
-
-
-def statement(code: Assembly, *values: str, indent: int = 4) -> str:
-    """The C statement of a kernel's assembly, which gets four values in r0-r3, in any order.
-
-    All other registers are the assembly's, so that these four are where they are, and lost.
-    """
-    operands = ", ".join(f'"+r"({value})' for value in values)
-    # What the caller need not save is lost in any case.
-    floats = 32 if _SAVED_FLOATS.search(code.text()) else 16
-    lost = [*(f"r{n}" for n in range(4, 13)), "lr", *(f"s{n}" for n in range(floats))]
-    lost += ["cc", "memory"]
-    at = " " * (indent + 4)
-    clobbers = textwrap.fill(
-        ", ".join(f'"{name}"' for name in lost) + ");", 100,
-        initial_indent=f"{at}: ", subsequent_indent=f"{at}  ",
-    )  # fmt: skip
-    begin = f"{' ' * indent}__asm__ volatile("
-    return f"{begin}\n{code.text(indent + 4)}\n{at}: {operands}\n{at}:\n{clobbers}\n"
-
-
-Statements = Mapping[str, tuple[Assembly, Sequence[str]]]
-
-
-def placed(text: str, statements: Statements) -> str:
-    """C with a statement for each line `@name` of it, indented as that is."""
-
-    def of(match: re.Match[str]) -> str:
-        code, values = statements[match[2]]
-        return statement(code, *values, indent=len(match[1])).rstrip("\n")
-
-    return re.sub(r"^( *)@(\w+)$", of, text, flags=re.MULTILINE)

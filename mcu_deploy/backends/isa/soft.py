@@ -8,13 +8,10 @@ do: float32's own steps, by a subroutine of integers. Anything else of an FPU is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from mcu_deploy.backends.isa.assembly import NOTE, rows_of
+from mcu_deploy.backends.isa.assembly import NOTE
 
-_STATEMENT = re.compile(
-    r"(__asm__ volatile\(\n)( *)((?:[^\n]*(?:\\n\"|\*/)\n)+)(.*?\);)", re.DOTALL
-)
 _FLOATS = re.compile(r"(?<![.\w])([sd])(\d+)\b")
 _SAVED = 24  # bytes, of what the subroutine takes
 _SUBROUTINE, _END = "90", "91"
@@ -38,31 +35,24 @@ _ROUNDED_PRODUCT = (
 )  # fmt: skip
 
 
-def soft(text: str) -> str:
-    """C with statements (`assembly.statement`) as they are without an FPU."""
-    return _STATEMENT.sub(_without_floats, text)
-
-
-def _without_floats(found: re.Match[str]) -> str:
-    begin, indent, strings, end = found.groups()
-    rows = [row.strip() for row in strings.splitlines()]
-    given = [row if row.startswith(NOTE) else row[1:-3] for row in rows]
-    text = "; ".join(row for row in given if not row.startswith(NOTE))
-    used = [(kind, int(number)) for kind, number in _FLOATS.findall(text)]
-    end = re.sub(r'"s\d+",\s*', "", end)
-    words = [n for kind, number in used for n in ([number] if kind == "s" else [2 * number + 1])]
-    if not words:
-        return begin + indent + strings + end
+def soft(lines: Sequence[str]) -> list[str]:
+    """Statements (`Assembly.lines`) as they are without an FPU."""
+    used = [
+        (kind, int(number))
+        for line in lines if not line.startswith(NOTE)
+        for kind, number in _FLOATS.findall(line)
+    ]  # fmt: skip
+    if not used:
+        return [*lines]
+    last = max(number if kind == "s" else 2 * number + 1 for kind, number in used)
     first = min(number if kind == "s" else 2 * number for kind, number in used) & ~1
-    size = 4 * (max(words) | 1) + 4 - 4 * first
-    lines = [f"sub sp, sp, #{size}"]
-    for row in given:
-        for statement in [row] if row.startswith(NOTE) else row.split("; "):
-            lines += _converted(statement, first)
-    if f"bl {_SUBROUTINE}f" in lines:
-        lines += _ROUNDED_PRODUCT
-    lines.append(f"add sp, sp, #{size}")
-    return f"{begin}{rows_of(lines, len(indent))}\n{end}"
+    size = 4 * (last | 1) + 4 - 4 * first
+    made = [f"sub sp, sp, #{size}"]
+    for line in lines:
+        made += _converted(line, first)
+    if f"bl {_SUBROUTINE}f" in made:
+        made += _ROUNDED_PRODUCT
+    return [*made, f"add sp, sp, #{size}"]
 
 
 def _converted(statement: str, first: int) -> Iterator[str]:

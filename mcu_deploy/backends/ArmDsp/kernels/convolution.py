@@ -37,7 +37,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -117,9 +117,8 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
         stream = np.concatenate([ahead, product.pack()])
-        return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
+        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
 
     title = f"conv{rows}x{columns}"
     title += ", shared columns" * kernel.is_shared + ", wide weights" * product.is_wide
@@ -135,14 +134,14 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
 
 
 def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
-    """The kernel. %0: the image, %1: output, %2: numbers and packed stream, %3: scratch.
+    """The kernel. r0: the image, r1: output, r2: numbers and packed stream, r3: scratch.
 
     image: what it copies with its padding, so that the layer of the kernel has none. s8: behind the
     tile's activations, where the numbers are; s9: the activations; s10: the stream.
     """
     frame, tiles = Frame(kernel), kernel.tiles
     code = Assembly()
-    core.hold_table(kernel.product, code, "%2")
+    core.hold_table(kernel.product, code, "r2")
     if image is not None:
         image.assemble(code, kernel.scratch_bytes)
     code.note("The layer's numbers go behind the taps of a tile, to r12; s10: the weights.")
@@ -210,32 +209,32 @@ def _groups(code: Assembly, kernel: Kernel, frame: Frame) -> None:
 
 def _begin(code: Assembly, kernel: Kernel, frame: Frame) -> None:
     taken = frames.stated(kernel)
-    code("ldr r4, [%2], #4", "add r12, %3, r4")
+    code("ldr r4, [r2], #4", "add r12, r3, r4")
     if kernel.alignment > 4:
         code(f"add r12, r12, #{kernel.alignment - 1}", f"bic r12, r12, #{kernel.alignment - 1}")
     code("sub r4, r12, r4", "vmov s9, r4", "vmov s8, r12", "add lr, r12, #8")
     if frames.are_words(taken):
         for at in range(0, taken.size, 8):
             last = 3 + min(8, taken.size - at)
-            code(f"ldmia %2!, {{r4-r{last}}}", f"stmia lr!, {{r4-r{last}}}")
+            code(f"ldmia r2!, {{r4-r{last}}}", f"stmia lr!, {{r4-r{last}}}")
     else:
         code(f"add r6, r12, #{8 + 4 * (taken.size + taken.size % 2)}")
         with code.repeat((taken.size + 1) // 2):
-            code("ldr r4, [%2], #4", "sxth r5, r4", "asrs r4, r4, #16")
+            code("ldr r4, [r2], #4", "sxth r5, r4", "asrs r4, r4, #16")
             code("strd r5, r4, [lr], #8", "cmp lr, r6")
     of_group = "filters"
     if kernel.layer.groups > 1:
         of_group = "filters of a group"
-        code(f"ldr r4, {frame('stream')}", "add r4, %2, r4", "vmov s15, r4")
-    code("vmov s10, %2", f"ldr r4, {frame(of_group)}")
+        code(f"ldr r4, {frame('stream')}", "add r4, r2, r4", "vmov s15, r4")
+    code("vmov s10, r2", f"ldr r4, {frame(of_group)}")
     if kernel.product.holds_ends:
-        code(f"add r5, %1, #{kernel.product.lead}", "add r4, r5, r4", "vmov d7, r5, r4")
+        code(f"add r5, r1, #{kernel.product.lead}", "add r4, r5, r4", "vmov d7, r5, r4")
     else:
-        code("add r4, %1, r4", "strd %1, r4, [r12]")
-    code(f"ldr r4, {frame('source')}", "add r4, %0, r4", f"str r4, {frame('source')}")
+        code("add r4, r1, r4", "strd r1, r4, [r12]")
+    code(f"ldr r4, {frame('source')}", "add r4, r0, r4", f"str r4, {frame('source')}")
     code(f"add r4, r12, #{frame.at('rounds')}", "ldmia r4, {r4, r5}", "vmov d6, r4, r5")
     if kernel.is_of_rows:
-        code("ldrd r4, r5, [%3]", f"str r4, {frame('row')}", f"str r5, {frame('row end')}")
+        code("ldrd r4, r5, [r3]", f"str r4, {frame('row')}", f"str r5, {frame('row end')}")
         if not kernel.is_shared:  # so that behind the last row no tile begins where all is inside
             code(f"ldr r4, {frame('tile rows')}", "cmp r5, r4", "it lo")
             code(f"strlo r5, {frame('tile rows')}")

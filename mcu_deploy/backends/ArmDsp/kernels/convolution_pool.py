@@ -17,12 +17,11 @@ from mcu_deploy.backends.ArmDsp.kernels import convolution, pools, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     Strips,
     body_of,
-    function_of,
     kernel_of_rows,
     stem_of,
 )
 from mcu_deploy.backends.ArmDsp.layers import read
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -87,9 +86,10 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        fpu = layers[0].target.fpu
         helpers = (
-            function_of(before.layer, convolved, stems[0]), function_of(pool, pooled, stems[1]),
-            *between.helpers,
+            function_of(stems[0], before.layer.x, before.layer.y, convolved, fpu),
+            function_of(stems[1], pool.x, pool.y, pooled, fpu), *between.helpers,
         )  # fmt: skip
         return (workload(layers[0], "conv_pool_strips_dsp", body, constants, price, helpers),)
 

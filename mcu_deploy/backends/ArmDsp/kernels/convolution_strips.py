@@ -22,20 +22,18 @@ from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwi
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Costs,
     InPlace,
     Layer,
-    Parameter,
     Price,
     Proposal,
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators import label
 from mcu_deploy.operators.windows import Window
@@ -292,7 +290,10 @@ def _proposal(
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         of = zip(kernels, assembled, stems, strict=True)
-        helpers = [function_of(kernel.layer, text, stem) for kernel, text, stem in of]
+        helpers = [
+            function_of(stem, kernel.layer.x, kernel.layer.y, text, layers[0].target.fpu)
+            for kernel, text, stem in of
+        ]
         if sum_ is not None:
             helpers.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
         once = tuple(dict.fromkeys([*helpers, *between.helpers]))
@@ -306,15 +307,6 @@ def stem_of(kernel: Kernel, code: Assembly) -> str:
     """A name that functions of different code do not share."""
     rows, columns = kernel.layer.window.kernel
     return f"conv{rows}x{columns}_rows_{code.digest[:8]}_dsp"
-
-
-def function_of(layer: Image, code: Assembly, stem: str) -> CFunction:
-    parameters = (
-        Parameter(f"const {layer.x.dtype.c_type} *", "x"),
-        Parameter(f"{layer.y.dtype.c_type} *", "y"),
-        Parameter("const uint32_t *", "weights"), Parameter("uint8_t *", "scratch"),
-    )  # fmt: skip
-    return CFunction(stem, parameters, "{\n" + statement(code, *(p.name for p in parameters)) + "}")
 
 
 def _constants(strips: Strips, sum_: Sum) -> Constant:

@@ -36,20 +36,23 @@ from mcu_deploy.backends.ArmDsp.requantization import (
 )
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
+    CFunction,
     Constant,
     Costs,
     InPlace,
     Layer,
+    Parameter,
     Price,
     Proposal,
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, Statements, placed
+from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.kit.c_files import helper
 from mcu_deploy.backends.kit.kit import Kit
 
 OPERATORS = ("Conv", "tflite::Conv")
+GATHER, ROWS = "gather_planes_dsp", "depthwise_plane_dsp"
 _LEAST_GAIN, _MOST_GAIN = planes.LEAST_GAIN, 255
 _FEW = 8  # gains that are tried with late sums
 _MARGIN = 2**20  # of an accumulator, for what rounds it
@@ -115,9 +118,9 @@ def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
     name = "any" if kernel.lines.is_any else channels
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body, constants = kernel.body(), kernel.constants()
-        stem = f"depthwise3x3_{name}_dsp"
-        return (workload(layers[0], stem, body, constants, price, (LATE,)),)
+        body, constants = kernel.text("x", "y"), kernel.constants()
+        helpers = kernel.helpers(layers[0].target.fpu)
+        return (workload(layers[0], f"depthwise3x3_{name}_dsp", body, constants, price, helpers),)
 
     title = f"depthwise3x3{' of any channels' if kernel.lines.is_any else ''}"
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
@@ -165,7 +168,8 @@ class Kernel:
     @property
     def code(self) -> dict[str, int]:
         """As `Price` has it."""
-        whole = hashlib.sha256(self.body().encode()).hexdigest()
+        parts = (self.text("x", "y"), self.gather.digest, self.rows.digest)
+        whole = hashlib.sha256(" ".join(parts).encode()).hexdigest()
         return {whole: self.gather.bytes + self.rows.bytes + 160, LATE.stem: 180}
 
     @property
@@ -190,28 +194,43 @@ class Kernel:
             Constant("shape", np.array(shape, np.int32)),
         )
 
-    @property
-    def statements(self) -> Statements:
-        """Of `text`."""
-        return {
-            "gather": (self.gather, ("pixels", "plane", "count", "pitch")),
-            "rows": (self.rows, ("words", "held", "line", "none")),
-        }
-
-    def body(self) -> str:
-        """Of a function that convolves x to y."""
-        return placed(self.text("x", "y"), self.statements)
+    def helpers(self, fpu: bool) -> tuple[CFunction, ...]:
+        """What `text` calls."""
+        pitch = [Parameter("int32_t", "pitch")] if self.lines.is_any else []
+        gather = (*gathered(self.layer), *pitch)
+        return (
+            kernel(GATHER, gather, self.gather, fpu=fpu),
+            kernel(ROWS, convolved(self.layer), self.rows, fpu=fpu),
+            LATE,
+        )
 
     def text(self, x: str, y: str, scratch: str = "scratch") -> str:
-        """A C block that convolves x to y, with `taps` and `shape`; `statements` have to be placed
-        in it."""
+        """A C block that convolves x to y, with `taps` and `shape`, by the `helpers`."""
         lines, layer = self.lines, self.layer
         return KIT.render(
             "depthwise.c.j2",
             x=x, y=y, scratch=scratch, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
             channels=layer.weights.shape[0], tap_words=_TAP_WORDS, lines=lines,
-            line=lines.line_bytes, held=lines.held,
+            line=lines.line_bytes, held=lines.held, gather=GATHER, rows=ROWS,
         )  # fmt: skip
+
+
+def gathered(layer: Convolution) -> tuple[Parameter, ...]:
+    """Of a kernel that fills planes."""
+    return (
+        Parameter(f"const {layer.x.dtype.c_type} *", "pixels"),
+        Parameter("uint8_t *", "planes"),
+        Parameter("int32_t", "lines"),
+    )
+
+
+def convolved(layer: Convolution) -> tuple[Parameter, ...]:
+    """Of a kernel that convolves a plane."""
+    return (
+        Parameter("const uint32_t *", "taps"),
+        Parameter("const uint8_t *", "plane"),
+        Parameter(f"{layer.y.dtype.c_type} *", "y"),
+    )
 
 
 class Rounding(NamedTuple):

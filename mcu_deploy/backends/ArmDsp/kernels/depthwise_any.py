@@ -25,16 +25,18 @@ from mcu_deploy.backends.ArmDsp.product import shift
 from mcu_deploy.backends.ArmDsp.requantization import accumulate
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
+    CFunction,
     Constant,
     Costs,
     InPlace,
     Layer,
+    Parameter,
     Price,
     Proposal,
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, placed
+from mcu_deploy.backends.isa import Assembly, kernel
 
 OPERATORS = ("Conv", "tflite::Conv")
 _HEADER = 3  # words of a filter's constants before its weights
@@ -95,7 +97,8 @@ def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         stem = f"depthwise{rows}x{columns}_dsp"
-        return (workload(layers[0], stem, kernel.body(), kernel.constants(), price),)
+        helpers = kernel.helpers(layers[0].target.fpu)
+        return (workload(layers[0], stem, kernel.body(), kernel.constants(), price, helpers),)
 
     title = f"depthwise{rows}x{columns}{'' if kernel.blocks.is_unrolled else ', small code'}"
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
@@ -152,7 +155,8 @@ class Kernel:
     @property
     def code(self) -> dict[str, int]:
         """As `Price` has it."""
-        whole = hashlib.sha256(self.body().encode()).hexdigest()
+        parts = (self.body(), self.gather.digest, self.rows.digest)
+        whole = hashlib.sha256(" ".join(parts).encode()).hexdigest()
         return {whole: self.gather.bytes + self.rows.bytes + 160}
 
     @property
@@ -183,18 +187,20 @@ class Kernel:
 
     def body(self) -> str:
         """Of a function that convolves x to y."""
-        text = depthwise.KIT.render(
-            "depthwise_any.c.j2",
+        return depthwise.KIT.render(
+            "depthwise_any.c.j2", gather=depthwise.GATHER, rows=depthwise.ROWS,
             into=self.layer.x.dtype.c_type, out_of=self.layer.y.dtype.c_type, lines=self.lines,
             filters=self.layer.weights.shape[0] // self.channels, tap_words=self.tap_words,
             is_by_byte=self.channels < LANES,
         )  # fmt: skip
-        return placed(
-            text,
-            {
-                "gather": (self.gather, ("pixels", "plane", "count", "pitch")),
-                "rows": (self.rows, ("tap", "plane", "out", "numbers")),
-            },
+
+    def helpers(self, fpu: bool) -> tuple[CFunction, ...]:
+        """What the body calls."""
+        gather = (*depthwise.gathered(self.layer), Parameter("const int32_t *", "pitch"))
+        rows = (*depthwise.convolved(self.layer), Parameter("const int32_t *", "numbers"))
+        return (
+            kernel(depthwise.GATHER, gather, self.gather, fpu=fpu),
+            kernel(depthwise.ROWS, rows, self.rows, fpu=fpu),
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -19,7 +19,6 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import placed
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -45,6 +44,7 @@ def _proposal(
     kernel = depthwise.Kernel.of(before)
     product, code = pointwise.product(behind, is_double), pointwise.assemble(behind, is_double)
     stem = f"depthwise3x3_conv1x1_{channels}x{filters}_dsp"
+    behind_stem = f"conv1x1_{channels}x{filters}_dsp"
     scratch = max(kernel.lines.plane_bytes, pointwise.scratch_bytes(channels, filters))
     # What is between the two lies at the end of the output, which follows it and never catches up.
     ahead = behind.pixels * (filters - channels)
@@ -67,14 +67,14 @@ def _proposal(
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = (
-            f"{{\n    {ctype} *const middle = {middle};\n    {ctype} *input = middle;\n"
+            f"{{\n    {ctype} *const middle = {middle};\n"
             + indent(kernel.text("x", "middle"), " " * 4)
-            + "\n    @pointwise\n}"
+            + f"\n    ${behind_stem}(middle, y, weights, scratch);\n}}"
         )
-        pointwise_statement = {"pointwise": (code, ("input", "y", "weights", "scratch"))}
-        body = placed(body, {**kernel.statements, **pointwise_statement})
+        fpu = layers[0].target.fpu
+        helpers = (*kernel.helpers(fpu), function_of(behind_stem, behind.x, behind.y, code, fpu))
         constants = (*kernel.constants(), Constant("weights", product.pack()))
-        return (workload(layers[0], stem, body, constants, price, (depthwise.LATE,)),)
+        return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "DepthwisePointwise")
     title = f"depthwise3x3 + {pointwise.title(is_double)}"

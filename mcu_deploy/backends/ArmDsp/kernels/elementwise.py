@@ -123,11 +123,9 @@ def _gives(scaling: Scaling, a: Array, b: Array, wanted: Array, y: TensorType) -
 
 
 def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Walk) -> Assembly:
-    """The kernel. %0, %1: the operands in the walk's order, %2: output, %3: constants."""
+    """The kernel. r0, r1: the operands in the walk's order, r2: output, r3: constants."""
     code = Assembly()
     operands = walk.ordered(operands)
-    code("vmov s0, %0", "vmov s1, %1", "vmov s2, %2", "mov r3, %3")
-    code("vmov r0, s0", "vmov r1, s1", "vmov r2, s2")
     if walk.turns:
         code(f"ldmia r3!, {{{_A_SCALE}-{_ODD}}}", f"vmov {pairs.RUN}, {_ODD}")
         walk.load(code)

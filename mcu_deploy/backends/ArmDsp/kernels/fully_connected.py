@@ -49,7 +49,7 @@ from mcu_deploy.backends.interface import (
     Workload,
     layer_of,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.operators import label
 
@@ -122,8 +122,7 @@ def _proposal(
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
-        return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
+        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
 
     title = "dense" if unrolled == 1 else "dense, unrolled"
     part = view.part([node.node.id])
@@ -189,13 +188,13 @@ def _ends(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
 
 
 def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Assembly:
-    """The kernel. %0: rows, %1: output, %2: the packed stream, %3: scratch."""
+    """The kernel. r0: rows, r1: output, r2: the packed stream, r3: scratch."""
     surplus = -len(layer.weights) % OUTPUTS
     passes = math.ceil(layer.blocks / unrolled)
     skipped = passes * unrolled - layer.blocks
     code = Assembly()
     blocks, last = code.label(), code.label()
-    code(f"vmov {_X}, %0", f"vmov {_Y}, %1", f"vmov {_ROW}, %3", "mov lr, %2")
+    code(f"vmov {_X}, r0", f"vmov {_Y}, r1", f"vmov {_ROW}, r3", "mov lr, r2")
     code(f"ldmia lr!, {{r0-{'r3' if layer.is_long else 'r2'}}}", f"vmov r12, {_ROW}")
     if layer.is_long:
         code("add r3, r3, r12", f"vmov {_MIDDLE}, r3", f"vmov {_LIMIT}, r3")

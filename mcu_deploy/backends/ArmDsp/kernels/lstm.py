@@ -13,6 +13,7 @@ from entry 255 on: a further one like it, and magnitudes of 16 bits, take the pl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, each, plus, times
 from mcu_deploy.backends.kit.zero_points import folded_bias
@@ -90,7 +91,13 @@ def _proposal(
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         constants = (Constant("weights", stream),)
-        return (workload(layers[0], stem, _body(lstm, code), constants, price),)
+        made = workload(layers[0], stem, code, constants, price)
+        if lstm.batch == 1:
+            return (made,)
+        assert made.function is not None
+        one = replace(made.function, stem=f"{stem}_sequence")
+        body = replace(made.function, body=_body(lstm, one.stem), naked=False)
+        return (replace(made, function=body, helpers=(one,)),)
 
     return Proposal(view.part([node.node.id]), price, make, title="lstm")
 
@@ -162,24 +169,22 @@ def pack(lstm: QuantizedLstm, parts: Sequence[Sequence[tuple[Array, Array | None
     return np.concatenate([table.view(np.uint32), np.hstack(rows).reshape(-1)])
 
 
-def _body(lstm: QuantizedLstm, code: Assembly) -> str:
+def _body(lstm: QuantizedLstm, stem: str) -> str:
     """C around the kernel: a loop over the sequences."""
     b, sequence = counter("b", lstm.batch), lstm.strides[1]
     text = (
-        f"        const int8_t *from = {plus('x', times(b, sequence * lstm.inputs))};\n"
-        f"        int8_t *into = {plus('y', times(b, sequence * lstm.hidden))};\n"
-        "        const uint32_t *words = weights;\n"
-        "        uint8_t *work = scratch;\n"
-    ) + statement(code, "from", "into", "words", "work", indent=8)
+        f"        ${stem}({plus('x', times(b, sequence * lstm.inputs))}, "
+        f"{plus('y', times(b, sequence * lstm.hidden))}, weights, scratch);\n"
+    )
     return "{\n" + each(b, caller=lambda: text) + "}"
 
 
 def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
-    """The kernel, of a sequence. %0: x, %1: y, %2: the packed stream, %3: scratch."""
+    """The kernel, of a sequence. r0: x, r1: y, r2: the packed stream, r3: scratch."""
     code = Assembly()
     hidden, activations = lstm.hidden, _activation_bytes(lstm)
     step = lstm.strides[0]
-    code(f"vmov {_X}, %0", f"vmov {_Y}, %1", f"vmov {_WEIGHTS}, %2", f"vmov {_SCRATCH}, %3")
+    code(f"vmov {_X}, r0", f"vmov {_Y}, r1", f"vmov {_WEIGHTS}, r2", f"vmov {_SCRATCH}, r3")
     _load(code, "r4", lstm.steps)
     code(f"vmov {_STEPS}, r4")
     _begin(code, lstm, zero_point)

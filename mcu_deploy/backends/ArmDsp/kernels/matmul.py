@@ -37,7 +37,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.loops import nest, plus
@@ -165,10 +165,12 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         )  # fmt: skip
         factors, arrays = passed(layer, (0, 1))
         arguments = (*factors, OUTPUT, constant_argument(len(arrays)), Argument(Role.SCRATCH))
-        function = CFunction(stem, parameters, _body(product, code))
+        function = CFunction(stem, parameters, _body(product, f"{stem}_one"))
+        of_one = tuple(p for p in parameters if p.name != "constants")
+        one = kernel(f"{stem}_one", of_one, code, fpu=layer.target.fpu)
         return (
             Workload(
-                ID, function, arguments, (*arrays, constants), (), ("string.h",),
+                ID, function, arguments, (*arrays, constants), (one,), ("string.h",),
                 price.scratch_bytes, price.in_place, price.costs,
             ),
         )  # fmt: skip
@@ -205,28 +207,21 @@ def _in_place(layer: Layer, product: Product) -> tuple[InPlace, ...]:
     return tuple(facts)
 
 
-def _body(product: Product, code: Assembly) -> str:
-    """C around the kernel: a loop over the matrices."""
+def _body(product: Product, one: str) -> str:
+    """C around the kernel of this stem: a loop over the matrices."""
     loops = product.loops
-    types = [f"const {product.a.dtype.c_type}", f"const {product.b.dtype.c_type}"]
-    types.append(product.y.dtype.c_type)
-    names = ("left", "right", "product")
-    lines = [
-        f"        {ctype} *{name} = {plus(of, loops.index(k))};\n"
-        for k, (ctype, name, of) in enumerate(zip(types, names, "aby", strict=True))
-    ]
-    lines.append("        uint8_t *panel = scratch;\n")
-    text = "".join(lines) + statement(code, *names, "panel", indent=8)
+    operands = ", ".join(plus(of, loops.index(k)) for k, of in enumerate("aby"))
+    text = f"        ${one}({operands}, scratch);\n"
     copy = f"    memcpy(scratch + {product.panel_bytes}, constants, {_CONSTANTS});\n"
     return "{\n" + copy + nest("i", loops.extents, caller=lambda: text) + "}"
 
 
 def assemble(product: Product, rounding: Rounding) -> Assembly:
-    """The kernel, of one matrix. %0: a, %1: b, %2: y, %3: the scratch, behind whose panel the
+    """The kernel, of one matrix. r0: a, r1: b, r2: y, r3: the scratch, behind whose panel the
     constants are."""
     code = Assembly()
     columns, whole = product.columns, product.depth // _TAPS
-    code(f"vmov {_A}, %0", f"vmov {_B}, %1", f"vmov {_Y}, %2", f"vmov {_SCRATCH}, %3")
+    code(f"vmov {_A}, r0", f"vmov {_B}, r1", f"vmov {_Y}, r2", f"vmov {_SCRATCH}, r3")
     code(f"vmov r4, {_SCRATCH}", f"movw r5, #{4 * _COLUMNS + whole * _BLOCK_BYTES}")
     code("add r4, r4, r5", f"vmov {_END}, r4")
     panels = -(-columns // _COLUMNS)

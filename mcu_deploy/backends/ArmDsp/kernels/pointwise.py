@@ -26,7 +26,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -72,9 +72,8 @@ def _proposal(
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
         constants = (Constant("weights", np.concatenate([ahead, taken.pack()])),)
-        return (workload(layers[0], stem, body, constants, price),)
+        return (workload(layers[0], stem, code, constants, price),)
 
     replacement = None if table is None else fused(part, "ConvolutionTable")
     whole = title(is_double) + " + table" * (table is not None)
@@ -143,7 +142,7 @@ def assemble(
     is_counted: bool = True,
     table: Array | None = None,
 ) -> Assembly:
-    """The kernel. %0: pixels, %1: output, %2: the packed stream, %3: scratch.
+    """The kernel. r0: pixels, r1: output, r2: the packed stream, r3: scratch.
 
     is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
     of a layer whose rows are whole tiles.
@@ -154,11 +153,11 @@ def assemble(
     tile = 6 * channels
     taken = product(layer, is_double, table)
     code = Assembly()
-    core.hold_table(taken, code, "%2")
+    core.hold_table(taken, code, "r2")
     code.note("r12: a tile's state, behind its pixels; s14, s15: where the output goes.")
     code(
-        f"add r12, %3, #{tile}", f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]",
-        f"add r4, %1, #{taken.lead}", f"add r5, r4, #{filters}", "vmov d7, r4, r5",
+        f"add r12, r3, #{tile}", f"str r0, [r12, #{_INPUT}]", f"str r2, [r12, #{_WEIGHTS}]",
+        f"add r4, r1, #{taken.lead}", f"add r5, r4, #{filters}", "vmov d7, r4, r5",
     )  # fmt: skip
     if is_counted:
         code(f"mov r4, #{tiles}", f"str r4, [r12, #{_TILES}]")

@@ -16,7 +16,7 @@ from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.lines import BareLines
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -27,7 +27,6 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import placed
 
 OPERATORS = ("Conv", "tflite::Conv")
 _MOST_ROWS = 8
@@ -123,6 +122,7 @@ def _proposal(
     code = pointwise.assemble(before, is_double, is_counted=False)
     number = behind.window.output[0] // strips.rows
     stem = f"conv1x1_{channels}x{filters}_depthwise3x3_dsp"
+    first_stem = f"conv1x1_{channels}x{filters}_rows_dsp"
     constant_bytes = kernel.constant_bytes + product.constant_bytes
     price = Price(
         Costs(
@@ -145,14 +145,15 @@ def _proposal(
             tiles=before.window.input[1] // 3, count_at=pointwise.count_at(channels),
             read=before.window.input[1] * channels, lead=kernel.lines.lead,
             written=strips.rows * window.output[1] * filters, step=strips.rows * strips.stride,
+            pointwise=first_stem,
             between_call=between.call("next", f"{strips.row_bytes} * taken"),
             depthwise=indent(kernel.text("strip", "target", "work"), " " * 8),
         )  # fmt: skip
-        own = {"pointwise": (code, ("pixels", "middle", "words", "tile"))}
-        body = placed(body, {**kernel.statements, **own})
         weights = Constant("weights", product.pack())
         constants = (*kernel.constants(), weights, *between.constants)
-        helpers = (depthwise.LATE, *between.helpers)
+        fpu = layers[0].target.fpu
+        first = function_of(first_stem, before.x, before.y, code, fpu)
+        helpers = (*kernel.helpers(fpu), first, *between.helpers)
         return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "PointwiseDepthwise")

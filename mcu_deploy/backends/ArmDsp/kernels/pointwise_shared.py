@@ -31,7 +31,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -115,9 +115,8 @@ def _proposal(part: SubgraphView, layer: Convolution, kind: str) -> Proposal:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
         stream = np.concatenate([numbers(product), product.pack()])
-        return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
+        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
 
     title = ", rounded in float32" * way.is_real
     return Proposal(
@@ -147,7 +146,7 @@ def numbers(product: Steps) -> Array:
 
 
 def assemble(layer: Convolution, way: Way) -> Assembly:
-    """The kernel. %0: pixels, %1: output, %2: numbers and packed stream, %3: scratch.
+    """The kernel. r0: pixels, r1: output, r2: numbers and packed stream, r3: scratch.
 
     s8: a tile's activations, s9 and s10: as `Steps` has them.
     """
@@ -155,9 +154,9 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
     code = Assembly()
     product = _product(layer, way, code.label())
     code.note("The layer's sizes go behind the pixels of a tile, to r12.")
-    code("ldmia %2!, {r4-r11}", "add r12, %3, r4", "vmov s8, %3", "add r4, %1, r5")
-    code("strd %1, r4, [r12]", "strd r6, r7, [r12, #8]", f"strd r8, r9, [r12, #{_TILES}]")
-    code(f"str %0, [r12, #{_INPUT}]", f"str %2, [r12, #{_WEIGHTS}]")
+    code("ldmia r2!, {r4-r11}", "add r12, r3, r4", "vmov s8, r3", "add r4, r1, r5")
+    code("strd r1, r4, [r12]", "strd r6, r7, [r12, #8]", f"strd r8, r9, [r12, #{_TILES}]")
+    code(f"str r0, [r12, #{_INPUT}]", f"str r2, [r12, #{_WEIGHTS}]")
     code(f"strd r10, r5, [r12, #{_CHANNELS}]", "vmov s10, r12")
     if way.steps > 1:
         code(f"adr r4, {product.end}f", "sub r4, r4, r11", "orr r4, r4, #1", "vmov s9, r4")

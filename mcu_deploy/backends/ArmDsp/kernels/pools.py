@@ -33,7 +33,6 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import statement
 from mcu_deploy.backends.kit import overlap
 
 OPERATORS = (
@@ -61,10 +60,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        # A maximum needs no scratch, but its registers are lost like those of all kernels.
-        unused = "    uint32_t scratch = 0;\n" if pool.is_maximum else ""
-        body = "{\n" + unused + statement(code, "x", "y", "constants", "scratch") + "}"
-        return (workload(layers[0], stem, body, constants, price),)
+        return (workload(layers[0], stem, code, constants, price),)
 
     return [
         Proposal(view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title=pool.title)

@@ -110,10 +110,8 @@ def solve(domain: str, call: Call) -> Scaling | None:
 def assemble(
     operands: Sequence[TensorType], y: TensorType, scaling: Scaling, walk: Walk
 ) -> Assembly:
-    """The kernel. %0, %1: the operands in the walk's order, %2: output, %3: constants."""
+    """The kernel. r0, r1: the operands in the walk's order, r2: output, r3: constants."""
     code = Assembly()
-    code("vmov s0, %0", "vmov s1, %1", "vmov s2, %2", "mov r3, %3")
-    code("vmov r0, s0", "vmov r1, s1", "vmov r2, s2")
     if walk.turns:
         code("ldmia r3!, {r8-r12, lr}", f"vmov {pairs.RUN}, r12")
         walk.load(code)

@@ -27,7 +27,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.operators.quantization import call_quantization
@@ -73,8 +73,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body = "{\n" + statement(code, "x", "y", "constants", "elements") + "}"
-        return (workload(layers[0], stem, body, (constant,), price, elements=elements),)
+        return (workload(layers[0], stem, code, (constant,), price, elements=elements),)
 
     part = view.part([node.node.id])
     title = "quantize" if quantizes else "dequantize"
@@ -122,7 +121,7 @@ def _fused(a: Array, b: np.float32, c: Array) -> Array:
 
 
 def quantizing(elements: int, y: TensorType, ties_away: bool) -> Assembly:
-    """The kernel, of no count of elements. %0: input, %1: output, %2: constants, %3: elements."""
+    """The kernel, of no count of elements. r0: input, r1: output, r2: constants, r3: elements."""
     rounds, rest = divmod(elements, 4)
     code = Assembly()
     again, last, single, odd, done = (code.label() for _ in range(5))
@@ -164,8 +163,7 @@ def quantizing(elements: int, y: TensorType, ties_away: bool) -> Assembly:
 def _begin(code: Assembly, counted: str, at_once: int) -> None:
     """r0: input, r1: output; s14, s15, r9: the constants. r11, r12: where the groups of elements
     and all of them end in the tensor of bytes, which the register `counted` goes along."""
-    code("vmov s1, %0", "vmov s2, %1", "vmov s3, %2", "mov r3, %3")
-    code("vmov r0, s1", "vmov r1, s2", "vmov r2, s3", "vldmia r2!, {s14-s15}", "ldr r9, [r2]")
+    code("vldmia r2!, {s14-s15}", "ldr r9, [r2]")
     code(f"add r12, {counted}, r3", f"bic r3, r3, #{at_once - 1}", f"add r11, {counted}, r3")
 
 
@@ -185,7 +183,7 @@ def _element(code: Assembly, r: str, y: TensorType, ties_away: bool) -> None:
 
 
 def dequantizing(elements: int, x: TensorType) -> Assembly:
-    """The kernel, of no count of elements. %0: input, %1: output, %2: constants, %3: elements."""
+    """The kernel, of no count of elements. r0: input, r1: output, r2: constants, r3: elements."""
     rounds, rest = divmod(elements, 8)
     extend = "sxtab" if x.dtype is DType.INT8 else "uxtab"
     code = Assembly()

@@ -83,9 +83,9 @@ def pack(x: TensorType, y: TensorType, size: int) -> Array:
 
 
 def assemble(size: int, rows: int, entries: int, x: TensorType, y: TensorType) -> Assembly:
-    """The kernel. %0: x, %1: y, %2: constants and table, %3: rows."""
+    """The kernel. r0: x, r1: y, r2: constants and table, r3: rows."""
     code, behind = Assembly(), []
-    code(f"vmov {_X}, %0", f"vmov {_Y}, %1", f"vmov {_ROWS}, %3", "mov r2, %2")
+    code(f"vmov {_X}, r0", f"vmov {_Y}, r1", f"vmov {_ROWS}, r3")
     code("vldmia r2!, {s9-s11}", "ldr r9, [r2], #4")
     with code.repeat(rows):
         code(f"vmov r0, {_X}")

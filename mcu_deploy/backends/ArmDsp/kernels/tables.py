@@ -31,7 +31,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, statement
+from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.ir import NodeId
 from mcu_deploy.operators import find, label, registry
 from mcu_deploy.operators.base import of_elements
@@ -62,8 +62,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body = "{\n" + statement(code, "x", "y", "table", "elements") + "}"
-        return (workload(layers[0], stem, body, (table,), price, (), which, elements),)
+        return (workload(layers[0], stem, code, (table,), price, (), which, elements),)
 
     part = view.part([node.node.id])
     return [Proposal(part, price, make, layouts=(LayoutRule.SAME,), title="table")]
@@ -112,11 +111,10 @@ def middle(view: SubgraphView, first: Layer) -> Middle:
         Parameter(f"const {ctype} *", "x"), Parameter(f"{ctype} *", "y"),
         Parameter("const uint8_t *", "table"), Parameter("uint32_t", "elements"),
     )  # fmt: skip
-    body = "{\n" + statement(code, *(p.name for p in parameters)) + "}"
     return Middle(
         layer, (first.node.id, layer.node.id), round(code.cycles),
         {f"{stem} {code.digest}": code.bytes}, (Constant("table", table_of(layer, which), 1),),
-        (CFunction(stem, parameters, body),),
+        (kernel(stem, parameters, code, fpu=layer.target.fpu),),
     )  # fmt: skip
 
 
@@ -152,12 +150,10 @@ def table_of(layer: Layer, which: int) -> Array:
 
 
 def assemble(elements: int) -> Assembly:
-    """The kernel, of no count of elements. %0: input, %1: output, %2: table, %3: elements."""
+    """The kernel, of no count of elements. r0: input, r1: output, r2: table, r3: elements."""
     rounds, rest = divmod(elements, _AT_ONCE)
     code = Assembly()
     last, done = code.label(), code.label()
-    code("vmov s1, %0", "vmov s2, %1", "vmov s3, %2", "mov r3, %3")
-    code("vmov r0, s1", "vmov r1, s2", "vmov r2, s3")
     code("add r12, r1, r3", f"vmov {_END}, r12", f"bic r3, r3, #{_AT_ONCE - 1}")
     code("add r12, r1, r3", "cmp r1, r12", f"beq {last}f")
     code.note("Elements, then what the table has for them.")

@@ -73,10 +73,9 @@ def pack(table: Array) -> Array:
 
 
 def assemble(size: int, rows: int, entries: int, x: TensorType) -> Assembly:
-    """The kernel. %0: x, %1: y, %2: limit and table, %3: rows."""
+    """The kernel. r0: x, r1: y, r2: limit and table, r3: rows."""
     code = Assembly()
-    code("vmov s0, %0", "vmov s1, %1", "vmov s2, %2", "mov r3, %3")
-    code("vmov r0, s0", "vmov r1, s1", "vmov r2, s2", "ldr r9, [r2], #4")
+    code("ldr r9, [r2], #4")
     with code.repeat(rows):
         code(f"vmov {_ROWS}, r3")
         maximum(code, size, x)

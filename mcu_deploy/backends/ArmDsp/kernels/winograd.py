@@ -48,7 +48,6 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import statement
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -199,9 +198,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body = "{\n" + statement(code, "x", "y", "weights", "scratch") + "}"
         stream = np.concatenate([kernel.numbers(), kernel.pack()])
-        return (workload(layers[0], stem, body, (Constant("weights", stream),), price),)
+        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
 
     part = view.part([node.node.id])
     return [

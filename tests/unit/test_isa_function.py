@@ -1,0 +1,56 @@
+"""Kernels in assembler as functions by the procedure call standard."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcu_deploy.backends.interface import Parameter
+from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa.function import framed
+
+_X, _Y = Parameter("const int8_t *", "x"), Parameter("int8_t *", "y")
+
+
+@pytest.mark.parametrize(
+    ("used", "begin", "end"),
+    [
+        ("add r0, r0, r1", [], ["bx lr"]),
+        ("add r12, r3, r9", ["push {r9}"], ["pop {r9}", "bx lr"]),
+        ("ldmia r0!, {r3-r6}", ["push {r4, r5, r6}"], ["pop {r4, r5, r6}", "bx lr"]),
+        ("mov r7, lr", ["push {r7, lr}"], ["pop {r7, pc}"]),
+        ("bl 1f", ["push {lr}"], ["pop {pc}"]),
+        ("vmov s15, r0", [], ["bx lr"]),
+        ("vmov s16, r0", ["vpush {d8}"], ["vpop {d8}", "bx lr"]),
+        ("vmov d10, r0, r4", ["push {r4}", "vpush {d8-d10}"],
+         ["vpop {d8-d10}", "pop {r4}", "bx lr"]),
+        ("vldmia r0!, {s17-s19}", ["vpush {d8-d9}"], ["vpop {d8-d9}", "bx lr"]),
+        ("vcvt.f32.s32 s0, s0", [], ["bx lr"]),
+    ],
+)  # fmt: skip
+def test_what_a_caller_wants_back_is_saved(used: str, begin: list[str], end: list[str]) -> None:
+    assert framed(["/* r4 is lr's */", used]) == [*begin, "/* r4 is lr's */", used, *end]
+
+
+def test_a_kernel_is_one_asm_that_returns() -> None:
+    code = Assembly()
+    code("ldrb r2, [r0]", "strb r2, [r1]")
+    made = kernel("copy", (_X, _Y), code, fpu=True)
+    assert made.naked
+    assert '"    ldrb r2, [r0]\\n"' in made.body
+    assert made.body.rstrip().endswith('"    bx lr\\n");\n}')
+
+
+def test_more_arguments_than_registers_are_an_error() -> None:
+    five = tuple(Parameter("int32_t", name) for name in "abcde")
+    with pytest.raises(ValueError, match="copy has 5 parameters, of which registers hold four"):
+        kernel("copy", five, Assembly(), fpu=True)
+
+
+def test_without_an_fpu_the_frame_lies_inside_of_the_prologue() -> None:
+    code = Assembly()
+    code("vmov s16, r0", "vmov r4, s16")
+    rows = kernel("move", (_X,), code, fpu=False).body.split('"')[1::2]
+    assert [row.removesuffix("\\n").strip() for row in rows] == [
+        ".syntax unified", "push {r4}", "sub sp, sp, #8", "str r0, [sp, #0]", "ldr r4, [sp, #0]",
+        "add sp, sp, #8", "pop {r4}", "bx lr",
+    ]  # fmt: skip
