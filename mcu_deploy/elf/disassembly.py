@@ -12,10 +12,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from mcu_deploy.elf.reader import Elf, Section
@@ -106,12 +104,13 @@ def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Instru
     for piece in ranges:
         starts.append(len(image))
         image += piece.data + (b"\0" if len(piece.data) & 1 else b"") + _NOPS
-    number = 0
+    number, end = 0, 0
     for line in _objdump(bytes(image)):
         match = _LINE.match(line)
         if match is None:
             continue
         place = int(match[1], 16)
+        end = place + (4 if match[3] else 2)
         while number + 1 < len(starts) and starts[number + 1] <= place:
             number += 1
         piece, offset = ranges[number], place - starts[number]
@@ -131,6 +130,11 @@ def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Instru
             operands = f"{operands[: target.start()]}{real & 0xFFFFFFFF:#x}"
         encoding = first + (second or "")
         yield piece, Instruction(piece.address + offset, encoding, mnemonic, operands)
+    if end < len(image):
+        raise ToolError(
+            f"{OBJDUMP} printed {end:,} of {len(image):,} bytes of code and said nothing of the "
+            "rest, so that the instructions cannot be checked: try it again."
+        )
 
 
 def _coprocessor(first: str, second: str | None) -> int | None:
@@ -152,12 +156,11 @@ def _objdump(image: bytes) -> Iterator[str]:
             f"{OBJDUMP} is not on the PATH, and without it the instructions cannot be checked:"
             " install binutils-arm-none-eabi (it comes with gcc-arm-none-eabi)."
         )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "code.bin"
-        path.write_bytes(image)
-        command = [tool, "-D", "-z", "-b", "binary", "-m", "armv8.1-m.main", "-M", "force-thumb"]
-        environment = {**os.environ, "LC_ALL": "C"}
-        result = programs.run([*command, path], environment=environment, seconds=_OBJDUMP_SECONDS)
+    command = [tool, "-D", "-z", "-b", "binary", "-m", "armv8.1-m.main", "-M", "force-thumb"]
+    result = programs.run(
+        [*command, "/dev/stdin"], environment={**os.environ, "LC_ALL": "C"},
+        seconds=_OBJDUMP_SECONDS, given=image,
+    )  # fmt: skip
     if result.exhausted:
         raise ToolError(f"{OBJDUMP} {result.exhausted}: check fewer files at a time.")
     if result.returncode != 0:

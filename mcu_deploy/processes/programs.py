@@ -18,8 +18,8 @@ import select
 import shutil
 import signal
 import subprocess
-import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -31,6 +31,7 @@ MEMORY_VARIABLE = "MCU_DEPLOY_CHILD_MEMORY"
 _SECONDS = 600
 _MEGABYTES = 4096
 _MOST_OUTPUT = 256 << 20
+_LOOK_SECONDS = 0.2  # between two looks, where nothing tells of a child's end
 # What gcc, as, ld, Python and C++ say when an allocation fails, and of a compiler's inner programs
 # that were ended by a signal: never quoted from a source, which stands behind "file:line:".
 _NO_MEMORY = re.compile(
@@ -101,20 +102,18 @@ def run(
         standard.seconds if seconds is None else seconds,
         standard.memory_bytes if memory_bytes is None else memory_bytes,
     )
-    # Files and no pipes: what a program leaves behind may hold a pipe open for ever.
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, \
-            tempfile.TemporaryFile() as err:  # fmt: skip
-        source.write(given)
-        source.seek(0)
+    with _source(given) as source:
         process = start(
             str(command[0]), command, limits.memory_bytes, math.ceil(limits.seconds) + 60,
-            cwd=cwd, env=environment, stdin=source, stdout=out, stderr=err,
+            cwd=cwd, env=environment, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
-        try:
-            in_time = _wait(process, limits.seconds)
-        finally:
-            end_group(process)
-        output, errors = _read(out), _read(err)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with process.stdout as out, process.stderr as err:
+            try:
+                output, errors, in_time = _collect(process, out, err, limits.seconds)
+            finally:
+                end_group(process)
     exhausted = _exhausted(process.returncode, output, errors, limits, in_time)
     code = process.returncode or (-signal.SIGKILL if exhausted else 0)
     return Ended(code, output, errors, exhausted)
@@ -172,25 +171,71 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Whether the child ends in time. It is not reaped here where the system has pidfds."""
+def _source(given: bytes) -> IO[bytes]:
+    """A file in memory, which no full disk cuts short."""
+    file = os.fdopen(os.memfd_create("given"), "w+b")
+    file.write(given)
+    file.seek(0)
+    return file
+
+
+def _collect(
+    process: subprocess.Popen[bytes], out: IO[bytes], err: IO[bytes], seconds: float
+) -> tuple[bytes, bytes, bool]:
+    """What a child prints until it ends, and whether it does so in time and within the limit.
+
+    Through pipes: of a file on a full disk a program may see no error, and its output would be cut
+    short. The child's end counts, not the pipes': what it leaves behind may hold these for ever. It
+    is not reaped here.
+    """
+    pieces: dict[int, list[bytes]] = {out.fileno(): [], err.fileno(): []}
+    room = dict.fromkeys(pieces, _MOST_OUTPUT + 1)
+    for pipe in pieces:
+        os.set_blocking(pipe, False)
+
+    def take(pipe: int) -> bool:
+        """Whether there was something."""
+        with contextlib.suppress(BlockingIOError):
+            piece = os.read(pipe, 1 << 20)
+            pieces[pipe].append(piece[: room[pipe]])
+            room[pipe] -= len(pieces[pipe][-1])
+            return bool(piece)
+        return False
+
+    deadline = time.monotonic() + seconds
+    has_ended = False
+    poll = select.poll()
+    for pipe in pieces:
+        poll.register(pipe, select.POLLIN)
+    with _end_of(process, poll) as is_over:
+        while not has_ended and all(room.values()) and (left := deadline - time.monotonic()) > 0:
+            ready = {descriptor for descriptor, _ in poll.poll(min(left, _LOOK_SECONDS) * 1000)}
+            has_ended = is_over(ready)
+            for pipe in pieces.keys() & ready:
+                if not take(pipe) and not has_ended:
+                    poll.unregister(pipe)  # closed
+        for pipe in pieces:
+            while has_ended and room[pipe] and take(pipe):
+                pass
+    output, errors = (b"".join(pieces[pipe]) for pipe in (out.fileno(), err.fileno()))
+    return output, errors, has_ended or not all(room.values())
+
+
+@contextlib.contextmanager
+def _end_of(
+    process: subprocess.Popen[bytes], poll: select.poll
+) -> Iterator[Callable[[Container[int]], bool]]:
+    """Tells of the descriptors that are ready whether the child has ended."""
     try:
         descriptor = os.pidfd_open(process.pid)
-    except (AttributeError, OSError):  # not on Linux: subprocess looks now and then
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(seconds)
-        return process.poll() is not None
+    except OSError:  # a sandbox that knows no pidfd: subprocess looks, and reaps
+        yield lambda _: process.poll() is not None
+        return
+    poll.register(descriptor, select.POLLIN)
     try:
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
+        yield lambda ready: descriptor in ready
     finally:
         os.close(descriptor)
-
-
-def _read(file: IO[bytes]) -> bytes:
-    file.seek(0)
-    return file.read(min(os.fstat(file.fileno()).st_size, _MOST_OUTPUT + 1))
 
 
 def _exhausted(code: int, output: bytes, errors: bytes, limits: Limits, in_time: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import FrameType
 
@@ -131,3 +132,34 @@ def test_a_lower_limit_that_holds_already_is_kept() -> None:
     )
     ended = programs.run([sys.executable, "-c", program])
     assert ended.stdout.split() == [str((1 << 28) // 1024)], ended.stderr
+
+
+def test_all_that_is_printed_arrives_whatever_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file on a full disk objdump sees no error: output goes by no file at all."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    many = "import sys; sys.stdout.write('x' * 3000000); sys.stderr.write('y' * 300000)"
+    ended = programs.run(python(many), given=b"z" * 1_000_000)
+    assert (ended.returncode, len(ended.output), len(ended.errors)) == (0, 3_000_000, 300_000)
+
+
+def test_a_program_that_prints_for_ever_is_ended() -> None:
+    ended = programs.run(["yes"], seconds=60)
+    assert ended.returncode == -signal.SIGKILL
+    assert ended.exhausted == "printed more than 256 MB"
+
+
+def test_what_holds_a_pipe_open_is_not_waited_for() -> None:
+    ended = programs.run(["sh", "-c", "setsid sleep 20 & echo done"], seconds=10)
+    assert (ended.returncode, ended.stdout, ended.exhausted) == (0, "done\n", "")
+
+
+def test_without_pidfds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(pid: int, flags: int = 0) -> int:
+        raise PermissionError
+
+    monkeypatch.setattr("os.pidfd_open", refused)
+    assert programs.run(["sh", "-c", "cat; exit 3"], given=b"hello").stdout == "hello"
+    assert programs.run(["sleep", "1000"], seconds=0.3).exhausted.startswith("took longer than 0.3")

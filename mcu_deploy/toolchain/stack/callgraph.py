@@ -52,6 +52,11 @@ def _read_callgraph(file: Path) -> list[CompiledFunction]:
         ) from error
     if not lines or not lines[0].startswith("graph: {"):
         raise ToolError(f"{file} is no call graph of gcc; build the objects again.")
+    if lines[-1] != "}":
+        raise ToolError(
+            f"The call graph {file} ends in its middle, as on a full disk, so the stack has no "
+            "bound; make room there and build the objects again."
+        )
     frames: dict[str, tuple[int, bool]] = {}
     calls: dict[str, list[str]] = {}
     for line in lines:
