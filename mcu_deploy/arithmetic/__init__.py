@@ -18,10 +18,11 @@ Array = npt.NDArray[Any]
 UNBOUNDED = (float("-inf"), float("inf"))
 
 
-def quantize(real: Array, type_: TensorType) -> Array:
+def quantize(real: Array, type_: TensorType, activation: tuple[float, float] = UNBOUNDED) -> Array:
     """QuantizeLinear-13: saturate(round_half_even(real / scale) + zero_point), in float32.
 
-    NaN, which ONNX leaves open, becomes the smallest value of the type.
+    activation: a clamp that was fused; what is quantized was clamped by it. NaN, which ONNX leaves
+    open, becomes the smallest value that the type and the clamp allow.
     """
     scale, zero_point = type_.scaling.broadcast(type_.rank)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -32,6 +33,8 @@ def quantize(real: Array, type_: TensorType) -> Array:
     bounded = np.where(np.isnan(quotient), np.float32(low - zero_point), quotient)
     clamped = np.clip(bounded, low - zero_point, high - zero_point)
     integers = np.rint(clamped).astype(np.int64) + zero_point
+    if activation != UNBOUNDED:
+        integers = np.clip(integers, *activation_bounds(activation, type_))
     return np.asarray(integers, dtype=type_.dtype.numpy)
 
 
@@ -44,8 +47,9 @@ def dequantize(value: Array, type_: TensorType) -> npt.NDArray[np.float32]:
 
 def multiplier(x: Quantization, w: Quantization, y: Quantization) -> npt.NDArray[np.float32]:
     """float32(float32(sx * sw) / sy): one number, or one an output channel."""
-    product = (x.scales * w.scales).astype(np.float32)
-    return (product / y.scales).astype(np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        product = (x.scales * w.scales).astype(np.float32)
+        return (product / y.scales).astype(np.float32)
 
 
 def requantize(
@@ -56,9 +60,20 @@ def requantize(
     `factor` broadcasts against the accumulator; `bounds` are the quantized bounds of the
     activation, inside of the type's range.
     """
-    product = accumulator.astype(np.float32) * factor.astype(np.float32)
+    return requantized(accumulator, factor, zero_point, bounds).astype(dtype.numpy)
+
+
+def requantized(
+    accumulator: Array, factor: Array | np.float32, zero_point: int, bounds: tuple[int, int]
+) -> Array:
+    """As `requantize`, in int64. NaN, which 0 makes of a factor that is infinite in float32,
+    becomes the lower bound; what is infinite is clamped like every other product."""
     low, high = np.float32(bounds[0] - zero_point), np.float32(bounds[1] - zero_point)
-    return (np.rint(np.clip(product, low, high)).astype(np.int32) + zero_point).astype(dtype.numpy)
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = accumulator.astype(np.float32) * np.asarray(factor, np.float32)
+    # Clamped before the rounding: the float never leaves the range that an integer holds.
+    clamped = np.clip(np.where(np.isnan(product), low, product), low, high)
+    return np.asarray(np.rint(clamped).astype(np.int64) + zero_point)
 
 
 def activation_bounds(activation: tuple[float, float], type_: TensorType) -> tuple[int, int]:

@@ -130,7 +130,7 @@ def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
         if call.is_quantized and operator.quantized == "real":
             reals = operator.evaluate(call.dequantized())
             pairs = zip(reals, call.results, strict=False)
-            results = [quantize(np.asarray(real), type_) for real, type_ in pairs]
+            results = [quantize(np.asarray(real), type_, call.activation) for real, type_ in pairs]
         else:
             results = list(operator.evaluate(call))
         return tuple(_declared(call, results))

@@ -125,7 +125,7 @@ def unary_table(call: Call) -> Array:
         rounded = clip(values.astype(np.float32), call.activation)
     table = np.zeros(256, dtype=y_type.dtype.numpy)
     table[inputs & 0xFF] = quantize(
-        rounded, TensorType(y_type.dtype, inputs.shape, y_type.quantization)
+        rounded, TensorType(y_type.dtype, inputs.shape, y_type.quantization), call.activation
     )
     return table
 

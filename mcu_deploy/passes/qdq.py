@@ -17,6 +17,9 @@ from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, NodeId, Quant
 from mcu_deploy.operators.weight_only import output_axis
 from mcu_deploy.passes.quantization import BYTES, converts, dequantizer, quantizer, stated
 
+# Of the output, that a rounded bias may be away: with more an element moves by over one.
+_MOST_BIAS_STEPS = 0.5
+
 
 class InFloat(Exception):
     """Why an operator stays in float32, as a clause."""
@@ -125,7 +128,7 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
     if operators.lookup(node.domain, node.op).has_weights:
         x, w, *others = (e for e in inputs if e is not None)
         _require_matrix(graph, node, x, w)
-        bias = _bias(graph, node, x, w, others[0]) if others else None
+        bias = _bias(graph, x, w, others[0], result) if others else None
         if _worst_sum(graph, node, x, w, bias) >= 2**31:
             raise InFloat("its sums could leave 32 bits")
         inputs = [x, w] if bias is None else [x, w, _accumulated(graph, x, w, others[0], bias)]
@@ -161,10 +164,11 @@ def _require_matrix(graph: GraphEditor, node: Node, x: EdgeId, w: EdgeId) -> Non
         raise InFloat("its weights are computed at run time")
 
 
-def _bias(graph: GraphEditor, node: Node, x: EdgeId, w: EdgeId, edge: EdgeId) -> np.ndarray:
+def _bias(graph: GraphEditor, x: EdgeId, w: EdgeId, edge: EdgeId, result: EdgeId) -> np.ndarray:
     """The bias as integers at the accumulator's scale.
 
-    Raises InFloat where it is no constant of one axis that int32 holds.
+    Raises InFloat where it is no constant of one axis that int32 holds, and where the output is so
+    fine that what the rounding takes from it shows there.
     """
     refusal = InFloat("its bias is no constant of one axis that int32 holds")
     value = graph.constant(edge)
@@ -184,6 +188,12 @@ def _bias(graph: GraphEditor, node: Node, x: EdgeId, w: EdgeId, edge: EdgeId) ->
     rounded = np.rint(real / scale)
     if not np.all(np.abs(rounded) < 2**31):
         raise refusal
+    steps = np.abs(real - rounded * scale) / graph.type(result).scaling.scales.astype(np.float64)
+    if steps.size and steps.max() > _MOST_BIAS_STEPS:
+        raise InFloat(
+            "its bias is no multiple of x_scale * w_scale, and rounded to one it would be "
+            f"{steps.max():.3g} steps of the output away"
+        )
     return np.asarray(rounded.astype(np.int64))
 
 

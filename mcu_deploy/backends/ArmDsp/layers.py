@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
+from mcu_deploy.backends.ArmDsp import requantization
 from mcu_deploy.backends.ArmDsp.requantization import Channel, elements, reach
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.ir import DType, TensorType
@@ -187,8 +188,8 @@ def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | s
         return "a factor of it is too large"
     sums = reach(weights, bias, low, high)
     sums = _without_constants(weights, bias, factors, sums, y, fixed)
-    if not factors.all():
-        return "a factor of it is 0"
+    if reason := requantization.refusal(factors, sums):
+        return reason
     if layer.domain and max(-sums[0].min(), sums[1].max()) >= 2**30:
         return "a sum of its weights could leave 31 bits"
     return Linear(weights, bias, factors, sums, x, y, fixed)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, tflite
+from mcu_deploy.arithmetic import Array, requantized, tflite
 
 # A zero point shifted further would take the sum of SMMLA out of 32 bits.
 LARGEST_SHIFT = 20
@@ -44,12 +44,10 @@ def elements(
 
     fixed: TFLite's multipliers and shifts, which round twice; None for ONNX, which rounds float32.
     """
-    if fixed is None:
-        rounded = np.rint(acc.astype(np.float32) * factor).astype(np.int64)
-    else:
-        rounded = tflite.multiply(acc, *fixed)
-    clamped: Array = np.clip(rounded + zero_point, *bounds)
-    return clamped
+    if fixed is not None:
+        clamped: Array = np.clip(tflite.multiply(acc, *fixed) + zero_point, *bounds)
+        return clamped
+    return requantized(acc, factor, zero_point, bounds)
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,16 @@ def steps_of(channel: Channel) -> tuple[Array, Array]:
     return values, low
 
 
+def refusal(factors: Array, reach: tuple[Array, Array]) -> str:
+    """Why no kernel multiplies sums, which have these bounds, by such factors in float32, a clause;
+    empty where one may. Their products have to fit into what VCVT gives, with the zero point."""
+    if not np.isfinite(factors).all() or (factors < np.finfo(np.float32).tiny).any():
+        return "a factor of it, float32(x_scale * w_scale) / y_scale, is no normal number"
+    if (np.maximum(-reach[0], reach[1]) * factors.astype(np.float64) >= 2**31 - 2**10).any():
+        return "a sum of it times its factor could leave 32 bits"
+    return ""
+
+
 class Scaling(NamedTuple):
     """floor((scale * acc + offset) / 2**(32 + shift)), for offsets of an interval."""
 
@@ -114,9 +122,13 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
     that layers of different scales mostly share a function. Negative where the factors are too
     large.
 
-    lanes: what the accumulator is a multiple of, a power of two.
+    lanes: what the accumulator is a multiple of, a power of two. Factors that are all 0, or of
+    which one is infinite, count as too large: no scale is a multiple of them.
     """
-    room = int(np.floor(-np.log2(float(factors.max()) / lanes) - 1.001))
+    largest = float(factors.max()) / lanes
+    if not 0 < largest < np.inf:
+        return -1
+    room = int(np.floor(-np.log2(largest) - 1.001))
     return min(room, LARGEST_SHIFT) // step * step if room >= 0 else -1
 
 
@@ -267,7 +279,7 @@ class Multiplication(NamedTuple):
 def multiply(channel: Channel, lanes: int, shift: int) -> Multiplication | None:
     """Of a channel whose steps are all where the kernel has them."""
     found = solve(channel, lanes, shift)
-    if found is None:
+    if found is None or not found.scale:
         return None
     move = -(-found.least // found.scale)
     return Multiplication(found.scale, move) if move * found.scale <= found.most else None

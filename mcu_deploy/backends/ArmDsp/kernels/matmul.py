@@ -21,6 +21,7 @@ import numpy as np
 from mcu_deploy.arithmetic import multiplier
 from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
 from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
+from mcu_deploy.backends.ArmDsp.requantization import refusal as refusal_of
 from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
@@ -111,7 +112,7 @@ class Product:
 
     def rounding(self) -> Rounding | None:
         """In integers where these give the oracle's bits, else in floats; None where the factor is
-        too large."""
+        too large, or no normal number."""
         factor = multiplier(self.a.scaling, self.b.scaling, self.y.scaling)
         shift = min(shift_of(factor), _SHIFT)
         if shift < 0:
@@ -121,6 +122,8 @@ class Product:
             for type_, zero in zip((self.a, self.b), self.zero_points, strict=False)
         )
         ends = [self.depth * left * right for left in a for right in b]
+        if refusal_of(factor, (np.array(min(ends)), np.array(max(ends)))):
+            return None
         zero, bounds = self.zero_points[2], self.y.dtype.range
         found = accumulate(Channel(factor[0], zero, bounds, (min(ends), max(ends))), 1, shift)
         if found is None:
@@ -139,7 +142,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     product = Product(node.input(0).type, b.type, node.output.type)
     rounding = product.rounding()
     if rounding is None:
-        return "its factors are too large for a 31-bit scale"
+        return "its factors are too large for a 31-bit scale, or no normal numbers"
     zeros = [(k & 0xFFFF) * 0x10001 for k in (-product.zero_points[0], product.zero_points[1])]
     words = np.array([*rounding.words, *zeros], np.int64) & 0xFFFFFFFF
     constants = Constant("constants", words.astype(np.uint32))

@@ -87,9 +87,10 @@ def solve(domain: str, call: Call) -> Scaling | None:
         for values, t in zip(pair, operands, strict=True)
     )
     products = a * b
-    factor = np.float32(np.prod([t.scaling.scale[0] for t in operands]) / y.scaling.scale[0])
+    with np.errstate(over="ignore"):  # of scales that no kernel takes
+        factor = np.float32(np.prod([t.scaling.scale[0] for t in operands]) / y.scaling.scale[0])
     shift = shift_of(np.array([factor]))
-    if shift < 0:
+    if shift < 0 or factor < np.finfo(np.float32).tiny:
         return None
     fixed = tflite.product_multiplier(*operands, y) if domain else None
     ends = int(products.min()), int(products.max())

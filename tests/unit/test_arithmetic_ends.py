@@ -1,0 +1,85 @@
+"""Where the contract's numbers end: no number, infinite factors, biases that outputs see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from mcu_deploy import formats, interpreter, passes
+from mcu_deploy.arithmetic import requantize
+from mcu_deploy.ir import DType
+
+
+def _model(tmp_path: Path, nodes: list[onnx.NodeProto], arrays: dict[str, np.ndarray]) -> Path:
+    """Of an input x int8 [1, 4] and an output y int8."""
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "ends", [value("x", TensorProto.INT8, [1, 4])],
+        [value("y", TensorProto.INT8, None)],
+        [numpy_helper.from_array(array, name) for name, array in arrays.items()],
+    )  # fmt: skip
+    path = tmp_path / "ends.onnx"
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return path
+
+
+def test_no_number_is_the_lowest_that_a_clamp_allows(tmp_path: Path) -> None:
+    """0 / 0 behind a fused Relu: the device clamps it, and so does the oracle."""
+    node = helper.make_node
+    path = _model(
+        tmp_path,
+        [
+            node("DequantizeLinear", ["x", "s", "z"], ["a"]),
+            node("Div", ["a", "a"], ["q"]), node("Relu", ["q"], ["r"]),
+            node("QuantizeLinear", ["r", "s", "zy"], ["y"]),
+        ],
+        {"s": np.float32(0.1), "z": np.int8(0), "zy": np.int8(-20)},
+    )  # fmt: skip
+    graph = passes.run(formats.attempt(path).graph)
+    assert [n.op for n in graph.nodes] == ["Div"]
+    (y,) = interpreter.run(graph, [np.array([[0, 1, -3, 0]], np.int8)])
+    assert y.tolist() == [[-20, -10, -10, -20]]
+
+
+@pytest.mark.parametrize(
+    ("sums", "factor", "wanted"),
+    [
+        ([5, -5, 0], 1e30, [127, -128, 3]), ([5, -5, 0], np.inf, [127, -128, -128]),
+        ([2**30, -(2**30), 1], 1e20, [127, -128, 127]), ([2**30], 1e-45, [3]),
+    ],
+)  # fmt: skip
+def test_products_saturate_whatever_their_size(
+    sums: list[int], factor: float, wanted: list[int]
+) -> None:
+    found = requantize(np.array(sums), np.float32(factor), 3, (-128, 127), DType.INT8)
+    assert found.tolist() == wanted
+
+
+@pytest.mark.parametrize(("y_scale", "is_float"), [(0.05, False), (1e-4, True)])
+def test_a_bias_that_an_output_sees_keeps_its_layer_in_float(
+    tmp_path: Path, y_scale: float, is_float: bool
+) -> None:
+    """Rounded to x_scale * w_scale it would be four steps of the output away."""
+    node = helper.make_node
+    path = _model(
+        tmp_path,
+        [
+            node("DequantizeLinear", ["x", "s", "z"], ["a"]),
+            node("DequantizeLinear", ["w", "sw", "z"], ["v"]),
+            node("Gemm", ["a", "v", "bias"], ["r"]),
+            node("QuantizeLinear", ["r", "sy", "z"], ["y"]),
+        ],
+        {
+            "s": np.float32(0.1), "z": np.int8(0), "sw": np.float32(0.01),
+            "w": np.eye(4, dtype=np.int8), "sy": np.float32(y_scale),
+            "bias": np.float32([0.0004, 0.001, 0.002, 0.003]),
+        },
+    )  # fmt: skip
+    graph = passes.run(formats.attempt(path).graph)
+    gemm = next(n for n in graph.nodes if n.op == "Gemm")
+    assert graph.type(gemm.writes[0]).dtype.is_float == is_float
