@@ -15,7 +15,8 @@ static uint8_t reply_frame[MCU_PROTOCOL_MAX_FRAME];
 static mcu_message_t last_reply = {reply_frame, MCU_PROTOCOL_MTU, 0, 0};
 static uint16_t last_seq;
 static uint32_t last_crc;
-static bool is_greeted; /* since its start */
+static bool is_repeatable; /* what comes again is answered from the copy: HELLO is not */
+static bool is_greeted;    /* since its start */
 
 void mcu_protocol_error(mcu_message_t *reply, uint32_t code, int32_t detail) {
     static const char *const texts[] = {
@@ -55,7 +56,8 @@ const mcu_firmware_model_t *mcu_protocol_model(mcu_reader_t *request, mcu_messag
 
 static void hello(mcu_message_t *reply) {
     uint32_t can = MCU_CAN_LAYER_CRC | MCU_CAN_STOP_AFTER | MCU_CAN_SELF_TEST |
-                   MCU_CAN_FAULT_FRAMES | (MCU_TEST_COMMANDS ? MCU_CAN_TEST_COMMANDS : 0U);
+                   MCU_CAN_FAULT_FRAMES | MCU_CAN_READ_REPLY |
+                   (MCU_TEST_COMMANDS ? MCU_CAN_TEST_COMMANDS : 0U);
     if (mcu_platform_counter_kind() != MCU_COUNTER_NONE) {
         can |= MCU_CAN_LAYER_TIME;
     }
@@ -176,7 +178,8 @@ static void handle(uint8_t type, uint16_t seq, mcu_reader_t *request, mcu_messag
     bool empty =
         type == MCU_HELLO || type == MCU_PING || type == MCU_SELF_TEST || type == MCU_RESET;
     if ((empty && size != 0U) || (type == MCU_DESCRIBE && size != 2U) ||
-        (type == MCU_RESET_STATE && size != 2U) || (type == MCU_DESCRIBE_PARTITION && size != 4U)) {
+        (type == MCU_RESET_STATE && size != 2U) || (type == MCU_DESCRIBE_PARTITION && size != 4U) ||
+        type == MCU_READ_REPLY) { /* one of the right length does not come here */
         mcu_protocol_error(reply, MCU_PROTOCOL_BAD_LENGTH, (int32_t)size);
         return;
     }
@@ -221,6 +224,22 @@ static void handle(uint8_t type, uint16_t seq, mcu_reader_t *request, mcu_messag
     }
 }
 
+/* A part of the last reply's frame, where a line lets no frame through that is as long. Like PING
+ * it leaves that reply as it is. */
+static void read_reply(uint16_t seq, mcu_reader_t *request) {
+    mcu_message_t *part = mcu_event_start(MCU_REPLY + MCU_READ_REPLY, seq);
+    bool is_last = is_greeted && mcu_get_u16(request) == last_seq;
+    size_t offset = mcu_get_u16(request);
+    size_t count = mcu_get_u16(request);
+    size_t total = is_last ? last_reply.frame_size : 0U;
+    size_t most = MCU_PROTOCOL_MAX_EVENT - 2U;
+    offset = offset < total ? offset : total;
+    count = count < total - offset ? count : total - offset;
+    mcu_put_u16(part, (uint32_t)total);
+    mcu_put_bytes(part, reply_frame + offset, count < most ? count : most);
+    mcu_message_send(part);
+}
+
 static void handle_frame(const uint8_t *frame, size_t size) {
     mcu_reader_t header = {frame, size, false};
     if (size < MCU_PROTOCOL_HEADER + MCU_PROTOCOL_CRC) {
@@ -241,7 +260,11 @@ static void handle_frame(const uint8_t *frame, size_t size) {
         mcu_message_send(mcu_event_start(MCU_REPLY + MCU_PING, seq));
         return;
     }
-    if (type != MCU_HELLO && last_reply.frame_size != 0U && seq == last_seq && crc == last_crc) {
+    if (version == MCU_PROTOCOL_VERSION && type == MCU_READ_REPLY && payload == 6U) {
+        read_reply(seq, &request);
+        return;
+    }
+    if (is_repeatable && seq == last_seq && crc == last_crc) {
         mcu_cobs_send(reply_frame, last_reply.frame_size);
         return;
     }
@@ -255,13 +278,13 @@ static void handle_frame(const uint8_t *frame, size_t size) {
     }
     last_seq = seq;
     last_crc = crc;
+    is_repeatable = type != MCU_HELLO;
     mcu_message_send(&last_reply);
     if (last_reply.frame[1] == (MCU_REPLY | MCU_RESET)) {
         mcu_protocol_restart();
     }
     if (type == MCU_HELLO) {
         is_greeted = true;
-        last_reply.frame_size = 0;
     }
 }
 

@@ -18,7 +18,7 @@ from mcu_deploy.device.line.framing import PROTOCOL_VERSION, Frame, FrameReader,
 from mcu_deploy.device.line.messages import Type
 from mcu_deploy.device.line.transfers import read_tensor
 from mcu_deploy.device.line.transport import LineClosed
-from mcu_deploy.device.line.wire import DeviceRestarted
+from mcu_deploy.device.line.wire import DeviceRestarted, NoAnswer
 from mcu_deploy.errors import DeviceError, UsageError
 
 HELLO = (
@@ -92,6 +92,38 @@ def test_text() -> None:
 def test_garbage_is_taken_for_a_wrong_baud_rate() -> None:
     said = diagnosis(random.Random(3).randbytes(300))
     assert "no valid frame after 30 attempts: the baud rate is not" in said
+
+
+class Echo(VirtualLine):
+    """A line whose other end sends back what comes."""
+
+    def __init__(self, zero: bytes = b"\0") -> None:
+        super().__init__("echo")
+        self._zero = zero
+
+    def answer(self, data: bytes) -> None:
+        self.say(data.replace(b"\0", self._zero))
+
+
+@pytest.mark.parametrize("latency", [0.5, 3.0, 600.0])
+@pytest.mark.parametrize("zero", [b"\0", b"^@"])
+def test_an_echo_is_named_within_ten_seconds(zero: bytes, latency: float) -> None:
+    line = Echo(zero)
+    with pytest.raises(NoAnswer, match="echoes what is sent to it, and nothing else came"):
+        device_on(line, latency=latency)
+    assert line.now() < 10.0
+
+
+def test_a_device_behind_an_echo_is_used() -> None:
+    """As where the two data wires are one (RS-485, a smartcard's line)."""
+
+    class Both(Fake):
+        def answer(self, data: bytes) -> None:
+            self.say(data)
+            super().answer(data)
+
+    device = device_on(Both(lambda request: frame(0x83, request.seq, request.payload)))
+    assert device.echo(b"there and back") == b"there and back" and device.resent == 0
 
 
 def test_another_version_of_the_protocol() -> None:

@@ -24,7 +24,13 @@ from mcu_deploy.device import (
     describe_fault,
 )
 from mcu_deploy.device.line import wire as wire_module
-from mcu_deploy.device.line.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
+from mcu_deploy.device.line.framing import (
+    PROTOCOL_VERSION,
+    Frame,
+    FrameReader,
+    encode_frame,
+    unpack_frame,
+)
 from mcu_deploy.device.line.messages import (
     REPLY,
     Capability,
@@ -35,9 +41,11 @@ from mcu_deploy.device.line.messages import (
     Type,
     pack_partition,
     pack_read,
+    pack_read_reply,
     pack_run,
     pack_tensor,
     pack_write,
+    unpack_read_reply,
 )
 from mcu_deploy.errors import DeviceError, UsageError
 
@@ -221,7 +229,7 @@ def test_log(url: str) -> None:
 
 X_REF = pack_tensor(0, TensorKind.INPUT, 0)
 ERRORS = [
-    (0x0F, b"", Code.UNKNOWN_TYPE, 15),
+    (0x10, b"", Code.UNKNOWN_TYPE, 16),
     (0x00, b"", Code.UNKNOWN_TYPE, 0),
     (Type.HELLO, b"x", Code.BAD_LENGTH, 1),
     (Type.PING, b"x", Code.BAD_LENGTH, 1),
@@ -265,6 +273,8 @@ ERRORS = [
     (Type.DESCRIBE_PARTITION, pack_partition(5, 0), Code.NO_SUCH_MODEL, 5),
     (Type.DESCRIBE_PARTITION, b"\4\0", Code.BAD_LENGTH, 2),
     (Type.RESET_STATE, b"\4", Code.BAD_LENGTH, 1),
+    (Type.READ_REPLY, bytes(5), Code.BAD_LENGTH, 5),
+    (Type.READ_REPLY, bytes(7), Code.BAD_LENGTH, 7),
     (Type.RESET_STATE, b"\5\0", Code.NO_SUCH_MODEL, 5),
     (Type.READ, pack_read(pack_tensor(4, TensorKind.KEPT, 1), 0, 1), Code.NO_SUCH_TENSOR, 1),
     (Type.READ, pack_read(pack_tensor(4, TensorKind.STATE, 1), 0, 1), Code.NO_SUCH_TENSOR, 1),
@@ -303,6 +313,29 @@ def test_another_version_is_refused_with_the_device_s(wire: Wire) -> None:
         Type.HELLO,
         PROTOCOL_VERSION,
     )
+
+
+def test_a_reply_is_read_in_parts(wire: Wire) -> None:
+    """Of the last request, by its number, as often as asked for, and never more than there is."""
+
+    def part(seq: int, offset: int, count: int) -> tuple[int, bytes]:
+        (reply,) = wire.ask(Type.READ_REPLY, pack_read_reply(seq, offset, count), seq=50)
+        return unpack_read_reply(reply.payload)
+
+    (whole,) = wire.ask(Type.DESCRIBE, b"\0\0", seq=7)
+    total, first = part(7, 0, 16)
+    parts = [first, *(part(7, at, 16)[1] for at in range(16, total, 16))]
+    assert unpack_frame(b"".join(parts)) == whole
+    assert part(7, total - 3, 0xFFFF) == (total, b"".join(parts)[-3:])
+    assert part(7, 0, 0xFFFF) == (total, b"".join(parts)[:94])
+    assert part(7, 0xFFFF, 0xFFFF) == (total, b"")
+    assert part(8, 0, 16) == (0, b"")
+    (greeting,) = wire.ask(Type.HELLO, seq=9)
+    assert part(9, 0, 6) == (
+        len(greeting.payload) + 10,
+        b"\2\x81\x09\0" + bytes([len(greeting.payload), 0]),
+    )
+    assert part(7, 0, 16) == (0, b"")
 
 
 def test_a_repeated_request_is_answered_again_but_not_done_again(wire: Wire) -> None:

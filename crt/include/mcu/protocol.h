@@ -59,6 +59,7 @@ enum {
     MCU_PROVOKE = 0x0C,
     MCU_DESCRIBE_PARTITION = 0x0D,
     MCU_RESET_STATE = 0x0E,
+    MCU_READ_REPLY = 0x0F,
     MCU_EVENT_LOG = 0x40,
     MCU_EVENT_FAULT = 0x41,
     MCU_EVENT_BUSY = 0x42,
@@ -91,7 +92,8 @@ enum {
     MCU_CAN_STOP_AFTER = 1U << 2,
     MCU_CAN_SELF_TEST = 1U << 3,
     MCU_CAN_TEST_COMMANDS = 1U << 4,
-    MCU_CAN_FAULT_FRAMES = 1U << 5
+    MCU_CAN_FAULT_FRAMES = 1U << 5,
+    MCU_CAN_READ_REPLY = 1U << 6
 };
 
 enum {

@@ -77,7 +77,12 @@ def encoded_size(payload_bytes: int) -> int:
 def decode_frame(line: bytes) -> Frame | None:
     """The frame between two delimiters, or None for noise. Any bytes are allowed."""
     body = cobs_decode(line)
-    if body is None or len(body) < OVERHEAD:
+    return None if body is None else unpack_frame(body)
+
+
+def unpack_frame(body: bytes) -> Frame | None:
+    """The frame that a decoded packet is, or None for noise. Any bytes are allowed."""
+    if len(body) < OVERHEAD:
         return None
     version, kind, seq, length = HEADER.unpack_from(body)
     (crc,) = CRC.unpack_from(body, len(body) - CRC.size)

@@ -11,10 +11,18 @@ from dataclasses import dataclass
 
 from mcu_deploy.device.line import messages
 from mcu_deploy.device.line.fault import DeviceFault, EndlessRun, FaultCause
-from mcu_deploy.device.line.framing import Frame, encode_frame
-from mcu_deploy.device.line.messages import REPLY, Code, Hello, Type
+from mcu_deploy.device.line.framing import Frame, encode_frame, unpack_frame
+from mcu_deploy.device.line.messages import (
+    REPLY,
+    Capability,
+    Code,
+    Hello,
+    ProtocolError,
+    Type,
+)
 from mcu_deploy.device.line.transport import Line
 from mcu_deploy.device.line.wire import DeviceRestarted, Wire
+from mcu_deploy.errors import DeviceError
 
 EventHandler = Callable[[Frame], None]
 
@@ -25,6 +33,12 @@ _STEP = 16
 """Bytes by which pieces of tensors grow, and that they have at least. A piece costs some 38 bytes
 beside its own, both ways together; growing by about half of that after each success and halving
 after each loss brings pieces near the size that carries most on any line (AIMD, as in TCP)."""
+
+_WHOLE_ATTEMPTS = 2
+"""Attempts of a request, before its reply is read in parts of _STEP bytes."""
+
+_ECHO_SECONDS = 5.0
+"""After these, bytes that are all one's own are an echo, however long a device may take."""
 
 _MOST_TIMEOUTS = 60
 """A run may take so many time-outs as long as its layers end: a loop of a model may never end."""
@@ -43,6 +57,7 @@ class _Piece:
     kind: int
     offset: int = 0
     count: int = 0
+    limit: int = 0  # what the line seemed to carry when it was cut
     seq: int = 0
     line: bytes = b""
     reply_bytes: int = 0
@@ -76,6 +91,8 @@ class Link:
         self.piece_bytes = 0
         """Bytes of a tensor that a frame carries now."""
         self.most_piece_bytes = 0
+        self.reads_replies = True
+        """Whether the device may have READ_REPLY; before HELLO nobody knows."""
         self.resent = 0
         """How many requests had to be repeated so far."""
 
@@ -83,12 +100,14 @@ class Link:
         """Before a HELLO: nothing is known of the device."""
         self.wire.restart()
         self.window = 0
+        self.reads_replies = True
 
     def adopt(self, hello: Hello) -> None:
         """Takes sizes and the baud rate (an emulator's line has none of its own)."""
         self.wire.greeted()
         self.wire.baud = hello.baud or self.transport.baud
         self.window = hello.receive_window
+        self.reads_replies = Capability.READ_REPLY in hello.capabilities
         self.most_piece_bytes = hello.mtu - _PIECE_OVERHEAD
         self.piece_bytes = min(self.piece_bytes or self.most_piece_bytes, self.most_piece_bytes)
 
@@ -111,7 +130,12 @@ class Link:
         """
         piece = _Piece(kind, reply_bytes=reply_bytes)
         try:
-            return _Exchange(self, lambda *_: payload, [piece], on_event, patient).replies()[0]
+            while True:
+                exchange = _Exchange(self, lambda *_: payload, [piece], on_event, patient)
+                if replies := exchange.replies():
+                    return replies[0]
+                if (reply := self._reply_in_parts(piece)) is not None:
+                    return reply
         except KeyboardInterrupt:
             self.wire.stop()  # else a board would run on, deaf to the next command
             raise
@@ -128,12 +152,43 @@ class Link:
             return {}
         return _Exchange(self, payload, [_Piece(kind, 0, size)], None, False).replies()
 
+    def _reply_in_parts(self, asked: _Piece) -> bytes | None:
+        """The reply's payload, read in parts that are short; None where there is none yet: the
+        request itself was lost."""
+
+        def read(first: int, end: int) -> dict[int, bytes]:
+            parts = [_Piece(Type.READ_REPLY, at, _STEP) for at in range(first, end, _STEP)]
+            return _Exchange(
+                self,
+                lambda at, count: messages.pack_read_reply(asked.seq, at, count),
+                parts,
+                None,
+                False,
+                kind=asked.kind,
+            ).replies()
+
+        try:
+            replies = read(0, _STEP)
+            total, _ = messages.unpack_read_reply(replies[0])
+            if total > _STEP:
+                replies |= read(_STEP, total)
+        except (ProtocolError, DeviceRestarted):
+            return None  # of a firmware that has no READ_REPLY; or the request itself will tell
+        parts = [messages.unpack_read_reply(replies[at])[1] for at in sorted(replies)]
+        frame = unpack_frame(b"".join(parts))
+        if frame is None or frame.seq != asked.seq:
+            return None
+        if frame.type == Type.ERROR:
+            raise _refusal(frame)
+        return frame.payload if frame.type == asked.kind + REPLY else None
+
     def lost(self, piece: _Piece) -> None:
-        """A request or its reply was lost: halves the pieces, if it was one of the long ones."""
+        """A piece or its reply was lost: halves the size that was in force when it was cut, once
+        for all that were. So a tensor shorter than that is cut too, if it is lost again."""
         self.wire.doubt()
         self.resent += 1
-        if piece.count > self.piece_bytes // 2:
-            self.piece_bytes = max(min(self.piece_bytes, piece.count // 2), _STEP)
+        if piece.count:
+            self.piece_bytes = max(min(self.piece_bytes, piece.limit // 2), _STEP)
 
     def arrived(self, piece: _Piece) -> None:
         """A piece and its reply came through: lets the pieces grow."""
@@ -155,6 +210,8 @@ class _Exchange:
         unsent: list[_Piece],
         on_event: EventHandler | None,
         patient: bool,
+        *,
+        kind: int = 0,
     ) -> None:
         self._link, self._wire = link, link.wire
         self._payload = payload
@@ -163,7 +220,8 @@ class _Exchange:
         self._replies: dict[int, bytes] = {}
         self._on_event = on_event
         self._patient = patient
-        self._kind = unsent[0].kind
+        self._kind = kind or unsent[0].kind
+        self._is_stuck = False
         self._vain = 0
         """Waits in a row in which no valid answer came."""
         self._silent = 0
@@ -173,9 +231,10 @@ class _Exchange:
         self._began = self._heard = self._wire.transport.now()
 
     def replies(self) -> dict[int, bytes]:
-        """Sends, waits and repeats; the payloads of the replies by offset."""
+        """Sends, waits and repeats; the payloads of the replies by offset. None at all where a
+        request without pieces was lost again and its reply can be read in parts."""
         self._send()
-        while self._unsent or _requests(self._on_way):
+        while not self._is_stuck and (self._unsent or _requests(self._on_way)):
             frame = self._wire.next_frame(self._deadline)
             if frame is None:
                 self._probe()
@@ -184,7 +243,8 @@ class _Exchange:
                 self._repeat(lost)
             else:
                 self._take(frame)
-            self._send()
+            if not self._is_stuck:
+                self._send()
         return self._replies
 
     def _send(self) -> None:
@@ -207,13 +267,14 @@ class _Exchange:
 
     def _cut(self, piece: _Piece) -> _Piece:
         """The piece, or its beginning where it is too long; the rest goes back to the unsent."""
-        step = self._link.piece_bytes
+        step = max(self._link.piece_bytes, _STEP)  # nothing is set before HELLO
         if piece.count > step:
             rest = _Piece(piece.kind, piece.offset + step, piece.count - step)
             piece = _Piece(piece.kind, piece.offset, step)
             self._unsent[0:1] = [piece, rest]
+        piece.limit = step
         if not piece.seq:
-            if piece.kind == Type.READ:
+            if piece.kind in (Type.READ, Type.READ_REPLY):
                 piece.reply_bytes = piece.count + 8
             payload = self._payload(piece.offset, piece.count)
             piece.seq = self._wire.next_seq()
@@ -257,6 +318,8 @@ class _Exchange:
         gone = (self._silent >= few or self._vain >= most) and waited >= self._wire.latency
         if self._patient:
             gone = waited >= self._run_limit
+        if self._wire.is_echo and self._vain >= few and waited >= _ECHO_SECONDS:
+            gone = True
         if self._kind == Type.RUN:
             ran = self._wire.transport.now() - self._began
             if gone:
@@ -297,8 +360,7 @@ class _Exchange:
                 self._on_event(frame)
             return
         if frame.type == Type.ERROR:
-            error = messages.unpack_error(frame.payload)
-            raise DeviceRestarted if error.code == Code.NOT_GREETED else error
+            raise _refusal(frame)
         if frame.type != piece.kind + REPLY:
             return
         self._heard = now
@@ -322,6 +384,15 @@ class _Exchange:
         if any(piece.attempts >= self._link.retries for piece in lost):
             raise self._wire.diagnosis(self._kind, self._link.retries)
         self._unsent = lost + self._unsent
+        self._is_stuck = self._link.reads_replies and any(
+            not piece.count and piece.attempts >= _WHOLE_ATTEMPTS for piece in lost
+        )
+
+
+def _refusal(frame: Frame) -> DeviceError:
+    """The error that an ERROR frame is."""
+    error = messages.unpack_error(frame.payload)
+    return DeviceRestarted() if error.code == Code.NOT_GREETED else error
 
 
 def _requests(pieces: list[_Piece]) -> list[_Piece]:

@@ -33,6 +33,7 @@ class Type(enum.IntEnum):
     PROVOKE = 0x0C
     DESCRIBE_PARTITION = 0x0D
     RESET_STATE = 0x0E
+    READ_REPLY = 0x0F
     LOG = 0x40
     FAULT = 0x41
     BUSY = 0x42
@@ -72,6 +73,7 @@ class Capability(enum.IntFlag):
     SELF_TEST = 8
     TEST_COMMANDS = 16
     FAULT_FRAMES = 32
+    READ_REPLY = 64
 
 
 class CounterKind(enum.IntEnum):
@@ -336,6 +338,13 @@ def unpack_crc(payload: bytes) -> tuple[int, int]:
     return crc, size
 
 
+def unpack_read_reply(payload: bytes) -> tuple[int, bytes]:
+    """The reply to READ_REPLY: bytes of the whole frame (0: there is none), and a part of them."""
+    data = _Payload(payload, "READ_REPLY reply")
+    (total,) = data.fields("H")
+    return total, data.rest()
+
+
 def unpack_run(payload: bytes) -> RunResult:
     """The reply to RUN."""
     values = _Payload(payload, "RUN reply").fields("HHHHQQQII")
@@ -385,6 +394,11 @@ def pack_write(tensor: bytes, offset: int, data: bytes) -> bytes:
 def pack_read(tensor: bytes, offset: int, count: int) -> bytes:
     """The payload of READ."""
     return tensor + struct.pack("<IH", offset, count)
+
+
+def pack_read_reply(seq: int, offset: int, count: int) -> bytes:
+    """The payload of READ_REPLY: which part of the reply's frame to request `seq`."""
+    return struct.pack("<HHH", seq, offset, count)
 
 
 WHOLE_NETWORK = 0xFFFF

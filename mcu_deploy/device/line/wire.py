@@ -25,6 +25,7 @@ _LEAST_WAIT = 0.02
 _DOUBTFUL_REPLIES = 50
 _STOP = bytes(256)
 """Ends what a device runs: a row of 32 zeros does (MCU_STOP_ZEROS), also where some get lost."""
+_SHOWN_ZERO = b"^@"
 _PRINTABLE = frozenset(string.printable.encode())
 
 
@@ -58,6 +59,7 @@ class Wire:
     def restart(self) -> None:
         """Before a HELLO: a restart is no surprise, and what was half received is noise."""
         self._reader = FrameReader()
+        self._echoes = 0
         self._frames: list[Frame] = []
         self._starting = True
         self._start_fault: DeviceFault | None = None
@@ -79,8 +81,15 @@ class Wire:
 
     @property
     def has_understood(self) -> bool:
-        """Whether a valid frame came since HELLO."""
-        return self._reader.frames_seen > 0
+        """Whether a valid frame of a device came since HELLO."""
+        return self._reader.frames_seen > self._echoes
+
+    @property
+    def is_echo(self) -> bool:
+        """Whether what comes is what was sent: as it was, or with the zeros as terminals show them.
+        A device may be behind a line that echoes; then its own frames come too."""
+        shown = self._reader.frames_seen == 0 and _SHOWN_ZERO in self._reader.unframed()
+        return not self.has_understood and (self._echoes > 0 or shown)
 
     def doubt(self) -> None:
         """Something was damaged: the next replies are not taken for granted."""
@@ -142,6 +151,9 @@ class Wire:
                 self.doubt()
 
     def _is_for_request(self, frame: Frame) -> bool:
+        if frame.type < Type.LOG:
+            self._echoes += 1  # a request, which no device sends
+            return False
         if frame.version != PROTOCOL_VERSION:
             raise other_version(frame.version)
         if frame.type == Type.LOG:
@@ -171,6 +183,12 @@ class Wire:
                 f"No byte came from {where} {after}: the board is off, this is another port, or "
                 "it does not run the firmware; check the cable and load firmware.elf (where the "
                 "line itself is slow, give a longer --latency)."
+            )
+        if self.is_echo:
+            return NoAnswer(
+                f"{where} echoes what is sent to it, and nothing else came {after}: its two data "
+                "wires are joined (a loop-back plug, an adapter without a board), or a terminal is "
+                "at its other end; connect the board that runs firmware.elf."
             )
         if reader.frames_seen == 0:
             unframed = reader.unframed()
