@@ -6,7 +6,7 @@ import os
 import platform
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,13 +17,15 @@ from mcu_deploy.device.emulators import launchers, launchers_for
 from mcu_deploy.device.emulators.interface import Launcher
 from mcu_deploy.device.line.ports import ports
 from mcu_deploy.device.line.transport import DEFAULT_BAUD
-from mcu_deploy.device.line.wire import NoAnswer
+from mcu_deploy.device.line.wire import Echo, NoAnswer
 from mcu_deploy.errors import DeviceError, McuDeployError, ToolError
+from mcu_deploy.processes.versions import is_older
 from mcu_deploy.resources import page
 from mcu_deploy.runners.choosing import choose
 from mcu_deploy.runners.interface import Runner, runners
 from mcu_deploy.runners.running import version
-from mcu_deploy.toolchain import Toolchain
+from mcu_deploy.toolchain import Toolchain, gcc_number
+from mcu_deploy.toolchain.compiler import TRIED
 from mcu_deploy.version import VERSION
 
 BAUDS = (115200, 9600, 19200, 38400, 57600, 230400, 460800, 921600, 1_000_000)
@@ -60,8 +62,10 @@ def doctor(
     """
     yield Finding("mcu-deploy", "good", f"{VERSION}, Python {platform.python_version()}")
     yield from _compilers(board)
-    yield from _emulators(board)
-    yield from _runners(board)
+    emulators = list(_emulators(board))
+    yield from emulators
+    is_emulated = any(finding.state == "good" for finding in emulators)
+    yield from _runners(board, is_needed=not is_emulated)
     yield from probes()
     yield from _ports(board)
     if port is not None:
@@ -84,17 +88,40 @@ def _compilers(board: Board | None) -> Iterator[Finding]:
                 f"{toolchain.version}, but {', '.join(lacking)} of its libraries is missing",
                 "sudo apt install libnewlib-arm-none-eabi",
             )  # fmt: skip
-        else:
-            yield Finding(subject, "good", f"{toolchain.version} ({toolchain.gcc})")
+            continue
+        said = f"{toolchain.version} ({toolchain.gcc})"
+        try:
+            toolchain.try_out()
+        except ToolError as error:
+            yield Finding(subject, "wrong" if needed else "absent", f"{said}: {error}")
+            continue
+        yield _dated(subject, said, gcc_number(toolchain.version), TRIED)
+
+
+def _dated(subject: str, said: str, version: str, tried: Sequence[str]) -> Finding:
+    """A program that runs: good unless it is older than the oldest that was tried."""
+    oldest = tried[0]
+    if is_older(version, oldest):
+        return Finding(
+            subject, "wrong", f"{said} is older than {oldest}, the oldest that was tried",
+            f"install one of those that were: {', '.join(tried)}, or a newer one",
+        )  # fmt: skip
+    return Finding(subject, "good", f"{said}; tried: {', '.join(tried)}")
 
 
 def _emulators(board: Board | None) -> Iterator[Finding]:
     able = launchers_for(board) if board else launchers()
-    for launcher in able:
-        if launcher.name != "host":
-            yield _emulator(launcher)
+    found = [_emulator(launcher) for launcher in able if launcher.name != "host"]
+    yield from _needed(found) if board else found
     if not able and board:
         yield Finding("emulators", "absent", f"none has a machine like {board.name}")
+
+
+def _needed(found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings about tools of which a board needs one: where none is there, that is wrong."""
+    is_there = any(finding.state != "absent" for finding in found)
+    for finding in found:
+        yield finding if is_there else replace(finding, state="wrong")
 
 
 def _emulator(launcher: Launcher) -> Finding:
@@ -102,19 +129,21 @@ def _emulator(launcher: Launcher) -> Finding:
         program = launcher.find()
     except ToolError as error:
         return Finding(launcher.title, "absent", str(error))
-    return Finding(launcher.title, "good", f"{program.path}, {program.found}")
+    try:
+        version = launcher.version(program)
+    except ToolError as error:
+        return Finding(launcher.title, "wrong", str(error), "install it anew")
+    said = f"{version} ({program.path}, {program.found})"
+    return _dated(launcher.title, said, version, launcher.tried)
 
 
-def _runners(board: Board | None) -> Iterator[Finding]:
+def _runners(board: Board | None, *, is_needed: bool) -> Iterator[Finding]:
     named = list(board.runners) if board else list(runners())
     if board and not board.is_host and not named:
         yield Finding("runners", "absent", f"{board.name} names none ({page('flashing')})")
-    installed = []
-    for name in named:
-        finding = _runner(runners()[name])
-        installed += [name] * (finding.state == "good")
-        yield finding
-    if board and installed:
+    found = [_runner(runners()[name]) for name in named]
+    yield from _needed(found) if board and is_needed else found
+    if board and any(finding.state == "good" for finding in found):
         chosen = choose(board.name, board.runners)
         yield Finding(f"mcu-deploy flash, {board.name}", "good", f"takes {chosen.reason}")
 
@@ -125,7 +154,10 @@ def _runner(runner: Runner) -> Finding:
         chosen = choose("any board", {runner.name: {}}, runner.name)
     except ToolError:
         return Finding(subject, "absent", f"{runner.title} is not installed", runner.install)
-    return Finding(subject, "good", f"{chosen.program} {version(chosen)}".strip())
+    try:
+        return Finding(subject, "good", f"{chosen.program} {version(chosen)}".strip())
+    except ToolError as error:
+        return Finding(subject, "wrong", str(error), runner.install)
 
 
 def probes(devices: Path = _USB, nodes: Path = Path("/dev/bus/usb")) -> Iterator[Finding]:
@@ -204,6 +236,8 @@ def line(
         first = error
     except McuDeployError as error:
         return Finding(subject, "wrong", str(error))
+    if isinstance(first, Echo):
+        return Finding(subject, "wrong", str(first))
     if "://" not in device:
         for other in BAUDS:
             if other == expected:

@@ -55,9 +55,15 @@ def explain(runner: Runner, line: tuple[str, ...], code: int, said: str) -> str:
 
 
 def version(chosen: Chosen) -> str:
-    """The first line of what the program says of its version, for a report; "" for none."""
+    """The first line of what the program says of its version, for a report; "" for none. ToolError
+    where it does not run, or does not end in time."""
     if not chosen.runner.version or not chosen.installed:
         return ""
-    done = programs.run([chosen.program, *chosen.runner.version], seconds=_VERSION_SECONDS)
+    command = [chosen.program, *chosen.runner.version]
+    done = programs.run(command, seconds=_VERSION_SECONDS)
+    if done.exhausted:
+        raise ToolError(f"{shlex.join(command)} {done.exhausted}.")
+    if done.returncode:
+        raise ToolError(explain(chosen.runner, tuple(command), done.returncode, done.stderr))
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines()]
     return one_line(next((line for line in lines if line), ""), 80)

@@ -35,6 +35,11 @@ from mcu_deploy.version import VERSION
 _APT = "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
 _APT_HOST = "sudo apt install gcc libc6-dev"
 
+TRIED = ("12.2", "13.2")
+"""The versions of gcc with which the tests ran: those of Debian 12 and of Ubuntu 24.04."""
+
+_VERSION_SECONDS = 60.0
+
 # What gcc reads from the environment and what could change an object by it (GCC 12 manual,
 # "Environment Variables Affecting GCC").
 _GCC_ENVIRONMENT = """
@@ -44,6 +49,11 @@ _GCC_ENVIRONMENT = """
 
 # What gcc, as and ld say where there is no room for their output, or for what is on the way to it.
 _NO_ROOM = ("No space left on device", "Disk quota exceeded")
+_THREE_LINES = """#include <string.h>
+char text[8];
+int main(void) { return memcmp(text, memset(text + 4, 0, 4), 4); }
+"""
+
 _NO_REASON = "it gave no reason"
 _LITTLE = 1 << 20  # bytes; an archive of the runtime is smaller
 
@@ -80,6 +90,25 @@ class Toolchain:
                 f"{_APT_HOST if board.is_host else _APT}"
             )
         return cls(board, gcc, ar, version)
+
+    def try_out(self) -> None:
+        """Compiles and links three lines of C for the board. ToolError, with what the compiler
+        said, where that fails or takes longer than a minute."""
+        bare = ["-specs=nano.specs", "-nostartfiles", "-Wl,-emain"]
+        libraries = [] if self.board.is_host else bare
+        with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as folder:
+            place = Path(folder)
+            (place / "try.c").write_text(_THREE_LINES)
+            command = [self.gcc, *programs.gcc_wrapper(), *self.board.cflags, *libraries]
+            ended = programs.run(
+                [*command, "try.c", "-o", "try.elf"],
+                cwd=place, environment=environment(place), seconds=_VERSION_SECONDS,
+            )  # fmt: skip
+        failing = f"three lines of C do not compile for {self.board.called}"
+        if ended.exhausted:
+            raise ToolError(f"{failing}: {self.gcc} {ended.exhausted}")
+        if ended.returncode != 0:
+            raise ToolError(_compile_message(failing, ended.stderr, self.board))
 
     def file(self, name: str) -> Path | None:
         """A file of the compiler's libraries for the board's core (nano.specs, libc.a), if any."""
@@ -219,7 +248,13 @@ def build_crt(board: Processor, directory: Path) -> Path:
 @functools.lru_cache(8)
 def _version(gcc: str, stamp: str) -> str | None:
     """The first line of what gcc says of itself; None where that is no gcc."""
-    result = run_tool([gcc, "--version"], resources.root())
+    root = resources.root()
+    command = [gcc, "--version"]
+    result = programs.run(
+        command, cwd=root, environment=environment(root), seconds=_VERSION_SECONDS
+    )
+    if result.exhausted:
+        raise ToolError(f"{gcc} --version {result.exhausted}.")
     lines = result.stdout.splitlines()
     if result.returncode != 0 or not lines or "clang" in result.stdout:
         return None

@@ -76,6 +76,12 @@ def _text(other: int, stop: threading.Event) -> None:
         os.write(other, b"Hello from the factory demo!\r\n")
 
 
+def _echo(other: int, stop: threading.Event) -> None:
+    while not stop.is_set():
+        if select.select([other], [], [], 0.02)[0]:
+            os.write(other, os.read(other, 4096))
+
+
 @pytest.mark.needs_host_gcc
 def test_a_board_answers(firmware: Path) -> None:
     with _terminal(_board(firmware, 115200)) as port:
@@ -112,6 +118,13 @@ def test_what_does_not_speak_the_protocol_is_said(
     with _terminal(serve) as port:
         finding = line(port, None)
     assert finding.state == "wrong" and said in finding.said
+
+
+def test_an_echo_is_said_and_no_other_speed_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcu_deploy.api.doctor.BAUDS", None)
+    with _terminal(_echo) as port:
+        finding = line(port, None)
+    assert finding.state == "wrong" and "echoes what is sent to it" in finding.said
 
 
 def test_a_port_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -170,6 +183,111 @@ def test_without_a_compiler_it_says_so_and_ends_with_1(
     (compiler,) = [f for f in answer["findings"] if f["subject"] == "compiler for Cortex-M"]
     assert compiler["state"] == "wrong" and "sudo apt install" in compiler["said"]
     assert answer["is_well"] is False
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None]]:
+    """Puts a shell script of a name before what is on the PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    def put(name: str, script: str) -> None:
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+
+    yield put
+
+
+def _found(board: str | None, subject: str) -> Finding:
+    findings = doctor(load_board(board) if board else None)
+    return next(finding for finding in findings if finding.subject == subject)
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.parametrize(
+    ("script", "state", "said"),
+    [
+        ("echo QEMU emulator version 8.2.2", "good", "8.2.2"),
+        ("echo QEMU emulator version 6.2.0", "wrong", "is older than 7.2, the oldest that was"),
+        ("echo no libfoo.so.1 >&2; exit 127", "wrong", "gives no version but: no libfoo.so.1"),
+        ("sleep 600", "wrong", "took longer than 0.2 seconds"),
+        ("kill -SEGV $$", "wrong", "gives no version but: nothing"),
+    ],
+)
+def test_an_emulator_is_run_and_its_age_is_told(
+    tools: Callable[[str, str], None],
+    script: str,
+    state: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if "sleep" in script:
+        monkeypatch.setattr("mcu_deploy.device.emulators.qemu._START_SECONDS", 0.2)
+    tools("qemu-system-arm", script)
+    finding = _found("mps2-an386", "QEMU")
+    assert (finding.state, said in finding.said) == (state, True), finding
+    assert bool(finding.remedy) == (state == "wrong")
+
+
+def test_renode_is_run(tools: Callable[[str, str], None]) -> None:
+    """As 1.16.1 says it, which writes its settings where it is told to."""
+    tools(
+        "renode", 'mkdir "$XDG_CONFIG_HOME/renode" && echo "Renode v1.15.3.26" && echo "  build: 1"'
+    )
+    finding = _found("stm32f746", "Renode")
+    assert finding.state == "wrong" and finding.said.startswith("1.15.3.26 (")
+    assert "older than 1.16.1" in finding.said
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("case $1 in --version) echo 'arm-none-eabi-gcc (x) 10.3.1';; esac", "older than 12.2"),
+        (
+            "case $1 in --version) echo 'arm-none-eabi-gcc (x) 13.2.1';; "
+            "-mcpu*|-wrapper) echo 'cc1: error: no libisl.so' >&2; exit 1;; esac",
+            "three lines of C do not compile for board mps2-an386: cc1: error: no libisl.so",
+        ),
+    ],
+)
+@pytest.mark.needs_arm_gcc
+def test_a_compiler_is_tried_out(
+    tools: Callable[[str, str], None], script: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcu_deploy.api.doctor._LIBRARIES", ())
+    tools("arm-none-eabi-gcc", script)
+    finding = _found("mps2-an386", "compiler for Cortex-M")
+    assert finding.state == "wrong" and said in finding.said, finding
+
+
+def test_what_a_board_cannot_do_without_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a board it is only not there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MCU_DEPLOY_RENODE", raising=False)
+    assert _found(None, "Renode").state == "absent"
+    assert _found("stm32f746", "Renode").state == "wrong"
+    assert _found("stm32f746", "runner openocd").state == "wrong"
+    assert _found("mps2-an386", "QEMU").state == "wrong"
+
+
+@pytest.mark.needs_qemu
+def test_with_an_emulator_a_board_does_without_flashing_tools(
+    tools: Callable[[str, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools("renode", "echo Renode v1.16.1.11450")
+    found = {finding.subject: finding for finding in doctor(load_board("stm32f407"))}
+    assert found["Renode"].state == "good"
+    assert all(finding.state != "wrong" for name, finding in found.items() if "runner" in name)
+
+
+def test_a_flashing_tool_that_does_not_run_is_wrong(tools: Callable[[str, str], None]) -> None:
+    tools("st-flash", "echo libstlink.so.1 is missing >&2; exit 127")
+    finding = _found("stm32f746", "runner stlink")
+    assert finding.state == "wrong" and "libstlink.so.1 is missing" in finding.said
 
 
 def test_the_shell_completes_boards(monkeypatch: pytest.MonkeyPatch) -> None:

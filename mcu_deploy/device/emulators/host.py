@@ -12,6 +12,7 @@ from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Starte
 from mcu_deploy.device.emulators.trace import Marks, Trace
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
+from mcu_deploy.version import VERSION
 
 _START_SECONDS = 10.0
 _PORT_LINE = re.compile(r"^port (\d+)$", re.MULTILINE)
@@ -28,6 +29,10 @@ class HostProcess(Launcher):
     def find(self) -> Program:
         """There is nothing to be found: the firmware itself is the program."""
         return Program(Path(), "built in")
+
+    def version(self, program: Program) -> str:
+        """It is this package's own."""
+        return VERSION
 
     @contextlib.contextmanager
     def start(self, job: Job) -> Iterator[Started]:

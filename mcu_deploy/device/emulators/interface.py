@@ -60,7 +60,8 @@ class Launcher(ABC):
 
     name: how the command line calls it (`qemu`); title: how a sentence calls it (`QEMU`). Where
     several can run a board, the lowest rank is taken; merit: why, as the end of a sentence.
-    counts_addresses: whether `trace` tells how often each address was executed.
+    counts_addresses: whether `trace` tells how often each address was executed. tried: the versions
+    with which the tests ran, the oldest first.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Launcher(ABC):
     rank: int
     merit: str
     counts_addresses: bool = False
+    tried: tuple[str, ...] = ()
 
     @abstractmethod
     def machine(self, board: Board) -> str | None:
@@ -76,6 +78,11 @@ class Launcher(ABC):
     @abstractmethod
     def find(self) -> Program:
         """The installed program. ToolError, with how to get it, where there is none."""
+
+    @abstractmethod
+    def version(self, program: Program) -> str:
+        """What the program says of its version, such as "7.2.22". ToolError where it does not run,
+        or does not end in time."""
 
     @abstractmethod
     def start(self, job: Job) -> AbstractContextManager[Started]:

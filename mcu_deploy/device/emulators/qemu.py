@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -15,8 +14,11 @@ from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Starte
 from mcu_deploy.device.emulators.qemu_plugin import plugin
 from mcu_deploy.device.emulators.trace import Marks, Trace, read_events, read_histograms
 from mcu_deploy.errors import ToolError
-from mcu_deploy.processes import programs
 from mcu_deploy.processes.background import ChildProcess
+from mcu_deploy.processes.versions import asked_version
+
+TRIED = ("7.2", "8.2")
+"""The versions with which the tests ran: those of Debian 12 and Ubuntu 24.04."""
 
 _PROGRAM = "qemu-system-arm"
 _START_SECONDS = 20.0
@@ -40,6 +42,10 @@ class Qemu(Launcher):
                 "(or `make setup` in the repository)"
             )
         return Program(Path(path), "on the PATH")
+
+    def version(self, program: Program) -> str:
+        """See `program_version`."""
+        return program_version(program)
 
     @contextlib.contextmanager
     def start(self, job: Job) -> Iterator[Started]:
@@ -101,7 +107,12 @@ class Qemu(Launcher):
 
 
 EMULATOR = Qemu(
-    "qemu", "QEMU", 10, "faults where the chip faults, and starts at once", counts_addresses=True
+    "qemu",
+    "QEMU",
+    10,
+    "faults where the chip faults, and starts at once",
+    counts_addresses=True,
+    tried=TRIED,
 )
 
 
@@ -129,14 +140,7 @@ def program_version(program: Program) -> str:
 @functools.lru_cache(8)
 def _version(path: Path, stamp: tuple[int, ...]) -> str:
     """Asked once for each file: the answer takes a twentieth of a second."""
-    done = programs.run([path, "--version"], seconds=_START_SECONDS)
-    if done.exhausted:
-        raise ToolError(f"{path} --version {done.exhausted}.")
-    match = re.search(r"version (\d+(?:\.\d+)+)", done.stdout)
-    if done.returncode != 0 or match is None:
-        said = (done.stderr or done.stdout).strip()[-400:]
-        raise ToolError(f"{path} --version gives no version but: {said or 'nothing'}")
-    return match.group(1)
+    return asked_version(path, _START_SECONDS)
 
 
 def _escaped(path: Path) -> str:

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import socket
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,10 @@ from mcu_deploy.device.emulators.renode_machine import note_marks, noted_marks, 
 from mcu_deploy.device.emulators.trace import Marks, Trace, ends
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
+from mcu_deploy.processes.versions import asked_version
+
+TRIED = ("1.16.1",)
+"""The versions with which the tests ran, the oldest first."""
 
 _VARIABLE = "MCU_DEPLOY_RENODE"
 _START_SECONDS = 90.0  # 3 s on an idle machine, 7 s on a busy one
@@ -46,6 +51,12 @@ class Renode(Launcher):
     def find(self) -> Program:
         """See `find_renode`."""
         return find_renode()
+
+    def version(self, program: Program) -> str:
+        """What `renode --version` says; it writes its settings into a folder of ours."""
+        with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as folder:
+            ours = {"XDG_CONFIG_HOME": folder, "TMPDIR": folder}
+            return asked_version(program.path, _START_SECONDS, {**os.environ, **ours})
 
     @contextlib.contextmanager
     def start(self, job: Job) -> Iterator[Started]:
@@ -98,7 +109,7 @@ class Renode(Launcher):
         return Trace(events, ends(events, marks), _version(process.stdout()))
 
 
-EMULATOR = Renode("renode", "Renode", 20, "knows the chip's peripherals")
+EMULATOR = Renode("renode", "Renode", 20, "knows the chip's peripherals", tried=TRIED)
 
 
 def find_renode() -> Program:

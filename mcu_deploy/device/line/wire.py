@@ -43,6 +43,10 @@ class NoAnswer(DeviceError):
     """Nothing came that is of this protocol: nothing at all, text, or bytes of another speed."""
 
 
+class Echo(NoAnswer):
+    """What came is what was sent, at whatever speed."""
+
+
 class Wire:
     """The host's end of the line. latency: seconds that a wait may grow to beside what the bytes
     take at the baud rate; log: gets the text of each LOG frame."""
@@ -185,7 +189,7 @@ class Wire:
                 "line itself is slow, give a longer --latency)."
             )
         if self.is_echo:
-            return NoAnswer(
+            return Echo(
                 f"{where} echoes what is sent to it, and nothing else came {after}: its two data "
                 "wires are joined (a loop-back plug, an adapter without a board), or a terminal is "
                 "at its other end; connect the board that runs firmware.elf."
