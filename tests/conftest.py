@@ -33,6 +33,8 @@ from renode_runner import has_robot, renode_test
 # Before numpy is imported, here and in every process that a test starts: on tensors as small as
 # these a second thread of its linear algebra does nothing but wait, which takes processor time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Before onnxruntime is imported: tests send nobody anything.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 # What is loaded once stays: to look through all of it often takes a tenth of the time.
 gc.set_threshold(100_000, 50, 100)

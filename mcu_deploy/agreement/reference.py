@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,9 +103,7 @@ def _onnxruntime(
     model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried], inner: bool = False
 ) -> tuple[list[dict[str, Array]], str]:
     """The outputs of each sample by name (inner: all tensors of the last one), and the version."""
-    import onnxruntime
-
-    version = str(onnxruntime.__version__)
+    version = str(_package().__version__)
     return _contained(
         f"onnxruntime {version}", _run_session, model, samples, states, inner
     ), version
@@ -157,9 +156,18 @@ def _with_outputs(model: Path) -> bytes:
     return bytes(loaded.SerializeToString())
 
 
-def _session(model: str | bytes) -> Any:
+def _package() -> Any:
+    """onnxruntime, without its telemetry: from 1.32 on it sends events, keeps what it has not sent
+    in ~/.cache, and complains where it cannot write there. It reads its switch when it is loaded
+    (Privacy.md in its package); a user who has set it has decided."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
 
+    return onnxruntime
+
+
+def _session(model: str | bytes) -> Any:
+    onnxruntime = _package()
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -119,6 +122,26 @@ def test_every_layer_agrees_with_onnxruntime(kws_dir: Path) -> None:
     opinion = compare_with(graph, tensors)
     assert (opinion.compared, opinion.left) == (len(list(graph.nodes)), ())
     assert opinion.disagreements == ()
+
+
+def test_onnxruntime_sends_and_keeps_nothing_and_complains_of_nothing(
+    kws_dir: Path, tmp_path: Path
+) -> None:
+    """Neither where it may write into the home folder, nor where it may not."""
+    program = (
+        "import sys, pathlib, numpy\n"
+        "from mcu_deploy.agreement.reference import run_onnxruntime\n"
+        "sample = [numpy.zeros((1, 49, 10, 1), numpy.int8)]\n"
+        "run_onnxruntime(pathlib.Path(sys.argv[1]), [sample])\n"
+    )
+    for home in (tmp_path, Path("/proc/no/home")):
+        environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+        done = subprocess.run(
+            [sys.executable, "-c", program, kws_dir / "model.onnx"],
+            env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_layer_that_disagrees_is_named(kws_dir: Path) -> None:
