@@ -139,6 +139,18 @@ function(mcu_deploy_add_network target)
   add_dependencies(${target} ${target}_network)
   target_include_directories(${target} INTERFACE "${folder}_include")
   target_link_libraries(${target} INTERFACE "${object}" mcu_deploy::runtime)
+  set(is_host FALSE)
+  if(arg_BOARD STREQUAL "host")
+    set(is_host TRUE)
+  elseif(EXISTS "${arg_BOARD}")
+    file(STRINGS "${arg_BOARD}" is_host REGEX "^(core|inherits) *= *\"host\"")
+  endif()
+  if(is_host)
+    # Its object wants a fixed address, which programs have not by default. Among the libraries, as
+    # the last word counts, and CMake says -pie behind the options where a project asks for it.
+    target_link_libraries(${target} INTERFACE
+      "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>")
+  endif()
   set_target_properties(${target} PROPERTIES
     MCU_DEPLOY_OBJECT "${object}" MCU_DEPLOY_PROCESSOR "${processor}")
 endfunction()

@@ -124,6 +124,49 @@ def test_a_project_of_two_networks(here: Project, generator: str, tmp_path: Path
     assert "in f is VMUL.F64, which needs an FPU with double precision; cortex-m4" in done.stdout
 
 
+_ON_HOST = """\
+cmake_minimum_required(VERSION 3.20)
+project(on_host LANGUAGES C)
+include(CheckPIESupported)
+check_pie_supported() # where it is asked for, CMake then says -pie itself
+find_package(mcu_deploy REQUIRED)
+mcu_deploy_add_network(sine MODEL sine.tflite BOARD host)
+add_library(around STATIC around.c)
+target_link_libraries(around PRIVATE sine)
+add_executable(plain main.c)
+target_link_libraries(plain PRIVATE around)
+add_executable(pie around.c main.c)
+target_link_libraries(pie PRIVATE sine)
+set_target_properties(pie PROPERTIES POSITION_INDEPENDENT_CODE ON)
+mcu_deploy_check(pie)
+"""
+_AROUND = """\
+#include "network_sine.h"
+#include "mcu/runtime.h"
+const char *name(void);
+const char *name(void) { return mcu_network_sine->run_func ? mcu_network_sine->name : ""; }
+"""
+_MAIN = """\
+#include <stdio.h>
+const char *name(void);
+int main(void) { return puts(name()) < 0; }
+"""
+
+
+@pytest.mark.needs_host_gcc
+def test_a_program_of_this_machine(here: Project) -> None:
+    """Where gcc makes position-independent programs by itself, and where they are asked for."""
+    (here.source / "CMakeLists.txt").write_text(_ON_HOST)
+    (here.source / "around.c").write_text(_AROUND)
+    (here.source / "main.c").write_text(_MAIN)
+    folder = here.run("mcu-deploy", "cmake-dir").stdout.strip()
+    done = here.run("cmake", "-S", here.source, "-B", here.build, f"-Dmcu_deploy_DIR={folder}")
+    assert done.returncode == 0, done.stderr
+    assert here.make() == ["sine"]
+    for program in ("plain", "pie"):
+        assert here.run(here.build / program).stdout == "sine\n"
+
+
 _LARGER = """\
 cmake_minimum_required(VERSION 3.20)
 project(larger LANGUAGES C CXX)
