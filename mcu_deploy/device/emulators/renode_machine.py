@@ -39,11 +39,19 @@ def write_machine(
         *own,
         *line,
         f"include {_ORIGIN}{'board' if port is None else 'firmware'}.resc",
+        _added(board),
         *own,  # for this machine alone: its reset reads them, when others may have been made
     ]
     script = folder / "machine.resc"
     script.write_text("\n".join(lines) + f"\n{rest}")
     return script
+
+
+def _added(board: Board) -> str:
+    """What a board's machine gets only where Renode's platform lacks it, which a platform description
+    cannot ask for."""
+    script = resources.root() / "renode" / f"{board.name}.added.resc"
+    return script.read_text() if _adapted(board) and script.is_file() else ""
 
 
 def machine_name(board: Board) -> str:
@@ -61,17 +69,24 @@ def platform_text(board: Board) -> str:
     """The platform description of a board that Renode has; it reaches for nothing but Renode's own
     files, and the user's."""
     assert board.renode is not None
-    adapted = resources.root() / "renode" / f"{board.name}.repl"
     own = Path(board.renode.platform)
     if own.is_absolute():  # a board of the user's, with its description beside it
         return f'using "{own}"\n'
-    if adapted.is_file() and f'using "{board.renode.platform}"' in adapted.read_text():
-        return adapted.read_text()
+    if (adapted := _adapted(board)) is not None:
+        return adapted
     # Setting "init" anew leaves out the platform's own, which would download an SVD file.
     return (
         f'using "{board.renode.platform}"\n\n'
         'sysbus:\n    init:\n        Tag <0xE0001000, 0xE0001FFF> "DWT"\n'
     )
+
+
+def _adapted(board: Board) -> str | None:
+    """The platform of Renode's as this board has it, or None where it is taken as it is."""
+    assert board.renode is not None
+    file = resources.root() / "renode" / f"{board.name}.repl"
+    text = file.read_text() if file.is_file() else ""
+    return text if f'using "{board.renode.platform}"' in text else None
 
 
 def note_marks(marks: Marks, log: Path) -> str:
