@@ -16,7 +16,7 @@ from mcu_deploy.errors import InternalError, McuDeployError, RequestError
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
 from mcu_deploy.hygiene import check_files
 from mcu_deploy.pipelines.comparing import compare
-from mcu_deploy.pipelines.configuration import Configuration, Job, read_configuration
+from mcu_deploy.pipelines.configuration import UPDATE, Configuration, Job, read_configuration
 from mcu_deploy.pipelines.result import Outcome, PipelineResult
 from mcu_deploy.pipelines.table import Row, read_table
 from mcu_deploy.processes.workers import in_processes
@@ -42,7 +42,7 @@ def run_pipeline(
     try:
         known = read_table(configuration.table)
     except RequestError as error:
-        no_table = str(error)
+        no_table = str(error).replace(UPDATE, configuration.update)
     jobs = configuration.jobs
     outcomes: list[Outcome] = []
     work = partial(_measure_one, configuration.path, output)
@@ -72,18 +72,22 @@ def _measure(job: Job, output: Path) -> _Done:
         )
     if built is None:
         return None, "", tuple(failures)
+    done = ["built"]
     with _told("check", failures):
         _check(built)
-    done = "built and checked"
-    if not launchers_for(job.board):
-        return _row(job, built, None), f"{done} only: no emulator has it", tuple(failures)
-    with _told("validate", failures):
-        done += f", {_validate(job, open_folder(directory))}"
-    if not job.board.is_host:
-        with _told("profile", failures):
-            counted = profile(directory)
-    is_whole = job.board.is_host or counted is not None
-    return (_row(job, built, counted) if is_whole else None), done, tuple(failures)
+        done.append("checked")
+    emulated = bool(launchers_for(job.board))
+    if emulated:
+        with _told("validate", failures):
+            done.append(_validate(job, open_folder(directory)))
+        if not job.board.is_host:
+            with _told("profile", failures):
+                counted = profile(directory)
+    is_whole = job.board.is_host or counted is not None or not emulated
+    said = " and ".join(done) if len(done) < 3 else f"{done[0]} and {done[1]}, {done[2]}"
+    said += "" if emulated else " only: no emulator has it"
+    said += "".join(f", but {failure.split(':')[0]} fails" for failure in failures)
+    return (_row(job, built, counted) if is_whole else None), said, tuple(failures)
 
 
 @contextmanager

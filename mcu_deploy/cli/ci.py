@@ -91,17 +91,32 @@ def _run(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from mcu_deploy.api.pipelines import run_pipeline
+    from mcu_deploy.errors import McuDeployError, RequestError
     from mcu_deploy.output import require_writable, write_file
     from mcu_deploy.pipelines.configuration import FILE, read_configuration
-    from mcu_deploy.pipelines.markdown import markdown
+    from mcu_deploy.pipelines.markdown import markdown, not_begun, remove_report
     from mcu_deploy.pipelines.table import renew_table, require_table, table_text
 
-    configuration = read_configuration(config or Path(FILE))
-    if update:
-        require_table(configuration.table)
+    if report is not None:
+        remove_report(report)  # a runner shows what it finds, also where this is stopped
+    try:
+        configuration = read_configuration(config or Path(FILE))
+        if update:
+            require_table(configuration.table)
+    except McuDeployError as error:
+        if report is not None and not report.exists():
+            write_file(report, not_begun(str(error)).encode())
+        raise
+    now = output / configuration.table.name
+    if now.exists() and configuration.table.exists() and now.samefile(configuration.table):
+        raise RequestError(
+            f"{now} is the table itself, and --output's folder gets the new numbers by that name: "
+            "give another folder."
+        )
     if report is not None:
         inputs = [job.model.file for job in configuration.jobs]
         require_writable(report, [configuration.path, configuration.table, *inputs])
+    now.unlink(missing_ok=True)
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=err,
         transient=True,
@@ -115,7 +130,7 @@ def _run(
                 out.print(_line(outcome))
 
         result = run_pipeline(configuration, output, progress=tell)
-    write_file(output / configuration.table.name, table_text(result.rows).encode())
+    write_file(now, table_text(result.rows).encode())
     if report is not None:
         write_file(report, markdown(result).encode())
     renewed = update and not result.failures

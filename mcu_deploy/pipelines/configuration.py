@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from mcu_deploy.pipelines.table import Key, title
 
 FILE = "mcu-deploy.toml"
 TABLE = "mcu-deploy.csv"
+UPDATE = "`mcu-deploy ci --update`"
 THRESHOLD = 1.0  # percent
 _SAMPLES = 8
 _GOAL = "balanced"
@@ -81,6 +83,13 @@ class Configuration:
             for board in model.boards
             for goal in model.goals
         )
+
+    @property
+    def update(self) -> str:
+        """The command that renews its table, for sentences."""
+        if self.path == Path(FILE):
+            return UPDATE
+        return UPDATE.replace("ci", f"ci --config {shlex.quote(str(self.path))}")
 
 
 def read_configuration(path: Path) -> Configuration:

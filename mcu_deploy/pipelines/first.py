@@ -45,13 +45,13 @@ def write_pipeline(provider: Provider, root: Path, source: str | None = None) ->
     """Writes a provider's file into a repository, and mcu-deploy.toml where there is none.
 
     root: the top of the repository. source: what pip installs mcu-deploy from; by default what it
-    was installed from here. Nothing is ever overwritten: raises RequestError where the provider's
-    file is there already, or mcu-deploy.toml is and cannot be read.
+    was installed from here. Nothing is ever overwritten: where both files are there already, raises
+    RequestError, and where mcu-deploy.toml is and cannot be read.
     """
     _require_top(root, provider)
-    target, notes = _place(provider, root)
     configuration = root / FILE
-    files = [target]
+    target, notes = _place(provider, root, is_alone=configuration.exists())
+    files = [] if target is None else [target]
     if configuration.exists():
         boards = [job.board for job in read_configuration(configuration).jobs]
     else:
@@ -61,6 +61,8 @@ def write_pipeline(provider: Provider, root: Path, source: str | None = None) ->
         files.append(configuration)
         if not models:
             notes.append(f"Say in {FILE} where your models are.")
+    if target is None:
+        return Written(tuple(files), tuple(notes))
     installed = installed_from() if source is None else Source(source)
     if installed.note:
         notes.append(installed.note)
@@ -79,11 +81,15 @@ def _require_top(root: Path, provider: Provider) -> None:
         )
 
 
-def _place(provider: Provider, root: Path) -> tuple[Path, list[str]]:
+def _place(provider: Provider, root: Path, *, is_alone: bool) -> tuple[Path | None, list[str]]:
+    """Where the provider's file goes, and what the user has to do then. is_alone: nothing else is to
+    be written; else a file that is there already stays as it is (None)."""
     target = root / provider.file
     if not os.path.lexists(target):
         return target, []
     beside = root / provider.beside if provider.beside else target
+    if os.path.lexists(beside) and not is_alone:
+        return None, [f"{beside} is there already, and stays as it is."]
     if os.path.lexists(beside):
         raise RequestError(
             f"{beside} is there already, and is not overwritten. Move it away to get a new one."

@@ -41,6 +41,23 @@ def markdown(result: PipelineResult) -> str:
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
+def not_begun(why: str) -> str:
+    """The report of a run that could not begin."""
+    lines = [MARKER, "### ❌ mcu-deploy: it could not begin", "", *_fenced([why])]
+    return "\n".join(lines) + "\n"
+
+
+def remove_report(path: Path) -> None:
+    """Removes an earlier report, and no other file."""
+    try:
+        with path.open("rb") as file:
+            is_report = file.read(len(MARKER)) == MARKER.encode()
+    except OSError:
+        return
+    if is_report:
+        path.unlink(missing_ok=True)
+
+
 def _change(change: Change) -> tuple[str, ...]:
     over = f"over {change.threshold:g} %" if change.grew else ""
     before, after = _number(change.before), _number(change.after)

@@ -58,16 +58,21 @@ class PipelineResult:
     def advice(self, table: str) -> tuple[str, ...]:
         """What to do where the result is not that of the table; table: how that file is called."""
         compared, found = self.comparison, []
+        update = self.configuration.update
         if compared.changes and compared.other_tools:
             tools = " and ".join(compared.other_tools)
             found.append(f"{table} was made with {tools}, and this is not: numbers change by that.")
+        if self.failures:
+            if self.no_table or compared.grown or compared.added:
+                found.append(f"Mend what failed first: {update} renews {table} only without that.")
+            return tuple(found)
         if self.no_table:
             return ()
         if compared.grown:
-            found.append(f"Where it is wanted, `mcu-deploy ci --update` renews {table}: commit it.")
+            found.append(f"Where it is wanted, {update} renews {table}: commit it.")
         if compared.added:
             keys = named(row.key for row in compared.added)
-            found.append(f"{table} lacks {keys}: `mcu-deploy ci --update` adds that; commit it.")
+            found.append(f"{table} lacks {keys}: {update} adds that; commit it.")
         return tuple(found)
 
     @property

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import call
 
+from mcu_deploy import resources
 from mcu_deploy.errors import RequestError
 from mcu_deploy.pipelines import first
 from mcu_deploy.pipelines.comparing import NUMBERS, compare
@@ -340,3 +341,65 @@ def test_options_that_do_not_go_together(tmp_path: Path) -> None:
         assert call("ci", *words, cwd=tmp_path).returncode == 2
     assert call("ci", cwd=tmp_path).returncode == 1
     assert not list(tmp_path.iterdir())
+
+
+# ---- Runs that fail ----
+
+
+def test_an_old_report_is_not_taken_for_that_of_a_run_which_fails(tmp_path: Path) -> None:
+    report, own = tmp_path / "out" / "report.md", tmp_path / "mine.md"
+    report.parent.mkdir()
+    old = "<!-- mcu-deploy ci -->\n### ✅ mcu-deploy: 2 builds, as before\n"
+    report.write_text(old, encoding="utf-8")
+    own.write_text("mine")
+    words = ("ci", "-o", "out", "--report")
+    assert call(*words, report, cwd=tmp_path).returncode == 1
+    assert "❌ mcu-deploy: it could not begin" in (text := report.read_text(encoding="utf-8"))
+    assert "The configuration mcu-deploy.toml does not exist" in text
+    assert call(*words, own, cwd=tmp_path).returncode == 1
+    assert own.read_text() == "mine"
+
+    configured(tmp_path, f'boards = ["host"]\n{MODEL}')
+    report.write_text(old, encoding="utf-8")
+    (tmp_path / "out" / "mcu-deploy.csv").write_text("old")
+    assert call(*words, report, cwd=tmp_path).returncode == 1
+    assert "1 of 1 build failed" in report.read_text(encoding="utf-8")
+    assert read_table(tmp_path / "out" / "mcu-deploy.csv") == {}
+    renew_table(tmp_path / "mcu-deploy.csv", [SINE])
+    done = call("ci", "-o", ".", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "mcu-deploy.csv is the table itself" in done.stderr
+    assert read_table(tmp_path / "mcu-deploy.csv") == {SINE.key: SINE}
+
+
+@pytest.mark.needs_host_gcc
+def test_what_fails_of_a_build_is_said_where_it_is_listed(tmp_path: Path) -> None:
+    configured(tmp_path, f'boards = ["host"]\n{MODEL}data = "none.npz"\n')
+    (tmp_path / "sine.tflite").symlink_to(resources.root() / "examples" / "cmake" / "sine.tflite")
+    done = call("ci", "--update", "--report", "report.md", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "sine on host: built and checked, but validate fails\n" in done.stdout
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "| built and checked, but validate fails |" in text
+    assert "Mend what failed first: `mcu-deploy ci --update` renews" in text
+    assert not (tmp_path / "mcu-deploy.csv").exists()
+
+
+def test_advice_is_followed_by_no_refusal(tmp_path: Path) -> None:
+    (grown,) = result_of(tmp_path, [SINE, SIZE], [SINE, replace(SIZE, ram_bytes=999)]).advice("t")
+    path = tmp_path / "mcu-deploy.toml"
+    assert grown == (
+        f"Where it is wanted, `mcu-deploy ci --config {path} --update` renews t: commit it."
+    )
+    (failed,) = result_of(tmp_path, [], [SINE]).advice("t")
+    assert failed.startswith("Mend what failed first: ")
+
+    (tmp_path / "repository").mkdir()
+    assert call("ci", "--init", "github", cwd=tmp_path / "repository").returncode == 0
+    (tmp_path / "repository" / "mcu-deploy.toml").unlink()
+    said = call("ci", cwd=tmp_path / "repository").stderr
+    assert "`mcu-deploy ci --init github` or `--init gitlab` writes a first one" in said
+    done = call("ci", "--init", "github", cwd=tmp_path / "repository")
+    assert done.returncode == 0, done.stderr
+    assert "mcu-deploy.yml is there already, and stays as it is." in done.stdout
+    assert (tmp_path / "repository" / "mcu-deploy.toml").is_file()
