@@ -30,7 +30,7 @@ bench: setup ## measure, renew benchmarks/table.csv; LINES="mlperf_kws_int8 cort
 docs: setup ## the documentation as a site, in site/; a link that leads nowhere is an error
 	@.venv/bin/python -m sphinx -qEW --keep-going -c scripts/site . site
 
-renode: setup ## download the Renode emulator through renode-run
+renode: setup ## download the release of Renode that was tried, through renode-run
 	@scripts/renode.sh
 
 litert: setup ## install LiteRT, which validate compares TFLite models with (22 MB)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Downloads the Renode emulator through Antmicro's renode-run, unless a Renode is there already.
+# Downloads the Renode emulator through Antmicro's renode-run, unless a Renode is there already: the
+# release that mcu_deploy/device/emulators/renode.py names, with which the tests ran, and no nightly.
 # renode-run gets a virtual environment of its own inside .venv: it asks for old versions of
 # packages that mcu-deploy uses too. Ends in one sentence and exit code 1 where it cannot.
 set -euo pipefail
@@ -43,8 +44,10 @@ if ! { [[ -x .venv/bin/renode-run ]] ||
     stop "renode-run could not be installed from github.com: check the network (output: $log) and run" \
         "make renode again, or $by_hand."
 fi
-logged .venv/bin/renode-run download ||
-    stop "renode-run could not download Renode from builds.renode.io: check the network (output:" \
+read -r release package < <(.venv/bin/python -c 'from mcu_deploy.device.emulators import renode
+print(renode.RELEASE, renode.PACKAGE)')
+logged .venv/bin/renode-run install --version-override "$release" "$package" ||
+    stop "renode-run could not download Renode $release from github.com: check the network (output:" \
         "$log) and run make renode again, or $by_hand."
 renode=$(find_renode) ||
     stop "renode-run downloaded a Renode that mcu-deploy does not find: see $log, and name the" \

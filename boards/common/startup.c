@@ -73,8 +73,8 @@ static void init_fpu(void) {
     MCU_REG32(MCU_SCB_CPACR) |= MCU_SCB_CPACR_FPU;
     mcu_barrier();
     /* IEEE arithmetic: round to nearest even, subnormals kept, NaNs propagated, for this and every
-     * later context. The other bits stay: Armv8.1-M's LTPSIZE must be 4. FPDSCR has that value after
-     * a reset, and is then not written: Renode loses LTPSIZE in doing so. */
+     * later context. The other bits stay: Armv8.1-M's LTPSIZE must be 4. FPDSCR has that value
+     * after a reset, and is then not written: Renode loses LTPSIZE in doing so. */
     const uint32_t modes = (1u << 26) | (1u << 25) | (1u << 24) | (3u << 22) | (1u << 19);
     const uint32_t fpdscr = MCU_REG32(MCU_FPU_FPDSCR);
     if ((fpdscr & modes) != 0) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from mcu_deploy.pipelines.comparing import NUMBERS, Change
 from mcu_deploy.pipelines.result import PipelineResult, percent

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import jinja2
 
+from mcu_deploy.device.emulators.renode import PACKAGE, RELEASE
 from mcu_deploy.discovery import named
 from mcu_deploy.options.checked import require_word
 
@@ -69,6 +70,8 @@ def pipeline_text(provider: Provider, source: str, *, renode: bool = False) -> s
         "source": json.dumps(source),
         "renode": renode,
         "renode_run": _RENODE_RUN,
+        "renode_package": PACKAGE,
+        "renode_release": RELEASE,
         "packages": _PACKAGES,
     }
     return environment.from_string(provider.template).render(words)

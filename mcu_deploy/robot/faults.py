@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from mcu_deploy.boards import Board
 from mcu_deploy.device import FaultCause, FaultReport
+from mcu_deploy.device.emulators.renode import not_raised
 from mcu_deploy.device.line.messages import Provoke
 from mcu_deploy.errors import RequestError
+from mcu_deploy.resources import page
 
 _NONE = "none"
 _EXCEPTIONS = {
@@ -46,6 +49,15 @@ def provoked(name: str) -> Provoke:
     if asked in _PROVOKED:
         return _PROVOKED[asked]
     raise RequestError(f"No fault {name!r} can be provoked; use one of: {', '.join(_PROVOKED)}.")
+
+
+def require_raised(what: Provoke, emulator: str, board: Board) -> None:
+    """RequestError for what an emulator lets pass, where a chip stops. emulator: its name."""
+    if emulator == "renode" and (instead := not_raised(what, board)):
+        raise RequestError(
+            f"Renode does not raise {_named(what)!r} on {board.name}: {instead} "
+            f"({page('emulators')}). Provoke it on a board that QEMU has, under plain `robot`."
+        )
 
 
 def is_none(name: str) -> bool:

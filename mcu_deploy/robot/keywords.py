@@ -21,7 +21,7 @@ from mcu_deploy.robot.renode import Renode
 from mcu_deploy.robot.target import Ran, Target, temporary_folder
 from mcu_deploy.version import VERSION
 
-_RUN_SECONDS = 60.0
+_RUN_SECONDS, _REAL_SECONDS = 60.0, 300.0
 
 
 class Keywords:
@@ -89,13 +89,19 @@ class Keywords:
         )
         return str(made.directory)
 
-    def load_model(self, folder: str | None = None, run_timeout: float = _RUN_SECONDS) -> None:
+    def load_model(
+        self,
+        folder: str | None = None,
+        run_timeout: float = _RUN_SECONDS,
+        real_timeout: float = _REAL_SECONDS,
+    ) -> None:
         """Loads a build's firmware into its board; without a folder, of the last `Build Model`.
 
         In renode-test this makes the board's machine, and runs nothing yet: peripherals of your own
         come behind it, by Renode's ``Execute Command``. renode-test clears Renode before each test,
         so each test loads anew. ``run_timeout``: seconds, in renode-test virtual ones, after which
-        an inference is stopped that shows no sign of life.
+        an inference is stopped that shows no sign of life. ``real_timeout``: seconds by the clock
+        on the wall that renode-test's Renode may take for a command, or for all of a keyword.
 
         | Load Model
         | Load Model    build/stm32f746/kws
@@ -106,7 +112,11 @@ class Keywords:
                 "There is no build to load: use `Build Model` first, or name a build folder."
             )
         self._unload()
-        self._target = Target(build_folder, _renode(), run_timeout)
+        renode = _renode()
+        if renode is not None:
+            renode.patience = values.seconds(real_timeout, "real_timeout")
+        run_seconds = values.seconds(run_timeout, "run_timeout")
+        self._target = Target(build_folder, renode, run_seconds)
 
     def load_firmware(self, elf: str, board: str) -> None:
         """Loads a program of your own into a board's machine in Renode, and runs nothing yet.
@@ -212,7 +222,9 @@ class Keywords:
         ``fault`` is one of ``undefined instruction``, ``bad read``, ``bad write``, ``bad jump``,
         ``unaligned``, ``divide by zero``, ``stack overflow``, ``invalid state`` and, in a layer
         only, ``endless``. ``layer`` is its number or its short name. What a core cannot do it
-        refuses; that Renode lets some pass where a chip stops, docs/emulators.md says.
+        refuses. Renode raises neither ``bad read``, ``bad write``, ``bad jump``, ``unaligned`` nor
+        ``divide by zero``, nor on Armv8-M ``stack overflow`` (docs/emulators.md): there these are
+        refused.
 
         | Provoke Fault    undefined instruction    layer=conv_2
         """
@@ -220,6 +232,7 @@ class Keywords:
         target = self._loaded()
         target.require_no_fault()
         number = None if layer is None else _layer(target.folder, layer)
+        faults.require_raised(what, target.emulator, target.folder.board)
         with target.device() as device:
             device.provoke(what, layer=number)
 

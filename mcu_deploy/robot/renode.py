@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import shutil
+import time
 import xmlrpc.client
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -38,11 +39,35 @@ _LONGEST_STEP = 0.02
 _RECEIVED = "serial.bin"
 
 
+class _Http(xmlrpc.client.Transport):
+    """What carries requests; seconds: how long an answer is waited for."""
+
+    seconds = 0.0
+
+    def make_connection(self, host: Any) -> http.client.HTTPConnection:
+        connection = super().make_connection(host)
+        connection.timeout = self.seconds
+        if connection.sock is not None:  # of the request before
+            connection.sock.settimeout(self.seconds)
+        return connection
+
+
 class Renode:
-    """The Renode whose server listens at a port of this machine."""
+    """The Renode whose server listens at a port of this machine.
+
+    patience: seconds of real time that a command may take, and that all in one `own_time` may. A
+    Renode that does not answer a command by then is ended: where a processor jumps to where there
+    is no memory it works for ever, and whoever asks it anything else, as renode-test does after
+    each test, waits as long.
+    """
 
     def __init__(self, port: int) -> None:
-        self._server = xmlrpc.client.ServerProxy(f"http://127.0.0.1:{port}/")
+        self.patience = 300.0
+        self._port = port
+        self._http = _Http()
+        self._server = xmlrpc.client.ServerProxy(f"http://127.0.0.1:{port}/", self._http)
+        self._deadline: float | None = None
+        self._hung = ""
 
     def execute(self, command: str, machine: str = "") -> str:
         """Runs a command of Renode's monitor, for the machine of that name if one is given."""
@@ -53,8 +78,20 @@ class Renode:
         self._run("ExecuteScript", str(path))
 
     def _run(self, keyword: str, *arguments: str) -> str:
+        if self._hung:
+            raise ToolError(self._hung)
+        self._require_time()
+        self._http.seconds = self.patience
         try:
             answer: Any = self._server.run_keyword(keyword, list(arguments))
+        except TimeoutError:
+            _end_server(self._port)
+            self._hung = (
+                f"Renode has not answered {arguments[0]!r} within {self.patience:g} s of real "
+                "time, and was ended: it hangs, as where a processor jumps to where there is no "
+                "memory, or this machine is too busy; `Load Model` takes a longer real_timeout."
+            )
+            raise ToolError(self._hung) from None
         except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
             raise ToolError(
                 f"Renode does not answer ({one_line(str(error), 200)}): it has ended, or this is "
@@ -65,6 +102,14 @@ class Renode:
             raise ToolError(f"Renode refuses {' '.join(arguments)!r}: {said}")
         return str(answer.get("return", ""))
 
+    def _require_time(self) -> None:
+        """ToolError where what is done in `own_time` has taken too long."""
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise ToolError(
+                f"What this keyword does in Renode takes longer than {self.patience:g} s of real "
+                "time; `Load Model` takes a longer real_timeout."
+            )
+
     def run_for(self, seconds: float) -> None:
         """Lets so much virtual time pass for all machines."""
         self.execute(f'emulation RunFor "{seconds:.6f}"')
@@ -73,6 +118,7 @@ class Renode:
     def own_time(self) -> Iterator[None]:
         """Inside of it virtual time passes in `run_for` alone, as fast as this machine can; an
         emulation that was started goes on behind it."""
+        self._deadline = time.monotonic() + self.patience
         was_started = "True" in self.execute("emulation IsStarted")
         if was_started:
             self.execute("pause")
@@ -80,6 +126,7 @@ class Renode:
         try:
             yield
         finally:
+            self._deadline = None
             with suppress(ToolError):  # what failed inside says more
                 self.execute("emulation SetAdvanceImmediately false")
                 if was_started:
@@ -151,11 +198,13 @@ class _SerialLine(Line):
     each time, however busy this machine is.
     """
 
+    emulator = "Renode"
+
     def __init__(self, renode: Renode, machine: str, uart: str, received: Path) -> None:
         self.url = f"{uart} of {machine} in Renode"
         self.baud = 115200
         self._renode, self._machine, self._uart = renode, machine, uart
-        self._received = received.open("rb")
+        self._received, self._read = received, 0
         self._now = 0.0
 
     def now(self) -> float:
@@ -165,9 +214,17 @@ class _SerialLine(Line):
         if not self._now:
             self._pass(_START_SECONDS)
         deadline, step = self._now + timeout, _FIRST_STEP
-        while not (data := self._received.read()) and self._now < deadline:
+        while not (data := self._new()) and self._now < deadline:
             self._pass(step)
             step = min(2 * step, _LONGEST_STEP)
+        return data
+
+    def _new(self) -> bytes:
+        """What has come since it was asked last."""
+        with self._received.open("rb") as file:
+            file.seek(self._read)
+            data = file.read()
+        self._read += len(data)
         return data
 
     def write(self, data: bytes) -> None:
@@ -183,8 +240,19 @@ class _SerialLine(Line):
         """It cannot be closed from the other end."""
 
     def close(self) -> None:
-        self._received.close()
+        """There is nothing to close: after an error the same line goes on."""
 
     def _pass(self, seconds: float) -> None:
         self._renode.run_for(seconds)
         self._now += seconds
+
+
+def _end_server(port: int) -> None:
+    """Ends the process that listens at a port of this machine, if the system says which it is."""
+    import psutil  # renode-test imports it, too
+
+    with suppress(psutil.Error):
+        for found in psutil.net_connections("tcp"):
+            here = found.laddr and found.laddr.port == port
+            if here and found.status == psutil.CONN_LISTEN and found.pid is not None:
+                psutil.Process(found.pid).kill()

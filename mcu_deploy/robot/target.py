@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.api.folder import BuildFolder
-from mcu_deploy.api.running import explain_fault
+from mcu_deploy.api.running import explain_fault, explained
 from mcu_deploy.compiled import Network
 from mcu_deploy.device import Device, DeviceFault, connect
 from mcu_deploy.device.counting import count_instructions, read_bench
-from mcu_deploy.device.emulators import open_emulator
+from mcu_deploy.device.emulators import launcher_named, open_emulator
 from mcu_deploy.device.line.transport import Line
 from mcu_deploy.errors import RequestError
 from mcu_deploy.files.arrays import Array
@@ -35,8 +35,8 @@ class Ran:
 class Target:
     """A build's firmware in the test's Renode, or in an emulator of its own.
 
-    run_timeout: seconds, in Renode virtual ones, without a sign of life from a run. Errors as of
-    `open_emulator` and `Renode.load`.
+    run_timeout: seconds, in Renode virtual ones, without a sign of life from a run. emulator: the
+    name of what runs it. Errors as of `open_emulator` and `Renode.load`.
     """
 
     def __init__(self, folder: BuildFolder, renode: Renode | None, run_timeout: float) -> None:
@@ -45,6 +45,7 @@ class Target:
         self.fault: DeviceFault | None = None
         """What nobody has asked for yet."""
         self.ran: Ran | None = None
+        self.emulator = "renode"
         self._run_timeout = run_timeout
         self._line: str | Line
         self._machine: Machine | None = None
@@ -54,7 +55,7 @@ class Target:
         with ExitStack() as opened:
             if renode is None:
                 emulator = opened.enter_context(open_emulator(folder.board, folder.firmware))
-                self._line = emulator.url
+                self._line, self.emulator = emulator.url, emulator.name
             else:
                 files = Path(opened.enter_context(temporary_folder()))
                 self._machine = renode.load(folder.board, folder.firmware, files)
@@ -70,10 +71,13 @@ class Target:
 
     @contextmanager
     def device(self) -> Iterator[Device]:
-        """The device, greeted and ready. A fault ends the block, and is kept."""
+        """The device, greeted and ready. A fault ends the block, and is kept; DeviceError where it
+        faults before it is ready."""
         with nullcontext() if self.renode is None else self.renode.own_time():
+            with explained(self.folder):
+                device = self._ready()
             try:
-                yield self._ready()
+                yield device
             except DeviceFault as fault:
                 self.fault, self._restarts = fault, True
                 print(self.told(fault))
@@ -81,7 +85,10 @@ class Target:
     def _ready(self) -> Device:
         if self._device is None:
             self._device = connect(
-                self._line, expect=self.folder.expected(), run_timeout=self._run_timeout
+                self._line,
+                expect=self.folder.expected(),
+                run_timeout=self._run_timeout,
+                emulator=launcher_named(self.emulator).title,
             )
         elif self._restarts:
             self._device.await_restart()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 from mcu_deploy.agreement.rules import BITS, SHARE, STEP, Rule, rules
 from mcu_deploy.agreement.runs import run_oracle
 from mcu_deploy.compiled import Network
-from mcu_deploy.errors import RequestError, shorten
+from mcu_deploy.errors import RequestError, one_line, shorten
 from mcu_deploy.files.arrays import Array, ArrayFile
 from mcu_deploy.files.given import is_file, why_no_file
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
@@ -20,25 +22,38 @@ from mcu_deploy.ir import EdgeId
 
 ORACLE, RANDOM = "oracle", "random"
 _FILES = (".npz", ".npy")
+_OUTPUT = re.compile("out[0-9]{1,9}", re.ASCII)
 
 
 def samples_of(given: Any, network: Network, count: int | None) -> Samples:
     """Inputs for a network: a file of samples, `random`, or the numbers of its only input.
 
-    count: the first samples only, or how many made-up ones (4 without it). Raises RequestError."""
+    count: the first samples only, or how many made-up ones (4 without it). Raises RequestError,
+    also where there are not so many."""
+    if count is not None and count < 1:
+        raise RequestError(f"samples={count} makes no sense: give 1 or more, or leave it out.")
     if isinstance(given, (str, Path)):
         text = str(given).strip()
         if text == RANDOM:
             return random_samples(network.graph, count or 4, edges=network.inputs)
         if text.endswith(_FILES):
-            return load_samples(text, network.graph, network.inputs).first(count)
+            return _first(load_samples(text, network.graph, network.inputs), count)
     if len(network.inputs) != 1:
         raise RequestError(
             f"The network {network.name!r} has {len(network.inputs)} inputs; give an .npz with "
             "in0, in1, ..."
         )
     value = _numbers(given, network, network.inputs[0], "input")
-    return Samples(((value,),), "the test")
+    return _first(Samples(((value,),), "the test"), count)
+
+
+def _first(samples: Samples, count: int | None) -> Samples:
+    if count is not None and count > len(samples):
+        raise RequestError(
+            f"{count} samples were asked for, and {samples.origin} has {len(samples)}; give "
+            f"samples={len(samples)} or fewer, or leave it out for all."
+        )
+    return samples.first(count)
 
 
 def expected_of(given: Any, network: Network, samples: Samples) -> list[list[Array]]:
@@ -64,6 +79,12 @@ def _from_file(file: Path, network: Network, count: int) -> list[list[Array]]:
     if not is_file(file):
         raise RequestError(f"The file of expected outputs {file} {why_no_file(file)}.")
     arrays = ArrayFile(file)
+    outputs = len(network.outputs)
+    if any(_OUTPUT.fullmatch(n) and int(n[3:]) >= outputs for n in arrays.names or ()):
+        raise RequestError(
+            f"{file} has more outputs than the {outputs} of the network {network.name!r}; it holds "
+            f"{one_line(', '.join(arrays.names or ()), 200)}."
+        )
     stacked = []
     for number, edge in enumerate(network.outputs):
         name = "" if arrays.names is None else f"out{number}"
@@ -73,7 +94,7 @@ def _from_file(file: Path, network: Network, count: int) -> list[list[Array]]:
         shape = network.graph.type(edge).shape
         if count == 1 and value.shape == shape:
             value = value.reshape(1, *shape)
-        if value.shape[1:] != shape or len(value) < count:
+        if value.shape != (count, *shape):
             raise RequestError(
                 f"{file} has an array of shape {list(value.shape)} for output {number}; {count} "
                 f"samples ran, so it must be [{count}, {', '.join(map(str, shape))}]."
@@ -121,6 +142,11 @@ def difference(
     """The first value that is not as expected, as a sentence; None where all are.
 
     tolerance: the largest difference that is allowed; without one that of docs/arithmetic.md."""
+    if tolerance is not None and not 0 <= tolerance < math.inf:
+        raise RequestError(
+            f"tolerance={tolerance:g} makes no sense: give the largest difference that is allowed, "
+            "0 or more."
+        )
     known = rules(network.graph)
     for sample, (ours, theirs) in enumerate(zip(outputs, expected, strict=True)):
         for number, edge in enumerate(network.outputs):
@@ -145,3 +171,10 @@ def _allowed(rule: Rule, tolerance: float | None) -> str:
     if tolerance is not None:
         return f"a difference of {tolerance:g}"
     return f"{rule} of the tensor" if rule.kind == SHARE else str(rule)
+
+
+def seconds(given: float, name: str) -> float:
+    """A time-out. RequestError for what is none."""
+    if not 0 < given < math.inf:
+        raise RequestError(f"{name}={given:g} makes no sense: give seconds, more than 0.")
+    return given

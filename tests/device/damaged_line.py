@@ -48,7 +48,7 @@ class VirtualLine(Transport):
     """A line on a clock of its own: time passes as bytes and waiting take it, and not else."""
 
     def __init__(self, url: str = "virtual") -> None:
-        self.url, self.baud = url, 115200
+        self.url, self.baud, self.emulator = url, 115200, ""
         self.delay = 0.0
         """Seconds that each answer is held back."""
         self.sent = 0

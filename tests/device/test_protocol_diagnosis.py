@@ -84,6 +84,20 @@ def test_silence() -> None:
     assert 2.0 <= line.now() < 4.0  # it has its time, however few retries
 
 
+def test_who_looks_at_an_emulator_is_not_sent_to_its_cable() -> None:
+    for data, came in (
+        (b"", "No byte came from"),
+        (b"text\r\n", "bytes, but no valid frame, came"),
+    ):
+        line = Talker(data)
+        line.emulator = "Renode"
+        with pytest.raises(DeviceError, match=came) as error:
+            device_on(line)
+        said = str(error.value)
+        assert "the firmware in Renode after" in said and "emulators.md" in said
+        assert "cable" not in said and "baud" not in said and "port" not in said
+
+
 def test_text() -> None:
     assert "prints text ('" in (said := diagnosis(b"Hello world, I am a blinky!\r\n"))
     assert "I am a blinky!" in said
@@ -159,6 +173,18 @@ def test_a_device_that_starts_again_and_again() -> None:
 def test_a_device_that_faults_at_its_start_is_named_so() -> None:
     fault = frame(Type.FAULT, 0, struct.pack("<5I", 1, 7, 4, 0x20000000, 0x1000))
     assert "a stack overflow at PC 0x00001000" in diagnosis(fault)
+
+
+def test_a_device_that_always_faults_at_its_start_is_given_up_soon() -> None:
+    class Faulting(VirtualLine):
+        def answer(self, data: bytes) -> None:
+            self.say(frame(Type.FAULT, 0, struct.pack("<5I", 1, 7, 4, 0x20000000, 0x1000)))
+            self.say(frame(Type.READY, 0, b"\2"), after=0.01)
+
+    line = Faulting()
+    with pytest.raises(DeviceError, match="a stack overflow at PC 0x00001000"):
+        device_on(line)
+    assert line.sent < 10 * 20  # requests; a hundred would be tried
 
 
 def test_an_old_fault_on_the_line_does_not_disturb_the_greeting() -> None:

@@ -50,7 +50,7 @@ class _Recorder(Transport):
 class _Line:
     """Answers each request with the next reply of a conversation, then with nothing."""
 
-    url, baud = "fuzz", 115200
+    url, baud, emulator = "fuzz", 115200, ""
 
     def __init__(self, conversation: Conversation, noise: bytes) -> None:
         self._replies = iter(conversation)

@@ -60,6 +60,16 @@ A Run Without An End Is Stopped
     Infer    [0]
     Fault Should Be    stopped    layer=0
 
+What Renode Lets Pass Is Not Provoked
+    Load Model
+    FOR    ${fault}    IN    bad read    bad write    bad jump    unaligned    divide by zero
+        Run Keyword And Expect Error    Renode does not raise '${fault}' on stm32f407: *emulators.md*
+        ...    Provoke Fault    ${fault}    layer=0
+    END
+    Infer    [-64]
+    Output Should Match    [126]
+    Fault Should Be    none
+
 A Model Runs Beside Peripherals Of The User's
     Load Model
     Execute Command    machine LoadPlatformDescriptionFromString "adxl345: Sensors.ADXL345 @ i2c1 0x53"

@@ -47,6 +47,33 @@ What Makes No Sense Is Refused
     Run Keyword And Expect Error    /nowhere is no build folder: it has no report.json.*
     ...    Load Model    /nowhere
 
+Neither More Nor Less Is Compared Than Is There
+    ${three}=    Set Variable    ${OUTPUT DIR}/three.npz
+    Evaluate    numpy.savez($three, in0=numpy.zeros((3, 1, 1), "int8"))    modules=numpy
+    Run Keyword And Expect Error    99 samples were asked for, and */three.npz has 3; give samples=3*
+    ...    Infer    ${three}    samples=99
+    Run Keyword And Expect Error    2 samples were asked for, and the test has 1;*
+    ...    Infer    [0]    samples=2
+    Run Keyword And Expect Error    samples=0 makes no sense*    Infer    random    samples=0
+    Run Keyword And Expect Error    samples=-1 makes no sense*    Infer    ${three}    samples=-1
+    ${outputs}=    Infer    ${three}    samples=2
+    ${answers}=    Set Variable    ${OUTPUT DIR}/answers.npz
+    FOR    ${count}    IN    1    3
+        Evaluate    numpy.savez($answers, out0=numpy.full((${count}, 1, 1), $outputs[0][0]))    modules=numpy
+        Run Keyword And Expect Error    *2 samples ran, so it must be [[]2, 1, 1].
+        ...    Output Should Match    ${answers}
+    END
+    Evaluate    numpy.savez($answers, out0=numpy.full((2, 1, 1), $outputs[0][0]), out1=[0])    modules=numpy
+    Run Keyword And Expect Error    */answers.npz has more outputs than the 1 of the network 'sine'*
+    ...    Output Should Match    ${answers}
+    Evaluate    numpy.savez($answers, out0=numpy.full((2, 1, 1), $outputs[0][0]))    modules=numpy
+    Output Should Match    ${answers}
+    FOR    ${tolerance}    IN    -1    nan    inf
+        Run Keyword And Expect Error    tolerance=${tolerance} makes no sense*
+        ...    Output Should Match    ${answers}    tolerance=${tolerance}
+    END
+    Run Keyword And Expect Error    run_timeout=0 makes no sense*    Load Model    run_timeout=0
+
 A Fault That Nobody Asks For
     Provoke Fault    undefined instruction    layer=0
     Infer    [0]

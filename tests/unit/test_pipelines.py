@@ -10,6 +10,7 @@ import pytest
 from command_line import call
 
 from mcu_deploy import resources
+from mcu_deploy.device.emulators.renode import PACKAGE, RELEASE
 from mcu_deploy.errors import RequestError
 from mcu_deploy.pipelines import first
 from mcu_deploy.pipelines.comparing import NUMBERS, compare
@@ -293,7 +294,10 @@ def test_boards_that_only_renode_has_bring_it_into_the_pipeline(tmp_path: Path) 
     configured(tmp_path, f'boards = ["mps2-an386", "stm32f746"]\n{MODEL}')
     for name in providers():
         assert call("ci", "--init", name, cwd=tmp_path).returncode == 0
-        assert "renode-run" in (tmp_path / provider_named(name).file).read_text()
+        text = (tmp_path / provider_named(name).file).read_text()
+        (command,) = re.findall(r'renode-run"? (install (?:.*\\\n)*.*)\n', text)
+        assert f"--version-override {RELEASE} {PACKAGE}" in re.sub(r"[\\\s]+", " ", command)
+        assert f"renode-{RELEASE}\n" in text  # a cache with another one is not taken
 
 
 def test_init_inside_of_a_repository_is_refused(tmp_path: Path) -> None:

@@ -23,12 +23,33 @@ from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
 from mcu_deploy.device.emulators.renode_machine import note_marks, noted_marks, write_machine
 from mcu_deploy.device.emulators.trace import Marks, Trace, ends
+from mcu_deploy.device.line.messages import Provoke
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
 from mcu_deploy.processes.versions import asked_version
 
 TRIED = ("1.16.1",)
 """The versions with which the tests ran, the oldest first."""
+
+TRIED = ("1.16.1", "its state of 7 May 2026 (2685173e)")
+"""The versions with which the tests ran: a release, and a nightly's source."""
+
+RELEASE = TRIED[0]
+"""What `make renode` and the pipelines install. A nightly is another one each day."""
+
+PACKAGE = (
+    f"https://github.com/renode/renode/releases/download/v{RELEASE}/"
+    f"renode-{RELEASE}.linux-portable-dotnet.tar.gz"
+)
+"""What renode-run installs then, as its README has it."""
+
+_NOT_RAISED = {
+    Provoke.BAD_READ: "it reads 0",
+    Provoke.BAD_WRITE: "nothing is written",
+    Provoke.BAD_JUMP: "Renode itself hangs",
+    Provoke.UNALIGNED: "the access is made",
+    Provoke.DIVIDE_BY_ZERO: "the quotient is 0",
+}
 
 _VARIABLE = "MCU_DEPLOY_RENODE"
 _START_SECONDS = 90.0  # 3 s on an idle machine, 7 s on a busy one
@@ -112,6 +133,13 @@ class Renode(Launcher):
 EMULATOR = Renode("renode", "Renode", 20, "knows the chip's peripherals", tried=TRIED)
 
 
+def not_raised(what: Provoke, board: Board) -> str:
+    """What Renode does in the place of a fault with which a chip stops; empty where it has it."""
+    if what is Provoke.STACK_OVERFLOW and not board.stack_guard_bytes:
+        return "it compares no stack pointer with its limit (PSPLIM), and writes on"
+    return _NOT_RAISED.get(what, "")
+
+
 def find_renode() -> Program:
     """The installed Renode: `renode` on the PATH, $MCU_DEPLOY_RENODE, renode-run's download.
 
@@ -129,7 +157,8 @@ def find_renode() -> Program:
     raise ToolError(
         f"Renode is not installed: no renode is on the PATH, {_VARIABLE} is not set, and "
         "renode-run has downloaded none; run `make renode` in the repository, or "
-        "`pip install git+https://github.com/antmicro/renode-run` and `renode-run download`"
+        "`pip install git+https://github.com/antmicro/renode-run` and "
+        f"`renode-run install {PACKAGE} --version-override {RELEASE}`"
     )
 
 

@@ -355,6 +355,7 @@ def connect(
     latency: float | None = None,
     retries: int | None = None,
     run_timeout: float | None = None,
+    emulator: str = "",
     log: Callable[[str], None] = lambda text: None,
 ) -> Device:
     """Opens a device and greets it.
@@ -364,7 +365,7 @@ def connect(
     latency: seconds that line, operating system and emulator may hold an answer back (None: 3);
     retries: attempts of a request whose frames get damaged, a tenth of it where nothing comes at
     all (None: 100); run_timeout: seconds without a sign of life after which a run is stopped
-    (None: 60); log: gets the device's log.
+    (None: 60); emulator: what runs the firmware, where no board does; log: gets the device's log.
 
     DeviceError: cannot open, no answer (with a diagnosis), or another firmware.
     """
@@ -376,7 +377,7 @@ def connect(
             f"A latency of {wait:g} s, {tries} retries and a run's time-out of {limit:g} s make no "
             "sense: give 0.001 ... 600 seconds, one attempt at least, and more than 0 seconds."
         )
-    line = Transport(url, baud or DEFAULT_BAUD) if isinstance(url, str) else url
+    line = Transport(url, baud or DEFAULT_BAUD, emulator) if isinstance(url, str) else url
     try:
         link = Link(line, latency=wait, retries=tries, run_timeout=limit, log=log)
         device = Device(link)

@@ -30,6 +30,8 @@ class Line(Protocol):
     url: str
     """What sentences call it."""
     baud: int
+    emulator: str = ""
+    """What runs the firmware at the other end, or nothing, where it is a board."""
 
     def now(self) -> float:
         """Seconds on the clock that time-outs are measured with."""
@@ -50,13 +52,15 @@ class Line(Protocol):
 class Transport(Line):
     """An open serial line. A context manager; used by one thread.
 
-    url: `/dev/ttyACM0`, `COM3`, `socket://127.0.0.1:5000`, or another URL of pyserial.
+    url: `/dev/ttyACM0`, `COM3`, `socket://127.0.0.1:5000`, or another URL of pyserial; emulator:
+    what is behind it, if it is none of a board's.
     Every failure is a DeviceError with what to do.
     """
 
-    def __init__(self, url: str, baud: int = DEFAULT_BAUD) -> None:
+    def __init__(self, url: str, baud: int = DEFAULT_BAUD, emulator: str = "") -> None:
         self.url = url
         self.baud = baud
+        self.emulator = emulator
         self._port = self._open()
 
     def __enter__(self) -> Transport:

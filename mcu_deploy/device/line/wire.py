@@ -18,11 +18,14 @@ from mcu_deploy.device.line.framing import (
 from mcu_deploy.device.line.messages import Type, name_of_request
 from mcu_deploy.device.line.transport import Line
 from mcu_deploy.errors import DeviceError
+from mcu_deploy.resources import page
 
 _BITS_PER_BYTE = 10
 _FIRST_WAIT = 0.1
 _LEAST_WAIT = 0.02
 _DOUBTFUL_REPLIES = 50
+_MOST_START_FAULTS = 5
+"""So often a device may fault before it answers HELLO; behind one fault is the run before."""
 _STOP = bytes(256)
 """Ends what a device runs: a row of 32 zeros does (MCU_STOP_ZEROS), also where some get lost."""
 _SHOWN_ZERO = b"^@"
@@ -67,6 +70,7 @@ class Wire:
         self._frames: list[Frame] = []
         self._starting = True
         self._start_fault: DeviceFault | None = None
+        self._start_faults = 0
         self.baud = self.transport.baud
 
     def greeted(self) -> None:
@@ -164,7 +168,8 @@ class Wire:
             self._log(frame.payload.decode("utf-8", errors="replace"))
         elif frame.type == Type.FAULT:
             fault = DeviceFault(unpack_fault(frame.payload))
-            if not self._starting:
+            self._start_faults += 1
+            if not self._starting or self._start_faults == _MOST_START_FAULTS:
                 raise fault
             self._start_fault = fault
         elif frame.type == Type.READY:
@@ -182,6 +187,18 @@ class Wire:
         reader = self._reader
         where = f"{self.transport.url} ({self.transport.baud} baud)"
         after = f"after {tries} attempt{'s' * (tries > 1)}"
+        if (emulator := self.transport.emulator) and reader.frames_seen == 0:
+            came = (
+                f"{reader.bytes_seen} bytes, but no valid frame,"
+                if reader.bytes_seen
+                else "No byte"
+            )
+            return NoAnswer(
+                f"{came} came from the firmware in {emulator} {after}: it stops before it speaks, "
+                f"or {emulator} has another machine than the board's files say; try another "
+                f"emulator or version of it ({page('emulators')}), build the firmware anew, or "
+                "give a longer --latency where this machine is very busy."
+            )
         if reader.bytes_seen == 0:
             return NoAnswer(
                 f"No byte came from {where} {after}: the board is off, this is another port, or "

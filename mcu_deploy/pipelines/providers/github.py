@@ -63,14 +63,15 @@ jobs:
         uses: actions/cache@v5
         with:
           path: ~/.config/renode
-          key: renode-1 # another number gets the newest Renode
+          key: renode-<< renode_release >>
 
       - name: Install Renode
         run: |
           if ! command -v renode && [ ! -e ~/.config/renode/renode-run.json ]; then
             python -m venv "$RUNNER_TEMP/renode-run"
             "$RUNNER_TEMP/renode-run/bin/python" -m pip install << renode_run >>
-            "$RUNNER_TEMP/renode-run/bin/renode-run" download
+            "$RUNNER_TEMP/renode-run/bin/renode-run" install --version-override \\
+              << renode_release >> << renode_package >>
           fi
 
 <% endif %>

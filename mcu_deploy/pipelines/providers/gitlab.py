@@ -28,7 +28,7 @@ mcu-deploy:
     MCU_DEPLOY: << source >>
     PIP_CACHE_DIR: $CI_PROJECT_DIR/.cache/pip
 <% if renode %>
-    MCU_DEPLOY_RENODE: $CI_PROJECT_DIR/.cache/renode
+    MCU_DEPLOY_RENODE: $CI_PROJECT_DIR/.cache/renode-<< renode_release >>
 <% endif %>
   cache:
     key: mcu-deploy-1
@@ -47,7 +47,8 @@ mcu-deploy:
       if ! command -v renode && [ ! -e "$MCU_DEPLOY_RENODE/renode" ]; then
         python -m venv /tmp/renode-run
         /tmp/renode-run/bin/python -m pip install << renode_run >>
-        /tmp/renode-run/bin/renode-run download --direct --path "$MCU_DEPLOY_RENODE"
+        /tmp/renode-run/bin/renode-run install --direct --path "$MCU_DEPLOY_RENODE" \\
+          --version-override << renode_release >> << renode_package >>
       fi
 <% endif %>
   script:
