@@ -23,8 +23,11 @@ from mcu_deploy.arithmetic import Array, requantized, tflite
 
 # A zero point shifted further would take the sum of SMMLA out of 32 bits.
 LARGEST_SHIFT = 20
-# Of the search for a scale: as a rule it ends after five.
-_ROUNDS = 64
+# Of the search for a scale: as a rule it ends after five. So many scales on either side are looked
+# at in each, in steps of a part of the scale.
+_ROUNDS, _AROUND, _PART = 64, 16, 20
+# Of a slope, more than what float64 rounds.
+_ROUNDED = 1e-9
 # How far an accumulator may be moved (by its bias) so that an offset becomes expressible.
 _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
 # Of a channel that kernels look for: each costs the third of rounding in float32, and 12 bytes; but
@@ -97,6 +100,22 @@ def refusal(factors: Array, reach: tuple[Array, Array]) -> str:
     if (np.maximum(-reach[0], reach[1]) * factors.astype(np.float64) >= 2**31 - 2**10).any():
         return "a sum of it times its factor could leave 32 bits"
     return ""
+
+
+@functools.lru_cache(1 << 12)
+def slopes_of(channel: Channel) -> tuple[float, float]:
+    """The least and the greatest slope of the straight lines that have all steps where they are;
+    where there is none the greatest is below the least.
+
+    Each two steps bound it: from a sum that reaches a value to one that is still below another the
+    line rises by less than the values do.
+    """
+    values, steps = steps_of(channel)
+    is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
+    run = (steps[is_above] - 1)[:, None] - steps[is_in]
+    rise = np.float64(values[is_above][:, None] - values[is_in])
+    least = (rise[run < 0] / run[run < 0]).max(initial=0.0)
+    return float(least), float((rise[run > 0] / run[run > 0]).min(initial=np.inf))
 
 
 class Scaling(NamedTuple):
@@ -179,23 +198,36 @@ class _Line:
 
     def widest(self) -> int:
         """The scale that leaves the most room between `least` and `most`."""
-        best, step = self.first, max(1, self.first >> 20)
+        best, step = self.first, max(1, self.first >> _PART)
         for _ in range(_ROUNDS):
             # The room is concave in the scale; few reachable sums may let it grow forever.
-            scales = best + step * np.arange(-16, 17, dtype=np.int64)
+            scales = best + step * np.arange(-_AROUND, _AROUND + 1, dtype=np.int64)
             widths = self.most(scales) - self.least(scales)
-            widest = 16 if widths[16] == widths.max() else int(widths.argmax())
+            widest = _AROUND if widths[_AROUND] == widths.max() else int(widths.argmax())
             best = int(scales[widest])
-            if 0 < widest < 32:
+            if 0 < widest < 2 * _AROUND:
                 if step == 1:
                     break
                 step = max(1, step // 8)
         return best
 
+    def is_straight(self, slopes: tuple[float, float]) -> bool:
+        """Whether `widest` may find a scale, by `slopes_of` the channel."""
+        away = _ROUNDS * _AROUND * (1 + (self.first >> _PART))
+        near = [(self.first + by) * self.lanes / self.unit for by in (-away, away)]
+        least, most = max(near[0], slopes[0]), min(near[1], slopes[1])
+        return least <= most * (1 + _ROUNDED)
+
     def near(self) -> list[int]:
         """The widest scale, and some around it, as far as they are scales."""
         best = self.widest()
         return [best + away for away in _SCALES_AWAY if 0 < best + away < 1 << 31]
+
+
+def is_straight(channel: Channel, lanes: int, shift: int) -> bool:
+    """Whether `solve` may find a scale; if not, it finds none for fewer lanes either."""
+    line = _Line(channel, lanes, shift)
+    return line.is_flat or line.is_straight(slopes_of(channel))
 
 
 def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:

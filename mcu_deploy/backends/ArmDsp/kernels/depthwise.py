@@ -31,6 +31,7 @@ from mcu_deploy.backends.ArmDsp.lines import LANES, BareLines
 from mcu_deploy.backends.ArmDsp.requantization import (
     Channel,
     Multiplication,
+    is_straight,
     multiply,
     multiply_late,
 )
@@ -87,9 +88,9 @@ def refusal(layer: Convolution) -> str:
     if max(-low.min(), high.max()) * planes.LEAST_GAIN + _MARGIN >= 2**31:
         return f"a sum of its weights times {planes.LEAST_GAIN} could leave 32 bits"
     found = roundings(layer)
-    if None in found:
+    if not found:
         return "a channel of it is rounded as no single multiplication does"
-    if (late := sum(len(how.late) for how in found if how)) > 255:
+    if (late := sum(len(how.late) for how in found)) > 255:
         return f"{late} of its sums are not rounded by integers as in float32, and 255 may"
     return ""
 
@@ -163,7 +164,7 @@ class Kernel:
     @property
     def _late(self) -> int:
         """How many sums of all channels are late."""
-        return sum(len(how.late) for how in roundings(self.layer) if how)
+        return sum(len(how.late) for how in roundings(self.layer))
 
     @property
     def code(self) -> dict[str, int]:
@@ -258,6 +259,8 @@ def rounding(channel: Channel, bias: int, shift: int) -> Rounding | None:
         exact = multiply(channel, gain, shift)
         if exact is not None and fits(gain, exact):
             return Rounding(gain, bias * gain + exact.move, exact.scale)
+        if exact is None and not is_straight(channel, gain, shift):
+            break  # nor is it with a smaller gain
     tried = [] if channel.fixed else gains[:_FEW]
     late = [(gain, multiply_late(channel, gain, shift)) for gain in tried]
     fit = [(gain, found) for gain, found in late if found is not None and fits(gain, found)]
@@ -271,10 +274,16 @@ def rounding(channel: Channel, bias: int, shift: int) -> Rounding | None:
 
 
 @functools.lru_cache(4)
-def roundings(layer: Convolution) -> list[Rounding | None]:
-    """Of each channel."""
+def roundings(layer: Convolution) -> list[Rounding]:
+    """Of each channel; empty where one has none."""
     shift = planes.shift(layer)
-    return [rounding(layer.channel(n), int(b), shift) for n, b in enumerate(layer.bias)]
+    found = []
+    for n, bias in enumerate(layer.bias):
+        how = rounding(layer.channel(n), int(bias), shift)
+        if how is None:
+            return []
+        found.append(how)
+    return found
 
 
 def pack(layer: Convolution, is_transposed: bool) -> Array:
@@ -287,7 +296,6 @@ def pack(layer: Convolution, is_transposed: bool) -> Array:
     stream: list[int] = []
     late: list[int] = []
     for (first, second, third), how in zip(taps.tolist(), roundings(layer), strict=True):
-        assert how is not None
         which = len(late) // _LATE_WORDS + 1 if how.late else 0
         stream += [first | how.gain << 24, second | which << 24, third, how.start, how.scale]
         for left, (sum_, output) in zip(range(len(how.late))[::-1], how.late, strict=True):
