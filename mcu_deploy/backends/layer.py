@@ -64,7 +64,7 @@ class Descriptor:
     body: Graph | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layer:
     """A node with all that a backend needs to know of it. body: what a fused node stands for."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -53,13 +53,18 @@ class DType(enum.Enum):
     @property
     def range(self) -> tuple[int, int]:
         """Smallest and largest value of an integer type."""
-        info = np.iinfo(self.numpy)
-        return int(info.min), int(info.max)
+        return _range(self.value)
 
     @classmethod
     def of(cls, dtype: npt.DTypeLike) -> DType:
         """The DType of a numpy dtype. Raises ValueError for types that no device knows."""
         return cls(np.dtype(dtype).name)
+
+
+@cache
+def _range(integer: str) -> tuple[int, int]:
+    info = np.iinfo(integer)
+    return int(info.min), int(info.max)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,14 @@ class Pair(NamedTuple):
     def late(self) -> int:
         """How often a kernel reads words behind."""
         return len(self.behind) // 3
+
+
+@functools.lru_cache(4)
+def pairs_of(
+    layer: Convolution, evens: tuple[tuple[int, int], ...], lanes: tuple[int, int], shift: int
+) -> list[Pair]:
+    """As `pair_of`, of each first filter and count: several kernels of a layer ask for the same."""
+    return [pair_of(layer, *even, lanes, shift) for even in evens]
 
 
 def pair_of(layer: Convolution, even: int, count: int, lanes: tuple[int, int], shift: int) -> Pair:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -93,6 +94,7 @@ class Convolution(Linear):
         return self.y.shape[0] * math.prod(self.y.shape[2:])
 
 
+@functools.lru_cache(16)
 def read(layer: Layer) -> Convolution | str:
     """A layer as a convolution, or why it is none for this backend, a clause."""
     if layer.op != "Conv" or layer.domain not in ("", "tflite"):

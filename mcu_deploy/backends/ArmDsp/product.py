@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, in_float, pair_of
+from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, in_float, pairs_of
 from mcu_deploy.backends.ArmDsp.layers import Convolution
 from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, shift_of
 
@@ -180,10 +180,10 @@ class Product:
     def roundings(self) -> list[Pair]:
         """Of each two filters."""
         count, lanes = self.layer.groups * ((self.filters + 1) // 2), (1, self.lanes)
-        evens = map(self._even, range(count))
+        evens = tuple(map(self._even, range(count)))
         if self.is_real:
             return [in_float(self.layer, *even, lanes) for even in evens]
-        return [pair_of(self.layer, *even, lanes, self.shift) for even in evens]
+        return pairs_of(self.layer, evens, lanes, self.shift)
 
     @property
     def late(self) -> float:

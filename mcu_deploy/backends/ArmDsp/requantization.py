@@ -30,10 +30,14 @@ _ROUNDS, _AROUND, _PART = 64, 16, 20
 _ROUNDED = 1e-9
 # How far an accumulator may be moved (by its bias) so that an offset becomes expressible.
 _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
+# The first of these that fits is taken, which is mostly one of the first.
+_FIRST_MOVES = _MOVES[:257]
 # Of a channel that kernels look for: each costs the third of rounding in float32, and 12 bytes; but
 # the code of that is spared where no channel needs it.
 _MOST_LATE = 12
-_SCALES_AWAY = (0, *(n << by for by in range(0, 12, 2) for n in (-3, -2, -1, 1, 2, 3)))
+_SCALES_AWAY = np.array(
+    [0, *(n << by for by in range(0, 12, 2) for n in (-3, -2, -1, 1, 2, 3))], np.int64
+)
 
 
 def elements(
@@ -196,6 +200,11 @@ class _Line:
         late: Array = self.at[self.at * scale + offset < self.least_at]
         return late
 
+    def count_late(self, scales: Array, offsets: Array) -> list[int]:
+        """How many `late` finds with each scale and offset."""
+        counts = self.at * scales[:, None] + offsets[:, None] < self.least_at
+        return counts.sum(1).tolist()  # type: ignore[no-any-return]
+
     def widest(self) -> int:
         """The scale that leaves the most room between `least` and `most`."""
         best, step = self.first, max(1, self.first >> _PART)
@@ -218,10 +227,11 @@ class _Line:
         least, most = max(near[0], slopes[0]), min(near[1], slopes[1])
         return least <= most * (1 + _ROUNDED)
 
-    def near(self) -> list[int]:
+    def near(self) -> Array:
         """The widest scale, and some around it, as far as they are scales."""
-        best = self.widest()
-        return [best + away for away in _SCALES_AWAY if 0 < best + away < 1 << 31]
+        scales = self.widest() + _SCALES_AWAY
+        near: Array = scales[(scales > 0) & (scales < 1 << 31)]
+        return near
 
 
 def is_straight(channel: Channel, lanes: int, shift: int) -> bool:
@@ -252,13 +262,14 @@ def accumulate(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
     found = solve(channel, lanes, shift)
     if found is None:
         return None
-    addends = -((_MOVES * found.scale - found.least) >> 32)
-    fits = ((addends << 32) + _MOVES * found.scale <= found.most) & (addends != 0)
-    if not fits.any():
-        return None
-    which = int(fits.argmax())
-    words = Accumulation(found.scale, int(addends[which]), int(_MOVES[which]))
-    return words if _fit(channel, lanes, words) else None
+    for moves in (_FIRST_MOVES, _MOVES):
+        addends = -((moves * found.scale - found.least) >> 32)
+        fits = ((addends << 32) + moves * found.scale <= found.most) & (addends != 0)
+        which = int(fits.argmax())
+        if fits[which]:
+            words = Accumulation(found.scale, int(addends[which]), int(moves[which]))
+            return words if _fit(channel, lanes, words) else None
+    return None
 
 
 @functools.lru_cache(1 << 14)
@@ -271,7 +282,12 @@ def accumulate_late(channel: Channel, lanes: int, shift: int) -> Accumulation | 
         return None
     found: Accumulation | None = None
     fewest = _MOST_LATE + 1
-    for scale in line.near():
+    scales = line.near()
+    # The largest offset leaves the fewest late; the one that is found may leave more.
+    at_least = line.count_late(scales, line.most(scales))
+    for scale, least in zip(scales.tolist(), at_least, strict=True):
+        if least >= fewest:
+            continue
         words = line.latest(scale)
         is_right = _fit(channel, lanes, words) and _is_next(channel, lanes, shift, words)
         if len(words.late) < fewest and is_right:
@@ -324,15 +340,17 @@ def multiply_late(channel: Channel, lanes: int, shift: int) -> Multiplication | 
         return None
     found: Multiplication | None = None
     fewest = _MOST_LATE + 1
-    for scale in line.near():
-        move = int(line.most(np.array([scale], np.int64))[0]) // scale
-        sums = line.late(scale, move * scale) // lanes
-        if sums.size < fewest:
+    scales = line.near()
+    moves = line.most(scales) // scales
+    counts = line.count_late(scales, moves * scales)
+    for scale, move, count in zip(scales.tolist(), moves.tolist(), counts, strict=True):
+        if count < fewest:
+            sums = line.late(scale, move * scale) // lanes
             tried = Multiplication(scale, move, tuple(sums.tolist()))
             rounded = _rounded(channel, lanes, shift, tried, np.stack([sums, sums + 1]))
             wanted = np.stack([channel.element(sums) - 1, channel.element(sums + 1)])
             if (rounded == wanted).all():
-                found, fewest = tried, sums.size
+                found, fewest = tried, count
     return found
 
 
