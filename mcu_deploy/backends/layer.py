@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
+from mcu_deploy.ir import EdgeId, Graph, Node, SubgraphView, TensorType
 from mcu_deploy.operators import Call, find
 
 
@@ -148,8 +148,15 @@ class Layer:
 
 
 def layer_of(graph: Graph, node: Node, target: Target = HOST) -> Layer:
-    """The layer view of a node."""
+    """The layer view of a node. A view of a graph keeps it."""
+    known = graph.known if isinstance(graph, SubgraphView) else {}
+    if (node, target) not in known:
+        known[node, target] = _layer_of(graph, node, target)
+    layer: Layer = known[node, target]
+    return layer
 
+
+def _layer_of(graph: Graph, node: Node, target: Target) -> Layer:
     def operand(edge: EdgeId) -> Operand:
         return Operand(edge, graph.type(edge), graph.constant(edge), graph.edge_name(edge))
 

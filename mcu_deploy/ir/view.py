@@ -7,6 +7,7 @@ consumers. Shapes, constants and attributes are looked up in the one store, whic
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
@@ -62,6 +63,11 @@ class SubgraphView(Graph):
     """
 
     whole: Graph | None = None
+
+    @functools.cached_property
+    def known(self) -> dict[object, Any]:
+        """What was found out of its nodes, kept for those who ask again."""
+        return {}
 
     @property
     def node_ids(self) -> frozenset[NodeId]:

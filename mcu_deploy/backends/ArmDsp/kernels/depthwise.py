@@ -161,10 +161,15 @@ class Kernel:
         four = self.gather.cycles + bands * _PLANES + _STAGED * self.lines.staged_bytes * bands
         return round(rows + channels // LANES * four + self.layer.pixels * _LOOK * self._late)
 
+    @functools.cached_property
+    def roundings(self) -> list[Rounding]:
+        """Of each channel."""
+        return roundings(self.layer)
+
     @property
     def _late(self) -> int:
         """How many sums of all channels are late."""
-        return sum(len(how.late) for how in roundings(self.layer))
+        return sum(len(how.late) for how in self.roundings)
 
     @property
     def code(self) -> dict[str, int]:
@@ -191,7 +196,7 @@ class Kernel:
             lines.output[1], lines.pitch[1][1], lines.pitch[1][0], channels,
         ]  # fmt: skip
         return (
-            Constant("taps", pack(layer, lines.is_transposed)),
+            Constant("taps", pack(layer, self.roundings, lines.is_transposed)),
             Constant("shape", np.array(shape, np.int32)),
         )
 
@@ -286,7 +291,7 @@ def roundings(layer: Convolution) -> list[Rounding]:
     return found
 
 
-def pack(layer: Convolution, is_transposed: bool) -> Array:
+def pack(layer: Convolution, roundings: Sequence[Rounding], is_transposed: bool) -> Array:
     """Of each channel 5 words: a row of weights in three bytes each; bias, scale. The first word's
     top byte is the gain. The second's is 0, or says which late sum is the channel's first, from 1
     on. Behind all channels late sums have two words: the output, with a bit above it where another
@@ -295,7 +300,7 @@ def pack(layer: Convolution, is_transposed: bool) -> Array:
     taps = ((weights & 0xFF) << np.array([0, 8, 16])).sum(axis=2)
     stream: list[int] = []
     late: list[int] = []
-    for (first, second, third), how in zip(taps.tolist(), roundings(layer), strict=True):
+    for (first, second, third), how in zip(taps.tolist(), roundings, strict=True):
         which = len(late) // _LATE_WORDS + 1 if how.late else 0
         stream += [first | how.gain << 24, second | which << 24, third, how.start, how.scale]
         for left, (sum_, output) in zip(range(len(how.late))[::-1], how.late, strict=True):
