@@ -182,12 +182,12 @@ def reference_tensors(
     """What the program of the model's format has in its tensors, by name, in the last sample.
 
     Of an ONNX model the inputs and what nodes of its own graph write; nothing where LiteRT is not
-    installed. Raises ModelError where it refuses the model.
+    installed, or nobody else runs the format. Raises ModelError where it refuses the model.
     """
     if model.suffix.lower() == ".onnx":
         (found,), _ = _onnxruntime(model, samples, states, inner=True)
         return found
-    package = _litert()
+    package = _litert() if model.suffix.lower() == ".tflite" else None
     if package is None:
         return {}
     return _contained(f"LiteRT {_version(package)}", _interpreted_tensors, model, samples, package)

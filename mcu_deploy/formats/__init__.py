@@ -1,13 +1,20 @@
 """Model files: one module a format.
 
-A module of this package with `SUFFIXES` (a tuple of file name endings) and `read(path, shapes)` is
-a format; adding a file is all that adding a format takes. With `COMPILED = True` its files hold
-what the compiler made of a model, so that code generation alone is left to do. Formats that were
-switched off when the package was built are left out.
+A module of this package with `SUFFIXES` (a tuple of file name endings, in small letters) and
+`read(path, shapes)`, which gives the `Graph` of a file, or an `Imported` where there is more to
+say, is a format; adding a file is all that adding a format takes. It may say more:
+
+    COMPILED = True        its files hold what the compiler made of a model, so that code generation
+                           alone is left to do; the graph says what file it was made of
+    data_files(path)       the files beside a model that it keeps its data in
+    self_contained(path)   the bytes of a model with these taken into it
+
+Formats that were switched off when the package was built are left out.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -40,6 +47,12 @@ def _format(path: Path) -> ModuleType | None:
     return next(found, None)
 
 
+def suffixes(*, compiled: bool = True) -> tuple[str, ...]:
+    """The endings of all model files; compiled: of those too that hold compiled models."""
+    wanted = (m for m in _modules() if compiled or not _is_compiled(m))
+    return tuple(sorted(suffix for m in wanted for suffix in getattr(m, "SUFFIXES", ())))
+
+
 def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Graph:
     """As `read`, for the graph alone."""
     return read(path, shapes).graph
@@ -66,11 +79,24 @@ def attempt(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None)
     """
     file = Path(path)
     module = require_format(file)
+    content = _content(file)
     try:
-        found: Imported = module.read(file, dict(shapes or {}))
+        read: Graph | Imported = module.read(file, dict(shapes or {}))
     except ModelError as error:
         raise of_file(file, error) from error.__cause__
-    return replace(found, graph=naming.number(found.graph))
+    found = read if isinstance(read, Imported) else Imported(read)
+    graph = naming.number(found.graph)
+    if not _is_compiled(module):
+        graph = replace(graph, source_sha256=hashlib.sha256(content).hexdigest())
+    return replace(found, graph=graph)
+
+
+def _content(path: Path) -> bytes:
+    """A model file's bytes. Raises ModelError with a sentence where they cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
 
 
 def require_format(path: Path) -> ModuleType:
@@ -91,8 +117,7 @@ def require_format(path: Path) -> ModuleType:
         )
     module = _format(path)
     if module is None:
-        known = sorted(suffix for m in _modules() for suffix in getattr(m, "SUFFIXES", ()))
-        listed = ", ".join(known) or "every format is switched off"
+        listed = ", ".join(suffixes()) or "every format is switched off"
         wrong = f"the ending {path.suffix!r}, which is no model format that mcu-deploy reads"
         if not path.suffix:
             wrong = "no ending, by which mcu-deploy knows the format of a model"
@@ -112,7 +137,11 @@ def of_file(path: str | Path, error: ModelError) -> ModelError:
 
 def is_compiled(path: Path) -> bool:
     """Whether a file is, by its ending, of a format that holds compiled models."""
-    return bool(getattr(_format(path), "COMPILED", False))
+    return _is_compiled(_format(path))
+
+
+def _is_compiled(module: ModuleType | None) -> bool:
+    return bool(getattr(module, "COMPILED", False))
 
 
 def data_files(path: Path) -> tuple[Path, ...]:
@@ -122,8 +151,7 @@ def data_files(path: Path) -> tuple[Path, ...]:
 
 
 def self_contained(path: Path) -> bytes:
-    """The bytes of a model file that needs no other file beside it."""
-    module = _format(path)
-    assert module is not None, f"{path} was read before"
-    content: bytes = module.self_contained(path)
+    """The bytes of a model file, which was read before, that needs no other file beside it."""
+    own = getattr(_format(path), "self_contained", None)
+    content: bytes = _content(path) if own is None else own(path)
     return content

@@ -7,10 +7,8 @@ process: onnx ends the process by assertions where a model says what it did not 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import onnx
@@ -62,11 +60,7 @@ _COPIES = 16
 def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
     """Reads an ONNX file (opset 7 or later). Raises ModelError for damaged or dynamic models."""
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
-    try:
-        return _read(path, raw, shapes)
+        return _read(path, path.read_bytes(), shapes)
     except McuDeployError:
         raise
     except contained.DidNotReturn as ended:
@@ -91,7 +85,7 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
     name = text_of(model.graph.name or path.stem)
     read = to_graph(model.graph, name, opset_of(model.opset_import))
     return checked(
-        replace(read.graph, source_sha256=hashlib.sha256(raw).hexdigest()),
+        read.graph,
         read.parts,
         [*refused, *read.left_out],
         (*problems, *tensors(read.clauses), *read.sentences),

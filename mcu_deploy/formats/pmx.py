@@ -26,8 +26,3 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
                 "Run `mcu-deploy optimize` again, with --shape."
             )
     return Imported(graph)
-
-
-def self_contained(path: Path) -> bytes:
-    """The file's bytes; it needs no other file."""
-    return path.read_bytes()

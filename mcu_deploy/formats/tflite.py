@@ -6,9 +6,7 @@ arithmetic of the graph is that of TensorFlow Lite Micro's reference kernels (do
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from mcu_deploy.errors import McuDeployError, ModelError, shorten
@@ -26,9 +24,8 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
 
     `shapes` may only say what the file says: a converter writes the shapes of all tensors into it.
     """
-    raw = self_contained(path)
     try:
-        return _read(path, raw, shapes)
+        return _read(path, path.read_bytes(), shapes)
     except McuDeployError:
         raise
     except SIGNS_OF_DAMAGE as error:
@@ -38,14 +35,6 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
             f"{shorten(text[0]) if text else 'no further reason'}). It is damaged or cut short; "
             "copy or convert it again."
         ) from error
-
-
-def self_contained(path: Path) -> bytes:
-    """The file's bytes; a TFLite file needs no other."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
 
 
 def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Imported:
@@ -65,7 +54,6 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
         if not _convert(operation, builder, left_out, found):
             outputs |= {t.index: t for t in builder.leave_out(operation)}
     graph = builder.finish(file.outputs if not (left_out or found) else list(outputs.values()))
-    graph = replace(graph, source_sha256=hashlib.sha256(raw).hexdigest())
     return checked(graph, (), left_out, found, assumed)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from mcu_deploy import formats
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.codegen.names import network_name, variable
 from mcu_deploy.device.emulators import launchers_for
@@ -19,7 +20,6 @@ from mcu_deploy.pipelines.provider import Provider, pipeline_text
 from mcu_deploy.version import VERSION
 
 _BOARD = "mps2-an386"  # a Cortex-M4 in QEMU, with room for most models
-_SUFFIXES = (".onnx", ".tflite")
 _MOST_MODELS = 50
 _OTHERS = ("build", "node_modules", "venv")
 _WHEEL = f"tools/mcu_deploy-{VERSION}-py3-none-any.whl"
@@ -130,8 +130,9 @@ def find_models(root: Path) -> dict[str, Path]:
     """The model files below a folder, relative to it, by the names that they get."""
     found: dict[str, Path] = {}
     taken: set[str] = set()
+    suffixes = formats.suffixes(compiled=False)
     for path in _files(root):
-        if path.suffix.lower() in _SUFFIXES and len(found) < _MOST_MODELS:
+        if path.suffix.lower() in suffixes and len(found) < _MOST_MODELS:
             found[variable(network_name(None, path), taken)] = path.relative_to(root)
     return found
 

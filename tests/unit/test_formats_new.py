@@ -1,0 +1,73 @@
+"""A format is a module with SUFFIXES and read, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mcu_deploy import formats
+from mcu_deploy.api.building import build
+from mcu_deploy.api.validating import validate
+from mcu_deploy.errors import ModelError
+from mcu_deploy.formats.imported import Imported
+from mcu_deploy.pipelines.first import find_models
+
+# One operator a line, from the input to the output.
+FORMAT = """
+from mcu_deploy.errors import ModelError
+from mcu_deploy.ir import DType, GraphEditor, TensorType
+
+SUFFIXES = (".ops",)
+
+
+def read(path, shapes):
+    editor = GraphEditor.empty("ops")
+    type_ = TensorType(DType.FLOAT32, (1, 4))
+    editor.inputs = [editor.add_edge("x", type_)]
+    edge = editor.inputs[0]
+    for line in path.read_text().split():
+        if line == "damaged":
+            raise ModelError("It says that it is damaged. Write another.")
+        source, edge = edge, editor.add_edge(f"{line}_out", type_)
+        editor.add_node(line, [source], [edge], line, {})
+    editor.outputs = [edge]
+    return editor.finish(opset=17)
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A model of a format that was added as one file."""
+    (tmp_path / "formats").mkdir()
+    (tmp_path / "formats" / "op_lines.py").write_text(FORMAT)
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path / "formats")])
+    path = tmp_path / "models" / "tiny.OPS"
+    path.parent.mkdir()
+    path.write_text("Neg Relu\n")
+    yield path
+    sys.modules.pop("mcu_deploy.formats.op_lines", None)
+
+
+@pytest.mark.needs_host_gcc
+def test_its_models_are_built_and_validated(model: Path, tmp_path: Path) -> None:
+    built = build(model, "host", tmp_path / "build")
+    (network,) = built.report.networks
+    assert network.source_sha256 == hashlib.sha256(model.read_bytes()).hexdigest()
+    assert (built.directory / network.kept_model).read_bytes() == model.read_bytes()
+    result = validate(built.directory, layers=True)
+    assert result.passed
+    assert "passed against the oracle alone" in str(result)
+
+
+def test_it_is_found_listed_and_its_errors_name_the_file(model: Path) -> None:
+    assert isinstance(formats.read(model), Imported)
+    assert formats.suffixes(compiled=False) == (".onnx", ".ops", ".tflite")
+    assert list(find_models(model.parent)) == ["tiny"]
+    assert formats.data_files(model) == ()
+    model.write_text("damaged")
+    with pytest.raises(ModelError, match=r"tiny\.OPS: It says that it is damaged"):
+        formats.read(model)
