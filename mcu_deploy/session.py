@@ -88,6 +88,8 @@ class Session:
             from mcu_deploy.dynamic import loading
 
             registry = self._static if self._static is not None else Registry.builtin()
+            for folder, reason in registry.skipped.items():
+                self._report(f"{folder} was skipped: {reason}.")
             self._loaded = loading.load(self.options, registry.ids, self._report)
             for backend in self._loaded.backends:
                 registry = registry.with_backend(backend.id, backend.factory, backend.origin)
@@ -96,9 +98,12 @@ class Session:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """The dynamic backends that were found and could not be used, with the reasons."""
-        _ = self.registry
-        return self._loaded.skipped if self._loaded is not None else ()
+        """The backends that were found and could not be used, with the reasons."""
+        from mcu_deploy.dynamic.loading import Skipped
+
+        folders = self.registry.skipped.items()
+        own = tuple(Skipped(str(folder), folder.name, reason) for folder, reason in folders)
+        return (*own, *self._loaded.skipped) if self._loaded is not None else own
 
     @property
     def networks(self) -> tuple[NetworkId, ...]:

@@ -9,36 +9,44 @@ from pathlib import Path
 
 from mcu_deploy import backends
 from mcu_deploy.backends.interface import Backend, Factory
-from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.errors import RequestError, UsageError, one_line
 
 BUILTIN = "mcu-deploy"
 
 
 @dataclass(frozen=True)
 class Registry:
-    """Factories by backend id, and where each comes from."""
+    """Factories by backend id, and where each comes from.
+
+    skipped: folders that are backends and cannot be used, with the reason, a clause.
+    """
 
     factories: Mapping[str, Factory]
     origins: Mapping[str, str] = field(default_factory=dict)
+    skipped: Mapping[Path, str] = field(default_factory=dict)
 
     @classmethod
     def builtin(cls) -> Registry:
         """The backends that ship with mcu-deploy: each folder of `mcu_deploy/backends/`.
 
         A folder is a backend when it has a `backend.cmake`; its Python module has `create`. Those
-        that were switched off when the package was built are left out.
+        that were switched off when the package was built are left out, and those that cannot be
+        imported are skipped.
         """
         from mcu_deploy.configuration import backends_off
 
-        registry = cls({})
+        registry, skipped = cls({}), {}
         off = backends_off()
         for root in map(Path, backends.__path__):
             for marker in sorted(root.glob("*/backend.cmake")):
                 name = marker.parent.name
-                if name not in off:
-                    module = importlib.import_module(f"{backends.__name__}.{name}")
-                    registry = registry.with_backend(name, module.create, BUILTIN)
-        return registry
+                if name in off:
+                    continue
+                try:
+                    registry = registry.with_backend(name, _factory(name), BUILTIN)
+                except _Unusable as reason:
+                    skipped[marker.parent] = str(reason)
+        return replace(registry, skipped=skipped)
 
     def with_backend(self, backend_id: str, factory: Factory, origin: str = "") -> Registry:
         """A registry with one more backend. Raises UsageError for an id that is taken."""
@@ -94,6 +102,22 @@ class Registry:
                 f"has the core {core!r}. Leave it out, or choose another board."
             )
         return backend
+
+
+class _Unusable(Exception):
+    """Why a folder is no backend, a clause."""
+
+
+def _factory(name: str) -> Factory:
+    """What makes the backend of a folder: its `create`, which was tried once."""
+    try:
+        create: Factory = importlib.import_module(f"{backends.__name__}.{name}").create
+        made = create().id
+    except (Exception, SystemExit) as error:
+        raise _Unusable(one_line(f"it raised {type(error).__name__}: {error}").rstrip(".")) from error
+    if made != name:
+        raise _Unusable(f"it makes the backend {one_line(repr(made))}, which is not its name")
+    return create
 
 
 def is_for(backend: Backend, core: str) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from backend_cases import Only
 from graph_cases import Net
+from typer.testing import CliRunner
 
-from mcu_deploy import choose
+from mcu_deploy import backends, choose
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import YES, Backend, Costs, LayoutRule, yes
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.choose import Assignment, select
+from mcu_deploy.cli import create_app
 from mcu_deploy.errors import BackendFault, UnsupportedError, UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.passes import layouts
@@ -153,3 +157,39 @@ def test_a_layer_shows_operands_constants_and_work() -> None:
     assert layer.optional(2) is None
     assert layer.macs == 4 * 2 * 9
     assert choice.workload.costs.macs == layer.macs
+
+
+BROKEN = {
+    "Missing": ("import nomodule", "it raised ModuleNotFoundError: No module named 'nomodule'"),
+    "Ends": ("raise SystemExit(3)", "it raised SystemExit: 3"),
+    "Empty": ("", "it raised AttributeError: module 'mcu_deploy.backends.Empty' has no attribute"),
+    "Typo": ("def create(:", "it raised SyntaxError: invalid syntax"),
+    "Makes": ("def create(): return 1 / 0", "it raised ZeroDivisionError: division by zero"),
+    "Other": (
+        "from mcu_deploy.backends.CpuRef import create",
+        "it makes the backend 'CpuRef', which is not its name",
+    ),
+}
+
+
+def test_a_folder_that_cannot_be_imported_is_skipped_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, (source, _) in BROKEN.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "backend.cmake").touch()
+        (tmp_path / name / "__init__.py").write_text(source)
+    monkeypatch.setattr(backends, "__path__", [*backends.__path__, str(tmp_path)])
+    lines: list[str] = []
+    with Session(report=lines.append) as session:
+        assert [b.id for b in session.preference("host")] == ["CpuRef"]
+        assert {s.id for s in session.skipped} == set(BROKEN)
+        with pytest.raises(UsageError, match="backend Typo cannot be used: it raised SyntaxError"):
+            session.preference("host", ("Typo",))
+    for name, (_, reason) in BROKEN.items():
+        assert sum(f"{tmp_path / name} was skipped: {reason}" in line for line in lines) == 1
+    for command in ("backends", "operators"):
+        result = CliRunner().invoke(create_app(), [command])
+        assert result.exit_code == 0
+        assert "No module named 'nomodule'" in " ".join((result.output + caplog.text).split())
+        assert "CpuRef" in result.output
