@@ -8,29 +8,53 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcu_deploy import formats, resources
 from mcu_deploy.boards import Board, load_board
-from mcu_deploy.errors import RequestError
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.exports.values import sample_of, sample_values
 from mcu_deploy.output.paths import make_folders, remove_empty, resolved, shown
 from mcu_deploy.pipelines.first import installed_from
 from mcu_deploy.projects import contents
+from mcu_deploy.projects.labels import labels_for
+
+# From here on a board has room for the larger example, which needs 38 KB of flash and 10 KB of RAM,
+# beside its stacks and the firmware that `build` makes of it, too.
+_KWS_FLASH, _KWS_RAM = 64 << 10, 32 << 10
 
 
 @dataclass(frozen=True)
 class Project:
     """What was written: the folder, its files, the emulators that its test can run in, and what is
-    left for the user to do."""
+    left for the user to do. sample, labels: where these are from; no labels for an output without
+    classes."""
 
     path: Path
     board: str
+    network: str
+    sample: str
+    labels: str | None
     files: tuple[str, ...]
     emulators: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def new_project(directory: str | Path, board: str | Path | Board) -> Project:
+def new_project(
+    directory: str | Path,
+    board: str | Path | Board,
+    model: str | Path | None = None,
+    *,
+    data: str | Path | None = None,
+    labels: str | Path | None = None,
+    name: str | None = None,
+) -> Project:
     """Writes a project into a folder that is not there or is empty, whole or not at all.
 
-    Raises RequestError where the folder holds anything, and for the board "host".
+    model: what the firmware runs; by default one that ships with mcu-deploy and fits the board.
+    data: the samples' file whose first one it runs on; a made-up one by default. labels: a text
+    with the names of the classes (see `labels_for`). name: of the network.
+    Raises RequestError where the folder holds anything, and for the board "host", and what
+    `compile_model` and `load_samples` do for a model and samples that cannot be used.
     """
     path = Path(directory)
     target = board if isinstance(board, Board) else load_board(board)
@@ -44,7 +68,8 @@ def new_project(directory: str | Path, board: str | Path | Board) -> Project:
         raise RequestError(
             f"{shown(path)} is there already, and not empty. Choose another folder for the project."
         )
-    files = contents.project_files(real.name, target)
+    subject = subject_for(target, model, data, labels, name)
+    files = contents.project_files(real.name, target, subject)
     made: list[Path] = []
     make_folders(real.parent, made)
     aside = Path(tempfile.mkdtemp(prefix=f".{real.name}.", dir=real.parent))
@@ -60,8 +85,56 @@ def new_project(directory: str | Path, board: str | Path | Board) -> Project:
         raise
     note = installed_from().note
     return Project(
-        path, target.name, tuple(files), contents.emulators_of(target), (note,) if note else ()
+        path=path,
+        board=target.name,
+        network=subject.name,
+        sample=subject.origin,
+        labels=subject.labels.origin if subject.labels else None,
+        files=tuple(files),
+        emulators=contents.emulators_of(target),
+        notes=(note,) if note else (),
     )
+
+
+def subject_for(
+    board: Board,
+    model: str | Path | None = None,
+    data: str | Path | None = None,
+    labels: str | Path | None = None,
+    name: str | None = None,
+) -> contents.Subject:
+    """What a project's firmware runs: the user's model, or an example that fits the board.
+
+    The model is compiled for the board, so that one that cannot be is refused now.
+    """
+    if model is None:
+        if data is not None or labels is not None or name is not None:
+            raise UsageError("--data, --labels and --name are those of a model: give --model, too.")
+        folder = resources.examples() / _example_for(board)
+        (file,) = (f for f in folder.iterdir() if f.stem == "model")
+        data, source = folder / "samples.npz", (folder / "SOURCE.md").read_bytes()
+    else:
+        file, source = Path(model), None
+    network = compile_model(file, board, name=name)
+    samples = sample_of(network, data)
+    inputs, outputs = sample_values(network, samples)
+    given = None if labels is None else Path(labels)
+    return contents.Subject(
+        name=network.name,
+        suffix=file.suffix.lower(),
+        model=formats.self_contained(file),
+        source=source,
+        inputs=inputs,
+        outputs=outputs,
+        origin=samples.origin,
+        labels=labels_for(file, outputs[0].elements, given) if outputs else None,
+    )
+
+
+def _example_for(board: Board) -> str:
+    """Keyword spotting where the board has room for it, else a sine."""
+    ram, flash = board.memory_for("data").size, board.memory_for("weights").size
+    return "sine" if ram < _KWS_RAM or flash < _KWS_FLASH else "kws"
 
 
 def _umask() -> int:

@@ -7,22 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from mcu_deploy import compiler, interpreter, resources
-from mcu_deploy.agreement.rules import BITS, SHARE, Rule, rules
+from mcu_deploy import compiler, resources
 from mcu_deploy.api.folder import ObjectFolder, open_objects
 from mcu_deploy.api.several import SEPARATOR
-from mcu_deploy.compiled import Network
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.exports.formats import Format, format_named
-from mcu_deploy.exports.model import Exported, ExportedNetwork, Value
+from mcu_deploy.exports.model import Exported, ExportedNetwork
 from mcu_deploy.exports.packing import pack
-from mcu_deploy.files.arrays import Array
-from mcu_deploy.files.samples import Samples, load_samples, random_samples
-from mcu_deploy.ir import EdgeId
+from mcu_deploy.exports.values import sample_of, sample_values
 from mcu_deploy.output import locked, require_writable, write_file
-from mcu_deploy.plan import InSlot
 from mcu_deploy.report import NetworkReport
 from mcu_deploy.session import Session
 from mcu_deploy.version import VERSION
@@ -175,13 +168,8 @@ def _network(
             f"{file} is not what mcu-deploy {VERSION} makes of the model that the build kept: it "
             "was changed, or another version built it. Build again, and export that."
         )
-    if data is None:
-        samples = random_samples(network.graph, 1, edges=network.inputs)
-        origin = "a made-up sample"
-    else:
-        samples = load_samples(data, network.graph, network.inputs).first(1)
-        origin = f"the first sample of {Path(data).name}"
-    inputs, outputs = _values(network, samples)
+    samples = sample_of(network, data)
+    inputs, outputs = sample_values(network, samples)
     sources = compiler.sources_anywhere(network, folder.board)
     return ExportedNetwork(
         name=report.name,
@@ -191,36 +179,5 @@ def _network(
         alignment=network.plan.workspace_alignment,
         inputs=inputs,
         outputs=outputs,
-        origin=origin,
+        origin=samples.origin,
     )
-
-
-def _values(network: Network, samples: Samples) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """The inputs and outputs in the first sample, the outputs as the oracle computes them."""
-    graph, plan = network.graph, network.plan
-    states = {state.input: state.first(graph) for state in plan.exposure.states}
-    given = dict(zip(network.inputs, samples.inputs[0], strict=True)) | states
-    results = interpreter.run_all(graph, [given[e] for e in graph.inputs])
-    known = rules(graph)
-
-    def value(index: int, edge: EdgeId, array: Array, tolerance: float = 0.0) -> Value:
-        place = plan.place(edge)
-        return Value(
-            index, graph.edge_name(edge), graph.type(edge).dtype.c_type, array,
-            isinstance(place, InSlot) and place.caller, tolerance,
-        )  # fmt: skip
-
-    inputs = (value(i, e, given[e]) for i, e in enumerate(network.inputs))
-    outputs = (
-        value(i, e, results[e], _tolerance(known.get(e, Rule(BITS)), results[e]))
-        for i, e in enumerate(network.outputs)
-    )
-    return tuple(inputs), tuple(outputs)
-
-
-def _tolerance(rule: Rule, expected: Array) -> float:
-    """How far a value may be from the oracle's (docs/arithmetic.md, "Agreement")."""
-    if rule.kind != SHARE:
-        return rule.limit
-    finite = np.abs(expected[np.isfinite(expected)])
-    return rule.limit * (float(finite.max(initial=0.0)) or 1.0)

@@ -9,19 +9,41 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import err, out, print_json
 from mcu_deploy.cli.options import BoardOption, JsonOption
 
 
 def new(
     directory: Annotated[Path, typer.Argument(help="The project's folder: a new one.")],
     board: BoardOption,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", help="Your model; one that ships with mcu-deploy by default."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help="An .npz whose first sample the firmware runs on; a made-up one by default.",
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            help="A text with a class a line; by default one that lies beside the model or in it.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Of the network; made of the file's by default.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a small firmware project: CMake, main.c, a model, the board's start-up, a test."""
     from mcu_deploy.api import creating
 
-    made = creating.new_project(directory, board)
+    with err.status("writing a project ..."):
+        made = creating.new_project(directory, board, model, data=data, labels=labels, name=name)
     if as_json:
         print_json(asdict(made) | {"path": str(made.path)})
         return
@@ -30,5 +52,8 @@ def new(
     out.print("  cmake --build --preset firmware")
     if made.emulators:
         out.print("  ctest --preset firmware")
+    if model is not None:
+        classes = f"; labels.h: {made.labels}" if made.labels else ""
+        out.print(escape(f"sample.h: {made.sample}{classes}"))
     for note in made.notes:
         out.print(escape(f"for the pipeline on GitHub: {note}"))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 
 from mcu_deploy import resources
 from mcu_deploy.boards import (
@@ -24,44 +23,40 @@ from mcu_deploy.codegen.constants import elements
 from mcu_deploy.codegen.names import comment, identifier, string
 from mcu_deploy.codegen.text import fill
 from mcu_deploy.device.emulators import launchers_for
+from mcu_deploy.exports.model import Value
 from mcu_deploy.files import templates
 from mcu_deploy.pipelines import first
 from mcu_deploy.pipelines.configuration import FILE
 from mcu_deploy.pipelines.provider import pipeline_text, provider_named
+from mcu_deploy.projects.labels import Labels
 from mcu_deploy.version import VERSION
 
-# From here on a board has room for the larger example, which needs 38 KB of flash and 10 KB of RAM,
-# beside its stacks and the firmware that `build` makes of it, too.
-_KWS_FLASH, _KWS_RAM = 64 << 10, 32 << 10
 _PLAIN = re.compile(r"[A-Za-z0-9_=+.,/-]+")
 _INCLUDED = re.compile(rb'^#include "(\S+\.c)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Example:
-    """A model that ships with mcu-deploy, one sample for it, and what the firmware says of that.
+class Subject:
+    """What the firmware runs: a model, one sample of it with the oracle's answer, and its classes.
 
-    words: the names of its classes, none for the other model.
+    name: of the network. suffix: of the model's file; model: its bytes; source: a page of where it
+    is from, or none. origin: of the sample.
     """
 
     name: str
-    file: str
-    sample: np.ndarray[Any, Any]
-    says: str
-    words: tuple[str, ...] = ()
+    suffix: str
+    model: bytes
+    source: bytes | None
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    origin: str
+    labels: Labels | None
 
-
-def example_for(board: Board) -> Example:
-    """Keyword spotting where the board has room for it, else a sine."""
-    ram, flash = board.memory_for("data").size, board.memory_for("weights").size
-    if ram < _KWS_RAM or flash < _KWS_FLASH:
-        quarter = np.full(1, -64, np.int8)  # a quarter of a turn: 126 is 1 in the output's scale
-        return Example("sine", "model.tflite", quarter, "sine of -64 is 126")
-    folder = resources.examples() / "kws"
-    words = tuple((folder / "classes.txt").read_text(encoding="utf-8").split())
-    samples = np.load(folder / "samples.npz")
-    heard = words[int(samples["ort0"][0].argmax())]
-    return Example("kws", "model.onnx", samples["in0"][0], f"heard: {heard}", words)
+    @property
+    def says(self) -> str:
+        """How the line begins that the firmware prints where all is well."""
+        values = sum(value.elements for value in self.outputs)
+        return f"{self.name}: {values} of {values} values as expected"
 
 
 def emulators_of(board: Board) -> tuple[str, ...]:
@@ -69,14 +64,12 @@ def emulators_of(board: Board) -> tuple[str, ...]:
     return tuple(launcher.title for launcher in launchers_for(board))
 
 
-def project_files(name: str, board: Board) -> Mapping[str, bytes]:
+def project_files(name: str, board: Board, subject: Subject) -> Mapping[str, bytes]:
     """The content of each file of a project by its path. name: of the project, any text.
 
     The start-up is for one core: what starts a second one would bring its own _mcu_parallel.
     """
     board = replace(board, second_core=None)
-    example = example_for(board)
-    folder = resources.examples() / example.name
     own = {} if board.document.is_shipped else board.document.copies()
     board_files = _board_files(board)
     values: dict[str, Any] = {
@@ -84,19 +77,18 @@ def project_files(name: str, board: Board) -> Mapping[str, bytes]:
         "board": board,
         "title": comment(board.title),
         "cflags": [_cmake(flag) for flag in board.cflags],
-        "example": example,
-        "model": f"model/{example.name}{Path(example.file).suffix}",
+        "subject": subject,
+        "model": f"model/{subject.name}{subject.suffix}",
         "target": '"${CMAKE_CURRENT_SOURCE_DIR}/board/board.toml"' if own else board.name,
         "emulators": emulators_of(board),
         "sources": [_source(n) for n in sorted(board_files) if _is_compiled(n, board)],
         "defines": [_define(flag) for flag in platform_defines(board)],
-        "quoted": [string(word) for word in example.words],
         "version": VERSION,
     }
     provider = provider_named("github")
     source = first.installed_from()
     jobs = first.configuration_text(
-        {example.name: Path(values["model"])}, ["board/board.toml" if own else board.name]
+        {subject.name: Path(values["model"])}, ["board/board.toml" if own else board.name]
     )
     pipeline = pipeline_text(provider, source.spec, renode=first.needs_renode(board))
     rendered = {
@@ -108,16 +100,16 @@ def project_files(name: str, board: Board) -> Mapping[str, bytes]:
             (".gitignore", "gitignore"),
             ("main.c", "main.c"),
             ("sample.h", "sample.h"),
+            *((("labels.h", "labels.h"),) if subject.labels else ()),
+            *((("test/emulate.py", "emulate.py"),) if values["emulators"] else ()),
             ("board/board.cmake", "board.cmake"),
             ("board/config.h", "config.h"),
         )
     }
-    if values["emulators"]:
-        rendered["test/emulate.py"] = _render("emulate.py.j2", values)
     files = {
         **rendered,
-        values["model"]: (folder / example.file).read_bytes(),
-        "model/SOURCE.md": (folder / "SOURCE.md").read_bytes(),
+        values["model"]: subject.model,
+        **({} if subject.source is None else {"model/SOURCE.md": subject.source}),
         "board/link.ld": render_linker_script(board).encode(),
         **{f"board/{file}": content for file, content in {**board_files, **own}.items()},
         "board/LICENSE": (resources.root() / "LICENSE").read_bytes(),
@@ -171,6 +163,7 @@ def _define(flag: str) -> tuple[str, str]:
 def _environment() -> jinja2.Environment:
     environment = templates.environment(Path(__file__).parent / "templates")
     environment.globals.update(elements=elements, fill=fill)
+    environment.filters.update(comment=comment, string=string)
     return environment
 
 

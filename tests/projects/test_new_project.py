@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import call
 from sampling import by_core
 
-from mcu_deploy.api.creating import new_project
+from mcu_deploy import resources
+from mcu_deploy.api.creating import new_project, subject_for
 from mcu_deploy.boards import list_boards, load_board
-from mcu_deploy.errors import RequestError
+from mcu_deploy.errors import McuDeployError, RequestError, UsageError
 from mcu_deploy.projects.contents import emulators_of, project_files
+from mcu_deploy.projects.labels import labels_for
 
 EMULATED = [b.name for b in list_boards() if "QEMU" in emulators_of(b) and not b.is_host]
 MAIN = "mps2-an386"
 
 
-def run_presets(folder: Path) -> None:
-    """Configures, builds and tests a project as its README says."""
+def preset(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command with the project's preset, as its README says."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        [command[0], *command[1:2], "--preset", "firmware", *command[2:]],
+        cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True,
+    )  # fmt: skip
+
+
+def run_presets(folder: Path) -> None:
+    """Configures, builds and tests a project."""
     for command in (["cmake"], ["cmake", "--build"], ["ctest"]):
-        done = subprocess.run(
-            [*command, "--preset", "firmware"],
-            cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True,
-        )  # fmt: skip
+        done = preset(folder, *command)
         assert done.returncode == 0, done.stdout + done.stderr
         assert ": warning: " not in done.stdout + done.stderr  # of the compiler
 
@@ -61,7 +71,8 @@ def test_a_board_of_ones_own_is_in_the_project(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("board", by_core([b.name for b in list_boards() if not b.is_host]))
 def test_every_board_has_a_project(board: str) -> None:
-    files = project_files("a name/with $ what", load_board(board))
+    target = load_board(board)
+    files = project_files("a name/with $ what", target, subject_for(target))
     cmake = files["board/board.cmake"].decode()
     compiled = [line.strip() for line in cmake.splitlines() if '.c"' in line]
     for line in compiled:
@@ -83,3 +94,86 @@ def test_the_host_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "is for a microcontroller" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Path:
+    """A folder with a user's model, whose name no target of CMake may have, and samples for it."""
+    folder = tmp_path / "ours"
+    folder.mkdir()
+    shutil.copy(resources.examples() / "sine/model.tflite", folder / "test.tflite")
+    np.savez(folder / "data.npz", in0=np.array([[[32]], [[-64]]], np.int8))
+    return folder
+
+
+@pytest.mark.needs_cmake
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_a_model_of_ones_own_runs_and_a_swapped_one_does_not_compile(
+    tmp_path: Path, ours: Path
+) -> None:
+    project = tmp_path / "project"
+    done = call(
+        "new",
+        project,
+        "--board",
+        MAIN,
+        "--model",
+        ours / "test.tflite",
+        "--data",
+        ours / "data.npz",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "sample.h: the first sample of data.npz" in done.stdout
+    run_presets(project)
+    assert "sine" not in (project / "main.c").read_text()
+    shutil.copy(resources.examples() / "kws/model.onnx", project / "model/test.onnx")
+    cmake = project / "CMakeLists.txt"
+    cmake.write_text(cmake.read_text().replace("model/test.tflite", "model/test.onnx"))
+    swapped = preset(project, "cmake", "--build")
+    assert swapped.returncode != 0
+    assert "sample.h is not of this model: input 0 has another size" in swapped.stdout
+
+
+def test_the_sample_and_the_labels_are_the_models(ours: Path) -> None:
+    board = load_board(MAIN)
+    kws = resources.examples() / "kws"
+    labels = ours / "words.txt"
+    labels.write_text("\n".join(f'say "{i}" ?' for i in range(12)))
+    subject = subject_for(board, kws / "model.onnx", kws / "samples.npz", labels)
+    files = project_files("p", board, subject)
+    expected = ", ".join(map(str, np.load(kws / "samples.npz")["ort0"][0].ravel()))
+    assert f"sample_output0[12] = {{\n    {expected},\n}};" in files["sample.h"].decode()
+    assert r'    "say \0421\042 \077",' in files["labels.h"].decode()
+    assert "labels.h" not in project_files("p", board, subject_for(board, ours / "test.tflite"))
+
+
+def test_labels_are_found_beside_the_model_and_in_it(tmp_path: Path) -> None:
+    model = tmp_path / "m.tflite"
+    model.write_bytes(bytes(100))
+    assert labels_for(model, 2, None).names == ("class 0", "class 1")
+    assert labels_for(model, 1, None) is labels_for(model, 5000, None) is None
+    with zipfile.ZipFile(model, "a") as archive:
+        archive.writestr("words.txt", "cat\ndog\n")
+    assert labels_for(model, 2, None).origin == "words.txt in m.tflite"
+    (tmp_path / "labels.txt").write_text("1\n2\n3\n")
+    assert labels_for(model, 2, None).names == ("cat", "dog")
+    assert labels_for(model, 3, None).names == ("1", "2", "3")
+    model.write_bytes(model.read_bytes().replace(b"cat", b"rat"))  # its checksum is wrong now
+    assert labels_for(model, 2, None).origin == "made up"
+
+
+def test_what_does_not_fit_the_model_is_a_sentence(tmp_path: Path, ours: Path) -> None:
+    kws, project = resources.examples() / "kws", tmp_path / "project"
+    (ours / "words.txt").write_text("yes\nno\n")
+    asked: tuple[tuple[dict[str, Path], str], ...] = (
+        ({"labels": ours / "words.txt"}, "2 labels, and the model's first output 12"),
+        ({"labels": ours / "none.txt"}, "does not exist"),
+        ({"data": ours / "data.npz"}, "for input 'input_1'"),
+    )
+    for given, sentence in asked:
+        with pytest.raises(McuDeployError, match=sentence):
+            new_project(project, MAIN, kws / "model.onnx", **given)
+    with pytest.raises(UsageError, match="--model"):
+        new_project(project, MAIN, data=ours / "data.npz")
+    assert not project.exists()
