@@ -1,4 +1,4 @@
-"""`flash`: a build folder's firmware into a board, with one of the runners."""
+"""`flash`: a program into a board, with one of the runners."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
+from mcu_deploy.api.programs import AnyProgram, Program, program_of
 from mcu_deploy.device.line.ports import ports_of
 from mcu_deploy.errors import RequestError
 from mcu_deploy.runners import running
@@ -32,60 +32,53 @@ class Flashing:
         }
 
 
-def flash(build: AnyFolder, runner: str | None = None, probe: str | None = None) -> Flashing:
-    """Puts firmware.elf into the board that the folder was built for, and starts it.
+def flash(program: AnyProgram, runner: str | None = None, probe: str | None = None) -> Flashing:
+    """Puts a program, or the firmware of a build folder, into the board it is for, and starts it.
 
     runner: its name; the first one of the board's file that is installed by default. probe: which
     one, where several boards are connected. Errors: see `choose` and `run` of the runners.
     """
-    folder = as_folder(build)
+    opened = program_of(program)
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as scratch:
-        chosen = _choose(folder, runner, only_installed=True)
+        chosen = _choose(opened, runner, only_installed=True)
         if probe is None and chosen.runner.first_probe:
-            _require_one_board(folder, chosen)
-        lines = _lines(folder, chosen, Path(scratch), probe)
+            _require_one_board(opened, chosen)
+        lines = _lines(opened, chosen, Path(scratch), probe)
         running.run(chosen, lines)
         return Flashing(chosen.runner.name, chosen.reason, running.version(chosen), lines)
 
 
 def plan_flash(
-    build: AnyFolder,
+    program: AnyProgram,
     scratch: Path,
     runner: str | None = None,
     probe: str | None = None,
 ) -> Flashing:
     """What `flash` would run, whether or not the tool is installed; the files that the tool reads
     are written to `scratch`, and stay there."""
-    folder = as_folder(build)
-    chosen = _choose(folder, runner, only_installed=False)
-    return Flashing(chosen.runner.name, chosen.reason, "", _lines(folder, chosen, scratch, probe))
+    opened = program_of(program)
+    chosen = _choose(opened, runner, only_installed=False)
+    return Flashing(chosen.runner.name, chosen.reason, "", _lines(opened, chosen, scratch, probe))
 
 
-def _choose(folder: BuildFolder, runner: str | None, *, only_installed: bool) -> Chosen:
-    board = folder.board
-    if board.is_host:
-        raise RequestError(
-            f"{folder.directory} was built for this machine itself, where there is nothing to "
-            "flash; build it for a board."
-        )
+def _choose(program: Program, runner: str | None, *, only_installed: bool) -> Chosen:
+    board = program.board
     return choose(board.name, board.runners, runner, only_installed=only_installed)
 
 
 def _lines(
-    folder: BuildFolder, chosen: Chosen, scratch: Path, probe: str | None
+    program: Program, chosen: Chosen, scratch: Path, probe: str | None
 ) -> tuple[tuple[str, ...], ...]:
-    board = folder.board
-    vectors = board.memory_for("vectors").origin
-    job = Job(folder.firmware, vectors, chosen.settings, scratch, probe)
+    job = Job(program.elf, program.vectors, chosen.settings, scratch, probe)
     return chosen.runner.commands(job, chosen.program)
 
 
-def _require_one_board(folder: BuildFolder, chosen: Chosen) -> None:
+def _require_one_board(program: Program, chosen: Chosen) -> None:
     """Of two boards the tool would silently take one."""
-    found = ports_of(folder.board.usb)
+    found = ports_of(program.board.usb)
     if len({port.serial_number for port in found}) > 1:
         raise RequestError(
-            f"Several boards like {folder.board.name} are connected: "
+            f"Several boards like {program.board.name} are connected: "
             f"{', '.join(map(str, found))}; {chosen.runner.title} would take one of them and not "
             f"say which. Say which with --probe, {chosen.runner.probe}."
         )

@@ -1,10 +1,12 @@
-"""`mcu-deploy flash`: a build's firmware into a board."""
+"""`mcu-deploy flash`: a build's firmware, or any program, into a board."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -13,9 +15,12 @@ from mcu_deploy.cli.console import err, out, print_json
 from mcu_deploy.cli.options import JsonOption, OptionalBoard, ProbeOption, RunnerOption
 from mcu_deploy.files.given import is_folder
 
+if TYPE_CHECKING:
+    from mcu_deploy.api.programs import Program
+
 
 def flash(
-    source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
+    source: Annotated[Path, typer.Argument(help="A build folder, an ELF image, or a model file.")],
     board: OptionalBoard = None,
     runner: RunnerOption = None,
     probe: ProbeOption = None,
@@ -24,31 +29,48 @@ def flash(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Put the firmware of a build into a board, and start it.
+    """Put the firmware of a build, or any program for the board, into it, and start it.
 
     By the tool that the board's file names and that is installed; see docs/flashing.md.
     """
     import tempfile
 
     from mcu_deploy.api import flashing
-    from mcu_deploy.api.folder import folder_for
+    from mcu_deploy.api.programs import is_elf
     from mcu_deploy.errors import UsageError
 
-    if dry_run and not is_folder(source):
+    if dry_run and not is_folder(source) and not is_elf(source):
         raise UsageError(
             "--dry-run prints paths of a build folder: build the model first, and give the folder."
         )
-    with folder_for(source, board) as folder:
+    with _program(source, board) as program:
+        name = program.board.name
         if dry_run:  # what it prints shall work when it is pasted: its files stay
             scratch = Path(tempfile.mkdtemp(prefix="mcu-deploy-flash-"))
-            done = flashing.plan_flash(folder, scratch, runner, probe)
+            done = flashing.plan_flash(program, scratch, runner, probe)
         else:
-            with err.status(f"flashing {folder.board.name} ..."):
-                done = flashing.flash(folder, runner, probe)
+            with err.status(f"flashing {name} ..."):
+                done = flashing.flash(program, runner, probe)
         if as_json:
-            print_json({"board": folder.board.name, **done.as_json(), "flashed": not dry_run})
+            print_json({"board": name, **done.as_json(), "flashed": not dry_run})
         elif dry_run:
             for line in done.lines:
                 print(shlex.join(line))
         else:
-            out.print(escape(f"{folder.board.name} is flashed, by {done.reason}"))
+            out.print(escape(f"{name} is flashed, by {done.reason}"))
+
+
+@contextmanager
+def _program(source: Path, board: str | None) -> Iterator[Program]:
+    """An ELF image as it is, the firmware of a build, or that of a model that is built now."""
+    from mcu_deploy.api.folder import folder_for
+    from mcu_deploy.api.programs import is_elf, open_program, program_of
+    from mcu_deploy.errors import UsageError
+
+    if is_elf(source):
+        if board is None:
+            raise UsageError(f"Say with --board which board {source} was linked for.")
+        yield open_program(source, board)
+    else:
+        with folder_for(source, board) as folder:
+            yield program_of(folder)

@@ -28,6 +28,7 @@ from mcu_deploy.files import templates
 from mcu_deploy.pipelines import first
 from mcu_deploy.pipelines.configuration import FILE
 from mcu_deploy.pipelines.provider import pipeline_text, provider_named
+from mcu_deploy.projects.debugging import launch_text
 from mcu_deploy.projects.labels import Labels
 from mcu_deploy.version import VERSION
 
@@ -98,6 +99,7 @@ def project_files(name: str, board: Board, subject: Subject) -> Mapping[str, byt
             ("CMakePresets.json", "CMakePresets.json"),
             ("README.md", "README.md"),
             (".gitignore", "gitignore"),
+            (".vscode/tasks.json", "tasks.json"),
             ("main.c", "main.c"),
             ("sample.h", "sample.h"),
             *((("labels.h", "labels.h"),) if subject.labels else ()),
@@ -113,6 +115,7 @@ def project_files(name: str, board: Board, subject: Subject) -> Mapping[str, byt
         "board/link.ld": render_linker_script(board).encode(),
         **{f"board/{file}": content for file, content in {**board_files, **own}.items()},
         "board/LICENSE": (resources.root() / "LICENSE").read_bytes(),
+        ".vscode/launch.json": launch_text(board).encode(),
         provider.file: pipeline.encode(),
         FILE: jobs.encode(),
     }

@@ -6,6 +6,8 @@ compare-sections). Tried with gdb-multiarch 13.1 on the servers of QEMU 7.2 and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mcu_deploy.errors import RequestError
 from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
 
@@ -71,6 +73,10 @@ class Gdb(Runner):
             *_several(job.settings.get("after", start)),
         )
         return ((program, "-nx", "-batch", *(w for c in said for w in ("-ex", c)), str(job.elf)),)
+
+    def debugging(self, settings: Mapping[str, str]) -> Mapping[str, object] | None:
+        server = settings.get("server")
+        return {"servertype": "external", "gdbTarget": server} if server else None
 
 
 def _several(commands: str) -> list[str]:

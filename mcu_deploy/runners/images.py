@@ -1,4 +1,4 @@
-"""What of an ELF image goes into a chip, and as Intel HEX, for tools that read no ELF."""
+"""What of an ELF image goes into a chip, as raw bytes and Intel HEX for tools that read no ELF."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy.elf.reader import load_elf
+from mcu_deploy.errors import RequestError
 
 _DATA, _END, _ADDRESS = 0, 1, 4
 _ROW = 16
+_WIDEST = 64 << 20  # no flash of a microcontroller is as large
 
 
 def loadable(elf: Path) -> tuple[tuple[int, bytes], ...]:
@@ -21,6 +23,22 @@ def loadable(elf: Path) -> tuple[tuple[int, bytes], ...]:
             if s.loaded and s.size
         )
     )
+
+
+def binary(elf: Path) -> bytes:
+    """The image from its lowest load address to its highest; what lies between segments is 0xFF, as
+    erased flash. RequestError where these are too far apart."""
+    segments = loadable(elf)
+    start, end = segments[0][0], max(at + len(data) for at, data in segments)
+    if end - start > _WIDEST:
+        raise RequestError(
+            f"{elf} has bytes from {start:#010x} to {end:#010x}, too far apart for a file of raw "
+            "bytes; write a .hex, which has addresses."
+        )
+    content = bytearray(b"\xff" * (end - start))
+    for at, data in segments:
+        content[at - start : at - start + len(data)] = data
+    return bytes(content)
 
 
 def intel_hex(elf: Path) -> str:

@@ -110,6 +110,12 @@ class Runner(ABC):
         the board's is preferred."""
         return True
 
+    def debugging(self, settings: Mapping[str, str]) -> Mapping[str, object] | None:
+        """What cortex-debug of VS Code has to be told to debug with this tool, beside the program:
+        keys of its launch.json (github.com/Marus/cortex-debug, commit 428af02, package.json and
+        src/frontend/configprovider.ts). None for a tool that it cannot use."""
+        return None
+
     @property
     def needs(self) -> tuple[str, ...]:
         """The keys that the board's table must have."""

@@ -7,6 +7,8 @@ says that old versions end with exit code 0 whatever happens. What it says: Zeph
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mcu_deploy.runners.images import intel_hex
 from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
 
@@ -63,6 +65,10 @@ class JLink(Runner):
                 "-CommanderScript", str(script),
             ),
         )  # fmt: skip
+
+    def debugging(self, settings: Mapping[str, str]) -> Mapping[str, object]:
+        interface = settings.get("interface", "swd")
+        return {"servertype": "jlink", "device": settings["device"], "interface": interface}
 
 
 RUNNER = JLink

@@ -8,6 +8,7 @@ probe; src/jtag/drivers/{stlink_usb,jlink,cmsis_dap}.c, src/flash/nor/*.c of tha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
@@ -75,6 +76,12 @@ class OpenOcd(Runner):
         if commands := job.settings.get("commands"):
             line += ["-c", commands]
         return ((*line, "-c", f"program {{{job.elf}}} verify reset exit"),)
+
+    def debugging(self, settings: Mapping[str, str]) -> Mapping[str, object]:
+        config = settings["config"]
+        files = [config] if Path(config).is_absolute() else config.split()
+        told = {"servertype": "openocd", "configFiles": files}
+        return told | ({"openOCDLaunchCommands": [c]} if (c := settings.get("commands")) else {})
 
 
 RUNNER = OpenOcd

@@ -7,6 +7,8 @@ pyocd/target/family/target_nRF52.py (github.com/pyocd/pyOCD, commit d1974ff).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
 
 
@@ -43,6 +45,9 @@ class PyOcd(Runner):
         which = ("--uid", job.probe) if job.probe else ()
         target = job.settings["target"]
         return ((program, "flash", "--no-wait", "--target", target, *which, str(job.elf)),)
+
+    def debugging(self, settings: Mapping[str, str]) -> Mapping[str, object]:
+        return {"servertype": "pyocd", "targetId": settings["target"]}
 
 
 RUNNER = PyOcd

@@ -7,6 +7,8 @@ src/stlink-lib/common_flash.c, src/st-flash/flash.c of that commit.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mcu_deploy.runners.images import intel_hex
 from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
 
@@ -49,6 +51,9 @@ class StLink(Runner):
         which = ("--serial", job.probe) if job.probe else ()
         size = (f"--flash={job.settings['flash']}",) if "flash" in job.settings else ()
         return ((program, "--reset", *which, *size, "--format", "ihex", "write", str(image)),)
+
+    def debugging(self, settings: Mapping[str, str]) -> Mapping[str, object]:
+        return {"servertype": "stutil"}  # st-util, of the same tools
 
 
 RUNNER = StLink

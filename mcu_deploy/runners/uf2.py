@@ -40,7 +40,7 @@ class Uf2(Runner):
 
     def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
         image = job.folder / "firmware.uf2"
-        image.write_bytes(uf2(loadable(job.elf), _family(job.settings["family"])))
+        image.write_bytes(uf2(loadable(job.elf), family_of(job.settings["family"])))
         if job.probe and not (Path(job.probe) / _INFO).is_file():
             raise RequestError(
                 f"{job.probe} is no drive of a UF2 boot loader: it has no {_INFO}. Say with "
@@ -69,7 +69,8 @@ def uf2(segments: tuple[tuple[int, bytes], ...], family: int) -> bytes:
     )  # fmt: skip
 
 
-def _family(text: str) -> int:
+def family_of(text: str) -> int:
+    """The number that `family` of [runners.uf2] is. RequestError where it is none."""
     try:
         return int(text, 0)
     except ValueError:
