@@ -114,7 +114,9 @@ def _factory(name: str) -> Factory:
         create: Factory = importlib.import_module(f"{backends.__name__}.{name}").create
         made = create().id
     except (Exception, SystemExit) as error:
-        raise _Unusable(one_line(f"it raised {type(error).__name__}: {error}").rstrip(".")) from error
+        raise _Unusable(
+            one_line(f"it raised {type(error).__name__}: {error}").rstrip(".")
+        ) from error
     if made != name:
         raise _Unusable(f"it makes the backend {one_line(repr(made))}, which is not its name")
     return create

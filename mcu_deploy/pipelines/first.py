@@ -82,8 +82,8 @@ def _require_top(root: Path, provider: Provider) -> None:
 
 
 def _place(provider: Provider, root: Path, *, is_alone: bool) -> tuple[Path | None, list[str]]:
-    """Where the provider's file goes, and what the user has to do then. is_alone: nothing else is to
-    be written; else a file that is there already stays as it is (None)."""
+    """Where the provider's file goes, and what the user has to do then. is_alone: nothing else is
+    to be written; else a file that is there already stays as it is (None)."""
     target = root / provider.file
     if not os.path.lexists(target):
         return target, []

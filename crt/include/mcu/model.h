@@ -191,9 +191,9 @@ static inline void _mcu_layer_event(mcu_instance_t *instance, uint32_t layer,
 #endif
 
 /* Begins the definition of a function in assembly, whose body is one asm by the procedure call
- * standard: its arguments are in r0-r3, whether or not the compiler sees a use of them (hence noipa,
- * without which gcc would leave them out, and MCU_UNUSED), and it saves what it uses of r4-r11 and
- * s16-s31. It lies at a whole word: an ADR in it counts from one. */
+ * standard: its arguments are in r0-r3, whether or not the compiler sees a use of them (hence
+ * noipa, without which gcc would leave them out, and MCU_UNUSED), and it saves what it uses of
+ * r4-r11 and s16-s31. It lies at a whole word: an ADR in it counts from one. */
 #if defined(__clang__)
 #define MCU_KERNEL __attribute__((naked, noinline, aligned(4))) static
 #elif defined(__GNUC__)

@@ -117,7 +117,7 @@ def slopes_of(channel: Channel) -> tuple[float, float]:
     values, steps = steps_of(channel)
     is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
     run = (steps[is_above] - 1)[:, None] - steps[is_in]
-    rise = np.float64(values[is_above][:, None] - values[is_in])
+    rise = (values[is_above][:, None] - values[is_in]).astype(np.float64)
     least = (rise[run < 0] / run[run < 0]).max(initial=0.0)
     return float(least), float((rise[run > 0] / run[run > 0]).min(initial=np.inf))
 

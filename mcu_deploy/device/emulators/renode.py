@@ -28,9 +28,6 @@ from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
 from mcu_deploy.processes.versions import asked_version
 
-TRIED = ("1.16.1",)
-"""The versions with which the tests ran, the oldest first."""
-
 TRIED = ("1.16.1", "its state of 7 May 2026 (2685173e)")
 """The versions with which the tests ran: a release, and a nightly's source."""
 
