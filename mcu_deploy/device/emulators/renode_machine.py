@@ -48,8 +48,8 @@ def write_machine(
 
 
 def _added(board: Board) -> str:
-    """What a board's machine gets only where Renode's platform lacks it, which a description of a
-    platform cannot ask for."""
+    """What a board's machine gets only where Renode's platform lacks it, which a platform
+    description cannot ask for."""
     script = resources.root() / "renode" / f"{board.name}.added.resc"
     return script.read_text() if _adapted(board) and script.is_file() else ""
 
