@@ -13,6 +13,8 @@ from typing import Any
 
 from mcu_deploy.backends.c_rules import check_function, check_headers, identifier, require
 from mcu_deploy.backends.layer import Layer
+from mcu_deploy.backends.offer_check import check_costs, check_in_place
+from mcu_deploy.backends.typed import require_typed
 from mcu_deploy.backends.workload import (
     Argument,
     CFunction,
@@ -49,6 +51,8 @@ _KNOWN_BEFORE = {
 
 def check_workload(workload: Workload, layer: Layer) -> None:
     """Raises Nonsense where a workload breaks a rule of C text, or does not fit its layer."""
+    require_typed(workload, Workload, "its workload")
+    check_costs(workload.costs, "the workload's costs")
     for constant in workload.constants:
         _require_alignment(constant.alignment, identifier(constant.stem, "a constant's stem"))
     require(
@@ -66,22 +70,14 @@ def check_workload(workload: Workload, layer: Layer) -> None:
     for argument, parameter in zip(workload.arguments, workload.function.parameters, strict=True):
         _check_argument(argument, parameter, workload, layer)
     _check_all_there(workload, layer)
+    check_in_place(workload.in_place, len(layer.inputs), len(layer.outputs), workload.scratch_bytes)
     for fact in workload.in_place:
-        source, target = fact.input, fact.output
-        require(0 <= source < len(layer.inputs), f"an in-place fact names input {source}")
-        if target is None:
-            require(workload.scratch_bytes > 0, "an in-place fact is of scratch, and there is none")
-        else:
-            require(0 <= target < len(layer.outputs), f"an in-place fact names output {target}")
         _require_computed(layer, fact.input)
-        require(
-            not fact.exactly or fact.distance == 0,
-            f"an in-place fact is of one exact place, and has a distance of {fact.distance}",
-        )
 
 
 def check_call(call: RegionCall) -> None:
     """Raises Nonsense where the call of a memory manager cannot be made."""
+    require_typed(call, RegionCall, "its call")
     _check_code(call.function, call.helpers, call.headers)
     _require_as_many(call.function.parameters, call.regions, "regions")
     for region in call.regions:

@@ -18,8 +18,9 @@ from mcu_deploy.backends.interface import (
     Target,
     layer_of,
 )
+from mcu_deploy.backends.offer_check import check_optimization
 from mcu_deploy.choose.model import Part
-from mcu_deploy.choose.offers import ask, estimated, part_of
+from mcu_deploy.choose.offers import ask, estimated, making_sense, part_of
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, GraphEditor, NodeId
 from mcu_deploy.ir.substitute import SubstitutionError, lone_node, require_fit
@@ -34,6 +35,8 @@ def optimize(backend: Backend, view: SubgraphView) -> OptimizationViews:
 
 def checked(backend: str, view: SubgraphView, answer: OptimizationViews) -> OptimizationViews:
     """The answer, if each node of the view is in exactly one of its parts; else BackendFault."""
+    with making_sense(backend, "answered"):
+        check_optimization(answer)
     parts = [s.substitutable for s in answer.substitutions]
     count = Counter[NodeId](
         n for part in (*parts, *answer.failed, *answer.untouched) for n in part.node_ids

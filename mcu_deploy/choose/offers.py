@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.interface import (
     Backend,
     Layer,
@@ -12,17 +14,22 @@ from mcu_deploy.backends.interface import (
     Operand,
     Proposal,
     Proposes,
-    SubgraphView,
     Support,
     Target,
     layer_of,
     no,
     yes,
 )
+from mcu_deploy.backends.offer_check import (
+    check_answer,
+    check_costs,
+    check_proposal,
+    check_support,
+)
+from mcu_deploy.choose.goals import GOALS
 from mcu_deploy.choose.model import Candidate, Part, Refusal
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import EdgeId, Graph, NodeId, view
-from mcu_deploy.ir.substitute import SubstitutionError, require_fit
 
 NOTHING = "it proposes nothing for this node"
 
@@ -37,9 +44,27 @@ class Offers:
 
 
 def ask(backend: Backend, layer: Layer) -> Support:
-    """Whether a backend computes a layer by itself, in Arm NN's words."""
-    support = backend.layer_support()
-    return support.is_layer_supported(layer, layer.inputs, layer.outputs, layer.attributes)
+    """Whether a backend computes a layer by itself, in Arm NN's words. Raises BackendFault for
+    an answer that is none."""
+    answer = backend.layer_support().is_layer_supported(
+        layer, layer.inputs, layer.outputs, layer.attributes
+    )
+    with making_sense(backend.id, "answered"):
+        check_support(answer)
+    return answer
+
+
+@contextmanager
+def making_sense(backend: str, did: str) -> Iterator[None]:
+    """Makes a fault of what a backend proposed, or answered, and makes no sense."""
+    try:
+        yield
+    except Nonsense as nonsense:
+        raise BackendFault(
+            backend,
+            f"The backend {backend} {did} something that makes no sense: {nonsense}. Leave the "
+            "backend out, and report this to its vendor.",
+        ) from None
 
 
 def collect(
@@ -69,12 +94,16 @@ def collect(
                 and any(b.id == backend.id for b in asked[node])
             }
             answer = backend.propose(view(graph, wanted), target)
+            with making_sense(backend.id, "proposed"):
+                check_answer(answer, wanted)
+                for proposal in answer.proposals:
+                    check_proposal(graph, proposal, wanted, tuple(GOALS))
             why[backend.id] = answer.refused
             own[backend.id] = {}
             for proposal in answer.proposals:
                 if goal and proposal.only_for not in ("", goal):
                     continue
-                offered = _competing(graph, backend.id, proposal, wanted)
+                offered = _competing(backend.id, proposal)
                 if isinstance(offered, Part):
                     found.parts.append(offered)
                 else:
@@ -103,8 +132,11 @@ def collect(
 
 
 def estimated(backend: Backend, layer: Layer, support: Support) -> Candidate:
-    """A layer that a backend supports, with what it estimates of it."""
+    """A layer that a backend supports, with what it estimates of it. Raises BackendFault where
+    that is nothing."""
     costs = backend.estimate(layer)
+    with making_sense(backend.id, "estimated"):
+        check_costs(costs)
     if not costs.code:
         return Candidate(backend.id, support, costs)
     has_weights = any(o is not None and o.constant is not None for o in layer.inputs)
@@ -125,17 +157,8 @@ def _alike(operand: Operand | None, has_weights: bool) -> object:
     return operand.constant is None, type_
 
 
-def _competing(
-    graph: Graph, backend: str, proposal: Proposal, wanted: Iterable[NodeId]
-) -> Candidate | Part:
-    """A proposal as what it competes as. Raises BackendFault where it makes no sense."""
-    fault = _nonsense(graph, proposal, {*wanted})
-    if fault:
-        raise BackendFault(
-            backend,
-            f"The backend {backend} proposed something that makes no sense: {fault}. Leave the "
-            "backend out, and report this to its vendor.",
-        )
+def _competing(backend: str, proposal: Proposal) -> Candidate | Part:
+    """A proposal as what it competes as."""
     if proposal.replacement is None:
         (rule,) = proposal.layouts
         price = proposal.price
@@ -161,24 +184,3 @@ def part_of(
         backend, proposal, at(part.inputs, replacement.inputs),
         at(part.outputs, replacement.outputs), made,
     )  # fmt: skip
-
-
-def _nonsense(graph: Graph, proposal: Proposal, wanted: set[NodeId]) -> str:
-    """What is wrong with a proposal, a clause; empty where nothing is."""
-    part: SubgraphView = proposal.part
-    if not proposal.nodes:
-        return "a part without nodes"
-    if not proposal.nodes <= wanted:
-        return "a part with nodes that it was not asked about"
-    replacement = proposal.replacement
-    if replacement is None and len(proposal.nodes) > 1:
-        return f"{len(proposal.nodes)} nodes, and nothing that replaces them"
-    count = 1 if replacement is None else len(replacement.topology.nodes)
-    if len(proposal.layouts) != count:
-        return f"{len(proposal.layouts)} layouts for {count} nodes"
-    if replacement is not None:
-        try:
-            require_fit(graph, part, replacement)
-        except SubstitutionError as error:
-            return str(error)
-    return ""

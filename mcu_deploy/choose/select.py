@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from mcu_deploy.backends.c_rules import Nonsense, require
 from mcu_deploy.backends.cost import common_unit
@@ -133,8 +134,7 @@ def unmade(
         if proposal is None and backend is not None:
             key = (backend.id, node, *(o.type for o in (*layer.inputs, *layer.outputs) if o))
             if key not in facts and backend.create_memory_manager() is None:
-                factory = backend.create_workload_factory(None)
-                facts[key] = factory.create_workloads(layer.info, layer.descriptor)[0]
+                facts[key] = _first_made(backend, layer)
             if key in facts:
                 return Choice(layer, facts[key])
         price = Price() if proposal is None or len(proposal.layouts) > 1 else proposal.price
@@ -147,6 +147,20 @@ def unmade(
         )  # fmt: skip
 
     return tuple(chosen(node) for node in graph.nodes)
+
+
+def _first_made(backend: Backend, layer: Layer) -> Workload:
+    """A workload for its memory facts."""
+    workloads = backend.create_workload_factory(None).create_workloads(layer.info, layer.descriptor)
+    with _understanding(backend.id, f"create_workload for {_title(layer)}"):
+        _require_several(workloads)
+        require(len(workloads) > 0, "there is no workload")
+        _check(workloads[0], layer, backend)
+    return workloads[0]
+
+
+def _title(layer: Layer) -> str:
+    return f"the {one_line(layer.op)} {one_line(layer.name)!r}"
 
 
 class _Workshop:
@@ -180,6 +194,7 @@ class _Workshop:
             layers = [layer_of(graph, graph.node(node), self._target) for node in nodes]
             workloads = proposal.make(layers, self.manager(backend))
             with _understanding(backend.id, f"make for {proposal.title or layers[0].name!r}"):
+                _require_several(workloads)
                 count = f"{len(workloads)} workloads for {len(layers)} layers"
                 require(len(workloads) == len(layers), f"there are {count}")
                 for node, layer, workload in zip(nodes, layers, workloads, strict=True):
@@ -197,8 +212,8 @@ class _Workshop:
             )
         backend = assignment.backends.get(node.id) or _first_with(layer, self._preference)
         workloads = self.factory(backend).create_workloads(layer.info, layer.descriptor)
-        title = f"the {one_line(layer.op)} {one_line(layer.name)!r}"
-        with _understanding(backend.id, f"create_workload for {title}"):
+        with _understanding(backend.id, f"create_workload for {_title(layer)}"):
+            _require_several(workloads)
             require(len(workloads) > 0, "there is no workload")
             for workload in workloads:
                 _check(workload, layer, backend)
@@ -219,9 +234,15 @@ class _Workshop:
 
 def _check(workload: Workload, layer: Layer, backend: Backend) -> None:
     """Raises Nonsense for a workload that breaks a rule of what one may hold."""
+    check_workload(workload, layer)
     owner = workload.backend
     require(owner == backend.id, f"a workload says that it is of the backend {owner!r}")
-    check_workload(workload, layer)
+
+
+def _require_several(workloads: Any) -> None:
+    """Raises Nonsense for what is no sequence of workloads, which are looked at one by one."""
+    fits = isinstance(workloads, tuple | list)
+    require(fits, f"its answer is a {type(workloads).__name__}, and no tuple")
 
 
 @contextmanager

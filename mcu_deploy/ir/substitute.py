@@ -61,7 +61,6 @@ def put(editor: GraphEditor, part: SubgraphView, replacement: Graph) -> tuple[No
     if len(replacement.topology.nodes) == 1:
         new = (_fuse(editor, part, replacement, edges),)
     else:
-        _require_known(replacement)
         for node_id in part.topology.nodes:
             editor.remove_node(node_id)
         last = [*part.topology.nodes][-1]
@@ -97,6 +96,9 @@ def require_fit(graph: Graph, part: SubgraphView, replacement: Graph) -> None:
         raise SubstitutionError(f"the replacement is no sound graph: {error}") from error
     _require_alike(graph, "input", arguments, replacement, replacement.inputs)
     _require_alike(graph, "output", part.outputs, replacement, replacement.outputs)
+    alive = GraphEditor(replacement).finish()
+    if len(alive.topology.nodes) != 1:
+        _require_known(alive)
 
 
 def expand(graph: Graph, node: NodeId) -> Graph:
