@@ -11,6 +11,10 @@
 /* What the firmware has to bring: its main. Never returns; if it does, the device restarts. */
 void mcu_firmware_main(void);
 
+/* ---- vectors.c ---- */
+
+extern const struct mcu_vectors mcu_vectors;
+
 /* ---- startup.c ---- */
 
 void mcu_reset_handler(void);

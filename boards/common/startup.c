@@ -1,39 +1,10 @@
-/* From reset to mcu_firmware_main: vector table, memory, FPU, MPU, stacks.
+/* From reset to mcu_firmware_main: memory, FPU, MPU, stacks.
  *
  * The application runs in thread mode on the process stack (PSP); exceptions run on the main stack
  * (MSP), so that a fault handler has a stack even when the application has used up its own.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "board.h"
 #include "cortexm.h"
-
-typedef void (*mcu_vector_t)(void);
-
-typedef struct mcu_vectors {
-    uint32_t *initial_sp;
-    mcu_vector_t system[15]; /* exceptions 1 .. 15 */
-    mcu_vector_t interrupts[MCU_SERIAL_IRQ + 1];
-} mcu_vectors_t;
-
-extern const mcu_vectors_t mcu_vectors;
-
-#define MCU_SYSTEM(number) system[(number)-1]
-
-/* Interrupts that no driver of ours enables have no entry. */
-__attribute__((section(".vectors"), used)) const mcu_vectors_t mcu_vectors = {
-    .initial_sp = __handler_stack_top,
-    .MCU_SYSTEM(1) = mcu_reset_handler,
-    .MCU_SYSTEM(2) = mcu_fault_entry,  /* NMI */
-    .MCU_SYSTEM(3) = mcu_fault_entry,  /* HardFault */
-    .MCU_SYSTEM(4) = mcu_fault_entry,  /* MemManage */
-    .MCU_SYSTEM(5) = mcu_fault_entry,  /* BusFault */
-    .MCU_SYSTEM(6) = mcu_fault_entry,  /* UsageFault */
-    .MCU_SYSTEM(7) = mcu_fault_entry,  /* SecureFault (Armv8-M) */
-    .MCU_SYSTEM(11) = mcu_fault_entry, /* SVCall: nobody calls it */
-    .MCU_SYSTEM(12) = mcu_fault_entry, /* DebugMonitor */
-    .MCU_SYSTEM(14) = mcu_fault_entry, /* PendSV: the host stops a run */
-    .MCU_SYSTEM(15) = mcu_counter_systick_handler,
-    .interrupts[MCU_SERIAL_IRQ] = mcu_serial_handler,
-};
 
 static void init_memory(void) {
     const uint32_t *from = __data_load;

@@ -26,6 +26,7 @@ def startup_sources(board: Board) -> tuple[Path, ...]:
         return (folder / "host" / "platform_host.c", folder / "host" / "fault_host.c")
     sources = (
         folder / "startup.c",
+        folder / "vectors.c",
         folder / "fault.c",
         folder / "platform_cortexm.c",
         folder / "counter.c",

@@ -37,7 +37,7 @@ _MICROCONTROLLER = {
     "memories": {"*": _EACH_MEMORY},
     "roles": {"vectors": None, "code": None, "weights": None, "data": None, "stack": None},
     "serial": _SERIAL,
-    "setup?": [_STEP], "boot?": None, "untested?": None, "clock?": None,
+    "setup?": [_STEP], "boot?": None, "interrupts?": None, "untested?": None, "clock?": None,
     "rated?": {
         "clock_hz": None, "serial_clock_hz": None, "caches?": None, "setup": [_STEP],
     },

@@ -31,6 +31,7 @@ from mcu_deploy.errors import UnknownBoardError
 from mcu_deploy.files.given import is_folder
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _USB = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}", re.ASCII)
 _CACHED = ("cortex-m7", "cortex-m55", "cortex-m85")
 _MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
@@ -162,6 +163,7 @@ def _microcontroller(top: Table, name: str, core: str, document: Document) -> Bo
         boot=tuple(_own_or_known(top, "boot", name, "boot") for name in top.strings("boot")),
         caches=_caches(rated, core) if rated else False,
         untested=top.boolean("untested", False),
+        interrupts=_interrupts(top),
     )
     _check_stacks(stack, board)
     _check_vectors(top.table("roles"), board)
@@ -361,6 +363,21 @@ def _check_vectors(table: Table, board: Board) -> None:
             f"multiple of {board.vector_alignment} where the serial port has interrupt "
             f"{board.serial.irq}"
         )
+
+
+def _interrupts(top: Table) -> tuple[str, ...]:
+    names = top.strings("interrupts", may_be_empty=True)
+    given = [name for name in names if name]
+    if wrong := [name for name in given if not _IDENTIFIER.fullmatch(name)]:
+        top.fail(f"interrupts: {wrong[0]!r} is no name of a function in C")
+    if twice := [name for name in given if given.count(name) > 1]:
+        top.fail(
+            f"interrupts names {twice[0]!r} twice; give each number a name of its own, or none"
+        )
+    irq = top.table("serial").integer("irq", 0, _MAX_IRQ)
+    if names and not names[irq : irq + 1]:
+        top.fail(f"interrupts has {len(names)} names, and none for [serial] irq = {irq}; add it")
+    return names
 
 
 def _check_stacks(table: Table, board: Board) -> None:

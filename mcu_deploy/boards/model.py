@@ -152,7 +152,8 @@ class Board(Processor):
     usb: "vendor:product" in hex of what carries its serial port; runners: what flashing tools are
     told, the preferred first; setup: the steps of its start-up, before anything else; boot: names
     of files of boards/common/boot, or absolute paths, whose data the chip's boot code reads;
-    caches: whether the start-up turns the core's caches on."""
+    caches: whether the start-up turns the core's caches on; interrupts: what the chip's header
+    calls each by its number, "" for a number that none has; none where the file does not say."""
 
     title: str
     document: Document = field(compare=False, repr=False)
@@ -173,6 +174,7 @@ class Board(Processor):
     boot: tuple[str, ...] = ()
     caches: bool = False
     untested: bool = False
+    interrupts: tuple[str, ...] = ()
 
     @property
     def called(self) -> str:

@@ -104,10 +104,12 @@ class Table:
             self.fail(f"{key} = {value!r} is out of range; it must be 1 byte to 4G")
         return size
 
-    def strings(self, key: str) -> tuple[str, ...]:
+    def strings(self, key: str, *, may_be_empty: bool = False) -> tuple[str, ...]:
         """A list of texts; () when the key is not there."""
         value = self._get(key, [])
-        if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
+        if not isinstance(value, list) or not all(
+            isinstance(v, str) and (v or may_be_empty) for v in value
+        ):
             self.fail(f"{key} must be a list of texts, not {value!r}")
         return tuple(value)
 

@@ -30,6 +30,7 @@ from mcu_deploy.pipelines.configuration import FILE
 from mcu_deploy.pipelines.provider import pipeline_text, provider_named
 from mcu_deploy.projects.debugging import launch_text
 from mcu_deploy.projects.labels import Labels
+from mcu_deploy.projects.vectors import exceptions, interrupts
 from mcu_deploy.version import VERSION
 
 _PLAIN = re.compile(r"[A-Za-z0-9_=+.,/-]+")
@@ -83,6 +84,8 @@ def project_files(name: str, board: Board, subject: Subject) -> Mapping[str, byt
         "target": '"${CMAKE_CURRENT_SOURCE_DIR}/board/board.toml"' if own else board.name,
         "emulators": emulators_of(board),
         "sources": [_source(n) for n in sorted(board_files) if _is_compiled(n, board)],
+        "exceptions": exceptions(board),
+        "interrupts": interrupts(board),
         "defines": [_define(flag) for flag in platform_defines(board)],
         "version": VERSION,
     }
@@ -106,14 +109,15 @@ def project_files(name: str, board: Board, subject: Subject) -> Mapping[str, byt
             *((("test/emulate.py", "emulate.py"),) if values["emulators"] else ()),
             ("board/board.cmake", "board.cmake"),
             ("board/config.h", "config.h"),
+            ("board/vectors.c", "vectors.c"),
         )
     }
     files = {
-        **rendered,
         values["model"]: subject.model,
         **({} if subject.source is None else {"model/SOURCE.md": subject.source}),
         "board/link.ld": render_linker_script(board).encode(),
         **{f"board/{file}": content for file, content in {**board_files, **own}.items()},
+        **rendered,  # its vector table in the place of the protocol's
         "board/LICENSE": (resources.root() / "LICENSE").read_bytes(),
         ".vscode/launch.json": launch_text(board).encode(),
         provider.file: pipeline.encode(),
