@@ -1,6 +1,6 @@
 /* The vector table of a firmware with the protocol: interrupts that no driver of ours enables have
- * no entry. (What `mcu-deploy new` writes has one for each, which a function of the user's replaces.)
- * SPDX-License-Identifier: Apache-2.0 */
+ * no entry. (What `mcu-deploy new` writes has one for each, which a function of the user's
+ * replaces.) SPDX-License-Identifier: Apache-2.0 */
 #include "board.h"
 
 typedef void (*mcu_vector_t)(void);

@@ -279,5 +279,7 @@ def test_what_a_proposal_makes_is_looked_at() -> None:
     backends = (Proposer(first(make=lambda *_: None)), CpuRef())
     choosing = Choosing(strategy="cost")
     graph, assignment = choose.assign(chain(), backends, HOST, choosing)
-    with pytest.raises(BackendFault, match=r"Proposer .* make for 'both': its answer is a NoneType"):
+    with pytest.raises(
+        BackendFault, match=r"Proposer .* make for 'both': its answer is a NoneType"
+    ):
         select.select(graph, assignment, backends)
