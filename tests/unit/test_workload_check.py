@@ -144,7 +144,7 @@ def test_views() -> None:
 
 def test_facts_of_place() -> None:
     made = workload(("const float *", INPUT), ("float *", OUTPUT), in_place=(InPlace(0, 1),))
-    assert refusal(made, layer()) == "an in-place fact names output 1"
+    assert refusal(made, layer()) == "an in-place fact names output 1 of 1"
     made = replace(made, in_place=(InPlace(0, None, 8),))
     assert refusal(made, layer()) == "an in-place fact is of scratch, and there is none"
     assert refusal(replace(made, scratch_bytes=8), layer()) == ""

@@ -138,6 +138,9 @@ def refusal(layer: Dense) -> str:
         return "there is nothing to compute"
     if shift_of(layer.factors) < 0:
         return "its factors are too large for a 31-bit scale"
+    low, high = layer.reach
+    if (np.maximum(-low, high) * layer.factors.astype(np.float64) >= 2**31 - 2**10).any():
+        return "a sum of it times its factor could leave 32 bits"  # that VCVT gives
     if layer.is_long:
         middle, ends = TAPS * layer.middle, layer.x.dtype.range
         first = reach(layer.weights[:, :middle], layer.bias, *ends)

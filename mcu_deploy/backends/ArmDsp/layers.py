@@ -190,7 +190,7 @@ def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | s
         return "a factor of it is too large"
     sums = reach(weights, bias, low, high)
     sums = _without_constants(weights, bias, factors, sums, y, fixed)
-    if reason := requantization.refusal(factors, sums):
+    if reason := requantization.refusal(factors):
         return reason
     if layer.domain and max(-sums[0].min(), sums[1].max()) >= 2**30:
         return "a sum of its weights could leave 31 bits"

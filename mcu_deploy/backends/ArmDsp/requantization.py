@@ -96,13 +96,10 @@ def steps_of(channel: Channel) -> tuple[Array, Array]:
     return values, low
 
 
-def refusal(factors: Array, reach: tuple[Array, Array]) -> str:
-    """Why no kernel multiplies sums, which have these bounds, by such factors in float32, a clause;
-    empty where one may. Their products have to fit into what VCVT gives, with the zero point."""
+def refusal(factors: Array) -> str:
+    """Why no kernel multiplies sums by such factors in float32, a clause; empty where one may."""
     if not np.isfinite(factors).all() or (factors < np.finfo(np.float32).tiny).any():
         return "a factor of it, float32(x_scale * w_scale) / y_scale, is no normal number"
-    if (np.maximum(-reach[0], reach[1]) * factors.astype(np.float64) >= 2**31 - 2**10).any():
-        return "a sum of it times its factor could leave 32 bits"
     return ""
 
 

@@ -122,7 +122,7 @@ class Product:
             for type_, zero in zip((self.a, self.b), self.zero_points, strict=False)
         )
         ends = [self.depth * left * right for left in a for right in b]
-        if refusal_of(factor, (np.array(min(ends)), np.array(max(ends)))):
+        if refusal_of(factor):
             return None
         zero, bounds = self.zero_points[2], self.y.dtype.range
         found = accumulate(Channel(factor[0], zero, bounds, (min(ends), max(ends))), 1, shift)
