@@ -168,7 +168,7 @@ def _source(made: Sequence[Choice], macro: str = "") -> str:
         work = choice.workload
         assert work.function is not None
         names = [symbols.constant(constant, f"layer{index}") for constant in work.constants]
-        function = symbols.kernel(work.helpers, work.function, work.backend)
+        function = symbols.kernel(work.helpers, work.function)
         arrays = {Role.INPUT: "x", Role.OUTPUT: "y"}
         arguments = [
             names[a.index] if a.role is Role.CONSTANT
