@@ -70,12 +70,12 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_reorder_240x4_int8(const int8_t *x, int8_t 
     }
 }
 
-MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_162b7391_dsp(const int8_t *x MCU_UNUSED,
+MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_60c113e6_dsp(const int8_t *x MCU_UNUSED,
                                                              int8_t *y MCU_UNUSED,
                                                              const uint32_t *weights MCU_UNUSED,
                                                              uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             /* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
             "    ldr r4, [r2], #4\n"
             "    add r12, r3, r4\n"
@@ -131,7 +131,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_162b7391_dsp(const int8_t *x MCU
             "    mov r10, #3\n"
             "6:\n"
             "    ldr r0, [r12], #4\n"
-            "    ldr r1, [r12, #0]\n"
+            "    ldr r1, [r12]\n"
             "    ldr r2, [r12, #4]\n"
             "    ldr r3, [r12, #8]\n"
             "    ldr r4, [r12, #12]\n"
@@ -379,7 +379,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_162b7391_dsp(const int8_t *x MCU
             "    addeq r2, r2, #1\n"
             "    b 14b\n"
             "10:\n"
-            "    ldr r6, [r12, #0]\n"
+            "    ldr r6, [r12]\n"
             "    ldr r7, [r12, #84]\n"
             "    add r6, r6, r7, lsl #1\n"
             "    add r7, r6, r7\n"
@@ -477,14 +477,14 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_162b7391_dsp(const int8_t *x MCU
             "    ldmia r10, {r6-r11}\n"
             "    b 3b\n"
             "4:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
-MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_53888d8e_dsp(
+MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_1522e5c6_dsp(
     const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED, const uint32_t *weights MCU_UNUSED,
     uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    vmov s0, r0\n"
             "    vmov s1, r1\n"
             "    vmov s3, r3\n"
@@ -518,12 +518,12 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_53888d8e_dsp(
             "    mov r3, r0\n"
             "    movw lr, #2\n"
             "3:\n"
-            "    ldmia r12!, {r8-r9}\n"
+            "    ldmia r12!, {r8, r9}\n"
             "    sxtab16 r0, r0, r8\n"
             "    sxtab16 r1, r1, r8, ror #8\n"
             "    sxtab16 r2, r2, r9\n"
             "    sxtab16 r3, r3, r9, ror #8\n"
-            "    ldmia r12!, {r8-r9}\n"
+            "    ldmia r12!, {r8, r9}\n"
             "    sxtab16 r0, r0, r8\n"
             "    sxtab16 r1, r1, r8, ror #8\n"
             "    sxtab16 r2, r2, r9\n"
@@ -542,7 +542,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_53888d8e_dsp(
             "    vmov r8, s9\n"
             "    vmov r9, s10\n"
             "    mov r11, #0\n"
-            "    movt r11, #0xFFFF\n"
+            "    movt r11, #0xffff\n"
             "    mov r10, lr\n"
             "    add r10, r10, #8\n"
             "4:\n"
@@ -639,7 +639,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_53888d8e_dsp(
             "    subs r0, r0, #1\n"
             "    vmov s5, r0\n"
             "    bne 1b\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_t *y,
@@ -660,13 +660,13 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_
         const int32_t until = wanted < 16 ? wanted : 16;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_conv_pool_conv3x3_rows_162b7391_dsp(source, next, weights, work);
+        _mcu_dsp_conv_pool_conv3x3_rows_60c113e6_dsp(source, next, weights, work);
         source += 60 * (until - made);
         made = until;
         next = strip + 0;
         range[0] = 2 * first;
         range[1] = 2 * last;
-        _mcu_dsp_conv_pool_avg_pool2x2_8_rows_53888d8e_dsp(strip + 0, target, more_weights, work);
+        _mcu_dsp_conv_pool_avg_pool2x2_8_rows_1522e5c6_dsp(strip + 0, target, more_weights, work);
         target += 112;
         memcpy(strip, strip + 480, 0);
     }

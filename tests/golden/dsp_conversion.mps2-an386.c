@@ -66,7 +66,7 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
                                                       const int32_t *constants MCU_UNUSED,
                                                       uint32_t elements MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r9, r10, r11}\n"
+            "    push {r4-r7, r9-r11}\n"
             "    vldmia r2!, {s14-s15}\n"
             "    ldr r9, [r2]\n"
             "    add r12, r1, r3\n"
@@ -145,7 +145,7 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
             "    add r10, r1, #4\n"
             "    b 3b\n"
             "5:\n"
-            "    pop {r4, r5, r6, r7, r9, r10, r11}\n"
+            "    pop {r4-r7, r9-r11}\n"
             "    bx lr\n");
 }
 
@@ -154,7 +154,7 @@ MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUS
                                                         const int32_t *constants MCU_UNUSED,
                                                         uint32_t elements MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r11}\n"
+            "    push {r4-r9, r11}\n"
             "    vldmia r2!, {s14-s15}\n"
             "    ldr r9, [r2]\n"
             "    add r12, r0, r3\n"
@@ -209,7 +209,7 @@ MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUS
             "    cmp r0, r12\n"
             "    bne 4b\n"
             "2:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r11}\n"
+            "    pop {r4-r9, r11}\n"
             "    bx lr\n");
 }
 

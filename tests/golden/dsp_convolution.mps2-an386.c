@@ -73,7 +73,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
                                                  const uint32_t *weights MCU_UNUSED,
                                                  uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             /* The image is copied with its padding. */
             "    add r4, r3, #308\n"
             "    mov r10, r4\n"
@@ -88,11 +88,11 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    add r4, r10, #0\n"
             "    mov r9, #12\n"
             "2:\n"
-            "    ldr r5, [r0, #0]\n"
+            "    ldr r5, [r0]\n"
             "    ldr r6, [r0, #4]\n"
             "    ldr r7, [r0, #8]\n"
             "    ldr r8, [r0, #12]\n"
-            "    str r5, [r4, #0]\n"
+            "    str r5, [r4]\n"
             "    str r6, [r4, #4]\n"
             "    str r7, [r4, #8]\n"
             "    str r8, [r4, #12]\n"
@@ -262,7 +262,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    smlad r0, r9, r6, r0\n"
             "    smlad r1, r9, r7, r1\n"
             "    smlad r2, r9, r8, r2\n"
-            "    ldmia lr!, {r9, r10, r11}\n"
+            "    ldmia lr!, {r9-r11}\n"
             "    ldmia r12!, {r6-r8}\n"
             "    smlad r3, r9, r6, r3\n"
             "    smlad r4, r9, r7, r4\n"
@@ -287,7 +287,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    smlad r0, r11, r6, r0\n"
             "    smlad r1, r11, r7, r1\n"
             "    smlad r2, r11, r8, r2\n"
-            "    ldmia lr!, {r9, r10, r11}\n"
+            "    ldmia lr!, {r9-r11}\n"
             "    ldmia r12!, {r6-r8}\n"
             "    smlad r3, r9, r6, r3\n"
             "    smlad r4, r9, r7, r4\n"
@@ -312,7 +312,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    smlad r0, r11, r6, r0\n"
             "    smlad r1, r11, r7, r1\n"
             "    smlad r2, r11, r8, r2\n"
-            "    ldmia lr!, {r9, r10, r11}\n"
+            "    ldmia lr!, {r9-r11}\n"
             "    ldmia r12!, {r6-r8}\n"
             "    smlad r3, r9, r6, r3\n"
             "    smlad r4, r9, r7, r4\n"
@@ -337,7 +337,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    smlad r0, r11, r6, r0\n"
             "    smlad r1, r11, r7, r1\n"
             "    smlad r2, r11, r8, r2\n"
-            "    ldmia lr!, {r9, r10, r11}\n"
+            "    ldmia lr!, {r9-r11}\n"
             "    ldmia r12!, {r6-r8}\n"
             "    smlad r3, r9, r6, r3\n"
             "    smlad r4, r9, r7, r4\n"
@@ -438,7 +438,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    addeq r2, r2, #1\n"
             "    b 15b\n"
             "11:\n"
-            "    ldr r6, [r12, #0]\n"
+            "    ldr r6, [r12]\n"
             "    ldr r7, [r12, #84]\n"
             "    add r6, r6, r7, lsl #1\n"
             "    add r7, r6, r7\n"
@@ -494,7 +494,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    ldmia r10, {r4-r9}\n"
             "    b 18b\n"
             "6:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_convolution_reorder_8x36_int8(const int8_t *x, int8_t *y) {

@@ -62,7 +62,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
                                          const uint32_t *weights MCU_UNUSED,
                                          uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    vmov s2, r0\n"
             "    vmov s3, r1\n"
             "    vmov s0, r3\n"
@@ -185,7 +185,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    ssat r3, #8, r3\n"
             "    b 7b\n"
             "2:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -74,7 +74,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UN
                                                      int32_t lines MCU_UNUSED,
                                                      const int32_t *pitch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r6-r11, lr}\n"
             /* Lines of four channels to their planes, as int16: two pixels a word. */
             "    mov r12, r0\n"
             "    mov r7, r1\n"
@@ -144,7 +144,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UN
             "    sub r1, r7, #16\n"
             "    cmp r1, r0\n"
             "    bne 1b\n"
-            "    pop {r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r6-r11, pc}\n");
 }
 
 MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
@@ -152,7 +152,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
                                                        int8_t *y MCU_UNUSED,
                                                        const int32_t *numbers MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    vpush {d8-d10}\n"
             "    ldmia r0!, {r7-r9}\n"
             "    ldmia r3, {r4-r6}\n"
@@ -177,7 +177,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r6, r6\n"
             "    sxtb16 r9, r8, ror #8\n"
             "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12, #0]\n"
+            "    ldr r10, [r12]\n"
             "    ldr r11, [r12, #16]\n"
             "    smlad r0, r6, r10, r5\n"
             "    smlabt r1, r6, r10, r5\n"
@@ -206,7 +206,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r6, r6\n"
             "    sxtb16 r9, r8, ror #8\n"
             "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12, #0]\n"
+            "    ldr r10, [r12]\n"
             "    ldr r11, [r12, #16]\n"
             "    smlad r0, r6, r10, r0\n"
             "    smlabt r1, r6, r10, r1\n"
@@ -235,7 +235,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r6, r6\n"
             "    sxtb16 r9, r8, ror #8\n"
             "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12, #0]\n"
+            "    ldr r10, [r12]\n"
             "    ldr r11, [r12, #16]\n"
             "    smlad r0, r6, r10, r0\n"
             "    smlabt r1, r6, r10, r1\n"
@@ -264,7 +264,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r6, r6\n"
             "    sxtb16 r9, r8, ror #8\n"
             "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12, #0]\n"
+            "    ldr r10, [r12]\n"
             "    ldr r11, [r12, #16]\n"
             "    smlad r0, r6, r10, r0\n"
             "    smlabt r1, r6, r10, r1\n"
@@ -293,7 +293,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r6, r6\n"
             "    sxtb16 r9, r8, ror #8\n"
             "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12, #0]\n"
+            "    ldr r10, [r12]\n"
             "    ldr r11, [r12, #16]\n"
             "    smlad r0, r6, r10, r0\n"
             "    smlabt r1, r6, r10, r1\n"
@@ -353,7 +353,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r4, r4\n"
             "    sxtb16 r7, r6, ror #8\n"
             "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12, #0]\n"
+            "    ldr r8, [r12]\n"
             "    ldr r9, [r12, #16]\n"
             "    ldr r10, [r12, #32]\n"
             "    ldr r11, [r12, #48]\n"
@@ -375,7 +375,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r4, r4\n"
             "    sxtb16 r7, r6, ror #8\n"
             "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12, #0]\n"
+            "    ldr r8, [r12]\n"
             "    ldr r9, [r12, #16]\n"
             "    ldr r10, [r12, #32]\n"
             "    ldr r11, [r12, #48]\n"
@@ -397,7 +397,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r4, r4\n"
             "    sxtb16 r7, r6, ror #8\n"
             "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12, #0]\n"
+            "    ldr r8, [r12]\n"
             "    ldr r9, [r12, #16]\n"
             "    ldr r10, [r12, #32]\n"
             "    ldr r11, [r12, #48]\n"
@@ -419,7 +419,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r4, r4\n"
             "    sxtb16 r7, r6, ror #8\n"
             "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12, #0]\n"
+            "    ldr r8, [r12]\n"
             "    ldr r9, [r12, #16]\n"
             "    ldr r10, [r12, #32]\n"
             "    ldr r11, [r12, #48]\n"
@@ -441,7 +441,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    sxtb16 r4, r4\n"
             "    sxtb16 r7, r6, ror #8\n"
             "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12, #0]\n"
+            "    ldr r8, [r12]\n"
             "    ldr r9, [r12, #16]\n"
             "    ldr r10, [r12, #32]\n"
             "    ldr r11, [r12, #48]\n"
@@ -537,7 +537,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    bx lr\n"
             "2:\n"
             "    vpop {d8-d10}\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x, int8_t *y,

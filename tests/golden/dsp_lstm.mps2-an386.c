@@ -62,7 +62,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
                                                 const uint32_t *weights MCU_UNUSED,
                                                 uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    vmov s8, r0\n"
             "    vmov s9, r1\n"
             "    vmov s10, r2\n"
@@ -245,7 +245,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    sub r8, r8, r7\n"
             "    mul r5, r5, r8\n"
             "    add r5, r5, r7, lsl #9\n"
-            "    sub r5, r5, #16777216\n"
+            "    sub r5, r5, #0x1000000\n"
             "    eor r5, r5, r4, asr #31\n"
             "    add r5, r5, #512\n"
             "    asr r5, r5, #10\n"
@@ -261,7 +261,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    sub r8, r8, r7\n"
             "    mul r5, r5, r8\n"
             "    add r5, r5, r7, lsl #9\n"
-            "    sub r5, r5, #16777216\n"
+            "    sub r5, r5, #0x1000000\n"
             "    eor r5, r5, r4, asr #31\n"
             "    add r5, r5, #512\n"
             "    asr r5, r5, #10\n"
@@ -277,7 +277,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    sub r8, r8, r7\n"
             "    mul r5, r5, r8\n"
             "    add r5, r5, r7, lsl #9\n"
-            "    sub r5, r5, #16777216\n"
+            "    sub r5, r5, #0x1000000\n"
             "    eor r5, r5, r4, asr #31\n"
             "    add r5, r5, #512\n"
             "    asr r5, r5, #10\n"
@@ -294,7 +294,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    sub r8, r8, r7\n"
             "    mul r5, r5, r8\n"
             "    add r5, r5, r7, lsl #8\n"
-            "    sub r5, r5, #8388608\n"
+            "    sub r5, r5, #0x800000\n"
             "    eor r5, r5, r4, asr #31\n"
             "    add r5, r5, #128\n"
             "    asr r2, r5, #8\n"
@@ -312,7 +312,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    movw r5, #0\n"
             "    movt r5, #16384\n"
             "    lsl r4, r0, #1\n"
-            "    mov r6, #65536\n"
+            "    mov r6, #0x10000\n"
             "    smmlar r4, r4, r5, r6\n"
             "    add r0, r4, r0, asr #31\n"
             "    ssat r0, #16, r0, asr #17\n"
@@ -332,7 +332,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    sub r8, r8, r7\n"
             "    mul r5, r5, r8\n"
             "    add r5, r5, r7, lsl #8\n"
-            "    sub r5, r5, #8388608\n"
+            "    sub r5, r5, #0x800000\n"
             "    eor r5, r5, r4, asr #31\n"
             "    add r5, r5, #128\n"
             "    asr r0, r5, #8\n"
@@ -340,7 +340,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    movw r5, #16833\n"
             "    movt r5, #16410\n"
             "    lsl r4, r0, #1\n"
-            "    mov r6, #2097152\n"
+            "    mov r6, #0x200000\n"
             "    smmlar r4, r4, r5, r6\n"
             "    add r0, r4, r0, asr #31\n"
             "    ssat r0, #8, r0, asr #22\n"
@@ -372,7 +372,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    subs r4, r4, #1\n"
             "    vmov s12, r4\n"
             "    bne 3b\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -63,7 +63,7 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UN
                                                           int8_t *y MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    vmov s8, r0\n"
             "    vmov s9, r1\n"
             "    vmov s10, r2\n"
@@ -87,7 +87,7 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UN
             "    mov r10, r8\n"
             "    add lr, lr, #12\n"
             "2:\n"
-            "    ldrsb r0, [r12, #0]\n"
+            "    ldrsb r0, [r12]\n"
             "    ldrsb r1, [r12, #1]\n"
             "    ldrsb r2, [r12, #2]\n"
             "    ldrsb r3, [r12, #7]\n"
@@ -192,7 +192,7 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UN
             "    ssat r4, #8, r4, asr #4\n"
             "    ssat r5, #8, r5, asr #4\n"
             "    vmov r6, s12\n"
-            "    strb r0, [r6, #0]\n"
+            "    strb r0, [r6]\n"
             "    strb r1, [r6, #1]\n"
             "    strb r2, [r6, #2]\n"
             "    strb r3, [r6, #7]\n"
@@ -225,7 +225,7 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UN
             "    vmov s15, r8\n"
             "    cmp r8, #0\n"
             "    bne 1b\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a, const int8_t *b, int8_t *y,

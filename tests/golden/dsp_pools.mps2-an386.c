@@ -83,7 +83,7 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
                                                   const uint32_t *constants MCU_UNUSED,
                                                   uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    vmov s0, r0\n"
             "    vmov s1, r1\n"
             "    vmov s3, r3\n"
@@ -175,7 +175,7 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov r8, s9\n"
             "    vmov r9, s10\n"
             "    mov r11, #0\n"
-            "    movt r11, #0xFFFF\n"
+            "    movt r11, #0xffff\n"
             "    mov r10, lr\n"
             "    add r10, r10, #64\n"
             "3:\n"
@@ -190,19 +190,19 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    smmla r3, r3, r8, r9\n"
             "    mov r6, #0\n"
             "    add r7, r0, #2048\n"
-            "    tst r7, #1044480\n"
+            "    tst r7, #0xff000\n"
             "    it eq\n"
             "    orreq r6, r6, #1\n"
             "    add r7, r1, #2048\n"
-            "    tst r7, #1044480\n"
+            "    tst r7, #0xff000\n"
             "    it eq\n"
             "    orreq r6, r6, #2\n"
             "    add r7, r2, #2048\n"
-            "    tst r7, #1044480\n"
+            "    tst r7, #0xff000\n"
             "    it eq\n"
             "    orreq r6, r6, #4\n"
             "    add r7, r3, #2048\n"
-            "    tst r7, #1044480\n"
+            "    tst r7, #0xff000\n"
             "    it eq\n"
             "    orreq r6, r6, #8\n"
             "    ssat r0, #8, r0, asr #20\n"
@@ -266,7 +266,7 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov r0, s0\n"
             "    add r0, r0, #3584\n"
             "    vmov s0, r0\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_pools_reorder_256x32_int8(const int8_t *x, int8_t *y) {
@@ -280,7 +280,7 @@ MCU_FUNCTION void _mcu_dsp_pools_reorder_256x32_int8(const int8_t *x, int8_t *y)
 MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                   const uint32_t *constants MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r10, r11}\n"
+            "    push {r4-r7, r10, r11}\n"
             "    vmov s0, r0\n"
             "    vmov s1, r1\n"
             "    mov r12, r2\n"
@@ -356,7 +356,7 @@ MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x MCU_UNUSED, in
             "    subs r0, r0, #1\n"
             "    vmov s5, r0\n"
             "    bne 1b\n"
-            "    pop {r4, r5, r6, r7, r10, r11}\n"
+            "    pop {r4-r7, r10, r11}\n"
             "    bx lr\n");
 }
 

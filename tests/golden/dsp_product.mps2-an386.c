@@ -65,7 +65,7 @@ MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(
     const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
     const int32_t *constants MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    ldmia r3, {r8-r12, lr}\n"
             "    add r12, r12, r2\n"
             /* Elements without their zero points, multiplied, scaled, shifted, saturated. */
@@ -118,7 +118,7 @@ MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(
             "    smmla r3, r3, r11, lr\n"
             "    ssat r3, #8, r3, asr #4\n"
             "    strb r3, [r2], #1\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -76,7 +76,7 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
                                                            const uint32_t *weights MCU_UNUSED,
                                                            uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             /* The layer's sizes go behind the pixels of a tile, to r12. */
             "    ldmia r2!, {r4-r11}\n"
             "    add r12, r3, r4\n"
@@ -233,7 +233,7 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    str r4, [r12, #16]\n"
             "    b 2b\n"
             "10:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_shared_reorder_12x16_int8(const int8_t *x, int8_t *y) {

@@ -59,7 +59,7 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x MCU_UNUSED,
                                                     const uint32_t *exponential MCU_UNUSED,
                                                     uint32_t rows MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11}\n"
+            "    push {r4-r11}\n"
             "    vmov s4, r0\n"
             "    vmov s5, r1\n"
             "    vmov s6, r3\n"
@@ -193,7 +193,7 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x MCU_UNUSED,
             "    add r11, r8, r11, lsl #16\n"
             "    b 5b\n"
             "6:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11}\n"
+            "    pop {r4-r11}\n"
             "    bx lr\n");
 }
 

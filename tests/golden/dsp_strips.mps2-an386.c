@@ -69,12 +69,12 @@ MCU_FUNCTION void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y
     }
 }
 
-MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_4c4fa3c1_dsp(const int8_t *x MCU_UNUSED,
+MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_97e291c2_dsp(const int8_t *x MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           const uint32_t *weights MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             /* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
             "    ldr r4, [r2], #4\n"
             "    add r12, r3, r4\n"
@@ -606,7 +606,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_4c4fa3c1_dsp(const int8_t *x MCU_UN
             "    addeq r2, r2, #1\n"
             "    b 15b\n"
             "10:\n"
-            "    ldr r6, [r12, #0]\n"
+            "    ldr r6, [r12]\n"
             "    ldr r7, [r12, #84]\n"
             "    ldr r8, [r12, #96]\n"
             "    add r6, r6, r8\n"
@@ -727,18 +727,18 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_4c4fa3c1_dsp(const int8_t *x MCU_UN
             "    ldmia r10, {r6-r11}\n"
             "    b 3b\n"
             "4:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_KERNEL void _mcu_dsp_strips_add_int8_21_dsp(const int8_t *a MCU_UNUSED,
                                                 const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const int32_t *constants MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    ldmia r3, {r9-r12}\n"
             "    add r12, r12, r2\n"
             "    vmov s3, r12\n"
-            "    mov r12, #4278255360\n"
+            "    mov r12, #0xff00ff00\n"
             /* Each element times its operand's scale (SMLAW), added, shifted, saturated. */
             "1:\n"
             "    ldmia r0!, {r3, r4}\n"
@@ -786,7 +786,7 @@ MCU_KERNEL void _mcu_dsp_strips_add_int8_21_dsp(const int8_t *a MCU_UNUSED,
             "    vmov lr, s3\n"
             "    cmp r2, lr\n"
             "    bne 1b\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8_t *y,
@@ -808,14 +808,14 @@ MCU_FUNCTION void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8
         const int32_t until = wanted < 12 ? wanted : 12;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_strips_conv3x3_rows_4c4fa3c1_dsp(source, next, weights, work);
+        _mcu_dsp_strips_conv3x3_rows_97e291c2_dsp(source, next, weights, work);
         source += 512 * (until - made);
         made = until;
         next = strip + 1024;
         range[0] = first - 1;
         range[1] = last - 1;
         int8_t *const rows = (int8_t *)scratch;
-        _mcu_dsp_strips_conv3x3_rows_4c4fa3c1_dsp(strip + 512, rows, more_weights, work);
+        _mcu_dsp_strips_conv3x3_rows_97e291c2_dsp(strip + 512, rows, more_weights, work);
         _mcu_dsp_strips_add_int8_21_dsp(x, rows, target, constants);
         x += 1024;
         target += 1024;

@@ -74,7 +74,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_
                                                       uint8_t *planes MCU_UNUSED,
                                                       int32_t lines MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             /* Lines of four channels to their planes, as int16: two pixels a word. */
             "    mov r12, r0\n"
             "    mov r7, r1\n"
@@ -84,7 +84,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_
             "    movw r6, #65286\n"
             "    movt r6, #65286\n"
             "1:\n"
-            "    ldr r0, [r12, #0]\n"
+            "    ldr r0, [r12]\n"
             "    ldr r1, [r12, #4]\n"
             "    ldr r4, [r12, #8]\n"
             "    ldr r5, [r12, #12]\n"
@@ -161,14 +161,14 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_
             "    vmov r0, s0\n"
             "    cmp r7, r0\n"
             "    bne 1b\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                         const uint8_t *plane MCU_UNUSED,
                                                         uint8_t *y MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             /* A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5. */
             "    ldmia r0, {r6-r10}\n"
             "    mov r12, r1\n"
@@ -204,7 +204,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU
             "    vmov s3, r6\n"
             "1:\n"
             "    vmov r10, s0\n"
-            "    ldr r6, [r12, #0]\n"
+            "    ldr r6, [r12]\n"
             "    ldr r7, [r12, #128]\n"
             "    ldr r8, [r12, #256]\n"
             "    smlad r10, r6, r1, r10\n"
@@ -212,7 +212,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU
             "    smlad r10, r8, r5, r10\n"
             "    smmul r10, r10, r9\n"
             "    usat r10, #8, r10, asr #8\n"
-            "    strb r10, [lr, #0]\n"
+            "    strb r10, [lr]\n"
             "    vmov r10, r11, d0\n"
             "    smlad r10, r6, r0, r10\n"
             "    smlatb r11, r6, r0, r11\n"
@@ -372,7 +372,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU
             "    vmov r6, s3\n"
             "    cmp r12, r6\n"
             "    bne 1b\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const uint32_t *late,
@@ -419,145 +419,147 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
                                                          const uint32_t *weights MCU_UNUSED,
                                                          uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
-            /* r12: a tile's state, behind its pixels; s14, s15: where the output goes. */
-            "    add r12, r3, #24\n"
-            "    str r0, [r12, #0]\n"
-            "    str r2, [r12, #4]\n"
-            "    add r4, r1, #2\n"
-            "    add r5, r4, #4\n"
-            "    vmov d7, r4, r5\n"
+            "    push {r4-r11, lr}\n"
+            /* A tile's state is behind its pixels. */
+            "    add lr, r3, #24\n"                 /* taps, scratch, #24 */
+            "    str r0, [lr]\n"                    /* x, [taps] */
+            "    str r2, [lr, #4]\n"                /* weights, [taps, #4] */
+            "    add r0, r1, #2\n"                  /* out, y, #2 */
+            "    add r1, r0, #4\n"                  /* end, out, #4 */
+            "    vmov d7, r0, r1\n"                 /* out_end, out, end */
             /* Three pixels, widened to int16: two channels a word, of all three in turn. */
             "1:\n"
-            "    sub lr, r12, #24\n"
-            "    ldr r12, [r12, #0]\n"
-            "    ldr r0, [r12, #0]\n"
-            "    ldr r1, [r12, #4]\n"
-            "    ldr r2, [r12, #8]\n"
-            "    uxtb16 r3, r0, ror #8\n"
-            "    uxtb16 r4, r1, ror #8\n"
-            "    uxtb16 r5, r2, ror #8\n"
-            "    uxtb16 r0, r0\n"
-            "    uxtb16 r1, r1\n"
-            "    uxtb16 r2, r2\n"
-            "    stmia lr!, {r0-r5}\n"
-            "    mov r12, lr\n"
-            "    ldr lr, [r12, #4]\n"
-            "    ldmia lr!, {r10, r11}\n"
-            "    sub r12, r12, #24\n"
+            "    sub r0, lr, #24\n"                 /* stream, taps, #24 */
+            "    ldr r3, [lr]\n"                    /* source, [taps] */
+            "    ldr r1, [r3]\n"                    /* a0, [source] */
+            "    ldr r2, [r3, #4]\n"                /* a1, [source, #4] */
+            "    ldr r3, [r3, #8]\n"                /* a2, [source, #8] */
+            "    uxtb16 r4, r1, ror #8\n"           /* b0, a0, ror #8 */
+            "    uxtb16 r5, r2, ror #8\n"           /* b1, a1, ror #8 */
+            "    uxtb16 r6, r3, ror #8\n"           /* b2, a2, ror #8 */
+            "    uxtb16 r1, r1\n"                   /* a0, a0 */
+            "    uxtb16 r2, r2\n"                   /* a1, a1 */
+            "    uxtb16 r3, r3\n"                   /* a2, a2 */
+            "    stmia r0!, {r1-r6}\n"              /* stream!, {a0, a1, a2, b0, b1, b2} */
+            "    mov lr, r0\n"                      /* taps, stream */
+            "    ldr r0, [lr, #4]\n"                /* stream, [taps, #4] */
+            "    ldmia r0!, {r11, r12}\n"           /* stream!, {even_bias, odd_bias} */
+            "    sub lr, lr, #24\n"                 /* taps, taps, #24 */
             "9:\n"
-            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            /* Two filters, three outputs. */
             /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
-            "    ldmia lr!, {r5, r9}\n"
-            "    ldmia r12!, {r6-r8}\n"
-            "    sxtb16 r2, r5\n"
-            "    smlad r3, r5, r6, r11\n"
-            "    smlad r4, r5, r7, r11\n"
-            "    smlad r5, r5, r8, r11\n"
-            "    smlad r0, r2, r6, r10\n"
-            "    smlad r1, r2, r7, r10\n"
-            "    smlad r2, r2, r8, r10\n"
-            "    ldmia r12!, {r6-r8}\n"
-            "    smlad r3, r9, r6, r3\n"
-            "    smlad r4, r9, r7, r4\n"
-            "    smlad r5, r9, r8, r5\n"
-            "    sxtb16 r9, r9\n"
-            "    smlad r0, r9, r6, r0\n"
-            "    smlad r1, r9, r7, r1\n"
-            "    smlad r2, r9, r8, r2\n"
+            "    ldmia r0!, {r3, r4}\n"             /* stream!, {odd2, weights0} */
+            "    ldmia lr!, {r8-r10}\n"             /* taps!, {x0, x1, x2} */
+            "    sxtb16 r1, r3\n"                   /* even2, odd2 */
+            "    smlad r7, r3, r8, r12\n"           /* odd0, odd2, x0, odd_bias */
+            "    smlad r5, r3, r9, r12\n"           /* odd1, odd2, x1, odd_bias */
+            "    smlad r3, r3, r10, r12\n"          /* odd2, odd2, x2, odd_bias */
+            "    smlad r2, r1, r8, r11\n"           /* even0, even2, x0, even_bias */
+            "    smlad r6, r1, r9, r11\n"           /* even1, even2, x1, even_bias */
+            "    smlad r1, r1, r10, r11\n"          /* even2, even2, x2, even_bias */
+            "    ldmia lr!, {r8-r10}\n"             /* taps!, {x0, x1, x2} */
+            "    smlad r7, r4, r8, r7\n"            /* odd0, weights0, x0, odd0 */
+            "    smlad r5, r4, r9, r5\n"            /* odd1, weights0, x1, odd1 */
+            "    smlad r3, r4, r10, r3\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r4, r4\n"                   /* weights0, weights0 */
+            "    smlad r2, r4, r8, r2\n"            /* even0, weights0, x0, even0 */
+            "    smlad r6, r4, r9, r6\n"            /* even1, weights0, x1, even1 */
+            "    smlad r1, r4, r10, r1\n"           /* even2, weights0, x2, even2 */
             /* To elements of the output: scaled, shifted, saturated. */
-            "    sub r3, r3, r0\n"
-            "    sub r4, r4, r1\n"
-            "    sub r5, r5, r2\n"
-            "    ldmia lr!, {r6-r11}\n"
+            "    sub r7, r7, r2\n"                  /* odd0, odd0, even0 */
+            "    sub r5, r5, r6\n"                  /* odd1, odd1, even1 */
+            "    sub r3, r3, r1\n"                  /* odd2, odd2, even2 */
+            /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
+            "    ldmia r0!, {r4, r8-r12}\n"
             "5:\n"
-            "    smmla r0, r0, r6, r7\n"
-            "    smmla r1, r1, r6, r7\n"
-            "    smmla r2, r2, r6, r7\n"
-            "    usat r0, #8, r0, asr #4\n"
-            "    usat r1, #8, r1, asr #4\n"
-            "    usat r2, #8, r2, asr #4\n"
-            "    smmla r3, r3, r8, r9\n"
-            "    smmla r4, r4, r8, r9\n"
-            "    smmla r5, r5, r8, r9\n"
-            "    usat r3, #8, r3, asr #12\n"
-            "    usat r4, #8, r4, asr #12\n"
-            "    usat r5, #8, r5, asr #12\n"
+            "    smmla r2, r2, r4, r8\n"            /* even0, even0, even_scale, even_addend */
+            "    smmla r6, r6, r4, r8\n"            /* even1, even1, even_scale, even_addend */
+            "    smmla r1, r1, r4, r8\n"            /* even2, even2, even_scale, even_addend */
+            "    usat r2, #8, r2, asr #4\n"         /* even0, #8, even0, asr #4 */
+            "    usat r6, #8, r6, asr #4\n"         /* even1, #8, even1, asr #4 */
+            "    usat r1, #8, r1, asr #4\n"         /* even2, #8, even2, asr #4 */
+            "    smmla r7, r7, r9, r10\n"           /* odd0, odd0, odd_scale, odd_addend */
+            "    smmla r5, r5, r9, r10\n"           /* odd1, odd1, odd_scale, odd_addend */
+            "    smmla r3, r3, r9, r10\n"           /* odd2, odd2, odd_scale, odd_addend */
+            "    usat r7, #8, r7, asr #12\n"        /* odd0, #8, odd0, asr #12 */
+            "    usat r5, #8, r5, asr #12\n"        /* odd1, #8, odd1, asr #12 */
+            "    usat r3, #8, r3, asr #12\n"        /* odd2, #8, odd2, asr #12 */
             "7:\n"
-            "    vmov r6, s14\n"
+            "    vmov r4, s14\n"                    /* out, out_end.low */
             /* Stored: of each pixel both filters at once. */
-            "    bfi r0, r3, #8, #8\n"
-            "    bfi r1, r4, #8, #8\n"
-            "    bfi r2, r5, #8, #8\n"
-            "    strh r0, [r6, #-2]\n"
-            "    strh r1, [r6, #2]\n"
-            "    strh r2, [r6, #6]\n"
-            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
+            "    bfi r2, r7, #8, #8\n"              /* even0, odd0, #8, #8 */
+            "    bfi r6, r5, #8, #8\n"              /* even1, odd1, #8, #8 */
+            "    bfi r1, r3, #8, #8\n"              /* even2, odd2, #8, #8 */
+            "    strh r2, [r4, #-2]\n"              /* even0, [out, #-2] */
+            "    strh r6, [r4, #2]\n"               /* even1, [out, #2] */
+            "    strh r1, [r4, #6]\n"               /* even2, [out, #6] */
+            /* Two filters, three outputs. */
             /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
             /* These two meet the activations backwards. */
-            "    ldmia lr!, {r5, r9}\n"
-            "    ldmdb r12!, {r6-r8}\n"
-            "    sxtb16 r2, r5\n"
-            "    smlad r3, r5, r6, r11\n"
-            "    smlad r4, r5, r7, r11\n"
-            "    smlad r5, r5, r8, r11\n"
-            "    smlad r0, r2, r6, r10\n"
-            "    smlad r1, r2, r7, r10\n"
-            "    smlad r2, r2, r8, r10\n"
-            "    ldmdb r12!, {r6-r8}\n"
-            "    smlad r3, r9, r6, r3\n"
-            "    smlad r4, r9, r7, r4\n"
-            "    smlad r5, r9, r8, r5\n"
-            "    sxtb16 r9, r9\n"
-            "    smlad r0, r9, r6, r0\n"
-            "    smlad r1, r9, r7, r1\n"
-            "    smlad r2, r9, r8, r2\n"
+            "    ldmia r0!, {r3, r9}\n"             /* stream!, {odd2, weights0} */
+            "    ldmdb lr!, {r4, r8, r10}\n"        /* taps!, {x0, x1, x2} */
+            "    sxtb16 r1, r3\n"                   /* even2, odd2 */
+            "    smlad r7, r3, r4, r12\n"           /* odd0, odd2, x0, odd_bias */
+            "    smlad r5, r3, r8, r12\n"           /* odd1, odd2, x1, odd_bias */
+            "    smlad r3, r3, r10, r12\n"          /* odd2, odd2, x2, odd_bias */
+            "    smlad r2, r1, r4, r11\n"           /* even0, even2, x0, even_bias */
+            "    smlad r6, r1, r8, r11\n"           /* even1, even2, x1, even_bias */
+            "    smlad r1, r1, r10, r11\n"          /* even2, even2, x2, even_bias */
+            "    ldmdb lr!, {r4, r8, r10}\n"        /* taps!, {x0, x1, x2} */
+            "    smlad r7, r9, r4, r7\n"            /* odd0, weights0, x0, odd0 */
+            "    smlad r5, r9, r8, r5\n"            /* odd1, weights0, x1, odd1 */
+            "    smlad r3, r9, r10, r3\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r9, r9\n"                   /* weights0, weights0 */
+            "    smlad r2, r9, r4, r2\n"            /* even0, weights0, x0, even0 */
+            "    smlad r6, r9, r8, r6\n"            /* even1, weights0, x1, even1 */
+            "    smlad r1, r9, r10, r1\n"           /* even2, weights0, x2, even2 */
             /* To elements of the output: scaled, shifted, saturated. */
-            "    sub r3, r3, r0\n"
-            "    sub r4, r4, r1\n"
-            "    sub r5, r5, r2\n"
-            "    ldmia lr!, {r6-r11}\n"
+            "    sub r7, r7, r2\n"                  /* odd0, odd0, even0 */
+            "    sub r5, r5, r6\n"                  /* odd1, odd1, even1 */
+            "    sub r3, r3, r1\n"                  /* odd2, odd2, even2 */
+            /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
+            "    ldmia r0!, {r4, r8-r12}\n"
             "6:\n"
-            "    smmla r0, r0, r6, r7\n"
-            "    smmla r1, r1, r6, r7\n"
-            "    smmla r2, r2, r6, r7\n"
-            "    usat r0, #8, r0, asr #4\n"
-            "    usat r1, #8, r1, asr #4\n"
-            "    usat r2, #8, r2, asr #4\n"
-            "    smmla r3, r3, r8, r9\n"
-            "    smmla r4, r4, r8, r9\n"
-            "    smmla r5, r5, r8, r9\n"
-            "    usat r3, #8, r3, asr #12\n"
-            "    usat r4, #8, r4, asr #12\n"
-            "    usat r5, #8, r5, asr #12\n"
+            "    smmla r2, r2, r4, r8\n"            /* even0, even0, even_scale, even_addend */
+            "    smmla r6, r6, r4, r8\n"            /* even1, even1, even_scale, even_addend */
+            "    smmla r1, r1, r4, r8\n"            /* even2, even2, even_scale, even_addend */
+            "    usat r2, #8, r2, asr #4\n"         /* even0, #8, even0, asr #4 */
+            "    usat r6, #8, r6, asr #4\n"         /* even1, #8, even1, asr #4 */
+            "    usat r1, #8, r1, asr #4\n"         /* even2, #8, even2, asr #4 */
+            "    smmla r7, r7, r9, r10\n"           /* odd0, odd0, odd_scale, odd_addend */
+            "    smmla r5, r5, r9, r10\n"           /* odd1, odd1, odd_scale, odd_addend */
+            "    smmla r3, r3, r9, r10\n"           /* odd2, odd2, odd_scale, odd_addend */
+            "    usat r7, #8, r7, asr #12\n"        /* odd0, #8, odd0, asr #12 */
+            "    usat r5, #8, r5, asr #12\n"        /* odd1, #8, odd1, asr #12 */
+            "    usat r3, #8, r3, asr #12\n"        /* odd2, #8, odd2, asr #12 */
             "8:\n"
-            "    vmov r6, r7, d7\n"
+            "    vmov r4, r8, d7\n"                 /* out, end, out_end */
             /* Stored: of each pixel both filters at once. */
-            "    bfi r0, r3, #8, #8\n"
-            "    bfi r1, r4, #8, #8\n"
-            "    bfi r2, r5, #8, #8\n"
-            "    strh r0, [r6], #4\n"
-            "    strh r1, [r6, #0]\n"
-            "    strh r2, [r6, #4]\n"
-            "    vmov s14, r6\n"
-            "    cmp r6, r7\n"
+            "    bfi r2, r7, #8, #8\n"              /* even0, odd0, #8, #8 */
+            "    bfi r6, r5, #8, #8\n"              /* even1, odd1, #8, #8 */
+            "    bfi r1, r3, #8, #8\n"              /* even2, odd2, #8, #8 */
+            "    strh r2, [r4], #4\n"               /* even0, [out], #4 */
+            "    strh r6, [r4]\n"                   /* even1, [out] */
+            "    strh r1, [r4, #4]\n"               /* even2, [out, #4] */
+            "    vmov s14, r4\n"                    /* out_end.low, out */
+            "    cmp r4, r8\n"                      /* out, end */
             "    bne 9b\n"
-            "    add r12, r12, #24\n"
+            "    add lr, lr, #24\n"                 /* taps, taps, #24 */
             /* The next three pixels. */
-            "    ldr r0, [r12, #8]\n"
-            "    ldr r4, [r12, #0]\n"
-            "    vmov r1, s14\n"
-            "    subs r0, r0, #1\n"
-            "    str r0, [r12, #8]\n"
+            "    ldr r1, [lr, #8]\n"                /* tiles, [taps, #8] */
+            "    ldr r3, [lr]\n"                    /* source, [taps] */
+            "    vmov r0, s14\n"                    /* out, out_end.low */
+            "    subs r1, r1, #1\n"                 /* tiles, tiles, #1 */
+            "    str r1, [lr, #8]\n"                /* tiles, [taps, #8] */
             "    beq 10f\n"
-            "    add r4, r4, #12\n"
-            "    add r1, r1, #8\n"
-            "    add r2, r1, #4\n"
-            "    vmov d7, r1, r2\n"
-            "    str r4, [r12, #0]\n"
+            "    add r3, r3, #12\n"                 /* source, source, #12 */
+            "    add r0, r0, #8\n"                  /* out, out, #8 */
+            "    add r1, r0, #4\n"                  /* end, out, #4 */
+            "    vmov d7, r0, r1\n"                 /* out_end, out, end */
+            "    str r3, [lr]\n"                    /* source, [taps] */
             "    b 1b\n"
             "10:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *x, uint8_t *y,

@@ -65,11 +65,11 @@ MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a MCU_UNUSED, const i
                                              int8_t *y MCU_UNUSED,
                                              const int32_t *constants MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+            "    push {r4-r11, lr}\n"
             "    ldmia r3, {r9-r12}\n"
             "    add r12, r12, r2\n"
             "    vmov s3, r12\n"
-            "    mov r12, #4278255360\n"
+            "    mov r12, #0xff00ff00\n"
             /* Each element times its operand's scale (SMLAW), added, shifted, saturated. */
             "1:\n"
             "    ldmia r0!, {r3, r4}\n"
@@ -117,7 +117,7 @@ MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a MCU_UNUSED, const i
             "    vmov lr, s3\n"
             "    cmp r2, lr\n"
             "    bne 1b\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
+            "    pop {r4-r11, pc}\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -60,7 +60,7 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
                                          const uint8_t *table MCU_UNUSED,
                                          uint32_t elements MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4, r5, r6, r7, r8, r9, r10, r11}\n"
+            "    push {r4-r11}\n"
             "    add r12, r1, r3\n"
             "    vmov s0, r12\n"
             "    bic r3, r3, #15\n"
@@ -69,7 +69,7 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    beq 1f\n"
             /* Elements, then what the table has for them. */
             "3:\n"
-            "    ldrb r4, [r0, #0]\n"
+            "    ldrb r4, [r0]\n"
             "    ldrb r5, [r0, #1]\n"
             "    ldrb r6, [r0, #2]\n"
             "    ldrb r7, [r0, #3]\n"
@@ -85,7 +85,7 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    ldrb r9, [r2, r9]\n"
             "    ldrb r10, [r2, r10]\n"
             "    ldrb r11, [r2, r11]\n"
-            "    strb r4, [r1, #0]\n"
+            "    strb r4, [r1]\n"
             "    strb r5, [r1, #1]\n"
             "    strb r6, [r1, #2]\n"
             "    strb r7, [r1, #3]\n"
@@ -132,7 +132,7 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    cmp r1, r12\n"
             "    bne 4b\n"
             "2:\n"
-            "    pop {r4, r5, r6, r7, r8, r9, r10, r11}\n"
+            "    pop {r4-r11}\n"
             "    bx lr\n");
 }
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.instruction import parsed, printed
 from mcu_deploy.backends.isa.table import split
-from mcu_deploy.backends.isa.timing import TIMINGS, Program, cycles
+from mcu_deploy.backends.isa.timing import TIMINGS, Program, cycles, cycles_of
 from mcu_deploy.elf.disassembly import Instruction
 
 
@@ -27,7 +28,7 @@ from mcu_deploy.elf.disassembly import Instruction
         ("b 1b", "", 0, 2, 3, 3),
         ("bne.n 1b", "", 0.5, 1.5, 2, 2),
         ("bls 1b", "", 1, 2, 3, 3),
-        ("bl f", "", 0, 3, 4, 4),
+        ("bl 1f", "", 0, 3, 4, 4),
         ("cbz r0, 1f", "", 0.25, None, 1.5, 1.5),
         ("mla r0, r1, r2, r3", "", 0, None, 2, 1),
         ("smulllt r0, r1, r2, r3", "", 0, None, 4, 1),
@@ -51,6 +52,7 @@ def test_cycles(
                 cycles(TIMINGS[core], mnemonic, operands, before, taken)
         else:
             assert cycles(TIMINGS[core], mnemonic, operands, before, taken) == wanted
+            assert cycles_of(TIMINGS[core], parsed(statement), before, taken) == wanted
 
 
 def test_conditions_and_flags_are_told_from_names() -> None:
@@ -108,7 +110,7 @@ def test_sizes_are_those_of_the_assembler(tmp_path: Path) -> None:
     code.place("1")
     code(*["smlad r0, r1, r2, r3"] * 600, "beq 1b", "bne 2f", "b 1b")
     code.place("2")
-    (tmp_path / "all.s").write_text("\n".join([".syntax unified", *code.lines, ""]))
+    (tmp_path / "all.s").write_text("\n".join([".syntax unified", *printed(code.items), ""]))
     flags = ["-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mthumb"]
     subprocess.run(["arm-none-eabi-as", *flags, "all.s", "-o", "all.o"], cwd=tmp_path, check=True)
     answer = subprocess.run(

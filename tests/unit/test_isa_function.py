@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mcu_deploy.backends.interface import Parameter
-from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa import Assembly, Label, kernel
 from mcu_deploy.backends.isa.function import framed
+from mcu_deploy.backends.isa.instruction import Note, parsed, printed
 
 _X, _Y = Parameter("const int8_t *", "x"), Parameter("int8_t *", "y")
 
@@ -16,7 +17,7 @@ _X, _Y = Parameter("const int8_t *", "x"), Parameter("int8_t *", "y")
     [
         ("add r0, r0, r1", [], ["bx lr"]),
         ("add r12, r3, r9", ["push {r9}"], ["pop {r9}", "bx lr"]),
-        ("ldmia r0!, {r3-r6}", ["push {r4, r5, r6}"], ["pop {r4, r5, r6}", "bx lr"]),
+        ("ldmia r0!, {r3-r6}", ["push {r4-r6}"], ["pop {r4-r6}", "bx lr"]),
         ("mov r7, lr", ["push {r7, lr}"], ["pop {r7, pc}"]),
         ("bl 1f", ["push {lr}"], ["pop {pc}"]),
         ("vmov s15, r0", [], ["bx lr"]),
@@ -28,7 +29,9 @@ _X, _Y = Parameter("const int8_t *", "x"), Parameter("int8_t *", "y")
     ],
 )  # fmt: skip
 def test_what_a_caller_wants_back_is_saved(used: str, begin: list[str], end: list[str]) -> None:
-    assert framed(["/* r4 is lr's */", used]) == [*begin, "/* r4 is lr's */", used, *end]
+    items = framed([Note("r4 is lr's"), parsed(used), *([Label(1)] if "1f" in used else [])])
+    labels = ["1:"] if "1f" in used else []
+    assert printed(items) == [*begin, "/* r4 is lr's */", used, *labels, *end]
 
 
 def test_a_kernel_is_one_asm_that_returns() -> None:
@@ -51,6 +54,6 @@ def test_without_an_fpu_the_frame_lies_inside_of_the_prologue() -> None:
     code("vmov s16, r0", "vmov r4, s16")
     rows = kernel("move", (_X,), code, fpu=False).body.split('"')[1::2]
     assert [row.removesuffix("\\n").strip() for row in rows] == [
-        ".syntax unified", "push {r4}", "sub sp, sp, #8", "str r0, [sp, #0]", "ldr r4, [sp, #0]",
+        ".syntax unified", "push {r4}", "sub sp, sp, #8", "str r0, [sp]", "ldr r4, [sp]",
         "add sp, sp, #8", "pop {r4}", "bx lr",
     ]  # fmt: skip

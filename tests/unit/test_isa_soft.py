@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.instruction import printed
 from mcu_deploy.backends.isa.soft import soft
 
 
@@ -12,7 +13,7 @@ def of(*statements: str) -> list[str]:
     """The statements that some become."""
     code = Assembly()
     code(*statements)
-    return soft(code.lines)
+    return printed(soft(code.items))
 
 
 def test_moves_are_loads_and_stores_between_a_frame() -> None:
@@ -24,7 +25,7 @@ def test_moves_are_loads_and_stores_between_a_frame() -> None:
         "vmov s6, s7, r6, r7",
     )
     assert of("mov r4, r0", *moves) == [
-        "sub sp, sp, #24", "mov r4, r0", "str r0, [sp, #4]", "ldr r1, [sp, #0]",
+        "sub sp, sp, #24", "mov r4, r0", "str r0, [sp, #4]", "ldr r1, [sp]",
         "strd r2, r3, [sp, #16]", "ldrd r4, r5, [sp, #16]", "strd r6, r7, [sp, #8]",
         "add sp, sp, #24",
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from itertools import pairwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution
 from mcu_deploy.backends.ArmDsp.lines import LANES, MOST_OUTPUTS, PAIR, Lines
 from mcu_deploy.backends.ArmDsp.planes import unrolled, widen
-from mcu_deploy.backends.ArmDsp.six_sums import round_in_float, round_twice
+from mcu_deploy.backends.ArmDsp.six_sums_text import round_in_float, round_twice
 from mcu_deploy.backends.isa import Assembly
 
 _REGISTERS = tuple(f"r{n}" for n in range(12))
@@ -46,7 +46,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
             _pair(code, layer, (False, True))
         if times > 1:
             code("mov r0, r7")
-            code.add("r0", PAIR * steps * times, "r1")
+            code.offset("r0", PAIR * steps * times, "r1")
             code("vmov s2, r0")
             with code.repeat(times):
                 for _ in range(steps):
@@ -56,7 +56,7 @@ def gather(layer: Convolution, lines: Lines) -> Assembly:
             _pair(code, layer, (True, True))
         if last:
             _pair(code, layer, (True, False))
-        code.add("r7", lines.line_bytes - PAIR * (leads + pairs + last), "r0")
+        code.offset("r7", lines.line_bytes - PAIR * (leads + pairs + last), "r0")
         code("vmov r0, s1", "add r12, r12, r0", "vmov r0, s0")
         code(f"sub r1, r7, #{PAIR * first}" if first else "mov r1, r7", "cmp r1, r0")
     return code
@@ -150,7 +150,7 @@ class Blocks:
         code(f"mov r4, #{lines.band}", "vmov s19, r4")
         if not self.is_unrolled:
             code("mov r4, r0")
-            code.add("r4", 4 * self.row_words * lines.kernel[0], "r5")
+            code.offset("r4", 4 * self.row_words * lines.kernel[0], "r5")
             code("vmov s20, r4")
         times, rest = divmod(lines.output[1], self.outputs)
         step = PAIR * self.outputs * lines.strides[1] // 2
@@ -160,7 +160,7 @@ class Blocks:
         with code.repeat(lines.band):
             code("vmov r4, r5, d8", "vmov s12, r4", "vmov s10, r5")
             if times > 1:
-                code.add("r4", step * times, "r6")
+                code.offset("r4", step * times, "r6")
                 code("vmov s15, r4")
                 with code.repeat(times):
                     ways.append(self._block(code, self.outputs))
@@ -173,7 +173,7 @@ class Blocks:
             if rest:
                 ways.append(self._block(code, rest))
             code("vmov r4, r5, d8", "vmov r6, s18", "add r5, r5, r6")
-            code.add("r4", lines.strides[0] * lines.line_bytes, "r6")
+            code.offset("r4", lines.strides[0] * lines.line_bytes, "r6")
             code("vmov d8, r4, r5", "vmov r6, s19", "subs r6, r6, #1", "vmov s19, r6")
         code(f"b {done}f")
         with code.rarely():
@@ -197,13 +197,13 @@ class Blocks:
             begun: set[str] = set()
             for row in range(rows):
                 if row:
-                    code.add("r12", down, _REGISTERS[-1])
+                    code.offset("r12", down, _REGISTERS[-1])
                 self._row(code, sums, begun)
         else:
             code(*(f"mov {acc}, {sums[-1]}" for acc in sums[:-1]))
             with code.repeat(rows):
                 self._row(code, sums, {*sums})
-                code.add("r12", down, _REGISTERS[-1])
+                code.offset("r12", down, _REGISTERS[-1])
                 code(f"vmov {_REGISTERS[-1]}, s20", f"cmp lr, {_REGISTERS[-1]}")
         way, store = code.label(), code.label()
         code("vmov r6, r7, d4", "cmp r6, #0", f"ble {way}f")

@@ -78,7 +78,7 @@ class Bordered:
         zero = (layer.zero_points[0] & 0xFF) * 0x101
         code.note("The image is copied with its padding.")
         at, base = (self._room, "r1") if self.is_in_output else (at, "r3")
-        code.add("r4", at, "r4", base)
+        code.offset("r4", at, "r4", base)
         code("mov r10, r4", f"add r9, r4, #{self.bytes}")
         code(f"movw r5, #{zero}", f"movt r5, #{zero}", "mov r6, r5")
         with code.repeat(self.bytes // 8):

@@ -14,257 +14,363 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.ArmDsp.product import Product
-from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float, round_twice, to_next
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.ArmDsp.six_sums import Sums, round_in_float, round_twice, to_next
+from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 
-_BIASES = ("r10", "r11")  # of the next two filters
-_X, _W = ("r6", "r7", "r8"), ("r9", "r10", "r11")
-_FREE = 1  # s2 to s5 are nobody's
-_COLUMNS = (*_X, "r9", "r10")
-_ZERO = "cbz r7,"
+
+class Tile:
+    """The registers of a tile.
+
+    stream: where biases, weights and scales are read; taps: the activations, then their `STATE`.
+    ends: where the product holds them, of `STATE` the first two. table: the entry for 0.
+    """
+
+    def __init__(self, code: Assembly, product: Product) -> None:
+        self.stream, self.taps = code.registers("stream taps")
+        self.sums = Sums.of(code)
+        self.biases = code.registers("even_bias odd_bias")
+        self.scales = code.registers("even_scale even_addend odd_scale odd_addend")
+        # s14 and s15, where kernels of other parts find them.
+        self.ends = code.register("out_end", "d7")
+        self.table = code.register("table", "s6")
+        self.turn = code.register("turn", kind=Kind.SINGLE)
 
 
 def assemble(
     product: Product,
     code: Assembly,
-    begin: str,
-    end: Sequence[str] = (),
-    multiply: Callable[[Assembly], None] | None = None,
+    tile: Tile,
+    begin: Callable[[], None],
+    end: Callable[[], None] | None = None,
+    multiply: Callable[[], None] | None = None,
 ) -> None:
-    """A tile: all filters for three pixels, by the stream from lr on.
+    """A tile: all filters for three pixels, by the stream.
 
-    begin: what gives r12 the tile's activations, behind which it finds `STATE`; there it is
-    afterwards. end: what compares r12 with the address behind the activations, and may use r6.
-    multiply: what makes the six sums, of the biases in r2 and r5, where another loop does.
+    begin: what leads `taps` to the tile's activations, behind which it finds `STATE`; there it is
+    afterwards. end: what compares `taps` with the address behind the activations. multiply: what
+    makes the six sums, of the biases, where another loop does.
     """
     if product.begins_early:
-        code(f"ldmia lr!, {{{', '.join(_BIASES)}}}")
+        code.ldmia(tile.stream.moving, tile.biases)
     if product.is_double:
-        _two_pairs(product, code, begin)
+        _two_pairs(product, code, tile, begin)
         return
     slow, scale, store, after = (code.label() for _ in range(4))
     is_odd = product.filters % 2 == 1
+    sums = tile.sums
+    out, stop, second, third = code.registers("out end second third")
     _describe(product, code)
     with code.repeat((product.filters + 1) // 2, "b" if is_odd else "bne"):
-        code(begin, *([] if product.begins_early else ["ldmia lr!, {r2, r5}"]))
+        begin()
+        if not product.begins_early:
+            code.ldmia(tile.stream.moving, tile.biases)
         if multiply is None:
-            _multiply(product, code, end)
+            _multiply(product, code, tile, end)
         else:
-            multiply(code)
-        _round(product, code, _ZERO, slow, scale)
+            multiply()
+        _round(product, code, tile, slow, scale)
         code.place(store)
-        _look_up(product, code)
+        _look_up(product, code, tile)
+        behind: Sequence[int | Register]
         if product.holds_ends:
-            code("vmov r6, r7, d7")
-            second, third = f"#{product.filters - 2}", f"#{2 * product.filters - 2}"
+            code.vmov(out, stop, tile.ends)
+            behind = product.filters - 2, 2 * product.filters - 2
         else:
-            code("ldmia r12, {r6-r9}")
-            second, third = "r8", "r9"
+            code.ldmia(tile.taps, [out, stop, second, third])
+            behind = second, third
         if is_odd:
             last = code.label()
-            code("sub r7, r7, #1", "cmp r6, r7", f"beq {last}f")
-        _join(code)
-        code("strh r0, [r6], #2", f"strh r1, [r6, {second}]", f"strh r2, [r6, {third}]")
-        code("vmov s14, r6" if product.holds_ends else "str r6, [r12]")
+            code.sub(stop, stop, 1)
+            code.cmp(out, stop)
+            code.beq(last)
+        _join(code, sums)
+        code.strh(sums.even[0], out.after(2))
+        code.strh(sums.even[1], out[behind[0]])
+        code.strh(sums.even[2], out[behind[1]])
+        if product.holds_ends:
+            code.vmov(tile.ends.halves[0], out)
+        else:
+            code.str(out, tile.taps[0])
         if not is_odd:
-            code("cmp r6, r7")
+            code.cmp(out, stop)
     if not is_odd:
-        code(f"b {after}f")
+        code.b(after)
     if not product.is_real:
         code.place(slow)
-        back = []
+        saved = code.register("biases", kind=Kind.DOUBLE)
         if product.begins_early:
             with code.times(product.late):
-                code("vmov d0, r10, r11")
-            back = ["vmov r10, r11, d0"]
-        _slowly(product, code, back, [f"b {scale}b"], [f"b {store}b"])
+                code.vmov(saved, *tile.biases)
+
+        def back() -> None:
+            if product.begins_early:
+                code.vmov(*tile.biases, saved)
+
+        _slowly(product, code, tile, back, lambda: code.b(scale), lambda: code.b(store))
     if is_odd:
         code.place(last)
-        code("strb r0, [r6], #2", "strb r1, [r6, r8]", "strb r2, [r6, r9]")
-        code("add r7, r7, #1", "str r7, [r12]")
+        code.strb(sums.even[0], out.after(2))
+        code.strb(sums.even[1], out[second])
+        code.strb(sums.even[2], out[third])
+        code.add(stop, stop, 1)
+        code.str(stop, tile.taps[0])
     code.place(after)
 
 
-def _two_pairs(product: Product, code: Assembly, begin: str) -> None:
-    """As `assemble`. The slow path is there once: s11 says where it came from."""
+def _two_pairs(product: Product, code: Assembly, tile: Tile, begin: Callable[[], None]) -> None:
+    """As `assemble`. The slow path is there once: `turn` says where it came from."""
     after = code.label()
     slow, scale, store = [[code.label(), code.label()] for _ in range(3)]
-    code(begin)
+    sums, (out_kept, _) = tile.sums, tile.ends.halves
+    out, stop, turn = code.registers("out end turn")
+    begin()
     with code.repeat(product.filters // 4):
-        for pair, pointers, check in (
-            (0, "r6, s14", "cmp r7, #0; beq"),
-            (1, "r6, r7, d7", _ZERO),
-        ):
+        for pair in (0, 1):
             _describe(product, code)
             if pair == 1:
                 code.note("These two meet the activations backwards.")
-            _sums(product, code, product.unrolled, is_first=True, is_backward=pair == 1)
-            _round(product, code, "" if product.is_exact else check, slow[pair], scale[pair])
+            _sums(product, code, tile, product.unrolled, is_first=True, is_backward=pair == 1)
+            _round(product, code, tile, slow[pair], scale[pair], is_near=pair == 1)
             code.place(store[pair])
-            _look_up(product, code)
-            code(f"vmov {pointers}")
-            _join(code)
+            _look_up(product, code, tile)
+            if pair == 0:
+                code.vmov(out, out_kept)
+            else:
+                code.vmov(out, stop, tile.ends)
+            _join(code, sums)
             behind = 4 if pair else 2  # the pointer
-            code("strh r0, [r6], #4" if pair else "strh r0, [r6, #-2]")
-            code(f"strh r1, [r6, #{product.filters - behind}]")
-            code(f"strh r2, [r6, #{2 * product.filters - behind}]")
-        code("vmov s14, r6", "cmp r6, r7")
-    code(f"add r12, r12, #{product.tile_bytes}")
+            code.strh(sums.even[0], out.after(4) if pair else out[-2])
+            code.strh(sums.even[1], out[product.filters - behind])
+            code.strh(sums.even[2], out[2 * product.filters - behind])
+        code.vmov(out_kept, out)
+        code.cmp(out, stop)
+    code.add(tile.taps, tile.taps, product.tile_bytes)
     if product.is_exact:
         return
-    code(f"b {after}f")
+    saved = code.register("biases", kind=Kind.DOUBLE)
+    code.b(after)
     with code.times(product.late):
+        # What led here is the addend, which was 0.
         code.place(slow[1])
-        code("mov r7, #1")
+        code.mov(tile.scales[1], 1)
         code.place(slow[0])
-        code("vmov s11, r7", "vmov d0, r10, r11")
-    back = ["vmov r10, s11", "cmp r10, #0", "vmov r10, r11, d0"]
-    _slowly(product, code, back, *([f"beq {a}b", f"b {b}b"] for a, b in (scale, store)))
+        code.vmov(tile.turn, tile.scales[1])
+        code.vmov(saved, *tile.biases)
+
+    def back() -> None:
+        code.vmov(turn, tile.turn)
+        code.cmp(turn, 0)
+        code.vmov(*tile.biases, saved)
+
+    def either(ways: Sequence[Label]) -> None:
+        code.beq(ways[0])
+        code.b(ways[1])
+
+    _slowly(product, code, tile, back, lambda: either(scale), lambda: either(store))
     code.place(after)
 
 
 def _slowly(
     product: Product,
     code: Assembly,
-    back: Sequence[str],
-    scale: Sequence[str],
-    store: Sequence[str],
+    tile: Tile,
+    back: Callable[[], None],
+    scale: Callable[[], None],
+    store: Callable[[], None],
 ) -> None:
     """Two filters without an addend: see `Pair`. back: what restores registers; scale, store: where
     it goes on then, with sums or with elements."""
     is_fixed, saturate = product.layer.fixed is not None, product.layer.saturate
-    unsolved = "" if product.is_solved else code.label()
+    even_scale, even_addend, odd_scale, odd_addend = tile.scales
+    unsolved = None if product.is_solved else code.label()
+
+    def go_on() -> None:
+        back()
+        scale()
+
     if not is_fixed:
-        to_next(code, (1, product.lanes), product.late, (*back, *scale), unsolved)
-    if product.is_solved:
+        lanes = (1, product.lanes)
+        to_next(code, tile.sums, tile.stream, even_addend, lanes, product.late, go_on, unsolved)
+    if unsolved is None:
         return
     with code.times(product.unsolved):
         code.place(unsolved)
         code.note("No integers round these filters.")
-        code("mov r7, r6")
+        # The words are the even filters' factor or multiplier, none, the odd ones', the rest.
         if is_fixed:
-            round_twice(code, saturate, (0, product.lanes_log2))
+            scales, lanes = (even_scale, odd_scale), (0, product.lanes_log2)
+            round_twice(code, tile.sums, scales, odd_addend, saturate, lanes)
         else:
-            round_in_float(code, saturate, _FREE)
-        code(*back, *store)
+            round_in_float(code, tile.sums, (even_scale, odd_scale), odd_addend, saturate)
+        back()
+        store()
 
 
 def _describe(product: Product, code: Assembly) -> None:
-    code.note("Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's.")
+    code.note("Two filters, three outputs.")
     if not product.is_wide:
         code.note("A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones.")
 
 
-def _multiply(product: Product, code: Assembly, end: Sequence[str]) -> None:
-    """The six sums of activations from r12 on; of the biases in r2 and r5."""
+def _multiply(product: Product, code: Assembly, tile: Tile, end: Callable[[], None] | None) -> None:
+    """The six sums of activations from `taps` on, which begin with the biases."""
     if not product.has_loop:
-        _sums(product, code, product.unrolled, is_first=True)
+        _sums(product, code, tile, product.unrolled, is_first=True)
         return
     if product.ahead:
-        _sums(product, code, product.ahead, is_first=True)
+        _sums(product, code, tile, product.ahead, is_first=True)
     else:
-        code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
+        for of, bias in zip(tile.sums, tile.biases, strict=True):
+            for acc in of[:2]:
+                code.mov(acc, bias)
     with code.repeat(product.rounds):
-        _sums(product, code, product.unrolled, is_first=False)
-        code(*end)
+        _sums(product, code, tile, product.unrolled, is_first=False)
+        assert end is not None
+        end()
 
 
 def _sums(
-    product: Product, code: Assembly, pairs: int, is_first: bool, is_backward: bool = False
+    product: Product,
+    code: Assembly,
+    tile: Tile,
+    pairs: int,
+    is_first: bool,
+    is_backward: bool = False,
 ) -> None:
     """Of the first words the SMLADs take the biases for all three pixels."""
     if product.is_shared:
-        for pair in range(pairs):
-            if pair % 3 == 0:
-                code("ldmia r12!, {r6-r10}")
-            code("ldr r11, [lr], #4")
-            activations = _COLUMNS[pair % 3 : pair % 3 + 3]
-            odd, even = ("r5", "r2") if is_first and not pair else ("", "")
-            multiply_add(code, ODD, "r11", activations, odd)
-            code("sxtb16 r11, r11")
-            multiply_add(code, EVEN, "r11", activations, even)
+        _shared_sums(code, tile, pairs, is_first)
         return
-    sides = (EVEN, ODD) if product.is_wide else (ODD,)
-    words = [(pair, sums) for pair in range(pairs) for sums in sides]
+    x = code.registers("x0 x1 x2")
+    sides = tile.sums if product.is_wide else (tile.sums.odd,)
+    words = [(pair, of) for pair in range(pairs) for of in sides]
+    later = code.registers("weights0 weights1 weights2")
     # While two registers have the biases, the first word is where the last sum will be.
-    held = ("r5", "r9") if is_first else _W
+    held = [tile.sums.odd[2], later[0]] if is_first else later
     at = 0
     while at < len(words):
         taken = words[at : at + len(held)]
-        names = ", ".join(held[: len(taken)])
-        code(f"ldmia lr!, {{{names}}}" if len(taken) > 1 else f"ldr {names}, [lr], #4")
-        for word, (pair, sums) in zip(held, taken, strict=False):
-            if sums is sides[0]:
-                code(f"{'ldmdb' if is_backward else 'ldmia'} r12!, {{r6-r8}}")
-            even, odd = _BIASES if is_first and not pair else ("", "")
+        if len(taken) > 1:
+            code.ldmia(tile.stream.moving, held[: len(taken)])
+        else:
+            code.ldr(held[0], tile.stream.after(4))
+        for word, (pair, of) in zip(held, taken, strict=False):
+            if of is sides[0]:
+                (code.ldmdb if is_backward else code.ldmia)(tile.taps.moving, x)
+            biases = tile.biases if is_first and not pair else ()
             if product.is_wide:
-                multiply_add(code, sums, word, _X, even if sums is EVEN else odd)
-                continue
-            low = "r2" if odd else word
-            if odd:
-                code(f"sxtb16 {low}, {word}")
-            multiply_add(code, ODD, word, _X, odd)
-            if not odd:
-                code(f"sxtb16 {low}, {word}")
-            multiply_add(code, EVEN, low, _X, even)
-        at, held = at + len(taken), _W
+                bias = biases[tile.sums.index(of)] if biases else None
+                multiply_add(code, of, word, x, bias)
+            else:
+                _narrow(code, tile.sums, word, x, biases)
+        at, held = at + len(taken), later
 
 
-def _round(product: Product, code: Assembly, check: str, slow: str, ready: str) -> None:
-    """The sums, and the end of the stream's part at lr, to six elements of the output. check: what
-    goes to the label `slow`, which comes back to `ready`, where the addend in r7 is
-    0; empty where it never is.
+def _narrow(
+    code: Assembly,
+    sums: Sums,
+    word: Register,
+    x: Sequence[Register],
+    biases: Sequence[Register] = (),
+) -> None:
+    """Two taps of both filters, which lie in one word."""
+    even_word = word
+    if biases:  # the word lies in the last odd sum
+        even_word = sums.even[2]
+        code.sxtb16(even_word, word)
+    multiply_add(code, sums.odd, word, x, biases[1] if biases else None)
+    if not biases:
+        code.sxtb16(word, word)
+    multiply_add(code, sums.even, even_word, x, biases[0] if biases else None)
+
+
+def _shared_sums(code: Assembly, tile: Tile, pairs: int, is_first: bool) -> None:
+    """Of windows that are neighbours: of five columns each weight takes three."""
+    columns = code.registers("x0 x1 x2 x3 x4")
+    word = code.register("weights0")
+    for pair in range(pairs):
+        if pair % 3 == 0:
+            code.ldmia(tile.taps.moving, columns)
+        code.ldr(word, tile.stream.after(4))
+        x = columns[pair % 3 : pair % 3 + 3]
+        biases = tile.biases if is_first and not pair else (None, None)
+        multiply_add(code, tile.sums.odd, word, x, biases[1])
+        code.sxtb16(word, word)
+        multiply_add(code, tile.sums.even, word, x, biases[0])
+
+
+def _round(
+    product: Product, code: Assembly, tile: Tile, slow: Label, ready: Label, is_near: bool = True
+) -> None:
+    """The sums to six elements of the output, by the stream. slow: where two filters go whose
+    addend is 0, and come back from to `ready`; is_near: it is in the reach of CBZ.
     """
     code.note("To elements of the output: scaled, shifted, saturated.")
+    saturate, (even_scale, even_addend, odd_scale, odd_addend) = product.layer.saturate, tile.scales
     if not product.is_wide:
-        code(*(f"sub {o}, {o}, {e}" for o, e in zip(ODD, EVEN, strict=True)))
+        for odd, even in zip(tile.sums.odd, tile.sums.even, strict=True):
+            code.sub(odd, odd, even)
     if product.is_real:
         zero = product.layer.zero_points[1]
-        code("ldmia lr!, {r7, r8}", f"mvn r9, #{~zero}" if zero < 0 else f"mov r9, #{zero}")
-        round_in_float(code, product.layer.saturate, _FREE)
+        code.ldmia(tile.stream.moving, [even_scale, odd_scale])
+        if zero < 0:
+            code.mvn(odd_addend, ~zero)
+        else:
+            code.mov(odd_addend, zero)
+        round_in_float(code, tile.sums, (even_scale, odd_scale), odd_addend, saturate)
         return
-    code(f"ldmia lr!, {{r6-r{11 if product.begins_early else 9}}}")
-    if check:
-        code(*f"{check} {slow}f".split("; "))
+    code.ldmia(tile.stream.moving, [*tile.scales, *(tile.biases if product.begins_early else ())])
+    if not (product.is_double and product.is_exact):
+        if is_near:
+            code.cbz(even_addend, slow)
+        else:
+            code.cmp(even_addend, 0)
+            code.beq(slow)
     code.place(ready)
-    for sums, scale, addend, by in (
-        (EVEN, "r6", "r7", product.shift), (ODD, "r8", "r9", product.shift + product.lanes_log2),
-    ):  # fmt: skip
-        code(*(f"smmla {acc}, {acc}, {scale}, {addend}" for acc in sums))
-        code(*(f"{product.layer.saturate} {acc}, #8, {acc}, asr #{by}" for acc in sums))
+    for of, scale, addend, by in (
+        (tile.sums.even, even_scale, even_addend, product.shift),
+        (tile.sums.odd, odd_scale, odd_addend, product.shift + product.lanes_log2),
+    ):
+        for acc in of:
+            code.smmla(acc, acc, scale, addend)
+        for acc in of:
+            getattr(code, saturate)(acc, 8, acc.asr(by) if by else acc)
 
 
-def hold_table(product: Product, code: Assembly, stream: str) -> None:
-    """Where there is a table, the register goes on behind it, and s6 has the entry for 0."""
+def hold_table(product: Product, code: Assembly, tile: Tile, stream: Register) -> None:
+    """Where there is a table, the register goes on behind it, and `table` has the entry for 0."""
     if product.table is not None:
         zero = 128 if product.layer.saturate == "ssat" else 0
-        code(f"add r4, {stream}, #{zero}", "vmov s6, r4", f"add {stream}, {stream}, #256")
+        entry = code.register("entry")
+        code.add(entry, stream, zero)
+        code.vmov(tile.table, entry)
+        code.add(stream, stream, 256)
 
 
-def _look_up(product: Product, code: Assembly) -> None:
+def _look_up(product: Product, code: Assembly, tile: Tile) -> None:
     if product.table is not None:
         code.note("By the table.")
-        code("vmov r7, s6", *(f"ldrb {acc}, [r7, {acc}]" for acc in (*EVEN, *ODD)))
+        entry = code.register("entry")
+        code.vmov(entry, tile.table)
+        for acc in tile.sums.all:
+            code.ldrb(acc, entry[acc])
 
 
-def _join(code: Assembly) -> None:
+def _join(code: Assembly, sums: Sums) -> None:
     """Elements of two filters for each pixel, to halfwords."""
     code.note("Stored: of each pixel both filters at once.")
-    code(*(f"bfi {even}, {odd}, #8, #8" for even, odd in zip(EVEN, ODD, strict=True)))
+    for even, odd in zip(sums.even, sums.odd, strict=True):
+        code.bfi(even, odd, 8, 8)
 
 
 def multiply_add(
     code: Assembly,
-    sums: tuple[str, ...],
-    word: str,
-    activations: tuple[str, ...] = _X,
-    start: str = "",
+    sums: Sequence[Register],
+    word: Register,
+    x: Sequence[Register],
+    start: Register | None = None,
 ) -> None:
     """Two taps of three pixels to the sums of one filter or of two. start: what has the bias that
     they begin with."""
-    code(
-        *(
-            f"smlad {acc}, {word}, {x}, {start or acc}"
-            for acc, x in zip(sums, activations, strict=True)
-        )
-    )
+    for acc, pixel in zip(sums, x, strict=True):
+        code.smlad(acc, word, pixel, start or acc)

@@ -61,7 +61,7 @@ def gather(layer: Convolution, lines: BareLines) -> Assembly:
             code(f"add lr, r7, #{PAIR * steps * times}")
             with code.repeat(times):
                 some(steps)
-                code.add("r12", 2 * steps * pitch, "r0")
+                code.offset("r12", 2 * steps * pitch, "r0")
                 code("cmp r7, lr")
             taken = 2 * steps * times * pitch
         else:
@@ -70,7 +70,7 @@ def gather(layer: Convolution, lines: BareLines) -> Assembly:
         for pixel in range(2 * steps * times, lines.input[1], 2):
             offset = pixel * pitch - taken
             if offset + pitch > REACH:
-                code.add("r12", offset, "r0")
+                code.offset("r12", offset, "r0")
                 taken, offset = taken + offset, 0
             code(f"ldr r0, [r12, #{offset}]")
             if pixel + 1 < lines.input[1]:
@@ -79,7 +79,7 @@ def gather(layer: Convolution, lines: BareLines) -> Assembly:
                 _nothing(code, layer)
             widen(code, layer, "r0", "r1")
         if line_pitch != taken:
-            code.add("r12", line_pitch - taken, "r0")
+            code.offset("r12", line_pitch - taken, "r0")
         code("vmov r0, s0", "cmp r7, r0")
     return code
 
@@ -138,7 +138,7 @@ def rows(layer: Convolution, lines: BareLines) -> Assembly:
     code.note("A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5.")
     code("ldmia r0, {r6-r10}", "mov r12, r1", "mov lr, r2")
     if lines.is_whole:
-        code.add("r12", -lines.before[0] * lines.line_bytes, "r6")
+        code.offset("r12", -lines.before[0] * lines.line_bytes, "r6")
     code("vmov s0, r9", "vmov s1, r9", "vmov s2, r10", "lsr r11, r6, #24")
     for row in range(3):
         first, second = f"r{2 * row}", f"r{2 * row + 1}"
@@ -158,7 +158,7 @@ def rows(layer: Convolution, lines: BareLines) -> Assembly:
         if count == 1:
             _Line(code, layer, lines, inside).all()
             continue
-        code.add("r6", count * lines.strides[0] * lines.line_bytes, "r6", "r12")
+        code.offset("r6", count * lines.strides[0] * lines.line_bytes, "r6", "r12")
         code("vmov s3, r6")
         with code.repeat(count):
             _Line(code, layer, lines, inside).all()
@@ -171,8 +171,8 @@ def rows(layer: Convolution, lines: BareLines) -> Assembly:
 
 def _to_line(code: Assembly, lines: BareLines, by: int) -> None:
     """So many output lines on, or back."""
-    code.add("r12", by * lines.strides[0] * lines.line_bytes, "r6")
-    code.add("lr", by * lines.pitch[1][1], "r6")
+    code.offset("r12", by * lines.strides[0] * lines.line_bytes, "r6")
+    code.offset("lr", by * lines.pitch[1][1], "r6")
 
 
 def _edges(code: Assembly, layer: Convolution, lines: BareLines) -> None:
@@ -255,7 +255,7 @@ class _Line:
         """`times` iterations of `steps` pairs, whose words are all inside of the line."""
         words, pitch = self.lines.strides[0] * steps, self.lines.pitch[1][0]
         self.load(min(step[0] for step in self.steps(first, "")))
-        self.code.add("r10", PAIR * words * times, "r6", "r12")
+        self.code.offset("r10", PAIR * words * times, "r6", "r12")
         self.code("vmov s4, r10")
         with self.code.repeat(times):
             before = self.written
@@ -295,4 +295,4 @@ class _Line:
         self._step("lr", lines.pitch[1][1] - self.written)
 
     def _step(self, to: str, by: int) -> None:
-        self.code.add(to, by, "r10")
+        self.code.offset(to, by, "r10")

@@ -125,7 +125,7 @@ def _cut(code: Assembly, pool: Pool, axis: int, place: str, inside: str) -> None
     code(f"vmov r0, {place}", "bic r1, r0, r0, asr #31", f"movw r2, #{window.kernel[axis]}")
     code("add r2, r2, r0", f"movw r3, #{window.input[axis]}", "cmp r2, r3", "it gt", "movgt r2, r3")
     code("sub r2, r2, r1", f"vmov {inside}, r2")
-    code.add("r0", window.strides[axis], "r3")
+    code.offset("r0", window.strides[axis], "r3")
     code(f"vmov {place}, r0")
 
 
@@ -171,7 +171,7 @@ def _counted(code: Assembly, register: str, times: int) -> Iterator[None]:
 def _advance(code: Assembly, register: str, value: int) -> None:
     if value:
         code(f"vmov r0, {register}")
-        code.add("r0", value, "r1")
+        code.offset("r0", value, "r1")
         code(f"vmov {register}, r0")
 
 
@@ -198,7 +198,7 @@ def _sum_large(code: Assembly, pool: Pool, words: int) -> None:
         code("sub r8, r8, lr", f"vmov {_LEFT}, r8", *(f"mov r{n}, #0" for n in range(2 * words)))
         with code.repeat(rows / times):
             _run(code, pool, words, 8)
-            code.add("r12", pitch - columns * pool.channels, "r8")
+            code.offset("r12", pitch - columns * pool.channels, "r8")
             code("subs lr, lr, #1")
         code(f"vmov lr, {_TO}")
         for n in range(words):
@@ -231,12 +231,12 @@ def _block(code: Assembly, pool: Pool, words: int) -> None:
     if is_small:
         for row in range(rows):
             _run(code, pool, words, taken, is_first=row == 0)
-            code.add("r12", pitch - columns * pool.channels, f"r{taken}")
+            code.offset("r12", pitch - columns * pool.channels, f"r{taken}")
     elif rows > 1:
         code(f"movw lr, #{rows}")
         with code.repeat(rows):
             _run(code, pool, words, taken)
-            code.add("r12", pitch - columns * pool.channels, f"r{taken}")
+            code.offset("r12", pitch - columns * pool.channels, f"r{taken}")
             code("subs lr, lr, #1")
     else:
         _run(code, pool, words, taken)
@@ -266,7 +266,7 @@ def _pixel(code: Assembly, pool: Pool, words: int, taken: int, is_held: bool) ->
         else:
             even, odd = f"r{2 * n}", f"r{2 * n + 1}"
             code(f"{sign}xtab16 {even}, {even}, {x}", f"{sign}xtab16 {odd}, {odd}, {x}, ror #8")
-    code.add("r12", pool.channels - 4 * words, f"r{taken}")
+    code.offset("r12", pool.channels - 4 * words, f"r{taken}")
 
 
 def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
@@ -304,7 +304,7 @@ def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
 def _advance_to(code: Assembly, register: str, channels: int) -> None:
     """The end of a pixel's outputs."""
     code(f"mov {register}, lr")
-    code.add(register, channels, "r0")
+    code.offset(register, channels, "r0")
 
 
 def _sum_again(code: Assembly, pool: Pool) -> None:
@@ -325,17 +325,17 @@ def _sum_again(code: Assembly, pool: Pool) -> None:
         code(f"vmov r3, {_WIDTH}" if is_padded else f"movw r3, #{columns}")
         with code.repeat(widths.mean() if is_padded else columns):
             code("ldrsb r4, [r0]" if pool.is_signed else "ldrb r4, [r0]", "add r0, r0, r5")
-            code.add("r4", -x_zero, "r1")
+            code.offset("r4", -x_zero, "r1")
             code(f"vmov {_TERM}, r4", f"vcvt.f32.s32 {_TERM}, {_TERM}")
             code(f"vmul.f32 {_TERM}, {_TERM}, {_X_SCALE}", f"vadd.f32 {_REAL}, {_REAL}, {_TERM}")
             code("subs r3, r3, #1")
         if is_padded:
             code(f"vmov r1, {_SKIPPED}", "add r0, r0, r1")
         else:
-            code.add("r0", pitch - columns * pool.channels, "r1")
+            code.offset("r0", pitch - columns * pool.channels, "r1")
         code("subs r2, r2, #1")
     code(f"vdiv.f32 {_REAL}, {_REAL}, {_COUNT}", f"vdiv.f32 {_REAL}, {_REAL}, {_Y_SCALE}")
     code(f"vcvtr.s32.f32 {_REAL}, {_REAL}", f"vmov r0, {_REAL}")
-    code.add("r0", y_zero, "r1")
+    code.offset("r0", y_zero, "r1")
     code(f"{saturate(pool.y)} r0, #8, r0", "strb r0, [r7]")
     code("cmp r6, #0", f"bne {again}b")

@@ -1,71 +1,119 @@
-"""Rounding six sums, of two filters and three pixels, where a pair of integers does not round a
-filter exactly: see filter_pairs.py."""
+"""Six sums, of two filters and three pixels, and how they are rounded where a pair of integers does
+not round a filter exactly: see filter_pairs.py."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from mcu_deploy.backends.ArmDsp.filter_pairs import UNSOLVED
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 
-EVEN, ODD = ("r0", "r1", "r2"), ("r3", "r4", "r5")
+
+class Sums(NamedTuple):
+    """Of three pixels each, those of the even and of the odd filter."""
+
+    even: tuple[Register, ...]
+    odd: tuple[Register, ...]
+
+    @property
+    def all(self) -> tuple[Register, ...]:
+        return (*self.even, *self.odd)
+
+    @staticmethod
+    def of(code: Assembly) -> Sums:
+        return Sums(
+            tuple(code.registers("even0 even1 even2")), tuple(code.registers("odd0 odd1 odd2"))
+        )
 
 
 def to_next(
-    code: Assembly, lanes: tuple[int, int], late: float, end: Sequence[str], unsolved: str = ""
+    code: Assembly,
+    sums: Sums,
+    stream: Register,
+    addend: Register,
+    lanes: tuple[int, int],
+    late: float,
+    end: Callable[[], None],
+    unsolved: Label | None = None,
 ) -> None:
-    """Late sums become the next, of which the accumulators are `lanes` more, by the words at lr. r7
-    has the even filter's addend then, r10 and r11 are lost.
+    """Late sums become the next, of which the accumulators are `lanes` more, by the words of the
+    stream. addend: has the even filter's afterwards.
 
     late: how many there are, on average. end: how it goes on. unsolved: the label where it does for
-    two filters that no integers round; empty if there are none.
+    two filters that no integers round; None if there are none.
     """
     again, odd, checked, is_late = (code.label() for _ in range(4))
+    is_odd, named, next_addend = addend, *code.registers("late next_addend")
 
-    def check(sums: Sequence[str]) -> None:
-        first, *others = (f"r10, {acc}" for acc in sums)
-        code(f"cmp {first}", "itt ne", *(f"cmpne {other}" for other in others))
+    def check(of: Sequence[Register]) -> None:
+        code.cmp(named, of[0])
+        code.itt("ne")
+        for acc in of[1:]:
+            code.cmpne(named, acc)
 
-    def advance(sums: Sequence[str], by: int) -> None:
-        for acc in sums:
-            code(f"cmp r10, {acc}", "it eq", f"addeq {acc}, {acc}, #{by}")
-        code(f"b {checked}b")
+    def advance(of: Sequence[Register], by: int) -> None:
+        for acc in of:
+            code.cmp(named, acc)
+            code.it("eq")
+            code.addeq(acc, acc, by)
+        code.b(checked)
 
-    code.note("Sums that are rounded too late, which r10 names, become the next.")
+    code.note("Sums that are rounded too late, which a word names, become the next.")
     with code.times(late):
         code.place(again)
-        code("ldmia lr!, {r7, r10, r11}", f"cbnz r7, {odd}f")
-        check(EVEN)
-        code(f"beq {is_late}f")
+        code.ldmia(stream.moving, [is_odd, named, next_addend])
+        code.cbnz(is_odd, odd)
+        check(sums.even)
+        code.beq(is_late)
         code.place(checked)
-        code("movs r7, r11", f"beq {again}b", *end)
+        code.movs(addend, next_addend)
+        code.beq(again)
+        end()
     with code.rarely():
         code.place(odd)
-        if unsolved:
-            code(f"cmp r7, #{UNSOLVED}", f"beq {unsolved}f")
-        check(ODD)
-        code(f"bne {checked}b")
-        advance(ODD, lanes[1])
+        if unsolved is not None:
+            code.cmp(is_odd, UNSOLVED)
+            code.beq(unsolved)
+        check(sums.odd)
+        code.bne(checked)
+        advance(sums.odd, lanes[1])
         code.place(is_late)
-        advance(EVEN, lanes[0])
+        advance(sums.even, lanes[0])
 
 
-def round_in_float(code: Assembly, saturate: str, free: int = 0) -> None:
-    """Six sums to elements as ONNX does: r7 and r8 are even and odd filters' float32 factors, r9 is
-    the zero point. The two d registers from `free` on are lost."""
-    first = 2 * free
-    for sums, factor in ((EVEN, "r7"), (ODD, "r8")):
-        code(f"vmov d{free}, {sums[0]}, {sums[1]}", f"vmov d{free + 1}, {sums[2]}, {factor}")
-        code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(first, first + 3)))
-        code(*(f"vmul.f32 s{n}, s{n}, s{first + 3}" for n in range(first, first + 3)))
-        code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(first, first + 3)))
-        code(f"vmov {sums[0]}, {sums[1]}, d{free}", f"vmov {sums[2]}, s{first + 2}")
-    for acc in (*EVEN, *ODD):
-        code(f"qadd {acc}, {acc}, r9", f"{saturate} {acc}, #8, {acc}")
+def round_in_float(
+    code: Assembly, sums: Sums, factors: Sequence[Register], zero: Register, saturate: str
+) -> None:
+    """Six sums to elements as ONNX does. factors: the even and the odd filters', float32; zero: the
+    zero point."""
+    for of, factor in zip(sums, factors, strict=True):
+        pair, last = code.registers("pair last", kind=Kind.DOUBLE)
+        products = (*pair.halves, last.halves[0])
+        code.vmov(pair, of[0], of[1])
+        code.vmov(last, of[2], factor)
+        for product in products:
+            code.vcvt_f32_s32(product, product)
+        for product in products:
+            code.vmul_f32(product, product, last.halves[1])
+        for product in products:
+            code.vcvtr_s32_f32(product, product)
+        code.vmov(of[0], of[1], pair)
+        code.vmov(of[2], products[2])
+    for acc in sums.all:
+        code.qadd(acc, acc, zero)
+        getattr(code, saturate)(acc, 8, acc)
 
 
-def round_twice(code: Assembly, saturate: str, lanes_log2: tuple[int, int]) -> None:
-    """Six sums to elements as TFLite does: r7 and r8 are multipliers; r9 has their shifts in its
+def round_twice(
+    code: Assembly,
+    sums: Sums,
+    scales: Sequence[Register],
+    shifts: Register,
+    saturate: str,
+    lanes_log2: tuple[int, int],
+) -> None:
+    """Six sums to elements as TFLite does. scales: multipliers; shifts: has their shifts in its
     lower bytes, and the zero point in its upper half. The high word of twice the sum times the
     multiplier is rounded with ties up, the shift with ties away from zero: that is with ties up of
     one less where it is negative. The last bit that a shift drops is the carry. A shift of 0 leaves
@@ -73,11 +121,19 @@ def round_twice(code: Assembly, saturate: str, lanes_log2: tuple[int, int]) -> N
 
     lanes_log2: of what even and odd filters' accumulators are a multiple.
     """
-    code("asr r10, r9, #16")
-    for sums, by, scale in zip((EVEN, ODD), lanes_log2, ("r7", "r8"), strict=True):
-        twice = "lsl #1" if by == 0 else f"asr #{by - 1}"
-        code("uxtb r6, r9" if sums is EVEN else "ubfx r6, r9, #8, #8")
-        for acc in sums:
-            code("cmp r6, #1", f"mov r11, {acc}, {twice}", f"smmulr r11, r11, {scale}")
-            code("it hs", f"addhs r11, r11, {acc}, asr #31", f"asrs {acc}, r11, r6")
-            code(f"adc {acc}, {acc}, r10", f"{saturate} {acc}, #8, {acc}")
+    by, zero, high = code.registers("shift zero high")
+    code.asr(zero, shifts, 16)
+    for of, lanes, scale in zip(sums, lanes_log2, scales, strict=True):
+        if of is sums.even:
+            code.uxtb(by, shifts)
+        else:
+            code.ubfx(by, shifts, 8, 8)
+        for acc in of:
+            code.cmp(by, 1)
+            code.mov(high, acc.lsl(1) if lanes == 0 else acc.asr(lanes - 1))
+            code.smmulr(high, high, scale)
+            code.it("hs")
+            code.addhs(high, high, acc.asr(31))
+            code.asrs(acc, high, by)
+            code.adc(acc, acc, zero)
+            getattr(code, saturate)(acc, 8, acc)

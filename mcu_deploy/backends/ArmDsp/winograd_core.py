@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float, round_twice, to_next
+from mcu_deploy.backends.ArmDsp.six_sums_text import EVEN, ODD, round_in_float, round_twice, to_next
 from mcu_deploy.backends.isa import Assembly
 
 _ROWS = (1, 2, 0, 3)  # the order of the schedule, of columns too

@@ -1,6 +1,7 @@
-"""The instructions of kernels in assembler: their text, and what they cost."""
+"""The instructions of kernels in assembler as values, what they mean, and what they cost."""
 
 from mcu_deploy.backends.isa.assembly import Assembly
 from mcu_deploy.backends.isa.function import kernel
+from mcu_deploy.backends.isa.operands import Kind, Label, Register, physical
 
-__all__ = ["Assembly", "kernel"]
+__all__ = ["Assembly", "Kind", "Label", "Register", "kernel", "physical"]

@@ -1,82 +1,155 @@
-"""Assembler text that knows how often each instruction runs: a kernel's code and price in one.
+"""A kernel's instructions in their order, and how often each runs: its code and its price in one.
 
-Cycles are the Cortex-M4's (table.py, timing.py); the other cores of a kernel are priced like it.
+Instructions are values, made by calls that are named for their mnemonics: `code.smlad(acc, w, x,
+acc)`, `code.vmul_f32(y, x, factor)`, `code.and_(x, x, mask)`. Their registers are names that the
+allocator binds (`code.registers("acc w x")`).
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from mcu_deploy.backends.isa.allocation import allocated
 from mcu_deploy.backends.isa.encoding import size
-from mcu_deploy.backends.isa.timing import TIMINGS, cycles
+from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, parsed, printed
+from mcu_deploy.backends.isa.operands import (
+    Kind,
+    Label,
+    Operand,
+    Register,
+    Registers,
+    physical,
+)
+from mcu_deploy.backends.isa.timing import TIMINGS, Timings, cycles_of
 
-_TIMINGS = TIMINGS["cortex-m4"]
 _LARGEST_ADDED = 4095
-NOTE = "/*"
 
 
 class Assembly:
-    """Statements in their order. `cycles` are of all that was added.
+    """Instructions, labels and notes. `cycles` are of all that was added, on a core whose timings
+    they are.
 
-    A statement that the table of instructions does not have is a ValueError.
+    An instruction that the table does not have is a ValueError.
     """
 
-    def __init__(self) -> None:
-        self._lines: list[str] = []
+    def __init__(self, timings: Timings = TIMINGS["cortex-m4"]) -> None:
+        self._items: list[Item] = []
+        self._timings = timings
         self._times = 1.0
         self._before = ""
+        self._made_before: dict[Instruction, Instruction] = {}
         self._labels = 0
+        self._bound: tuple[int, Sequence[Item]] | None = None
         self.cycles = 0.0
 
+    def registers(self, names: str, *places: str, kind: Kind = Kind.CORE) -> list[Register]:
+        """New registers that are called so, of names with spaces between them. places: those of
+        the core that they are, where they are pinned."""
+        line = sys._getframe(1)
+        asked = f"{line.f_code.co_filename}:{line.f_lineno}"
+        wanted = names.split()
+        pins: list[Register | None] = [physical(place) for place in places]
+        pins = pins or [None] * len(wanted)
+        return [
+            Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
+            for name, pin in zip(wanted, pins, strict=True)
+        ]
+
+    def register(self, name: str, place: str = "", kind: Kind = Kind.CORE) -> Register:
+        """A new register; see `registers`."""
+        line = sys._getframe(1)
+        pin = physical(place) if place else None
+        asked = f"{line.f_code.co_filename}:{line.f_lineno}"
+        return Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
+
+    def arguments(self, names: str) -> list[Register]:
+        """The registers that a caller leaves a function's arguments in, r0 to r3, called so."""
+        wanted = names.split()
+        return self.registers(names, *(f"r{n}" for n in range(len(wanted))))
+
     def __call__(self, *statements: str) -> None:
+        """Adds statements in the text of assemblers, whose registers are the core's."""
         for statement in statements:
-            self._add(statement, taken=0.0)
+            self.add_instruction(parsed(statement))
+
+    def __getattr__(self, mnemonic: str) -> Callable[..., None]:
+        """Adds an instruction of that name with such operands; a list of registers is a list."""
+        if mnemonic.startswith("__"):
+            raise AttributeError(mnemonic)
+        return functools.partial(self._made, mnemonic.rstrip("_").replace("_", "."))
+
+    def _made(
+        self, mnemonic: str, *operands: Operand | Sequence[Register], to: Sequence[Label] = ()
+    ) -> None:
+        values: list[Operand] = []
+        for operand in operands:
+            is_list = isinstance(operand, Sequence) and not isinstance(operand, str)
+            values.append(Registers(tuple(operand)) if is_list else operand)  # type: ignore[arg-type]
+        new = Instruction(mnemonic, tuple(values), tuple(to))
+        # What is the same is one value, whose facts are found once.
+        self.add_instruction(self._made_before.setdefault(new, new))
 
     def note(self, text: str) -> None:
         """A comment in the C text, for who reads the function. It is a part of the text by which
         functions are known to be equal, so it says nothing of one layer alone."""
-        self._lines.append(f"{NOTE} {text} */")
+        self._items.append(Note(text))
 
-    def _add(self, statement: str, taken: float) -> None:
-        mnemonic, known = _cycles(statement, self._before, taken)
-        self.cycles += self._times * known
-        self._before = mnemonic
-        self._lines.append(statement)
+    def add_instruction(self, instruction: Instruction, taken: float = 0.0) -> None:
+        """taken: of a branch, in which share of its executions it is taken."""
+        self.cycles += self._times * cycles_of(self._timings, instruction, self._before, taken)
+        self._before = instruction.mnemonic
+        self._items.append(instruction)
 
-    def number(self, register: str, value: int) -> None:
+    def number(self, register: Register | str, value: int) -> None:
         """A register becomes a number that is not negative."""
-        self(f"movw {register}, #{value & 0xFFFF}")
+        into = named(register)
+        self.movw(into, value & 0xFFFF)
         if value >> 16:
-            self(f"movt {register}, #{value >> 16}")
+            self.movt(into, value >> 16)
 
-    def add(self, register: str, value: int, free: str, source: str = "") -> None:
+    def offset(
+        self,
+        register: Register | str,
+        value: int,
+        free: Register | str,
+        source: Register | str = "",
+    ) -> None:
         """A register becomes the source, which is itself if none is given, plus any number. Where
         that is too large for an instruction, the register `free` is lost."""
-        size, of = abs(value), source or register
+        into, size = named(register), abs(value)
+        of = named(source) if source else into
         if size > _LARGEST_ADDED:
             self.number(free, size)
-        if value or of != register:
-            amount = free if size > _LARGEST_ADDED else f"#{size}"
-            self(f"{'sub' if value < 0 else 'add'} {register}, {of}, {amount}")
+        if value or of is not into:
+            amount = named(free) if size > _LARGEST_ADDED else size
+            (self.sub if value < 0 else self.add)(into, of, amount)
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """Instructions, whose registers all have their places, labels and notes."""
+        if self._bound is None or self._bound[0] != len(self._items):
+            self._bound = len(self._items), allocated(self._items)
+        return self._bound[1]
 
     @property
     def bytes(self) -> int:
         """Of the code, all encodings taken as short as they can be."""
-        return size([line for line in self._lines if not line.startswith(NOTE)])
+        return size([item for item in self.items if not isinstance(item, Note)])
 
     @contextmanager
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
-        """A loop, which runs so often, or does on average. Its statements end with what sets the
+        """A loop, which runs so often, or does on average. Its instructions end with what sets the
         flags; the branch is added."""
         label = self.label()
         self.place(label)
         self._times *= times
         yield
         # The branch is taken but for the last time.
-        self._add(f"{again} {label}b", (times - 1) / times)
+        self.add_instruction(Instruction(again, (label,)), (times - 1) / times)
         self._times /= times
 
     def unroll(self, times: int, most: int, body: Callable[[], None], *again: str) -> None:
@@ -94,38 +167,34 @@ class Assembly:
 
     @contextmanager
     def times(self, times: float) -> Iterator[None]:
-        """Statements that run so often for each run of those around them, by their own branches."""
+        """Instructions that run so often for each run of those around them, by their own
+        branches."""
         outside, self._times = self._times, self._times * times
         yield
         self._times = outside
 
     @contextmanager
     def rarely(self) -> Iterator[None]:
-        """Statements that hardly ever run."""
+        """Instructions that hardly ever run."""
         with self.times(0):
             yield
 
-    def label(self) -> str:
+    def label(self) -> Label:
+        """A new label, which `place` puts somewhere."""
         self._labels += 1
-        return str(self._labels)
+        return Label(self._labels)
 
-    def place(self, label: str) -> None:
-        self._lines.append(f"{label}:")
+    def place(self, label: Label | str) -> None:
+        """The label is here: branches to it go on with what follows."""
+        self._items.append(Label(label))
         self._before = ""
 
     @property
     def digest(self) -> str:
         """Of the text, to know equal functions by."""
-        return hashlib.sha256("\n".join(self._lines).encode()).hexdigest()[:16]
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """Statements, labels ("1:") and comments, each one a line."""
-        return tuple(self._lines)
+        return hashlib.sha256("\n".join(printed(self.items)).encode()).hexdigest()[:16]
 
 
-@functools.lru_cache(1 << 14)  # the same statements are written for many layers and prices
-def _cycles(statement: str, before: str, taken: float) -> tuple[str, float]:
-    """A statement's mnemonic and cycles."""
-    mnemonic, _, operands = statement.partition(" ")
-    return mnemonic, cycles(_TIMINGS, mnemonic, operands, before, taken)
+def named(register: Register | str) -> Register:
+    """A register, by its name if it is the core's."""
+    return physical(register) if isinstance(register, str) else register

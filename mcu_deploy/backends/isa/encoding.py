@@ -1,4 +1,4 @@
-"""Which instructions of a kernel's text get an encoding of 16 bits.
+"""Which instructions of a kernel get an encoding of 16 bits.
 
 The rules are those of Armv7-M (Arm Architecture Reference Manual DDI 0403, chapter A7) for what
 kernels are written of; what they do not name is taken for 32 bits.
@@ -10,6 +10,8 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 
+from mcu_deploy.backends.isa.instruction import Instruction, Item
+from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.backends.isa.table import split
 
 _LOW = r"r[0-7]"
@@ -43,34 +45,44 @@ _NARROW = {
 }
 _REACH = {"ldr": 124, "str": 124, "ldrh": 62, "strh": 62, "ldrb": 31, "strb": 31}
 _REACH |= {"movs": 255, "cmp": 255, "adds": 255, "subs": 255}
-_BRANCH = re.compile(r"(\d+)[bf]")
 
 
-def size(lines: Sequence[str]) -> int:
-    """The bytes of statements. Labels ("1:") say which branches are short."""
-    places: dict[str, int] = {}
-    at = 0
-    for line in lines:
-        if line.endswith(":"):
-            places[line[:-1]] = at
-        else:
-            at += _bytes(line, at, {})
-    at = 0
-    for line in lines:
-        at += 0 if line.endswith(":") else _bytes(line, at, places)
-    return at
+def addresses(items: Sequence[Item]) -> list[int]:
+    """Of each item, in bytes from the first; and the size of all. Labels and notes have none."""
+    far: dict[Label, int] = {}
+    near = _placed(items, far)
+    # Which branches are short is known when all others are taken for long.
+    return _placed(
+        items, {item: near[n] for n, item in enumerate(items) if isinstance(item, Label)}
+    )
 
 
-def _bytes(statement: str, at: int, places: Mapping[str, int]) -> int:
-    if not statement.startswith("b"):
-        return _of_no_branch(statement)
-    mnemonic, _, operands = statement.partition(" ")
-    name, condition = split(mnemonic)
-    if name != "b":
-        return _of_no_branch(statement)
-    label = _BRANCH.fullmatch(operands.strip())
-    distance = abs(places.get(label[1], at) - at) if label else 1 << 20
-    return 2 if distance < (250 if condition else 2040) else 4
+def size(items: Sequence[Item]) -> int:
+    """The bytes of instructions."""
+    return addresses(items)[-1]
+
+
+def _placed(items: Sequence[Item], places: Mapping[Label, int]) -> list[int]:
+    at, found = 0, []
+    for item in items:
+        found.append(at)
+        if isinstance(item, Instruction):
+            at += _bytes(item, at, places)
+    return [*found, at]
+
+
+def _bytes(instruction: Instruction, at: int, places: Mapping[Label, int]) -> int:
+    if instruction.name != "b":
+        return _of_no_branch(instruction.text)
+    label = instruction.operands[0]
+    known = places.get(label) if isinstance(label, Label) else None
+    distance = 1 << 20 if known is None else abs(known - at)
+    return 2 if distance < (250 if instruction.condition else 2040) else 4
+
+
+def may_be_short(name: str) -> bool:
+    """Whether an instruction of that name has an encoding of 16 bits for some operands."""
+    return name in _NARROW or f"{name}s" in _NARROW
 
 
 @functools.lru_cache(1 << 14)

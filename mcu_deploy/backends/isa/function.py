@@ -8,19 +8,29 @@ It has its own prologue, which saves what it uses of r4-r11, lr and s16-s31.
 from __future__ import annotations
 
 import functools
-import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from mcu_deploy.backends.interface import CFunction, Parameter
-from mcu_deploy.backends.isa.assembly import NOTE, Assembly
+from mcu_deploy.backends.isa.assembly import Assembly
+from mcu_deploy.backends.isa.instruction import NOTE, Instruction, Item, Note, direction
+from mcu_deploy.backends.isa.operands import (
+    LR,
+    PC,
+    Kind,
+    Label,
+    Register,
+    Registers,
+    by_name,
+    physical,
+)  # fmt: skip
 from mcu_deploy.backends.isa.soft import soft
 
 _INDENT = len("    __asm__(")
 _WIDTH = 100
+_NAMES_AT = 40  # where the comments with names begin
 _ARGUMENTS = 4  # in r0-r3
-# Of "vcvt.f32.s32" s32 is a type.
-_REGISTER = re.compile(r"(?<![.\w])(?:([rsd])(\d+)(?:-[rsd](\d+))?|(lr))\b")
+_FIRST_SAVED, _LAST_SAVED, _FIRST_SAVED_FLOAT = 4, 11, 16
 
 
 def kernel(
@@ -33,58 +43,77 @@ def kernel(
     its registers are words of the stack (`soft`)."""
     if len(parameters) > _ARGUMENTS:
         raise ValueError(f"{stem} has {len(parameters)} parameters, of which registers hold four")
-    lines = framed(code.lines if fpu else soft(code.lines))
-    text = "\n".join(_strings(lines))
+    items = framed(code.items if fpu else soft(code.items))
+    text = "\n".join(_strings(items))
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'
     return CFunction(stem, tuple(parameters), body, naked=True)
 
 
-def framed(lines: Iterable[str]) -> list[str]:
-    """Statements between a prologue and an epilogue, which returns."""
-    code = [*lines]
-    core, floats = _saved(tuple(line for line in code if not line.startswith(NOTE)))
-    begin = [f"push {{{core}}}"] if core else []
-    end = ["bx lr"]
-    if core:
-        end = [f"pop {{{core[:-2]}pc}}"] if core.endswith("lr") else [f"pop {{{core}}}", *end]
+def framed(items: Sequence[Item]) -> list[Item]:
+    """Instructions between a prologue and an epilogue, which returns."""
+    core, floats = _saved([item for item in items if isinstance(item, Instruction)])
+    begin = [Instruction("push", (Registers(core),))] if core else []
+    end = [Instruction("bx", (LR,))]
+    if LR in core:
+        end = [Instruction("pop", (Registers((*core[:-1], PC)),))]
+    elif core:
+        end = [Instruction("pop", (Registers(core),)), *end]
     if floats:
-        begin, end = [*begin, f"vpush {{{floats}}}"], [f"vpop {{{floats}}}", *end]
-    return [*begin, *code, *end]
+        begin.append(Instruction("vpush", (Registers(floats),)))
+        end.insert(0, Instruction("vpop", (Registers(floats),)))
+    return [*begin, *items, *end]
 
 
-def _saved(lines: tuple[str, ...]) -> tuple[str, str]:
-    """The lists of registers that statements use and a caller wants back."""
-    core: set[int] = set()
+def _saved(code: Sequence[Instruction]) -> tuple[tuple[Register, ...], tuple[Register, ...]]:
+    """What instructions use that a caller wants back: core registers, and D registers."""
+    core: dict[int, Register] = {}
     last_float = 0
-    calls = any(line.startswith("bl ") for line in lines)
-    for line in lines:
-        for kind, first, last, is_link in _REGISTER.findall(line):
-            if is_link:
-                calls = True
-            elif kind == "r":
-                core.update(range(int(first), int(last or first) + 1))
+    for instruction in code:
+        for register in instruction.registers:
+            place = register.place
+            assert place is not None, f"{register} of {instruction} has no place"
+            if register.kind is Kind.CORE:
+                core[place] = physical(f"r{place}") if place < 13 else LR if place == 14 else PC
             else:
-                number = int(last or first)
-                last_float = max(last_float, number if kind == "s" else 2 * number + 1)
-    names = [f"r{n}" for n in sorted(core) if 4 <= n <= 11] + ["lr"] * calls
-    if last_float < 16:
-        return ", ".join(names), ""
-    return ", ".join(names), f"d8-d{last_float // 2}" if last_float > 17 else "d8"
+                last_float = max(
+                    last_float, 2 * place + 1 if register.kind is Kind.DOUBLE else place
+                )
+    saved = [
+        core[place] for place in sorted(core)
+        if _FIRST_SAVED <= place <= _LAST_SAVED or core[place] is LR
+    ]  # fmt: skip
+    doubles = range(_FIRST_SAVED_FLOAT // 2, last_float // 2 + 1)
+    return tuple(saved), tuple(physical(f"d{n}") for n in doubles)
 
 
-def _strings(lines: Iterable[str]) -> list[str]:
-    """A C string literal for each statement, and comments between them."""
-    rows: list[str] = []
+def _strings(items: Sequence[Item]) -> Iterator[str]:
+    """A C string literal for each instruction, behind which stands what its registers hold, and
+    comments between them."""
     at = " " * _INDENT
-    for line in lines:
-        if line.startswith(NOTE):
-            rows += [f"{at}{row}" for row in _comment(line)]
-        else:
-            rows.append(f'{at}"{line if line.endswith(":") else f"    {line}"}\\n"')
-    return rows
+    placed: set[Label] = set()
+    for item in items:
+        match item:
+            case Note(text):
+                yield from (f"{at}{row}" for row in _comment(text))
+            case Label():
+                placed.add(item)
+                yield f'{at}"{item}:\\n"'
+            case Instruction():
+                row = f'{at}"    {item.printed(direction=direction(item, placed))}\\n"'
+                names = _names(item)
+                whole = f"{row:{_INDENT + _NAMES_AT - 1}} {NOTE} {names} */"
+                if names and len(whole) > _WIDTH:  # of a long list
+                    yield from (f"{at}{part}" for part in _comment(names))
+                yield row if not names or len(whole) > _WIDTH else whole
+
+
+def _names(instruction: Instruction) -> str:
+    """The operands by the names of their registers; empty where these have none."""
+    if all(r.is_physical for r in instruction.registers):
+        return ""
+    return instruction.printed(by_name).partition(" ")[2]
 
 
 @functools.lru_cache(1 << 10)
 def _comment(note: str) -> list[str]:
-    parts = textwrap.wrap(note[len(NOTE) + 1 : -3], _WIDTH - _INDENT - 6)
-    return [f"{NOTE} {part} */" for part in parts]
+    return [f"{NOTE} {part} */" for part in textwrap.wrap(note, _WIDTH - _INDENT - 6)]

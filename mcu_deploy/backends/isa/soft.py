@@ -7,19 +7,17 @@ do: float32's own steps, by a subroutine of integers. Anything else of an FPU is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from mcu_deploy.backends.isa.assembly import NOTE
+from mcu_deploy.backends.isa.instruction import Instruction, Item, parsed
+from mcu_deploy.backends.isa.operands import SP, Kind, Label, Memory, Register, physical
 
-_FLOATS = re.compile(r"(?<![.\w])([sd])(\d+)\b")
 _SAVED = 24  # bytes, of what the subroutine takes
-_SUBROUTINE, _END = "90", "91"
+_SUBROUTINE, _END = Label(90), Label(91)
 # r0: the sum, then the output; r1: the bits of the factor, which is above zero. A mantissa of 24
 # bits is rounded to nearest, ties to even, by half of its last place less one, and the last bit.
 _TO_24_BITS = ("ubfx r3, r0, #7, #1", "add r0, r0, r3", "add r0, r0, #63", "bic r0, r0, #127")
 _ROUNDED_PRODUCT = (
-    f"b {_END}f", f"{_SUBROUTINE}:",
     # The sum as float32: its magnitude, moved up to bit 30, of which 24 bits are left.
     "asr r12, r0, #31", "eor r0, r0, r12", "sub r0, r0, r12",
     "clz r2, r0", "sub r2, r2, #1", "lsl r0, r0, r2", *_TO_24_BITS,
@@ -31,57 +29,69 @@ _ROUNDED_PRODUCT = (
     # To an integer, r2 + 1 bits further down. Beyond 32 it is 0, and below 1 it is out of range.
     "usat r2, #5, r2", "lsr r3, r0, r2", "ubfx r3, r3, #1, #1", "add r0, r0, r3", "mov r3, #1",
     "lsl r3, r3, r2", "sub r3, r3, #1", "add r0, r0, r3", "lsr r0, r0, r2", "lsr r0, r0, #1",
-    "eor r0, r0, r12", "sub r0, r0, r12", "bx lr", f"{_END}:",
+    "eor r0, r0, r12", "sub r0, r0, r12", "bx lr",
 )  # fmt: skip
 
 
-def soft(lines: Sequence[str]) -> list[str]:
-    """Statements (`Assembly.lines`) as they are without an FPU."""
+def soft(items: Sequence[Item]) -> list[Item]:
+    """Instructions as they are without an FPU."""
     used = [
-        (kind, int(number))
-        for line in lines if not line.startswith(NOTE)
-        for kind, number in _FLOATS.findall(line)
-    ]  # fmt: skip
+        word
+        for item in items
+        if isinstance(item, Instruction)
+        for register in item.registers
+        if register.kind is not Kind.CORE
+        for word in _words(register)
+    ]
     if not used:
-        return [*lines]
-    last = max(number if kind == "s" else 2 * number + 1 for kind, number in used)
-    first = min(number if kind == "s" else 2 * number for kind, number in used) & ~1
-    size = 4 * (last | 1) + 4 - 4 * first
-    made = [f"sub sp, sp, #{size}"]
-    for line in lines:
-        made += _converted(line, first)
-    if f"bl {_SUBROUTINE}f" in made:
-        made += _ROUNDED_PRODUCT
-    return [*made, f"add sp, sp, #{size}"]
+        return [*items]
+    first = min(used) & ~1
+    size = 4 * (max(used) | 1) + 4 - 4 * first
+    made: list[Item] = [parsed(f"sub sp, sp, #{size}")]
+    for item in items:
+        made += _converted(item, first) if isinstance(item, Instruction) else [item]
+    if any(isinstance(item, Instruction) and item.name == "bl" for item in made):
+        made += [Instruction("b", (_END,)), _SUBROUTINE, *map(parsed, _ROUNDED_PRODUCT), _END]
+    return [*made, parsed(f"add sp, sp, #{size}")]
 
 
-def _converted(statement: str, first: int) -> Iterator[str]:
+def _words(register: Register) -> tuple[int, ...]:
+    """The S registers that a register is made of."""
+    assert register.place is not None
+    if register.kind is Kind.DOUBLE:
+        return 2 * register.place, 2 * register.place + 1
+    return (register.place,)
+
+
+def _converted(instruction: Instruction, first: int) -> Iterator[Item]:
     """first: the register of the word at the stack pointer."""
-    mnemonic, _, operands = statement.partition(" ")
+    mnemonic, operands = instruction.mnemonic, instruction.operands
     if not mnemonic.startswith("v"):
-        yield statement
+        yield instruction
         return
 
-    def at(register: str, above: int = 0) -> str:
-        number = int(register[1:]) * (2 if register[0] == "d" else 1)
-        return f"[sp, #{4 * (number - first) + above}]"
+    def at(register: Register, above: int = 0) -> Memory:
+        return Memory(SP, 4 * (_words(register)[0] - first) + above)
 
-    names = operands.split(", ")
-    is_float = [_FLOATS.fullmatch(name) is not None for name in names]
-    match mnemonic, *is_float:
-        case "vmov", True, False:
-            yield f"str {names[1]}, {at(names[0])}"
-        case "vmov", False, True:
-            yield f"ldr {names[0]}, {at(names[1])}"
-        case ("vmov", True, False, False) | ("vmov", True, True, False, False):
-            yield f"strd {names[-2]}, {names[-1]}, {at(names[0])}"
-        case ("vmov", False, False, True) | ("vmov", False, False, True, True):
-            yield f"ldrd {names[0]}, {names[1]}, {at(names[2])}"
-        case (("vcvt.f32.s32" | "vcvtr.s32.f32"), True, True):
+    registers = [operand for operand in operands if isinstance(operand, Register)]
+    kinds = "".join(register.kind for register in registers)
+    match mnemonic, kinds:
+        case "vmov", "sr":
+            yield Instruction("str", (registers[1], at(registers[0])))
+        case "vmov", "rs":
+            yield Instruction("ldr", (registers[0], at(registers[1])))
+        case "vmov", "drr" | "ssrr":
+            yield Instruction("strd", (*registers[-2:], at(registers[0])))
+        case "vmov", "rrd" | "rrss":
+            yield Instruction("ldrd", (*registers[:2], at(registers[2])))
+        case "vcvt.f32.s32" | "vcvtr.s32.f32", "ss":
             pass  # of the subroutine, whose factor VMUL names
-        case "vmul.f32", True, True, True:
-            yield from ("push {r0-r3, r12, lr}", f"ldr r0, {at(names[1], _SAVED)}")
-            yield from (f"ldr r1, {at(names[2], _SAVED)}", f"bl {_SUBROUTINE}f")
-            yield from (f"str r0, {at(names[0], _SAVED)}", "pop {r0-r3, r12, lr}")
+        case "vmul.f32", "sss":
+            yield parsed("push {r0-r3, r12, lr}")
+            yield Instruction("ldr", (physical("r0"), at(registers[1], _SAVED)))
+            yield Instruction("ldr", (physical("r1"), at(registers[2], _SAVED)))
+            yield Instruction("bl", (_SUBROUTINE,))
+            yield Instruction("str", (physical("r0"), at(registers[0], _SAVED)))
+            yield parsed("pop {r0-r3, r12, lr}")
         case _:
-            raise ValueError(f"`{statement}` has no form for cores without an FPU")
+            raise ValueError(f"`{instruction}` has no form for cores without an FPU")

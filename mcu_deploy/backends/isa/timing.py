@@ -6,12 +6,14 @@ and are no measurement of a chip.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mcu_deploy.backends.isa.instruction import Instruction, Shape
 from mcu_deploy.backends.isa.table import TABLE, Rule, split
-from mcu_deploy.elf.disassembly import Instruction
+from mcu_deploy.elf import disassembly
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,29 @@ TIMINGS = {
 def cycles(
     timings: Timings, mnemonic: str, operands: str = "", before: str = "", taken: float = 1.0
 ) -> float:
-    """The cycles of an instruction.
+    """The cycles of an instruction as objdump prints it.
 
     before: the mnemonic that stands in front of it; taken: of a conditional branch, in which share
     of its executions it is taken. ValueError, a sentence: the table has no cycles of it.
     """
+    shape = Shape(
+        operands=operands.count(",") + 1,
+        words=_words(operands) if "{" in operands else 0,
+        is_jump=operands.startswith("pc"),
+        lists_pc="pc" in operands.partition("{")[2],
+    )
+    return _cycles(timings, mnemonic, shape, before, taken)
+
+
+def cycles_of(
+    timings: Timings, instruction: Instruction, before: str = "", taken: float = 1.0
+) -> float:
+    """As `cycles`, of an instruction of a kernel."""
+    return _cycles(timings, instruction.mnemonic, instruction.shape, before, taken)
+
+
+@functools.lru_cache(1 << 12)
+def _cycles(timings: Timings, mnemonic: str, shape: Shape, before: str, taken: float) -> float:
     name, condition = split(mnemonic)
     row = TABLE.get(name)
     known = row.cycles[timings.column] if row is not None else None
@@ -52,7 +72,7 @@ def cycles(
             f"the table of instructions has no cycles of {mnemonic!r} on {timings.core}: "
             "correct the mnemonic, or give it a row in backends/isa/table.py"
         )
-    if operands.startswith("pc"):
+    if shape.is_jump:
         return known + timings.refill
     match row.rule:
         case Rule.LOAD:
@@ -60,16 +80,16 @@ def cycles(
             if timings.pairs_loads and earlier is not None and earlier.rule is Rule.LOAD:
                 return known - 1
         case Rule.LIST:
-            return known + _registers(operands) + (2 if "pc" in operands else 0)
+            return known + shape.words + (2 if shape.lists_pc else 0)
         case Rule.BRANCH:
             is_conditional = condition or name in ("cbz", "cbnz")
             return known + timings.refill * (taken if is_conditional else 1)
         case Rule.MOVE:
-            return known + (operands.count(",") == 2)
+            return known + (shape.operands == 3)
     return known
 
 
-def _registers(operands: str) -> int:
+def _words(operands: str) -> int:
     """How many words a list of registers has: "r0!, {r1, r4-r7, lr}" has 6."""
     words = 0
     for part in operands.partition("{")[2].rstrip("}").split(","):
@@ -82,10 +102,10 @@ def _registers(operands: str) -> int:
 class Program:
     """The instructions of a linked file in the order of their addresses, with a core's timings."""
 
-    def __init__(self, timings: Timings, code: Iterable[Instruction]) -> None:
+    def __init__(self, timings: Timings, code: Iterable[disassembly.Instruction]) -> None:
         self._timings = timings
         self._before: dict[int, str] = {}
-        self._at: dict[int, Instruction] = {}
+        self._at: dict[int, disassembly.Instruction] = {}
         last = ""
         for instruction in sorted(code, key=lambda i: i.address):
             self._at[instruction.address] = instruction

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core, frames
+from mcu_deploy.backends.ArmDsp import core_text as core
+from mcu_deploy.backends.ArmDsp import frames
 from mcu_deploy.backends.ArmDsp.bordered import Bordered
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.frames import Frame, Kernel, numbers

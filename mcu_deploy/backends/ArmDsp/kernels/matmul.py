@@ -22,7 +22,7 @@ from mcu_deploy.arithmetic import multiplier
 from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
 from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
 from mcu_deploy.backends.ArmDsp.requantization import refusal as refusal_of
-from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float
+from mcu_deploy.backends.ArmDsp.six_sums_text import EVEN, ODD, round_in_float
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,

@@ -26,7 +26,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Register
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -142,7 +142,7 @@ def assemble(
     is_counted: bool = True,
     table: Array | None = None,
 ) -> Assembly:
-    """The kernel. r0: pixels, r1: output, r2: the packed stream, r3: scratch.
+    """The kernel: pixels, output, the packed stream, scratch.
 
     is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
     of a layer whose rows are whole tiles.
@@ -150,57 +150,90 @@ def assemble(
     filters, channels = layer.weights.shape[:2]
     whole, rest = divmod(layer.pixels, 3)
     tiles = whole + (rest > 0)
-    tile = 6 * channels
+    tile_bytes = 6 * channels
     taken = product(layer, is_double, table)
     code = Assembly()
-    core.hold_table(taken, code, "r2")
-    code.note("r12: a tile's state, behind its pixels; s14, s15: where the output goes.")
-    code(
-        f"add r12, r3, #{tile}", f"str r0, [r12, #{_INPUT}]", f"str r2, [r12, #{_WEIGHTS}]",
-        f"add r4, r1, #{taken.lead}", f"add r5, r4, #{filters}", "vmov d7, r4, r5",
-    )  # fmt: skip
+    tile = core.Tile(code, taken)
+    pixels, output, weights, scratch = code.arguments("x y weights scratch")
+    state, into = tile.taps, tile.stream
+    core.hold_table(taken, code, tile, weights)
+    code.note("A tile's state is behind its pixels.")
+    out, stop = code.registers("out end")
+    code.add(state, scratch, tile_bytes)
+    code.str(pixels, state[_INPUT])
+    code.str(weights, state[_WEIGHTS])
+    code.add(out, output, taken.lead)
+    code.add(stop, out, filters)
+    code.vmov(tile.ends, out, stop)
+    count, source = code.registers("tiles source")
     if is_counted:
-        code(f"mov r4, #{tiles}", f"str r4, [r12, #{_TILES}]")
+        code.mov(count, tiles)
+        code.str(count, state[_TILES])
     code.note("Three pixels, widened to int16: two channels a word, of all three in turn.")
     with code.repeat(tiles, "b"):
-        code(f"sub lr, r12, #{tile}", f"ldr r12, [r12, #{_INPUT}]")
-        _widen(code, channels, layer.extend)
-        code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
-        core.assemble(taken, code, f"sub r12, r12, #{tile}")
+        code.sub(into, state, tile_bytes)
+        code.ldr(source, state[_INPUT])
+        _widen(code, source, into, channels, layer.extend)
+        code.mov(state, into)
+        code.ldr(tile.stream, state[_WEIGHTS])
+        core.assemble(taken, code, tile, lambda: code.sub(tile.taps, tile.taps, tile_bytes))
         done, ready = code.label(), code.label()
         code.note("The next three pixels.")
-        code(
-            f"ldr r0, [r12, #{_TILES}]", f"ldr r4, [r12, #{_INPUT}]", "vmov r1, s14",
-            "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]", f"beq {done}f",
-            f"add r4, r4, #{3 * channels}", f"add r1, r1, #{2 * filters}",
-        )  # fmt: skip
+        code.ldr(count, state[_TILES])
+        code.ldr(source, state[_INPUT])
+        code.vmov(out, tile.ends.halves[0])
+        code.subs(count, count, 1)
+        code.str(count, state[_TILES])
+        code.beq(done)
+        code.add(source, source, 3 * channels)
+        code.add(out, out, 2 * filters)
         if rest:
             code.note("The last three pixels are taken again, and go behind the scratch first.")
             # The last tile takes the last three pixels again, and writes them behind itself: the
             # output may lie on the input, and then of these only the new ones are still there.
-            code("cmp r0, #1", f"bne {ready}f")
+            code.cmp(count, 1)
+            code.bne(ready)
             with code.rarely():
-                code(f"sub r4, r4, #{(3 - rest) * channels}", f"str r1, [r12, #{_OUTPUT}]")
-                code(f"add r1, r12, #{_LAST + taken.lead}")
+                code.sub(source, source, (3 - rest) * channels)
+                code.str(out, state[_OUTPUT])
+                code.add(out, state, _LAST + taken.lead)
             code.place(ready)
-        code(f"add r2, r1, #{filters}", "vmov d7, r1, r2", f"str r4, [r12, #{_INPUT}]")
+        code.add(stop, out, filters)
+        code.vmov(tile.ends, out, stop)
+        code.str(source, state[_INPUT])
     code.place(done)
     if rest:
-        code(f"ldr r0, [r12, #{_OUTPUT}]", f"add r1, r12, #{_LAST + (3 - rest) * filters}")
-        code(f"mov r2, #{rest * filters}", *([f"sub r0, r0, #{taken.lead}"] if taken.lead else []))
+        last, left, element = code.registers("last left element")
+        code.ldr(out, state[_OUTPUT])
+        code.add(last, state, _LAST + (3 - rest) * filters)
+        code.mov(left, rest * filters)
+        if taken.lead:
+            code.sub(out, out, taken.lead)
         with code.repeat(rest * filters // 2):
-            code("subs r2, r2, #2", "ldrh r3, [r1, r2]", "strh r3, [r0, r2]")
+            code.subs(left, left, 2)
+            code.ldrh(element, last[left])
+            code.strh(element, out[left])
     return code
 
 
-def _widen(code: Assembly, channels: int, extend: str) -> None:
-    """Three pixels from r12 on, to pairs of int16 by lr: of each pair of taps the three pixels."""
+def _widen(code: Assembly, source: Register, into: Register, channels: int, extend: str) -> None:
+    """Three pixels to pairs of int16: of each pair of taps the three pixels."""
+    low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
+    other_low, other_high = code.registers("c0 c1 c2"), code.registers("d0 d1 d2")
+    widen = getattr(code, extend)
     for at in range(0, channels // 8 * 8, 8):
-        pixels = (f"#{at}", f"#{channels + at}", f"#{2 * channels + at}")
-        code(*(f"ldrd r{n}, r{n + 3}, [r12, {offset}]" for n, offset in enumerate(pixels)))
-        code(*(f"{extend} r{6 + n}, r{n}, ror #8" for n in range(6)))
-        code(*(f"{extend} r{n}, r{n}" for n in range(6)), "stmia lr!, {r0-r11}")
+        for n in range(3):
+            code.ldrd(low[n], high[n], source[n * channels + at])
+        for odd, even in zip((*other_low, *other_high), (*low, *high), strict=True):
+            widen(odd, even.ror(8))
+        for even in (*low, *high):
+            widen(even, even)
+        code.stmia(into.moving, [*low, *high, *other_low, *other_high])
     if channels % 8:
-        code(*(f"ldr r{n}, [r12, #{n * channels + channels - 4}]" for n in range(3)))
-        code(*(f"{extend} r{3 + n}, r{n}, ror #8" for n in range(3)))
-        code(*(f"{extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
+        for n in range(3):
+            code.ldr(low[n], source[n * channels + channels - 4])
+        for n in range(3):
+            widen(high[n], low[n].ror(8))
+        for n in range(3):
+            widen(low[n], low[n])
+        code.stmia(into.moving, [*low, *high])

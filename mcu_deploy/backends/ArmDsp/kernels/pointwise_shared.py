@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core
+from mcu_deploy.backends.ArmDsp import core_text as core
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.product import Product
-from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD
+from mcu_deploy.backends.ArmDsp.six_sums_text import EVEN, ODD
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,

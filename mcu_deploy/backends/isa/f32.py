@@ -1,0 +1,117 @@
+"""float32 on the bits of its numbers, as FPv4 computes it: round to nearest, no flush to zero.
+
+NaNs as the Armv7-M pseudocode has them (FPProcessNaNs): the first that is signalling, quiet, else
+the first quiet one; the default NaN for what is invalid.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from fractions import Fraction
+
+_DEFAULT_NAN, _INFINITY, _QUIET, _SIGN = 0x7FC0_0000, 0x7F80_0000, 0x0040_0000, 0x8000_0000
+
+
+def number(bits: int) -> float:
+    """The value of a float32, exactly."""
+    return float(struct.unpack("<f", bits.to_bytes(4, "little"))[0])
+
+
+def bits(value: float) -> int:
+    """A number rounded to float32. Sums, products and quotients of two float32 in float64 are
+    rounded once by this: 53 bits are more than 2 * 24 + 2."""
+    if math.isnan(value):
+        return _DEFAULT_NAN
+    try:
+        return int.from_bytes(struct.pack("<f", value), "little")
+    except OverflowError:
+        return _INFINITY | (_SIGN if value < 0 else 0)
+
+
+def _is_nan(word: int) -> bool:
+    return word & ~_SIGN > _INFINITY
+
+
+def _nan(*words: int) -> int | None:
+    """The NaN that an operation on these gives; None where none of them is one."""
+    found = [word for word in words if _is_nan(word)]
+    signalling = [word for word in found if not word & _QUIET]
+    for word in (*signalling, *found):
+        return word | _QUIET
+    return None
+
+
+def add(a: int, b: int) -> int:
+    found = _nan(a, b)
+    return bits(number(a) + number(b)) if found is None else found
+
+
+def subtract(a: int, b: int) -> int:
+    found = _nan(a, b)
+    return bits(number(a) - number(b)) if found is None else found
+
+
+def multiply(a: int, b: int) -> int:
+    found = _nan(a, b)
+    return bits(number(a) * number(b)) if found is None else found
+
+
+def divide(a: int, b: int) -> int:
+    found = _nan(a, b)
+    if found is not None:
+        return found
+    x, y = number(a), number(b)
+    if y == 0:
+        if x == 0:
+            return _DEFAULT_NAN
+        return _INFINITY | (a ^ b) & _SIGN
+    return bits(x / y)
+
+
+def fused(addend: int, a: int, b: int) -> int:
+    """addend + a * b, rounded once."""
+    x, y, z = number(a), number(b), number(addend)
+    is_invalid = {abs(x), abs(y)} == {0.0, math.inf}
+    found = _nan(addend, a, b)
+    if found is not None:
+        return _DEFAULT_NAN if is_invalid and _is_nan(addend) and addend & _QUIET else found
+    if not all(map(math.isfinite, (x, y, z))):
+        return bits(x * y + z)
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    if exact == 0:
+        return bits(x * y + z)
+    near = float(exact)  # to nearest; made odd where it is not exact, so that bits() rounds once
+    if Fraction(near) != exact and not struct.unpack("<q", struct.pack("<d", near))[0] & 1:
+        near = math.nextafter(near, math.inf if exact > Fraction(near) else -math.inf)
+    return bits(near)
+
+
+def of(integer: int) -> int:
+    """An integer of 32 bits, signed or not."""
+    return bits(float(integer))
+
+
+def nearest(a: int, low: int, high: int) -> int:
+    """To an integer, ties to even, within bounds; 0 of what is no number."""
+    value = number(a)
+    if math.isnan(value):
+        return 0
+    return int(min(max(value if math.isinf(value) else round(value), low), high))
+
+
+def down(a: int, fraction: int, low: int, high: int) -> int:
+    """To a fixed-point number with so many bits behind the point, towards zero, within bounds."""
+    value = number(a)
+    if math.isnan(value):
+        return 0
+    scaled = value * 2.0**fraction
+    return int(min(max(scaled if math.isinf(scaled) else math.trunc(scaled), low), high))
+
+
+def compare(a: int, b: int) -> tuple[int, int, int, int]:
+    """The flags n, z, c, v."""
+    x, y = number(a), number(b)
+    if math.isnan(x) or math.isnan(y):
+        return 0, 0, 1, 1
+    return (1, 0, 0, 0) if x < y else (0, 1, 1, 0) if x == y else (0, 0, 1, 0)

@@ -1,0 +1,294 @@
+"""An instruction of a kernel as a value: mnemonic and operands, and what follows from them."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from mcu_deploy.backends.isa.meaning import Meaning, meaning_of
+from mcu_deploy.backends.isa.operands import (
+    LR,
+    PC,
+    SP,
+    Kind,
+    Label,
+    Memory,
+    Mode,
+    Moving,
+    Namer,
+    Operand,
+    Register,
+    Registers,
+    Shifted,
+    by_place,
+    is_physical_name,
+    physical,
+    text,
+)
+from mcu_deploy.backends.isa.table import split
+
+_WIDTH = re.compile(r"\.[wn]$")
+_LABEL = re.compile(r"(\d+)([bf])")
+_SHIFT = re.compile(r"(lsl|lsr|asr|ror) #(\d+)")
+_PART = re.compile(r"\{[^}]*\}|\[[^\]]*\]!?|[^,\s][^,]*")
+_LIST = re.compile(r"([rsdq])(\d+)-[rsdq](\d+)")
+NOTE = "/*"
+Renamer = Callable[[Register], Register]
+_LAST_BRANCHES = ("b", "bx")
+
+
+class Shape(NamedTuple):
+    """What the time of an instruction depends on: how many operands, how many words a list of
+    registers has, whether it writes PC as an operand, or in its list."""
+
+    operands: int
+    words: int
+    is_jump: bool
+    lists_pc: bool
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """mnemonic: as assemblers have it, with condition, types and width. targets: the labels that a
+    jump by a register may go to."""
+
+    mnemonic: str
+    operands: tuple[Operand, ...] = ()
+    targets: tuple[Label, ...] = ()
+
+    @cached_property
+    def name(self) -> str:
+        """Its row's name: without condition and width, with S and types."""
+        plain = _WIDTH.sub("", self.mnemonic)
+        whole, dot, types = plain.partition(".")
+        return whole.removesuffix(self.condition) + dot + types
+
+    @cached_property
+    def condition(self) -> str:
+        """Empty where it has none."""
+        return split(self.mnemonic)[1]
+
+    @cached_property
+    def shape(self) -> Shape:
+        lists = [o.registers for o in self.operands if isinstance(o, Registers)]
+        words = sum(1 + (r.kind is Kind.DOUBLE) for of in lists for r in of)
+        is_jump = bool(self.operands) and self.operands[0] is PC
+        return Shape(len(self.operands), words, is_jump, any(PC in of for of in lists))
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """ValueError, a sentence: its row is missing, or has other operands."""
+        kinds = "".join(o.kind if isinstance(o, Register) else "." for o in self.operands)
+        found = meaning_of(self.name, kinds)
+        if found is None or len(found.roles) != len(self.operands):
+            raise ValueError(
+                f"`{self}` has no meaning: correct it, or give {self.name} a row with these "
+                "operands in backends/isa/meaning.py"
+            )
+        return found
+
+    @cached_property
+    def written(self) -> tuple[Register, ...]:
+        """The registers that it writes."""
+        return tuple(register for register, is_written in self._accesses() if is_written)
+
+    @cached_property
+    def read(self) -> tuple[Register, ...]:
+        """The registers that it reads; where it may not run, those that it would write, too."""
+        read = [register for register, is_written in self._accesses() if not is_written]
+        return (*read, *self.written) if self.condition else tuple(read)
+
+    @cached_property
+    def registers(self) -> tuple[Register, ...]:
+        """All that its operands name, in their order."""
+        return tuple(dict.fromkeys(register for register, _ in self._accesses()))
+
+    def _accesses(self) -> Iterator[tuple[Register, bool]]:
+        """The registers, and whether they are written. Half a register that is written leaves the
+        other half as it is."""
+        for register, is_written in self._named():
+            if register.whole is None:
+                yield register, is_written
+            else:
+                yield from ((register.whole, is_in) for is_in in (False, True)[: 1 + is_written])
+
+    def _named(self) -> Iterator[tuple[Register, bool]]:
+        for role, operand in zip(self.meaning.roles, self.operands, strict=True):
+            match operand:
+                case Register():
+                    yield from ((operand, is_in) for is_in in (False, True) if _does(role, is_in))
+                case Shifted(register):
+                    yield register, False
+                case Moving(register):
+                    yield from ((register, False), (register, True))
+                case Registers(registers):
+                    yield from ((register, role == "L") for register in registers)
+                case Memory(base, offset, mode):
+                    yield base, False
+                    if mode is not Mode.OFFSET:
+                        yield base, True
+                    match offset:
+                        case Register():
+                            yield offset, False
+                        case Shifted(register):
+                            yield register, False
+        if self.name in ("push", "pop", "vpush", "vpop"):
+            yield from ((SP, is_written) for is_written in (False, True))
+        if self.name == "bl":
+            yield LR, True
+
+    @property
+    def low(self) -> tuple[Register, ...]:
+        """The registers that must be one of r0 to r7."""
+        roles = zip(self.meaning.roles, self.operands, strict=True)
+        return tuple(o for role, o in roles if role == "l" and isinstance(o, Register))
+
+    @property
+    def jumps_to(self) -> tuple[Label, ...]:
+        """Where it may go on besides behind itself."""
+        is_address = self.name == "adr"
+        return (*(o for o in self.operands if isinstance(o, Label) and not is_address),
+                *self.targets)  # fmt: skip
+
+    @property
+    def ends(self) -> bool:
+        """Whether it never goes on behind itself."""
+        if self.name == "pop" and isinstance(self.operands[0], Registers):
+            return PC in self.operands[0].registers
+        return self.name in _LAST_BRANCHES and not self.condition
+
+    def renamed(self, new: Renamer) -> Instruction:
+        """With other registers."""
+        return Instruction(
+            self.mnemonic, tuple(_renamed(o, new) for o in self.operands), self.targets
+        )
+
+    @cached_property
+    def text(self) -> str:
+        """As assemblers read it, but for the direction of its label."""
+        return self._printed(by_place, "")
+
+    def printed(self, namer: Namer = by_place, direction: str = "") -> str:
+        """As assemblers read it, its operands called so. direction: of its label, f or b."""
+        if namer is by_place and not direction:
+            return self.text
+        return self._printed(namer, direction)
+
+    def _printed(self, namer: Namer, direction: str) -> str:
+        operands = ", ".join(text(o, namer, direction) for o in self.operands)
+        return f"{self.mnemonic} {operands}" if operands else self.mnemonic
+
+    def __str__(self) -> str:
+        return self.printed(lambda r: by_place(r) if r.is_physical else r.name)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A comment between instructions."""
+
+    text: str
+
+
+Item = Instruction | Label | Note
+
+
+def printed(items: Iterable[Item]) -> list[str]:
+    """Instructions as assemblers read them, labels ("1:") and comments, each one a line. Branches
+    say whether their label is in front of them or behind."""
+    placed: set[Label] = set()
+    lines: list[str] = []
+    for item in items:
+        match item:
+            case Label():
+                placed.add(item)
+                lines.append(f"{item}:")
+            case Note(text):
+                lines.append(f"{NOTE} {text} */")
+            case Instruction():
+                lines.append(item.printed(direction=direction(item, placed)))
+    return lines
+
+
+def direction(instruction: Instruction, placed: Container[Label]) -> str:
+    """Where the label of an instruction is, if it has one: f, in front of it, or b."""
+    label = next((o for o in instruction.operands if isinstance(o, Label)), None)
+    return "" if label is None else "b" if label in placed else "f"
+
+
+def _does(role: str, writes: bool) -> bool:
+    return role in "db" if writes else role in "ulbB"
+
+
+def _renamed(operand: Operand, new: Renamer) -> Operand:
+    match operand:
+        case Register():
+            return new(operand)
+        case Shifted(register, how, by):
+            return Shifted(new(register), how, by)
+        case Moving(register):
+            return Moving(new(register))
+        case Registers(registers):
+            return Registers(tuple(map(new, registers)))
+        case Memory(base, offset, mode):
+            moved = _renamed(offset, new)
+            assert isinstance(moved, int | Register | Shifted)
+            return Memory(new(base), moved, mode)
+    return operand
+
+
+@functools.lru_cache(1 << 14)  # the same statements are written for many layers and prices
+def parsed(statement: str) -> Instruction:
+    """The instruction of a statement, whose registers are the core's."""
+    mnemonic, _, rest = statement.strip().partition(" ")
+    operands: list[Operand] = []
+    for part in _PART.findall(rest):
+        part = part.strip()
+        if (shift := _SHIFT.fullmatch(part)) and isinstance(operands[-1], Register):
+            operands[-1] = Shifted(operands[-1], shift[1], int(shift[2]))
+        elif part.startswith("#") and operands and _is_bare(operands[-1]):
+            memory = operands[-1]
+            assert isinstance(memory, Memory)
+            operands[-1] = Memory(memory.base, int(part[1:], 0), Mode.AFTER)
+        else:
+            operands.append(_parsed(part))
+    return Instruction(mnemonic, tuple(operands))
+
+
+def _is_bare(operand: Operand) -> bool:
+    return isinstance(operand, Memory) and operand.offset == 0 and operand.mode is Mode.OFFSET
+
+
+def _parsed(part: str) -> Operand:
+    if part.startswith("{"):
+        return Registers(tuple(_listed(part[1:-1])))
+    if part.startswith("["):
+        inner, mode = part.strip("[]!"), Mode.BEFORE if part.endswith("!") else Mode.OFFSET
+        base, _, offset = inner.partition(", ")
+        if not offset:
+            return Memory(physical(base), 0, mode)
+        if offset.startswith("#"):
+            return Memory(physical(base), int(offset[1:], 0), mode)
+        index, _, shift = offset.partition(", ")
+        if found := _SHIFT.fullmatch(shift):
+            return Memory(physical(base), Shifted(physical(index), found[1], int(found[2])), mode)
+        return Memory(physical(base), physical(index), mode)
+    if part.startswith("#"):
+        return int(part[1:], 0)
+    if found := _LABEL.fullmatch(part):
+        return Label(found[1])
+    if part.endswith("!"):
+        return Moving(physical(part[:-1]))
+    return physical(part) if is_physical_name(part) else part
+
+
+def _listed(text: str) -> Iterator[Register]:
+    for part in text.split(","):
+        if found := _LIST.fullmatch(part.strip()):
+            kind, first, last = found[1], int(found[2]), int(found[3])
+            yield from (physical(f"{kind}{n}") for n in range(first, last + 1))
+        else:
+            yield physical(part.strip())

@@ -1,0 +1,220 @@
+"""What instructions work on: registers, shifted registers, memory, lists of registers, labels.
+
+An integer is an immediate; a plain string is a condition, or a special register by its name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """A file of registers. S and D registers share their words, as do Q registers with them."""
+
+    CORE = "r"
+    SINGLE = "s"
+    DOUBLE = "d"
+    VECTOR = "q"
+
+
+@dataclass(eq=False)
+class Register:
+    """A register by a name that says what it holds. Which one of the core it is, is for the
+    allocator to find, but where `place`, its number in its file, pins it.
+
+    asked: the line of the kernel's source that wants it, for errors. whole: the D register that an
+    S register is a half of, its lower or its upper (index 0 or 1).
+    """
+
+    name: str
+    kind: Kind = Kind.CORE
+    place: int | None = None
+    asked: str = ""
+    whole: Register | None = None
+    index: int = 0
+
+    @property
+    def halves(self) -> tuple[Register, Register]:
+        """Of a D register, the S registers that it is made of."""
+        low, high = (
+            Register(f"{self.name}.{name}", Kind.SINGLE, _half(self.place, n), self.asked, self, n)
+            for n, name in enumerate(("low", "high"))
+        )
+        return low, high
+
+    def __getitem__(self, offset: int | Register | Shifted) -> Memory:
+        """The memory that lies so many bytes behind the address in the register: `[x, #4]`."""
+        return Memory(self, offset)
+
+    def before(self, offset: int) -> Memory:
+        """The same, to which the register then points: `[x, #4]!`."""
+        return Memory(self, offset, Mode.BEFORE)
+
+    def after(self, offset: int) -> Memory:
+        """The memory at the register, which then moves on: `[x], #4`."""
+        return Memory(self, offset, Mode.AFTER)
+
+    @property
+    def moving(self) -> Moving:
+        """The base of a list, which moves on behind it: `x!`."""
+        return Moving(self)
+
+    def lsl(self, by: int) -> Shifted:
+        return Shifted(self, "lsl", by)
+
+    def lsr(self, by: int) -> Shifted:
+        return Shifted(self, "lsr", by)
+
+    def asr(self, by: int) -> Shifted:
+        return Shifted(self, "asr", by)
+
+    def ror(self, by: int) -> Shifted:
+        return Shifted(self, "ror", by)
+
+    @functools.cached_property
+    def is_physical(self) -> bool:
+        """Whether it has no name but the core's."""
+        return self.place is not None and self.name == physical_name(self.kind, self.place)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _half(place: int | None, index: int) -> int | None:
+    return None if place is None else 2 * place + index
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """A register as an operand that is shifted or rotated on the way: `x, asr #8`."""
+
+    register: Register
+    how: str
+    by: int
+
+
+class Mode(StrEnum):
+    """When an address is moved by its offset: for the access, or for good before or after it."""
+
+    OFFSET = "offset"
+    BEFORE = "before"
+    AFTER = "after"
+
+
+@dataclass(frozen=True)
+class Memory:
+    """offset: bytes, or a register, shifted or not."""
+
+    base: Register
+    offset: int | Register | Shifted = 0
+    mode: Mode = Mode.OFFSET
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A base that a list of registers moves on."""
+
+    register: Register
+
+
+@dataclass(frozen=True)
+class Registers:
+    """A list of registers, the lowest of which is at the lowest address."""
+
+    registers: tuple[Register, ...]
+
+
+class Label(str):
+    """A place in a kernel's code, by a number."""
+
+    __slots__ = ()
+
+    def __new__(cls, number: int | str) -> Label:
+        return super().__new__(cls, str(number))
+
+
+Operand = Register | Shifted | Memory | Moving | Registers | Label | int | str
+Namer = Callable[[Register], str]
+
+_SPECIAL = {13: "sp", 14: "lr", 15: "pc"}
+
+
+def physical_name(kind: Kind, place: int) -> str:
+    """r0 to r12, sp, lr, pc; s0, d0 and q0 on."""
+    return _SPECIAL.get(place, f"r{place}") if kind is Kind.CORE else f"{kind}{place}"
+
+
+_PHYSICAL = {
+    physical_name(kind, place): Register(physical_name(kind, place), kind, place)
+    for kind, count in ((Kind.CORE, 16), (Kind.SINGLE, 32), (Kind.DOUBLE, 16), (Kind.VECTOR, 8))
+    for place in range(count)
+}
+SP, LR, PC = _PHYSICAL["sp"], _PHYSICAL["lr"], _PHYSICAL["pc"]
+
+
+def physical(name: str) -> Register:
+    """The register of the core that assemblers call so; a KeyError where there is none."""
+    return _PHYSICAL[name]
+
+
+def is_physical_name(name: str) -> bool:
+    return name in _PHYSICAL
+
+
+def by_place(register: Register) -> str:
+    """How assemblers call a register that has its place."""
+    assert register.place is not None, register
+    return physical_name(register.kind, register.place)
+
+
+def by_name(register: Register) -> str:
+    return register.name
+
+
+def text(operand: Operand, namer: Namer = by_place, direction: str = "") -> str:
+    """An operand as assemblers read it. direction: of a label, f or b."""
+    match operand:
+        case Register():
+            return namer(operand)
+        case Label():
+            return f"{operand}{direction}"
+        case str():
+            return operand
+        case int():
+            return f"#{operand:#x}" if operand >= 0xFFFF else f"#{operand}"
+        case Shifted(register, how, by):
+            return f"{namer(register)}, {how} #{by}"
+        case Moving(register):
+            return f"{namer(register)}!"
+        case Registers(registers):
+            return f"{{{', '.join(_ranges(registers, namer))}}}"
+        case Memory(base, offset, mode):
+            inner = "" if offset == 0 and mode is Mode.OFFSET else f", {text(offset, namer)}"
+            if mode is Mode.AFTER:
+                return f"[{namer(base)}]{inner}"
+            return f"[{namer(base)}{inner}]" + "!" * (mode is Mode.BEFORE)
+
+
+def _ranges(registers: Sequence[Register], namer: Namer) -> Iterator[str]:
+    """Of registers by their places, three and more that follow each other are a range."""
+    if namer is not by_place:
+        yield from map(namer, registers)
+        return
+    at = 0
+    while at < len(registers):
+        end = at
+        while end + 1 < len(registers) and _follows(registers[end], registers[end + 1]):
+            end += 1
+        if (end - at >= 1 and registers[at].kind is not Kind.CORE) or end - at >= 2:
+            yield f"{namer(registers[at])}-{namer(registers[end])}"
+        else:
+            yield from map(namer, registers[at : end + 1])
+        at = end + 1
+
+
+def _follows(one: Register, other: Register) -> bool:
+    assert one.place is not None and other.place is not None
+    return other.place == one.place + 1 and other.place < (13 if one.kind is Kind.CORE else 99)

@@ -1,0 +1,223 @@
+"""Names of registers, bound to those of the core."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcu_deploy.backends.interface import Parameter
+from mcu_deploy.backends.isa import Assembly, Kind, Label, kernel
+from mcu_deploy.backends.isa.allocation import AllocationError
+from mcu_deploy.backends.isa.instruction import Instruction, printed
+from mcu_deploy.backends.isa.interpreter import Data, Program, State
+
+
+def test_names_that_live_at_the_same_time_have_registers_of_their_own() -> None:
+    code = Assembly()
+    x, y = code.arguments("x y")
+    one, other, total = code.registers("one other total")
+    code.ldr(one, x[0])
+    code.ldr(other, x[4])
+    code.add(total, one, other)
+    code.str(total, y[0])
+    assert printed(code.items) == [
+        "ldr r2, [r0]", "ldr r0, [r0, #4]", "add r0, r2, r0", "str r0, [r1]",
+    ]  # fmt: skip
+
+
+def test_what_lives_around_a_loop_keeps_its_register() -> None:
+    code = Assembly()
+    x, y = code.arguments("x y")
+    turns, total, word = code.registers("turns total word")
+    code.mov(turns, 5)
+    code.mov(total, 0)
+    with code.repeat(5):
+        code.ldr(word, x.after(4))
+        code.add(total, total, word)
+        code.subs(turns, turns, 1)
+    code.str(total, y[0])
+    memory = Data()
+    memory.lay(0x1000, b"".join(n.to_bytes(4, "little") for n in range(1, 6)))
+    result = memory.lay(0x2000, bytes(4))
+    Program(code.items).run(State({"r0": 0x1000, "r1": 0x2000}), memory)
+    assert int.from_bytes(result, "little") == 15
+
+
+def test_lists_are_in_their_order() -> None:
+    code = Assembly()
+    x, y = code.arguments("x y")
+    a, b, c = code.registers("a b c")
+    code.ldmia(x.moving, [a, b])
+    code.ldr(c, x[0])
+    code.stmia(y, [c, b, a])  # a and b cannot be in both orders
+    with pytest.raises(AllocationError, match="no register is left"):
+        code.items  # noqa: B018
+    code = Assembly()
+    x, y = code.arguments("x y")
+    a, b, c = code.registers("a b c")
+    code.ldmia(x.moving, [a, b])
+    code.ldr(c, x[0])
+    code.stmia(y, [c, a, b])
+    low, *rest = map(int, re.findall(r"r(\d+)", printed(code.items)[-1])[1:])
+    assert [low, *rest] == sorted([low, *rest])
+
+
+def test_a_double_register_and_its_halves_are_the_same_words() -> None:
+    code = Assembly()
+    x, y = code.arguments("x y")
+    pair = code.register("pair", kind=Kind.DOUBLE)
+    single = code.register("single", kind=Kind.SINGLE)
+    word = code.register("word")
+    code.vmov(single, x)
+    code.vmov(pair, x, y)
+    code.vmov(pair.halves[1], x)
+    code.vmov(word, pair.halves[0])
+    code.vmov(y, single)
+    code.str(word, y[0])
+    lines = printed(code.items)
+    assert lines == [
+        "vmov s2, r0", "vmov d0, r0, r1", "vmov s1, r0", "vmov r0, s0", "vmov r1, s2",
+        "str r0, [r1]",
+    ]  # fmt: skip
+
+
+def test_cbz_takes_a_low_register() -> None:
+    code = Assembly()
+    x, *others = code.arguments("x y z w")
+    names = code.registers("a b c d e")
+    label = code.label()
+    for name in names:
+        code.ldr(name, x.after(4))
+    code.cbz(names[-1], label)
+    for name in (*names, *others):
+        code.add(x, x, name)
+    code.place(label)
+    code.str(x, x[0])
+    found = [line for line in printed(code.items) if line.startswith("cbz")]
+    assert re.fullmatch(r"cbz r[0-7], 1f", found[0])
+
+
+def test_one_name_too_many_is_an_error_where_it_was_asked_for() -> None:
+    code = Assembly()
+    names = code.registers(" ".join(f"n{i}" for i in range(15)))
+    for name in names:
+        code.mov(name, 1)
+    for name in names:
+        code.add(names[0], names[0], name)
+    with pytest.raises(AllocationError) as error:
+        code.items  # noqa: B018
+    assert re.match(
+        r".*test_isa_allocation\.py:\d+: no register is left for `n14`", str(error.value)
+    )
+    assert "n0, n1, n2" in str(error.value)
+
+
+def test_a_name_that_nothing_writes_is_an_error() -> None:
+    code = Assembly()
+    x, nothing = code.registers("x nothing")
+    code.mov(x, 1)
+    code.add(x, x, nothing)
+    code.str(x, x[0])
+    with pytest.raises(AllocationError, match="`nothing` is read before it is written"):
+        code.items  # noqa: B018
+
+
+def test_two_names_in_one_place_are_an_error() -> None:
+    code = Assembly()
+    a, b = code.registers("a b", "r4", "r4")
+    code.mov(a, 1)
+    code.mov(b, 2)
+    code.add(a, a, b)
+    code.str(a, a[0])
+    with pytest.raises(
+        AllocationError, match="`b` and `a`, which live at the same time, are both to be r4"
+    ):
+        code.items  # noqa: B018
+
+
+def test_a_jump_to_nowhere_is_an_error() -> None:
+    code = Assembly()
+    code.mov(code.register("x"), 1)
+    code.b(Label(7))
+    with pytest.raises(ValueError, match="goes to a label that is nowhere"):
+        code.items  # noqa: B018
+
+
+def test_a_jump_that_does_not_say_where_it_goes_is_an_error() -> None:
+    code = Assembly()
+    x = code.register("x")
+    code.mov(x, 1)
+    code.bx(x)
+    code.mov(x, 2)
+    with pytest.raises(ValueError, match="`bx x` does not say which labels it may go to"):
+        code.items  # noqa: B018
+
+
+def test_a_kernel_prints_the_names_behind_its_instructions() -> None:
+    code = Assembly()
+    x, y = code.arguments("x y")
+    acc = code.register("acc")
+    code.ldrsb(acc, x.after(1))
+    code.strb(acc, y[0])
+    parameters = Parameter("const int8_t *", "x"), Parameter("int8_t *", "y")
+    rows = kernel("copy", parameters, code, fpu=True).body.splitlines()
+    assert rows[2].split() == [
+        '"',
+        "ldrsb",
+        "r2,",
+        "[r0],",
+        '#1\\n"',
+        "/*",
+        "acc,",
+        "[x],",
+        "#1",
+        "*/",
+    ]
+
+
+@st.composite
+def _straight(draw: st.DrawFn) -> tuple[Assembly, int]:
+    """Code that computes with names, and how many words it stores."""
+    code = Assembly()
+    count = draw(st.integers(2, 9))
+    names = code.registers(" ".join(f"n{i}" for i in range(count)))
+    out = code.register("out")
+    for index, name in enumerate(names):
+        code.mov(name, draw(st.integers(0, 200)) + index)
+    for _ in range(draw(st.integers(1, 20))):
+        a, b, c = (names[draw(st.integers(0, count - 1))] for _ in range(3))
+        match draw(st.integers(0, 3)):
+            case 0:
+                code.add(a, b, c)
+            case 1:
+                code.eor(a, b, c.ror(5))
+            case 2:
+                code.smlad(a, b, c, a)
+            case 3:
+                code.subs(a, a, 3)
+                code.it("eq")
+                code.moveq(b, c)
+    code.movw(out, 0x2000)
+    for index, name in enumerate(names):
+        code.str(name, out[4 * index])
+    return code, count
+
+
+@given(_straight())
+@settings(max_examples=60, deadline=None)
+def test_names_compute_what_they_would_with_a_register_each(made: tuple[Assembly, int]) -> None:
+    code, count = made
+    named = [i for i in code._items if isinstance(i, Instruction)]
+    places = {r: n for n, r in enumerate(dict.fromkeys(r for i in named for r in i.registers))}
+    alone = [i.renamed(lambda r: replace(r, place=places[r])) for i in named]
+    results = []
+    for items in (code.items, alone):
+        memory = Data()
+        held = memory.lay(0x2000, bytes(4 * count))
+        Program(items).run(State(), memory)
+        results.append(bytes(held))
+    assert results[0] == results[1]
