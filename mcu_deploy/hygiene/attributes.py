@@ -18,6 +18,7 @@ TAG_CPU_NAME = 5
 TAG_CPU_ARCH = 6
 TAG_CPU_ARCH_PROFILE = 7
 TAG_FP_ARCH = 10
+TAG_ABI_PCS_R9_USE = 14
 TAG_ABI_PCS_WCHAR_T = 18
 TAG_ABI_FP_NUMBER_MODEL = 23
 TAG_ABI_ENUM_SIZE = 26
@@ -115,6 +116,12 @@ class Attributes:
     def wchar_bytes(self) -> int | None:
         """The bytes of a wchar_t; None where none is used."""
         return self.number(TAG_ABI_PCS_WCHAR_T) or None
+
+    @property
+    def r9(self) -> str | None:
+        """What the object takes r9 for; None where it does not use it."""
+        uses = {0: "a register of their own", 1: "the static base", 2: "the thread's data"}
+        return uses.get(self.number(TAG_ABI_PCS_R9_USE))
 
     def features(self) -> Feature:
         """The features of the smallest core that fits these attributes (M profile only)."""

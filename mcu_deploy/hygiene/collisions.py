@@ -128,6 +128,8 @@ def _clashes(pieces: Sequence[Piece]) -> Iterator[Finding]:
             lambda own: f"{own.wchar_bytes} bytes" if own.wchar_bytes else None,
         ),
     }
+    coded = [(unit, own.r9) for unit, own in pieces if own is not None and unit.elf.has_code]
+    yield from _group("r9-clash", "take r9 for different things", coded)
     for rule, (verb, key) in keys.items():
         found = [(unit, key(own)) for unit, own in pieces if own is not None]
         yield from _group(rule, verb, found)

@@ -50,6 +50,10 @@ REMEDIES = {
     "unknown-instruction": (
         "Look for data among the code, `.inst` directives or damage, and build it again."
     ),
+    "r9-clash": (
+        "Compile all of them without -frwpi (clang), or --apcs=/rwpi (armclang): kernels keep values"
+        " in r9 and give it back, but an interrupt between finds no static base in it."
+    ),
     "wchar-size-clash": "Compile all of them with -fshort-wchar, or all with -fno-short-wchar.",
     "weak-symbol": "Make it static, or remove it.",
     "writable-data": "Declare constants const, and keep state in the workspace.",

@@ -163,6 +163,14 @@ def test_build_attributes_that_do_not_fit_together(tmp_path: Path) -> None:
         if findings:
             assert f"{name}.o" in findings[0].message
             assert "soft.o" in findings[0].message
+    base = " .eabi_attribute Tag_ABI_PCS_R9_use, 1\n"
+    rwpi = build(
+        tmp_path / "r9", {"r9.s": f'{base} .section .text.n,"ax"\n .thumb\nn: bx lr\n'}, *M4
+    )
+    (finding,) = check(made["soft"], rwpi["r9"]).findings
+    assert finding.rule == "r9-clash" and "r9.o" in finding.message
+    assert "the static base: " in finding.message and "-frwpi" in finding.remedy
+    assert check(rwpi["r9"]).findings == ()
     # Assembly without floats goes with both.
     neutral = build(tmp_path / "asm", {"n.s": ' .section .text.n,"ax"\n .thumb\nn: bx lr\n'}, *M4)
     assert check(made["hard"], neutral["n"]).findings == ()

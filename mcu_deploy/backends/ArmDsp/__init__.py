@@ -23,11 +23,12 @@ from mcu_deploy.ir import NodeId
 
 
 class ArmDsp(BackendBase):
-    """Cortex-M4, M7 and M33. On the M3, which lacks the instructions, it says so."""
+    """Cortex-M4, M7, M33, M55 and M85, of which the last two have no kernels for Helium yet. On the
+    M3, which lacks the instructions, it says so."""
 
     id = "ArmDsp"
     rank = 200
-    cores = ("cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33")
+    cores = ("cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85")
     operators = kernels.operators()
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
