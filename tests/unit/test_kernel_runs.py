@@ -1,0 +1,71 @@
+"""Kernels of assembly on the interpreter: the oracle's bits, nothing touched beside what is theirs,
+and the distances that let an output lie on an input."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from arm_dsp_cases import Case, model
+from kernel_runs import runs
+from quantized_layers import extremes
+
+from mcu_deploy.backends.isa.interpreter import Fault
+from mcu_deploy.options import Options
+
+_FAMILIES = (
+    "arm_dsp_cases", "arm_dsp_convolutions", "arm_dsp_conv_table_cases", "arm_dsp_dense_cases",
+    "arm_dsp_pool_cases", "arm_dsp_softmax_cases", "arm_dsp_sum_cases",
+    "arm_dsp_table_cases", "arm_dsp_winograd_cases",
+)  # fmt: skip
+_EVERY = 4  # of the cases in the sample
+_MOST_MACS = 300_000
+
+
+def _model(family: str, path: Path, every: int) -> Path:
+    module = importlib.import_module(family)
+    build = getattr(module, "model", None) or importlib.import_module("arm_dsp_convolutions").model
+    found: Path = build(list(module.TAKEN)[::every], path)
+    return found
+
+
+@pytest.mark.parametrize("family", _FAMILIES)
+def test_kernels_give_the_oracles_bits(
+    family: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    every = 1 if request.config.getoption("--all") else _EVERY
+    path = _model(family, tmp_path / "cases.onnx", every)
+    samples = np.load(extremes(path))
+    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    seen: Counter[str] = Counter()
+    for run in runs(path, inputs, options=options):
+        if run.choice.layer.macs > _MOST_MACS:
+            continue
+        assert run.result() == run.output, run.name
+        seen["layers"] += 1
+        for place in run.choice.workload.in_place:
+            assert run.result(place) == run.output, f"{run.name}: {place}"
+            seen["places"] += 1
+            if place.exactly:
+                continue
+            try:
+                seen["tight"] += run.result(place, 4) != run.output
+            except Fault:
+                seen["tight"] += 1
+    assert seen["layers"], "no case is one kernel"
+
+
+def test_a_distance_that_is_too_generous_fails(tmp_path: Path) -> None:
+    """A 1x1 layer of as many filters as channels may lie exactly on its input, and no byte on."""
+    path = model([Case(8, 8, 6, 6)], tmp_path / "cases.onnx")
+    samples = np.load(extremes(path))
+    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    (run,) = runs(path, inputs, options=Options(backends=("ArmDsp", "CpuRef")))
+    (place,) = run.choice.workload.in_place
+    assert run.result(place) == run.output
+    assert run.result(place, 4) != run.output
