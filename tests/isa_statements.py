@@ -23,7 +23,8 @@ lsrs r0, r1, #4|lsrs r0, r1, r11|asr r0, r1, #31|asr r0, r1, r2|asrs r0, r1, #16
 asrs r0, r1, r2|lsls r0, r1, r2|lsrs r0, r1, r2|ror r0, r1, #8|ror r0, r1, r2
 cmp r0, r1|cmp r0, #0|cmp r0, r0|cmn r0, r1|tst r0, r1|tst r0, #15|clz r0, r1|rbit r0, r1|rev r0, r1
 neg r0, r1|udiv r0, r1, r2|udiv r0, r1, r11
-sdiv r0, r1, r2|sdiv r0, r1, r11|bfc r0, #0, #16|bfc r0, #8, #8|sxtah r0, r1, r2|sxtah r0, r1, r2, ror #8
+sdiv r0, r1, r2|sdiv r0, r1, r11|bfc r0, #0, #16|bfc r0, #8, #8|sxtah r0, r1, r2
+sxtah r0, r1, r2, ror #8
 uxtah r0, r1, r2
 uxtab r0, r1, r2|uxtab r0, r1, r2, ror #24|bfi r0, r1, #8, #8|bfi r0, r1, #0, #31
 ubfx r0, r1, #7, #1|ubfx r0, r1, #3, #20|sbfx r0, r1, #5, #9
