@@ -221,3 +221,19 @@ def test_names_compute_what_they_would_with_a_register_each(made: tuple[Assembly
         Program(items).run(State(), memory)
         results.append(bytes(held))
     assert results[0] == results[1]
+
+
+def test_lists_of_the_fpu_have_no_gaps_and_halves_may_come_one_by_one() -> None:
+    code = Assembly()
+    x, y = code.arguments("x y")
+    other = code.register("other", kind=Kind.DOUBLE)
+    a, b = code.registers("a b", kind=Kind.DOUBLE)
+    for half in other.halves:
+        code.vmov(half, x)
+    code.vldmia(x.moving, [*a.halves, *b.halves])
+    code.vadd_f32(a.halves[0], a.halves[0], other.halves[1])
+    code.vadd_f32(a.halves[0], a.halves[0], other.halves[0])
+    code.vstmia(y, [*a.halves, *b.halves])
+    lists = [line.partition("{")[2] for line in printed(code.items) if "{" in line]
+    first, last = map(int, re.findall(r"\d+", lists[0]))
+    assert last == first + 3 and first % 2 == 0 and lists[0] == lists[1]

@@ -39,7 +39,7 @@ class AllocationError(ValueError):
 def allocated(items: Sequence[Item]) -> Sequence[Item]:
     """The same items; each register has its place. AllocationError: there are too few."""
     names = {
-        r: None for item in {id(item): item for item in items}.values()
+        r.whole or r: None for item in {id(item): item for item in items}.values()
         if isinstance(item, Instruction) for r in item.registers if not r.is_physical
     }  # fmt: skip
     if not names:
@@ -66,20 +66,24 @@ class _Lives:
     """names: of the kernel's registers that are not called as the core calls them. meets: of each,
     which of the others live at the same time, as bits. taken: of each, the words of the core's
     files that something else has while it lives, S registers from bit 16 on. lists: names in the
-    order that a list gives them. live: behind each item, the names that are read later."""
+    order that a list gives them. rows: names of which the second is the register behind the first.
+    owners, live: behind each item what is read later, as bits, and the name that each bit is of."""
 
     names: tuple[Register, ...]
     meets: tuple[int, ...]
     taken: tuple[int, ...]
     short: tuple[int, ...]
     lists: tuple[tuple[int | Register, ...], ...]
+    rows: tuple[tuple[int, int], ...]
+    owners: tuple[int, ...]
     live: tuple[int, ...]
 
     def complaint(self, items: Sequence[Item]) -> str:
         """Where the most names live, and which."""
 
         def alive(bits: int) -> list[Register]:
-            return [r for i, r in enumerate(self.names) if bits >> i & 1]
+            found = dict.fromkeys(n for i, n in enumerate(self.owners) if bits >> i & 1)
+            return [self.names[n] for n in found]
 
         most = max(range(len(items)), key=lambda i: len(alive(self.live[i])))
         here = alive(self.live[most])
@@ -91,17 +95,20 @@ class _Lives:
 
 
 def _lives(items: Sequence[Item], names: tuple[Register, ...]) -> _Lives:
-    """By the liveness of names and of the core's registers, as bits: the names, then 48 words."""
-    base = len(names)
-    bits = {r: 1 << i for i, r in enumerate(names)}
+    """By the liveness of names and of the core's registers, as bits: of each name one, of the
+    halves of D registers one each, then 48 of the core's words."""
+    owners = [n for n, r in enumerate(names) for _ in range(1 + (r.kind is Kind.DOUBLE))]
+    base = len(owners)
+    bits = {r: _bits(owners, n) for n, r in enumerate(names)}
 
     def mask(registers: Iterable[Register]) -> int:
         found = 0
         for register in registers:
-            if register not in bits:
-                assert register.place is not None
-                bits[register] = _units(register.kind, register.place) << base
-            found |= bits[register]
+            if register.whole is not None and register.whole in bits:
+                both = bits[register.whole]
+                found |= both & -both if register.index == 0 else both & (both - 1)
+            elif register in bits:
+                found |= bits[register]
             if register.place is not None:
                 found |= _units(register.kind, register.place) << base
         return found
@@ -111,48 +118,71 @@ def _lives(items: Sequence[Item], names: tuple[Register, ...]) -> _Lives:
     masks = {key: (mask(i.written), mask(i.read)) for key, i in unique.items()}
     written, read = zip(*(masks.get(id(item), (0, 0)) for item in items), strict=True)
     live = flow.live(written, read)
-    meets = [0] * (base + 48)
+    together = [0] * (base + 48)
     for at, now in enumerate(written):
         others, rest = live[at] | now, now
         while rest:
             bit = rest & -rest
-            meets[bit.bit_length() - 1] |= others
+            together[bit.bit_length() - 1] |= others
             rest ^= bit
     # Arguments are all there at the beginning.
     entry = flow.entry(written, read, live)
-    for index in range(base):
+    for index, owner in enumerate(owners):
         if entry >> index & 1:
-            if names[index].place is None:
-                raise AllocationError(f"{names[index].asked}: `{names[index].name}` is read before "
-                                      "it is written")  # fmt: skip
-            meets[index] |= entry
-    for one, others in enumerate(meets):
+            if names[owner].place is None:
+                raise AllocationError(
+                    f"{names[owner].asked}: `{names[owner].name}` is read before it is written"
+                )
+            together[index] |= entry
+    for one, others in enumerate(together):
         while others:
             bit = others & -others
-            meets[bit.bit_length() - 1] |= 1 << one
+            together[bit.bit_length() - 1] |= 1 << one
             others ^= bit
-    whole = (1 << base) - 1
+    meets, taken = [0] * len(names), [0] * len(names)
+    for index, owner in enumerate(owners):
+        meets[owner] |= _of_names(owners, together[index]) & ~(1 << owner)
+        taken[owner] |= together[index] >> base
     number = {r: n for n, r in enumerate(names)}
-    short = [0] * base
+    short = [0] * len(names)
     lists: dict[tuple[int | Register, ...], None] = {}
+    rows: dict[tuple[int, int], None] = {}
     for item in unique.values():
         for operand in item.operands:
             if isinstance(operand, Registers):
-                lists[tuple(number.get(r, r) for r in operand.registers)] = None
+                wholes = dict.fromkeys(r.whole or r for r in operand.registers)
+                lists[tuple(number.get(r, r) for r in wholes)] = None
+                if item.name.startswith("v"):  # of the FPU a list has no gaps
+                    rows |= dict.fromkeys(pairwise(number[r] for r in wholes if r in number))
         for register in item.low:
             if register in number:
-                meets[number[register]] |= 0x7F00 << base  # r8 to lr
+                taken[number[register]] |= 0x7F00  # r8 to lr
         if may_be_short(item.name):
             for register in item.registers:
                 if register in number:
                     short[number[register]] += 1
     return _Lives(
         names,
-        tuple(meets[i] & whole & ~(1 << i) for i in range(base)),
-        tuple(meets[i] >> base for i in range(base)),
+        tuple(meets),
+        tuple(taken),
         tuple(short),
         tuple(lists),
-        tuple(now & whole for now in live),
+        tuple(rows),
+        tuple(owners),
+        tuple(live),
+    )
+
+
+def _bits(owners: Sequence[int], name: int) -> int:
+    return sum(1 << index for index, owner in enumerate(owners) if owner == name)
+
+
+def _of_names(owners: Sequence[int], bits: int) -> int:
+    """Bits of registers as bits of names."""
+    if len(owners) == owners[-1] + 1:
+        return bits & ((1 << len(owners)) - 1)
+    return functools.reduce(
+        lambda found, pair: found | (bits >> pair[0] & 1) << pair[1], enumerate(owners), 0
     )
 
 
@@ -176,9 +206,8 @@ def _solved(lives: _Lives) -> tuple[int, ...] | None:
                     f"same time, are both to be {by_place(register)}"
                 )
     orders = {pair for of in lives.lists for pair in pairwise(of)}
-    return _search(
-        kinds, pins, lives.meets, lives.taken, lives.short, tuple(sorted(orders, key=str))
-    )
+    ordered = tuple(sorted(orders, key=str))
+    return _search(kinds, pins, lives.meets, lives.taken, lives.short, ordered, lives.rows)
 
 
 def _overlap(one: Register, other: Register) -> bool:
@@ -201,9 +230,10 @@ def _search(
     taken: tuple[int, ...],
     short: tuple[int, ...],
     orders: tuple[tuple[int | Register, int | Register], ...],
+    rows: tuple[tuple[int, int], ...],
 ) -> tuple[int, ...] | None:
     """A place for each name; None where there are none. orders: of a list, which name or register
-    of the core is below which."""
+    of the core is below which; rows: which is right below which."""
     count = len(kinds)
     domains = [
         1 << pin if pin is not None else
@@ -230,6 +260,15 @@ def _search(
         """Narrows what lists order; the name that has no place left."""
         while changed:
             one = changed.pop()
+            for low, high in rows:
+                if one in (low, high):
+                    other = high if one == low else low
+                    fits = left[other] & (left[one] << 1 if one == low else left[one] >> 1)
+                    if not fits:
+                        return other
+                    if fits != left[other]:
+                        left[other] = fits
+                        changed.append(other)
             least = left[one] & -left[one]
             for other in above[one]:
                 if left[other] & (2 * least - 1):

@@ -108,15 +108,6 @@ class Instruction:
         return tuple(dict.fromkeys(register for register, _ in self._accesses()))
 
     def _accesses(self) -> Iterator[tuple[Register, bool]]:
-        """The registers, and whether they are written. Half a register that is written leaves the
-        other half as it is."""
-        for register, is_written in self._named():
-            if register.whole is None:
-                yield register, is_written
-            else:
-                yield from ((register.whole, is_in) for is_in in (False, True)[: 1 + is_written])
-
-    def _named(self) -> Iterator[tuple[Register, bool]]:
         for role, operand in zip(self.meaning.roles, self.operands, strict=True):
             match operand:
                 case Register():

@@ -212,6 +212,7 @@ _MEANINGS: dict[str, Meaning] = {
     "vcvt.f32.u32": Meaning("du", "{0} = f32.of({1})"),
     "vcvtr.s32.f32": Meaning("du", "{0} = f32.nearest({1}, -B, B - 1) & M"),
     "vcvt.u32.f32": Meaning("dui", "{0} = f32.down({1}, {2}, 0, M)"),
+    "vcvt.s16.f32": Meaning("dui", "{0} = f32.down({1}, {2}, -0x8000, 0x7FFF) & M"),
     "vcmp.f32": Meaning("uu", "fn, fz, fc, fv = f32.compare({0}, {1})", sets=True),
     "vmrs": Meaning("cc", "n, z, c, v = fn, fz, fc, fv", sets=True, reads=True),
 }  # fmt: skip

@@ -27,7 +27,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.operators.quantization import call_quantization
@@ -121,89 +121,164 @@ def _fused(a: Array, b: np.float32, c: Array) -> Array:
 
 
 def quantizing(elements: int, y: TensorType, ties_away: bool) -> Assembly:
-    """The kernel, of no count of elements. r0: input, r1: output, r2: constants, r3: elements."""
+    """The kernel, of no count of elements: input, output, constants, elements.
+
+    y[i] = sat(round(x[i] / scale) + zero_point), one division in float32; y may lie on x.
+    """
     rounds, rest = divmod(elements, 4)
     code = Assembly()
     again, last, single, odd, done = (code.label() for _ in range(5))
-    _begin(code, "r1", 4)
-    code("cmp r1, r11", f"beq {last}f")
+    code.note("y[i] = sat(round(x[i] / scale) + zero_point). constants: 1 / scale and scale, of")
+    code.note("float32, and what is added to the integer. y may lie on x.")
+    given = _Given(code, "y", 4)
+    x, out = given.x, given.y
+    numbers = [r for pair in code.registers("x01 x23", kind=Kind.DOUBLE) for r in pair.halves]
+    pairs = code.registers("q01 q23", kind=Kind.DOUBLE)
+    quotients_ = [r for pair in pairs for r in pair.halves]
+    sums = code.register("sums", kind=Kind.DOUBLE).halves
+    integers = code.registers("y0 y1 y2 y3")
+    end = code.register("end_of_these")
+    code.cmp(out, given.end_of_groups)
+    code.beq(last)
     code.note("Quotients by the reciprocal, corrected by their remainders; what is no number shows")
     code.note("in their sum, and these four are divided one by one.")
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
-        code("vldmia r0!, {s0-s3}", *(f"vmul.f32 s{4 + n}, s{n}, s14" for n in range(4)))
-        code(*(f"vfms.f32 s{n}, s{4 + n}, s15" for n in range(4)))
-        code(*(f"vfma.f32 s{4 + n}, s{n}, s14" for n in range(4)))
-        code("vadd.f32 s8, s4, s5", "vadd.f32 s9, s6, s7", "vadd.f32 s8, s8, s9")
-        code("vcmp.f32 s8, s8", "vmrs APSR_nzcv, fpscr", f"bvs {odd}f")
-        code(*(_integer(n, ties_away) for n in range(4)))
-        code("vmov r4, r5, s4, s5", "vmov r6, r7, s6, s7")
-        for n in range(4):
-            _element(code, f"r{4 + n}", y, ties_away)
-        code("bfi r4, r5, #8, #8", "bfi r6, r7, #8, #8", "pkhbt r4, r4, r6, lsl #16")
-        code("str r4, [r1], #4")
+        code.vldmia(x.moving, numbers)
+        for q, number in zip(quotients_, numbers, strict=True):
+            code.vmul_f32(q, number, given.reciprocal)
+        for q, number in zip(quotients_, numbers, strict=True):
+            code.vfms_f32(number, q, given.scale)
+        for q, number in zip(quotients_, numbers, strict=True):
+            code.vfma_f32(q, number, given.reciprocal)
+        code.vadd_f32(sums[0], quotients_[0], quotients_[1])
+        code.vadd_f32(sums[1], quotients_[2], quotients_[3])
+        code.vadd_f32(sums[0], sums[0], sums[1])
+        code.vcmp_f32(sums[0], sums[0])
+        code.vmrs("APSR_nzcv", "fpscr")
+        code.bvs(odd)
+        for q in quotients_:
+            _integer(code, q, ties_away)
+        for n, pair in enumerate(pairs):
+            code.vmov(integers[2 * n], integers[2 * n + 1], pair)
+        for integer in integers:
+            _element(code, integer, given.added, y, ties_away)
+        code.bfi(integers[0], integers[1], 8, 8)
+        code.bfi(integers[2], integers[3], 8, 8)
+        code.pkhbt(integers[0], integers[0], integers[2].lsl(16))
+        code.str(integers[0], out.after(4))
         code.place(again)
-        code("cmp r1, r11")
+        code.cmp(out, given.end_of_groups)
     code.place(last)
-    code("mov r10, r12", "cmp r1, r12", f"beq {done}f")
+    code.mov(end, given.end)
+    code.cmp(out, given.end)
+    code.beq(done)
     code.place(single)
     with code.times(rest > 0), code.repeat(max(1, rest)):
-        code("vldmia r0!, {s4}", "vdiv.f32 s4, s4, s15", "vcmp.f32 s4, s4")
-        code("vmrs APSR_nzcv, fpscr", _integer(0, ties_away), "vmov r4, s4")
-        code("it vs", f"mvnvs r4, #{_LOWEST}")  # what is no number
-        _element(code, "r4", y, ties_away)
-        code("strb r4, [r1], #1", "cmp r1, r10")
-    code("cmp r1, r11", f"bls {again}b", f"b {done}f")
+        q, element = quotients_[0], integers[0]
+        code.vldmia(x.moving, [q])
+        code.vdiv_f32(q, q, given.scale)
+        code.vcmp_f32(q, q)
+        code.vmrs("APSR_nzcv", "fpscr")
+        _integer(code, q, ties_away)
+        code.vmov(element, q)
+        code.it("vs")
+        code.mvnvs(element, _LOWEST)  # what is no number
+        _element(code, element, given.added, y, ties_away)
+        code.strb(element, out.after(1))
+        code.cmp(out, end)
+    code.cmp(out, given.end_of_groups)
+    code.bls(again)
+    code.b(done)
     code.place(odd)
     with code.rarely():
-        code("sub r0, r0, #16", "add r10, r1, #4", f"b {single}b")
+        code.sub(x, x, 16)
+        code.add(end, out, 4)
+        code.b(single)
     code.place(done)
     return code
 
 
-def _begin(code: Assembly, counted: str, at_once: int) -> None:
-    """r0: input, r1: output; s14, s15, r9: the constants. r11, r12: where the groups of elements
-    and all of them end in the tensor of bytes, which the register `counted` goes along."""
-    code("vldmia r2!, {s14-s15}", "ldr r9, [r2]")
-    code(f"add r12, {counted}, r3", f"bic r3, r3, #{at_once - 1}", f"add r11, {counted}, r3")
+class _Given:
+    """The arguments and the constants, which are read here; and where groups of so many elements
+    and all of them end in the tensor of bytes, which is `counted`."""
+
+    def __init__(self, code: Assembly, counted: str, at_once: int) -> None:
+        self.x, self.y, constants, count = code.arguments("x y constants elements")
+        self.reciprocal, self.scale = code.register("factors", kind=Kind.DOUBLE).halves
+        self.added, self.end, self.end_of_groups = code.registers("added end end_of_groups")
+        along = self.x if counted == "x" else self.y
+        code.vldmia(constants.moving, [self.reciprocal, self.scale])
+        code.ldr(self.added, constants[0])
+        code.add(self.end, along, count)
+        code.bic(count, count, at_once - 1)
+        code.add(self.end_of_groups, along, count)
 
 
-def _integer(n: int, ties_away: bool) -> str:
+def _integer(code: Assembly, quotient: Register, ties_away: bool) -> None:
     """Of a quotient: the integer, or with ties away from zero its halves."""
-    to = f"s{4 + n}, s{4 + n}"
-    return f"vcvt.s16.f32 {to}, #1" if ties_away else f"vcvtr.s32.f32 {to}"
-
-
-def _element(code: Assembly, r: str, y: TensorType, ties_away: bool) -> None:
-    """Of an integer."""
     if ties_away:
-        code(f"sub {r}, {r}, {r}, lsr #31", f"add {r}, {r}, r9")
-        code(f"{saturate(y)} {r}, #8, {r}, asr #1")
+        code.vcvt_s16_f32(quotient, quotient, 1)
     else:
-        code(f"qadd {r}, {r}, r9", f"{saturate(y)} {r}, #8, {r}")
+        code.vcvtr_s32_f32(quotient, quotient)
+
+
+def _element(
+    code: Assembly, integer: Register, added: Register, y: TensorType, ties_away: bool
+) -> None:
+    """Of an integer."""
+    limit = getattr(code, saturate(y))
+    if ties_away:
+        code.sub(integer, integer, integer.lsr(31))
+        code.add(integer, integer, added)
+        limit(integer, 8, integer.asr(1))
+    else:
+        code.qadd(integer, integer, added)
+        limit(integer, 8, integer)
 
 
 def dequantizing(elements: int, x: TensorType) -> Assembly:
-    """The kernel, of no count of elements. r0: input, r1: output, r2: constants, r3: elements."""
+    """The kernel, of no count of elements: input, output, constants, elements.
+
+    y[i] = float32(x[i] - zero_point) * scale.
+    """
     rounds, rest = divmod(elements, 8)
-    extend = "sxtab" if x.dtype is DType.INT8 else "uxtab"
     code = Assembly()
+    extend = code.sxtab if x.dtype is DType.INT8 else code.uxtab
     last, done = code.label(), code.label()
-    _begin(code, "r0", 8)
-    code("cmp r0, r11", f"beq {last}f")
+    code.note(
+        "y[i] = float32(x[i] - zero_point) * scale. constants: 1 / scale and scale, of float32,"
+    )
+    code.note("and the zero point's complement.")
+    given = _Given(code, "x", 8)
+    pairs = code.registers("y01 y23 y45 y67", kind=Kind.DOUBLE)
+    numbers = [r for pair in pairs for r in pair.halves]
+    words, integers = code.registers("x0123 x4567"), code.registers("x0 x1 x2 x3")
+    code.cmp(given.x, given.end_of_groups)
+    code.beq(last)
     code.note("Without the zero point, as float32, times the scale.")
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
-        code("ldmia r0!, {r3, r4}")
-        for first, word in ((0, "r3"), (4, "r4")):
-            code(f"{extend} r5, r9, {word}")
-            code(*(f"{extend} r{5 + n}, r9, {word}, ror #{8 * n}" for n in (1, 2, 3)))
-            code(f"vmov s{first}, s{first + 1}, r5, r6", f"vmov s{first + 2}, s{first + 3}, r7, r8")
-        code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(8)))
-        code(*(f"vmul.f32 s{n}, s{n}, s15" for n in range(8)))
-        code("vstmia r1!, {s0-s7}", "cmp r0, r11")
+        code.ldmia(given.x.moving, words)
+        for word, halves in zip(words, (pairs[:2], pairs[2:]), strict=True):
+            for n, integer in enumerate(integers):
+                extend(integer, given.added, word.ror(8 * n) if n else word)
+            code.vmov(halves[0], integers[0], integers[1])
+            code.vmov(halves[1], integers[2], integers[3])
+        for number in numbers:
+            code.vcvt_f32_s32(number, number)
+        for number in numbers:
+            code.vmul_f32(number, number, given.scale)
+        code.vstmia(given.y.moving, numbers)
+        code.cmp(given.x, given.end_of_groups)
     code.place(last)
-    code("cmp r0, r12", f"beq {done}f")
+    code.cmp(given.x, given.end)
+    code.beq(done)
     with code.times(rest > 0), code.repeat(max(1, rest)):
-        code("ldrb r3, [r0], #1", f"{extend} r3, r9, r3", "vmov s0, r3", "vcvt.f32.s32 s0, s0")
-        code("vmul.f32 s0, s0, s15", "vstmia r1!, {s0}", "cmp r0, r12")
+        code.ldrb(words[0], given.x.after(1))
+        extend(words[0], given.added, words[0])
+        code.vmov(numbers[0], words[0])
+        code.vcvt_f32_s32(numbers[0], numbers[0])
+        code.vmul_f32(numbers[0], numbers[0], given.scale)
+        code.vstmia(given.y.moving, [numbers[0]])
+        code.cmp(given.x, given.end)
     code.place(done)
     return code

@@ -31,7 +31,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa import Assembly, Kind, kernel
 from mcu_deploy.ir import NodeId
 from mcu_deploy.operators import find, label, registry
 from mcu_deploy.operators.base import of_elements
@@ -41,8 +41,7 @@ OPERATORS = (
     "tflite::Requantize",
 )
 _AT_ONCE = 16
-_TAKEN = tuple(f"r{n}" for n in range(4, 12))  # loads behind loads take a cycle each
-_END = "s0"
+_LOADED = 8  # in a row: loads behind loads take a cycle each
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -150,23 +149,43 @@ def table_of(layer: Layer, which: int) -> Array:
 
 
 def assemble(elements: int) -> Assembly:
-    """The kernel, of no count of elements. r0: input, r1: output, r2: table, r3: elements."""
+    """The kernel, of no count of elements: input, output, table, elements.
+
+    y[i] = table[x[i]], bytes; y may lie on x. Nothing but the four arguments is read.
+    """
     rounds, rest = divmod(elements, _AT_ONCE)
     code = Assembly()
+    x, y, table, count = code.arguments("x y table elements")
+    bytes_ = code.registers(" ".join(f"byte{n}" for n in range(_LOADED)))
+    end, kept = code.register("end"), code.register("end_of_all", kind=Kind.SINGLE)
     last, done = code.label(), code.label()
-    code("add r12, r1, r3", f"vmov {_END}, r12", f"bic r3, r3, #{_AT_ONCE - 1}")
-    code("add r12, r1, r3", "cmp r1, r12", f"beq {last}f")
+    code.note("y[i] = table[x[i]]; y may lie on x.")
+    code.add(end, y, count)
+    code.vmov(kept, end)
+    code.bic(count, count, _AT_ONCE - 1)
+    code.add(end, y, count)
+    code.cmp(y, end)
+    code.beq(last)
     code.note("Elements, then what the table has for them.")
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
-        for first in range(0, _AT_ONCE, len(_TAKEN)):
-            places = list(enumerate(_TAKEN, first))
-            code(*(f"ldrb {r}, [r0, #{n}]" for n, r in places))
-            code(*(f"ldrb {r}, [r2, {r}]" for r in _TAKEN))
-            code(*(f"strb {r}, [r1, #{n}]" for n, r in places))
-        code(f"add r0, r0, #{_AT_ONCE}", f"add r1, r1, #{_AT_ONCE}", "cmp r1, r12")
+        for first in range(0, _AT_ONCE, _LOADED):
+            for n, byte in enumerate(bytes_, first):
+                code.ldrb(byte, x[n])
+            for byte in bytes_:
+                code.ldrb(byte, table[byte])
+            for n, byte in enumerate(bytes_, first):
+                code.strb(byte, y[n])
+        code.add(x, x, _AT_ONCE)
+        code.add(y, y, _AT_ONCE)
+        code.cmp(y, end)
     code.place(last)
-    code(f"vmov r12, {_END}", "cmp r1, r12", f"beq {done}f")
+    code.vmov(end, kept)
+    code.cmp(y, end)
+    code.beq(done)
     with code.times(rest > 0), code.repeat(max(1, rest)):
-        code("ldrb r4, [r0], #1", "ldrb r4, [r2, r4]", "strb r4, [r1], #1", "cmp r1, r12")
+        code.ldrb(bytes_[0], x.after(1))
+        code.ldrb(bytes_[0], table[bytes_[0]])
+        code.strb(bytes_[0], y.after(1))
+        code.cmp(y, end)
     code.place(done)
     return code
