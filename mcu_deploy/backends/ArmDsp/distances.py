@@ -30,8 +30,6 @@ from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, 
 from mcu_deploy.ir import DType, TensorType
 
 LANES = 4
-# What the table has for each lane.
-LANE = ("r6", "r7", "r10", "r11")
 
 
 def proposals(
@@ -70,65 +68,90 @@ def ended(table: Array) -> Array:
 
 
 def limit(entries: int) -> int:
-    """What r9 has to be: adding it to four bytes and subtracting it, both with saturation, leaves
+    """The word that limits distances: adding it to four bytes and subtracting it, both with saturation, leaves
     them at the last of so many entries."""
     return (256 - entries) * 0x01010101
 
 
-def maximum(code: Assembly, size: int, x: TensorType) -> None:
-    """Of the row at r0, to each byte of r5; r0 is behind its last whole word. Of a last word that
-    is not full, those before it are compared again."""
-    subtract = "ssub8" if x.dtype is DType.INT8 else "usub8"
+class Row:
+    """The registers of a kernel of softmax: of each row the elements, what is left of it; of its
+    greatest element four copies in a word; what the table has for four elements."""
+
+    def __init__(self, code: Assembly) -> None:
+        self.x, self.y, self.table, self.rows = code.arguments("x y exponential rows")
+        self.left, self.word, self.greatest, self.limit = code.registers("left word greatest limit")
+        self.lanes = code.registers("lane0 lane1 lane2 lane3")
+
+
+def maximum(code: Assembly, row: Row, size: int, x: TensorType) -> None:
+    """Of the row at `x`, which is behind its last whole word then. Of a last word that is not full,
+    those before it are compared again."""
+    subtract = code.ssub8 if x.dtype is DType.INT8 else code.usub8
     whole, rest = divmod(size, LANES)
-    code.note("The row's greatest element, to each byte of r5.")
+    greatest, word = row.greatest, row.word
+    difference = code.register("difference")
+    code.note("The row's greatest element, to each byte of a word.")
 
     def larger() -> None:
-        code(f"{subtract} r7, r4, r5", "sel r5, r4, r5")
+        subtract(difference, word, greatest)
+        code.sel(greatest, word, greatest)
 
     if whole:
-        code("ldr r5, [r0], #4")
-    elif rest == 2:
-        code("ldrh r5, [r0]", "orr r5, r5, r5, lsl #16")
+        code.ldr(greatest, row.x.after(4))
     else:
-        code("ldrh r5, [r0]", "ldrb r4, [r0, #2]")
-        code("orr r5, r5, r4, lsl #16", "orr r5, r5, r4, lsl #24")
+        code.ldrh(greatest, row.x[0])
+        if rest == 2:
+            code.orr(greatest, greatest, greatest.lsl(16))
+        else:
+            code.ldrb(word, row.x[2])
+            code.orr(greatest, greatest, word.lsl(16))
+            code.orr(greatest, greatest, word.lsl(24))
     if whole > 1:
-        code.number("r3", whole - 1)
+        code.number(row.left, whole - 1)
         with code.repeat(whole - 1):
-            code("ldr r4, [r0], #4")
+            code.ldr(word, row.x.after(4))
             larger()
-            code("subs r3, r3, #1")
+            code.subs(row.left, row.left, 1)
     if whole and rest:
-        code(f"ldr r4, [r0, #{rest - LANES}]")
+        code.ldr(word, row.x[rest - LANES])
         larger()
     for by in (16, 8):
-        code(f"ror r4, r5, #{by}")
+        code.ror(word, greatest, by)
         larger()
 
 
-def each_word(code: Assembly, size: int, entries: int, body: Callable[[int], None]) -> None:
-    """A body for each word of the row at r0, with what the table at r2 has for so many elements in
-    `LANE`; r0 is behind the row then."""
+def each_word(
+    code: Assembly, row: Row, size: int, entries: int, body: Callable[[int], None]
+) -> None:
+    """A body for each word of the row at `x`, with what the table has for so many elements in the
+    lanes; `x` is behind the row then."""
     whole, rest = divmod(size, LANES)
     if whole:
-        code.number("r3", whole)
+        code.number(row.left, whole)
         with code.repeat(whole):
-            code("ldr r4, [r0], #4")
-            _look_up(code, LANES, entries)
+            code.ldr(row.word, row.x.after(4))
+            _look_up(code, row, LANES, entries)
             body(LANES)
-            code("subs r3, r3, #1")
+            code.subs(row.left, row.left, 1)
     if rest:
-        code("ldrb r4, [r0], #1" if rest == 1 else "ldrh r4, [r0], #2")
+        if rest == 1:
+            code.ldrb(row.word, row.x.after(1))
+        else:
+            code.ldrh(row.word, row.x.after(2))
         if rest == 3:
-            code("ldrb r6, [r0], #1", "orr r4, r4, r6, lsl #16")
-        _look_up(code, rest, entries)
+            code.ldrb(row.lanes[0], row.x.after(1))
+            code.orr(row.word, row.word, row.lanes[0].lsl(16))
+        _look_up(code, row, rest, entries)
         body(rest)
 
 
-def _look_up(code: Assembly, lanes: int, entries: int) -> None:
-    """The table at the distances of the bytes of r4."""
-    code("usub8 r4, r5, r4")
+def _look_up(code: Assembly, row: Row, lanes: int, entries: int) -> None:
+    """The table at the distances of the bytes of the word."""
+    code.usub8(row.word, row.greatest, row.word)
     if entries < 256:
-        code("uqadd8 r4, r4, r9", "uqsub8 r4, r4, r9")
-    code(*(f"ubfx {LANE[n]}, r4, #{8 * n}, #8" for n in range(lanes)))
-    code(*(f"ldr {LANE[n]}, [r2, {LANE[n]}, lsl #2]" for n in range(lanes)))
+        code.uqadd8(row.word, row.word, row.limit)
+        code.uqsub8(row.word, row.word, row.limit)
+    for n, lane in enumerate(row.lanes[:lanes]):
+        code.ubfx(lane, row.word, 8 * n, 8)
+    for lane in row.lanes[:lanes]:
+        code.ldr(lane, row.table[lane.lsl(2)])

@@ -16,8 +16,8 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array, exponential_table
 from mcu_deploy.backends.ArmDsp.distances import (
-    LANE,
     LANES,
+    Row,
     each_word,
     ended,
     limit,
@@ -26,20 +26,16 @@ from mcu_deploy.backends.ArmDsp.distances import (
 )
 from mcu_deploy.backends.ArmDsp.layers import BYTES, saturate
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Label
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.normalization import softmax_extent
 
 OPERATORS = ("Softmax",)
 
-_TERM, _PRODUCT = ("s0", "s1", "s2", "s3"), ("s12", "s13", "s14", "s15")
 _FRACTION = 16  # bits of a product as an integer
 _NEAR = 32  # of its units
 # A factor and a product round three times, the contract twice.
 _ERROR = 5.01 * 2.0 ** (_FRACTION - 24)
-# In the FPU's registers: both rows, rows that are left, sum and factor; of all rows the reciprocal
-# of the scale, the scale, and what a product gets to be rounded, with the zero point.
-_X, _Y, _ROWS, _SUM, _FACTOR, _CONSTANTS = "s4", "s5", "s6", "s7", "s8", ("s9", "s10", "s11")
 _HEAD = 4  # constants before the table, of which the last is what limits distances
 
 
@@ -82,67 +78,122 @@ def pack(x: TensorType, y: TensorType, size: int) -> Array:
     return np.concatenate([floats, np.array(head, np.uint32), table])
 
 
-def assemble(size: int, rows: int, entries: int, x: TensorType, y: TensorType) -> Assembly:
-    """The kernel. r0: x, r1: y, r2: constants and table, r3: rows."""
-    code, behind = Assembly(), []
-    code(f"vmov {_X}, r0", f"vmov {_Y}, r1", f"vmov {_ROWS}, r3")
-    code("vldmia r2!, {s9-s11}", "ldr r9, [r2], #4")
-    with code.repeat(rows):
-        code(f"vmov r0, {_X}")
-        maximum(code, size, x)
-        code.note("The exponentials of all distances to it, from the table; their sum.")
-        code(f"vmov r0, {_X}", "mov r8, #0")
-        each_word(code, size, entries, lambda lanes: _add(code, lanes))
-        code(
-            "vmov s0, r8",
-            f"vcvt.f32.u32 {_SUM}, s0",
-            f"vdiv.f32 {_FACTOR}, {_CONSTANTS[0]}, {_SUM}",
+class _Kept:
+    """In the FPU's registers. Of a row: where it and the next one begin, rows that are left, its
+    sum and factor. Of all: the reciprocal of the output's scale, the scale, and what a product gets
+    to be rounded, with the zero point."""
+
+    def __init__(self, code: Assembly) -> None:
+        self.x, self.y, self.rows, self.sum, self.factor = code.registers(
+            "row_x row_y rows_left sum factor", kind=Kind.SINGLE
         )
+        scales, self.rounding = (
+            code.register("scales", kind=Kind.DOUBLE), code.register("rounding", kind=Kind.DOUBLE),
+        )  # fmt: skip
+        self.constants = (*scales.halves, self.rounding.halves[0])
+        self.terms = code.registers("term0 term1 term2 term3", kind=Kind.SINGLE)
+        self.products = code.registers("product0 product1 product2 product3", kind=Kind.SINGLE)
+        self.added = code.register("added")
+
+
+def assemble(size: int, rows: int, entries: int, x: TensorType, y: TensorType) -> Assembly:
+    """The kernel: x, y, constants and table, rows.
+
+    y[r][i] = sat(round(exp(x[r][i] - max x[r]) / sum / scale) + zero_point), the exponentials from
+    the table; y may lie on x.
+    """
+    code = Assembly()
+    behind: list[tuple[Label, Label, int]] = []
+    row, kept, total = Row(code), _Kept(code), code.register("total")
+    code.note(
+        "y[r][i] = sat(round(exp(x[r][i] - max) / sum / scale) + zero_point). exponential: 1 /"
+    )
+    code.note("scale and scale, of float32, what rounds, what limits distances, then the table.")
+    code.vmov(kept.x, row.x)
+    code.vmov(kept.y, row.y)
+    code.vmov(kept.rows, row.rows)
+    code.vldmia(row.table.moving, kept.constants)
+    code.ldr(row.limit, row.table.after(4))
+    with code.repeat(rows):
+        code.vmov(row.x, kept.x)
+        maximum(code, row, size, x)
+        code.note("The exponentials of all distances to it, from the table; their sum.")
+        code.vmov(row.x, kept.x)
+        code.mov(total, 0)
+
+        def add(lanes: int) -> None:
+            for lane in row.lanes[:lanes]:
+                code.add(total, total, lane)
+
+        each_word(code, row, size, entries, add)
+        code.vmov(kept.terms[0], total)
+        code.vcvt_f32_u32(kept.sum, kept.terms[0])
+        code.vdiv_f32(kept.factor, kept.constants[0], kept.sum)
         code.note("The same again, divided by the sum.")
-        code(f"vmov r0, {_X}", f"vmov r1, {_Y}", f"vmov r8, {_CONSTANTS[2]}")
-        each_word(code, size, entries, lambda lanes: behind.append(_divide(code, lanes, y)))
-        code(f"vmov {_X}, r0", f"vmov {_Y}, r1")
-        code(f"vmov r3, {_ROWS}", "subs r3, r3, #1", f"vmov {_ROWS}, r3")
+        code.vmov(row.x, kept.x)
+        code.vmov(row.y, kept.y)
+        code.vmov(kept.added, kept.constants[2])
+        each_word(
+            code, row, size, entries,
+            lambda lanes: behind.append(_divide(code, row, kept, lanes, y)),
+        )  # fmt: skip
+        code.vmov(kept.x, row.x)
+        code.vmov(kept.y, row.y)
+        code.vmov(row.left, kept.rows)
+        code.subs(row.left, row.left, 1)
+        code.vmov(kept.rows, row.left)
     done = code.label()
-    code(f"b {done}f")
+    code.b(done)
     code.note("Quotients that are near to the middle of two elements.")
     with code.rarely():
         for near, store, lanes in behind:
             code.place(near)
-            _divide_twice(code, lanes)
-            code(f"b {store}b")
+            _divide_twice(code, row, kept, lanes)
+            code.b(store)
     code.place(done)
     return code
 
 
-def _add(code: Assembly, lanes: int) -> None:
-    code(*(f"add r8, r8, {term}" for term in LANE[:lanes]))
-
-
-def _divide(code: Assembly, lanes: int, y: TensorType) -> tuple[str, str, int]:
-    """Terms to elements, at r1; r8 is what a product gets. Gives the labels where `_divide_twice`
-    begins and goes on, and the lanes."""
-    near, store = code.label(), code.label()
-    products = _PRODUCT[:lanes]
-    code(*(f"vmov {term}, {lane}" for term, lane in zip(_TERM[:lanes], LANE, strict=False)))
-    code(*(f"vcvt.f32.u32 {term}, {term}" for term in _TERM[:lanes]))
-    code(*(f"vmul.f32 {p}, {term}, {_FACTOR}" for p, term in zip(products, _TERM, strict=False)))
-    code(*(f"vcvt.u32.f32 {product}, {product}, #{_FRACTION}" for product in products))
-    code(*(f"vmov {lane}, {p}" for lane, p in zip(LANE, products, strict=False)))
-    code(*(f"add {lane}, {lane}, r8" for lane in LANE[:lanes]))
-    for lane in LANE[:lanes]:
-        code(f"uxth r12, {lane}", f"cmp r12, #{2 * _NEAR}", f"blo {near}f")
+def _divide(
+    code: Assembly, row: Row, kept: _Kept, lanes: int, y: TensorType
+) -> tuple[Label, Label, int]:
+    """Terms to elements, at `y`. Gives the labels where `_divide_twice` begins and goes on, and the
+    lanes."""
+    near, store, fraction = code.label(), code.label(), code.register("fraction")
+    terms, products, taken = kept.terms[:lanes], kept.products[:lanes], row.lanes[:lanes]
+    for term, lane in zip(terms, taken, strict=True):
+        code.vmov(term, lane)
+    for term in terms:
+        code.vcvt_f32_u32(term, term)
+    for product, term in zip(products, terms, strict=True):
+        code.vmul_f32(product, term, kept.factor)
+    for product in products:
+        code.vcvt_u32_f32(product, product, _FRACTION)
+    for lane, product in zip(taken, products, strict=True):
+        code.vmov(lane, product)
+    for lane in taken:
+        code.add(lane, lane, kept.added)
+    for lane in taken:
+        code.uxth(fraction, lane)
+        code.cmp(fraction, 2 * _NEAR)
+        code.blo(near)
     code.place(store)
-    for lane in LANE[:lanes]:
-        code(f"{saturate(y)} {lane}, #8, {lane}, asr #{_FRACTION}", f"strb {lane}, [r1], #1")
+    for lane in taken:
+        getattr(code, saturate(y))(lane, 8, lane.asr(_FRACTION))
+        code.strb(lane, row.y.after(1))
     return near, store, lanes
 
 
-def _divide_twice(code: Assembly, lanes: int) -> None:
+def _divide_twice(code: Assembly, row: Row, kept: _Kept, lanes: int) -> None:
     """The same as the contract says it."""
-    terms = _TERM[:lanes]
-    code(*(f"vdiv.f32 {term}, {term}, {_SUM}" for term in terms))
-    code(*(f"vdiv.f32 {term}, {term}, {_CONSTANTS[1]}" for term in terms))
-    code(*(f"vcvtr.s32.f32 {term}, {term}" for term in terms))
-    code(*(f"vmov {lane}, {term}" for lane, term in zip(LANE, terms, strict=False)))
-    code(*(f"add {lane}, r8, {lane}, lsl #{_FRACTION}" for lane in LANE[:lanes]))
+    terms, taken = kept.terms[:lanes], row.lanes[:lanes]
+    for term in terms:
+        code.vdiv_f32(term, term, kept.sum)
+    for term in terms:
+        code.vdiv_f32(term, term, kept.constants[1])
+    for term in terms:
+        code.vcvtr_s32_f32(term, term)
+    for lane, term in zip(taken, terms, strict=True):
+        code.vmov(lane, term)
+    for lane in taken:
+        code.add(lane, kept.added, lane.lsl(_FRACTION))

@@ -20,8 +20,8 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.gemmlowp import RECIPROCAL_AT_0, RECIPROCAL_SLOPE
 from mcu_deploy.backends.ArmDsp.distances import (
-    LANE,
     LANES,
+    Row,
     each_word,
     ended,
     limit,
@@ -29,7 +29,7 @@ from mcu_deploy.backends.ArmDsp.distances import (
     proposals,
 )
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.tflite_softmax import SUM_BITS, terms
 
@@ -38,8 +38,6 @@ OPERATORS = ("tflite::Softmax",)
 # Of the least sum that is a power of two and has more terms than the largest: of twice that.
 _HALF_ELEMENT = 1 << 23
 _HEAD = 1  # the constant before the table: what limits distances
-_ROWS = "s0"  # that are left
-_SUM, _ADDED, _SCALE, _SHIFT = "r8", "r8", "r12", "lr"
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -72,62 +70,99 @@ def pack(table: Array) -> Array:
     return np.append(limit(len(entries)), entries).astype(np.int64).astype(np.uint32)
 
 
+class _Row(Row):
+    """A row's. total: of the terms, later what a quotient gets to be rounded; scale: 2^19, later
+    the reciprocal of the sum; shift: of a quotient."""
+
+    def __init__(self, code: Assembly) -> None:
+        super().__init__(code)
+        self.total, self.scale, self.shift = code.registers("total scale shift")
+        self.kept = code.register("rows_left", kind=Kind.SINGLE)
+
+
 def assemble(size: int, rows: int, entries: int, x: TensorType) -> Assembly:
-    """The kernel. r0: x, r1: y, r2: limit and table, r3: rows."""
+    """The kernel: x, y, limit and table, rows.
+
+    y[r][i] = sat(exp(x[r][i] - max x[r]) / sum * 256 - 128), as gemmlowp rounds; y may lie on x.
+    """
     code = Assembly()
-    code("ldr r9, [r2], #4")
+    row = _Row(code)
+    code.note(
+        "y[r][i] = sat(exp(x[r][i] - max) / sum * 256 - 128), as gemmlowp rounds. exponential:"
+    )
+    code.note("what limits distances, then 2 t - 2^31 for each, where t is exp in 31 bits.")
+    code.ldr(row.limit, row.table.after(4))
     with code.repeat(rows):
-        code(f"vmov {_ROWS}, r3")
-        maximum(code, size, x)
-        code.offset("r0", -(size // LANES * LANES), "r3")
+        code.vmov(row.kept, row.rows)
+        maximum(code, row, size, x)
+        code.offset(row.x, -(size // LANES * LANES), row.left)
         code.note("The exponentials of all distances to it, from the table; their sum.")
-        code.number(_SUM, size << 18)
-        code(f"mov {_SCALE}, #{1 << 19}")
-        each_word(code, size, entries, lambda lanes: _add(code, lanes))
-        code.offset("r0", -size, "r3")
+        code.number(row.total, size << 18)
+        code.mov(row.scale, 1 << 19)
+        each_word(code, row, size, entries, lambda lanes: _add(code, row, lanes))
+        code.offset(row.x, -size, row.left)
         code.note("Its reciprocal.")
-        _reciprocal(code)
+        _reciprocal(code, row)
         code.note("The exponentials again, times that.")
-        each_word(code, size, entries, lambda lanes: _multiply(code, lanes))
-        code(f"vmov r3, {_ROWS}", "subs r3, r3, #1")
+        each_word(code, row, size, entries, lambda lanes: _multiply(code, row, lanes))
+        code.vmov(row.rows, row.kept)
+        code.subs(row.rows, row.rows, 1)
     return code
 
 
-def _add(code: Assembly, lanes: int) -> None:
-    code(*(f"smmlar {_SUM}, {entry}, {_SCALE}, {_SUM}" for entry in LANE[:lanes]))
+def _add(code: Assembly, row: _Row, lanes: int) -> None:
+    for entry in row.lanes[:lanes]:
+        code.smmlar(row.total, entry, row.scale, row.total)
 
 
-def _reciprocal(code: Assembly) -> None:
+def _reciprocal(code: Assembly, row: _Row) -> None:
     """Of the sum, whose highest bit is moved to bit 30, by three of Newton's steps. The scale has
     a fractional bit more than gemmlowp's; so SMMULR of it rounds as that does."""
-    code(f"clz r3, {_SUM}", f"lsl {_SUM}, {_SUM}, r3", f"lsr {_SUM}, {_SUM}, #1")
-    code.number("r6", 2 * RECIPROCAL_SLOPE & 0xFFFFFFFF)
-    code.number("r7", RECIPROCAL_AT_0)
-    code(f"smmlar {_SCALE}, {_SUM}, r6, r7", f"lsl {_SCALE}, {_SCALE}, #1")
-    for step in range(3):
-        code(f"smmulr r6, {_SUM}, {_SCALE}", f"rsb r6, r6, #{1 << 29}")
-        code(f"smmulr r6, {_SCALE}, r6", "lsl r6, r6, #3")
-        code(f"{'qadd' if step == 2 else 'add'} {_SCALE}, {_SCALE}, r6")
+    zeros, slope, at_0, step = code.registers("zeros slope at_0 step")
+    total, scale = row.total, row.scale
+    code.clz(zeros, total)
+    code.lsl(total, total, zeros)
+    code.lsr(total, total, 1)
+    code.number(slope, 2 * RECIPROCAL_SLOPE & 0xFFFFFFFF)
+    code.number(at_0, RECIPROCAL_AT_0)
+    code.smmlar(scale, total, slope, at_0)
+    code.lsl(scale, scale, 1)
+    for turn in range(3):
+        code.smmulr(step, total, scale)
+        code.rsb(step, step, 1 << 29)
+        code.smmulr(step, scale, step)
+        code.lsl(step, step, 3)
+        (code.qadd if turn == 2 else code.add)(scale, scale, step)
     # A quotient is rounded to an element: half of one is added, and with that half the scale.
-    code(f"rsb {_SHIFT}, r3, #34", "mov r6, #1", f"lsl r6, r6, {_SHIFT}")
-    code(f"add {_ADDED}, r6, {_SCALE}, lsr #1", f"add {_SHIFT}, {_SHIFT}, #1")
+    code.rsb(row.shift, zeros, 34)
+    code.mov(step, 1)
+    code.lsl(step, step, row.shift)
+    code.add(total, step, scale.lsr(1))
+    code.add(row.shift, row.shift, 1)
 
 
-def _multiply(code: Assembly, lanes: int) -> None:
-    """Entries to elements, at r1: quotients, of which 256 is 255, less 128."""
-    code(*(f"smmlar {entry}, {entry}, {_SCALE}, {_ADDED}" for entry in LANE[:lanes]))
-    code(*(f"lsr {share}, {share}, {_SHIFT}" for share in LANE[:lanes]))
-    pairs, above = LANE[: min(lanes, 2)], LANE[2:lanes]
-    code(*(f"pkhbt {x}, {x}, {y}, lsl #16" for x, y in zip(pairs, above, strict=False)))
-    code(*(f"usat16 {pair}, #8, {pair}" for pair in pairs))
+def _multiply(code: Assembly, row: _Row, lanes: int) -> None:
+    """Entries to elements, at `y`: quotients, of which 256 is 255, less 128."""
+    taken = row.lanes[:lanes]
+    for entry in taken:
+        code.smmlar(entry, entry, row.scale, row.total)
+    for share in taken:
+        code.lsr(share, share, row.shift)
+    pairs, above = taken[: min(lanes, 2)], taken[2:]
+    for low, high in zip(pairs, above, strict=False):
+        code.pkhbt(low, low, high.lsl(16))
+    for pair in pairs:
+        code.usat16(pair, 8, pair)
     word, *odd = pairs
-    code(*(f"orr {word}, {word}, {other}, lsl #8" for other in odd))
-    code(f"eor {word}, {word}, #0x80808080")
+    for other in odd:
+        code.orr(word, word, other.lsl(8))
+    code.eor(word, word, 0x80808080)
     if lanes == LANES:
-        code(f"str {word}, [r1], #4")
+        code.str(word, row.y.after(4))
     elif lanes == 1:
-        code(f"strb {word}, [r1], #1")
+        code.strb(word, row.y.after(1))
     else:
-        code(f"strh {word}, [r1], #2")
+        code.strh(word, row.y.after(2))
         if lanes == 3:
-            code(f"lsr {word}, {word}, #16", f"strb {word}, [r1], #1")
+            code.lsr(word, word, 16)
+            code.strb(word, row.y.after(1))
