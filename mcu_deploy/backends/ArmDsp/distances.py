@@ -68,8 +68,8 @@ def ended(table: Array) -> Array:
 
 
 def limit(entries: int) -> int:
-    """The word that limits distances: adding it to four bytes and subtracting it, both with saturation, leaves
-    them at the last of so many entries."""
+    """The word that limits distances: adding it to four bytes and subtracting it, both with
+    saturation, leaves them at the last of so many entries."""
     return (256 - entries) * 0x01010101
 
 

@@ -29,7 +29,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa import Assembly, Kind, kernel
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.ir import TensorType
@@ -38,10 +38,6 @@ from mcu_deploy.operators import Call, find
 from mcu_deploy.operators.base import evaluate
 
 _LOOPS = 2  # around a run
-# In the FPU's registers: bytes that the operands go on by behind each inner loop's turn, and each
-# outer one's; turns of both; turns that are left. Then a constant that runs change, and the bytes
-# of a run's words.
-_STEPS, _TURNS, _LEFT, SAVED, RUN = (4, 6), (8, 9), (10, 11), "s12", "s13"
 
 
 @dataclass(frozen=True)
@@ -77,29 +73,52 @@ class Walk:
         return pair[::-1] if self.is_swapped else pair
 
     @contextmanager
-    def runs(self, code: Assembly) -> Iterator[None]:
-        """The loops, around a run, at whose end r0 and r1 are behind it; r3 and r4 are lost."""
+    def runs(self, code: Assembly, given: Given) -> Iterator[None]:
+        """The loops, around a run, at whose end the operands' addresses are behind it."""
         if not self.turns:
             yield
             return
-        with self._loop(code, 1), self._loop(code, 0):
+        with self._loop(code, given, 1), self._loop(code, given, 0):
             yield
 
     @contextmanager
-    def _loop(self, code: Assembly, which: int) -> Iterator[None]:
-        step, left = _STEPS[which], f"s{_LEFT[which]}"
-        code(f"vmov r3, s{_TURNS[which]}", f"vmov {left}, r3")
+    def _loop(self, code: Assembly, given: Given, which: int) -> Iterator[None]:
+        left, step_a, step_b = code.registers("turns_left step_a step_b")
+        kept = given.left[which]
+        code.vmov(left, given.turns.halves[which])
+        code.vmov(kept, left)
         with code.repeat(self.turns[which]):
             yield
-            code(f"vmov r3, r4, d{step // 2}", "add r0, r0, r3", "add r1, r1, r4")
-            code(f"vmov r3, {left}", "subs r3, r3, #1", f"vmov {left}, r3")
+            code.vmov(step_a, step_b, given.steps[which])
+            code.add(given.a, given.a, step_a)
+            code.add(given.b, given.b, step_b)
+            code.vmov(left, kept)
+            code.subs(left, left, 1)
+            code.vmov(kept, left)
 
-    def load(self, code: Assembly) -> None:
-        """The constants of the loops, from r3 on; r4-r7 are lost."""
-        if self.turns:
-            code("ldmia r3!, {r4-r7}", f"vmov d{_STEPS[0] // 2}, r4, r5")
-            code(f"vmov d{_STEPS[1] // 2}, r6, r7")
-            code("ldmia r3, {r4, r5}", f"vmov d{_TURNS[0] // 2}, r4, r5")
+    def load(self, code: Assembly, given: Given) -> None:
+        """The constants of the loops."""
+        if not self.turns:
+            return
+        words = code.registers("inner_a inner_b outer_a outer_b")
+        code.ldmia(given.constants.moving, words)
+        code.vmov(given.steps[0], *words[:2])
+        code.vmov(given.steps[1], *words[2:])
+        code.ldmia(given.constants, words[:2])
+        code.vmov(given.turns, *words[:2])
+
+
+class Given:
+    """The arguments of a kernel, and what it keeps in the FPU's registers: bytes that the operands
+    go on by behind each inner loop's turn, and each outer one's; turns of both; turns that are
+    left; a constant that runs change; the bytes of a run's words."""
+
+    def __init__(self, code: Assembly) -> None:
+        self.a, self.b, self.y, self.constants = code.arguments("a b y constants")
+        self.steps = code.registers("inner_steps outer_steps", kind=Kind.DOUBLE)
+        self.turns = code.register("turns", kind=Kind.DOUBLE)
+        self.left = code.registers("inner_left outer_left", kind=Kind.SINGLE)
+        self.kept, self.run = code.registers("kept run_bytes", kind=Kind.SINGLE)
 
 
 def walks(layer: Layer) -> Sequence[Walk] | str:

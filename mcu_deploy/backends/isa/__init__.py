@@ -2,6 +2,6 @@
 
 from mcu_deploy.backends.isa.assembly import Assembly
 from mcu_deploy.backends.isa.function import kernel
-from mcu_deploy.backends.isa.operands import Kind, Label, Register, physical
+from mcu_deploy.backends.isa.operands import Kind, Label, Memory, Register, physical
 
-__all__ = ["Assembly", "Kind", "Label", "Register", "kernel", "physical"]
+__all__ = ["Assembly", "Kind", "Label", "Memory", "Register", "kernel", "physical"]

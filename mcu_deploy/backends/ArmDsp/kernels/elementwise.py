@@ -17,7 +17,7 @@ from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.layers import saturate
 from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call
 
@@ -28,8 +28,6 @@ _SHIFTS = (21, 18, 15)
 _TRIES = 400
 _NEAR = 2.0**-9  # of a step: where other integers may give another element
 _OUTSIDE = 0x80808080  # what exclusive or makes int8 of uint8
-_A_SCALE, _B_SCALE, _OFFSET, _ODD = "r9", "r10", "r11", "r12"
-_END = "s3"
 
 
 class Scaling(NamedTuple):
@@ -122,86 +120,143 @@ def _gives(scaling: Scaling, a: Array, b: Array, wanted: Array, y: TensorType) -
     return bool((scaling.elements(a, b).clip(*y.dtype.range) == wanted).all())
 
 
+class _Given(pairs.Given):
+    """As in pairs.py, the constants, and what words and bytes are loaded to."""
+
+    def __init__(self, code: Assembly) -> None:
+        super().__init__(code)
+        self.scales = code.registers("a_scale b_scale")
+        self.offset, self.count, self.odd = code.registers("offset run_bytes odd_bytes")
+        self.of_a, self.of_b = code.registers("a0123 a4567"), code.registers("b0123 b4567")
+        self.even_a, self.even_b, self.sum = code.registers("a_even b_even sum")
+        self.end = code.register("end", kind=Kind.SINGLE)
+
+
 def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Walk) -> Assembly:
-    """The kernel. r0, r1: the operands in the walk's order, r2: output, r3: constants."""
+    """The kernel: the operands in the walk's order, output, constants.
+
+    y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift); y may lie on
+    either operand that has its shape.
+    """
     code = Assembly()
+    given = _Given(code)
     operands = walk.ordered(operands)
+    code.note("y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift).")
+    code.note("constants: both scales, the offset, the bytes of a run's whole words, the loops'.")
+    words = [*given.scales, given.offset, given.count]
     if walk.turns:
-        code(f"ldmia r3!, {{{_A_SCALE}-{_ODD}}}", f"vmov {pairs.RUN}, {_ODD}")
-        walk.load(code)
+        code.ldmia(given.constants.moving, words)
+        code.vmov(given.run, given.count)
+        walk.load(code, given)
     else:
-        code(f"ldmia r3, {{{_A_SCALE}-{_ODD}}}", f"add {_ODD}, {_ODD}, r2", f"vmov {_END}, {_ODD}")
+        code.ldmia(given.constants, words)
+        code.add(given.count, given.count, given.y)
+        code.vmov(given.end, given.count)
     if walk.is_fixed:
-        code(f"vmov {pairs.SAVED}, {_OFFSET}")
-    code(f"mov {_ODD}, #{0xFF00FF00}")
+        code.vmov(given.kept, given.offset)
+    code.mov(given.odd, 0xFF00FF00)
     code.note("Each element times its operand's scale (SMLAW), added, shifted, saturated.")
-    with walk.runs(code):
-        _run(code, operands, y, shift, walk)
+    with walk.runs(code, given):
+        _run(code, given, operands, y, shift, walk)
     return code
 
 
 def _run(
-    code: Assembly, operands: Sequence[TensorType], y: TensorType, shift: int, walk: Walk
+    code: Assembly,
+    given: _Given,
+    operands: Sequence[TensorType],
+    y: TensorType,
+    shift: int,
+    walk: Walk,
 ) -> None:
-    at_once = _at_once(walk)
+    at_once, (a_scale, b_scale) = _at_once(walk), given.scales
     if walk.turns and walk.run >= at_once:
-        code(f"vmov r3, {pairs.RUN}", "add r3, r3, r2", f"vmov {_END}, r3")
-    addresses = [("r3", "r0", operands[0]), ("r5", "r1", operands[1])]
+        end = code.register("end_of_words")
+        code.vmov(end, given.run)
+        code.add(end, end, given.y)
+        code.vmov(given.end, end)
+    loads = [(given.of_a, given.a, operands[0]), (given.of_b, given.b, operands[1])]
     if walk.is_fixed:  # its summand is in the offset
-        _byte(code, *addresses.pop())
-        code(f"vmov {_OFFSET}, {pairs.SAVED}", f"smlawb {_OFFSET}, {_B_SCALE}, r5, {_OFFSET}")
+        loads.pop()
+        element = given.of_b[0]
+        _byte(code, element, given.b[0], operands[1])
+        code.vmov(given.offset, given.kept)
+        code.smlawb(given.offset, b_scale, element, given.offset)
+
+    def word(n: int) -> None:
+        _word(
+            code, given, operands, y, shift, given.of_a[n], None if walk.is_fixed else given.of_b[n]
+        )
+
+    def load() -> None:
+        for words, address, _ in loads:
+            code.ldr(words[0], address.after(4))
+
     if walk.run >= at_once:
         with code.repeat(walk.run // at_once):
             if at_once == 8:
-                code(*(f"ldmia {address}!, {{{_pair(x)}}}" for x, address, _ in addresses))
-                _word(code, operands, y, shift, "r3", None if walk.is_fixed else "r5")
-                _word(code, operands, y, shift, "r4", None if walk.is_fixed else "r6")
+                for words, address, _ in loads:
+                    code.ldmia(address.moving, words)
+                word(0)
+                word(1)
             else:
-                code(*(f"ldr {x}, [{address}], #4" for x, address, _ in addresses))
-                _word(code, operands, y, shift, "r3", None if walk.is_fixed else "r5")
-            code(f"vmov lr, {_END}", "cmp r2, lr")
+                load()
+                word(0)
+            code.vmov(given.sum, given.end)
+            code.cmp(given.y, given.sum)
     rest = walk.run % at_once
     if rest >= 4:
-        code(*(f"ldr {x}, [{address}], #4" for x, address, _ in addresses))
-        _word(code, operands, y, shift, "r3", None if walk.is_fixed else "r5")
+        load()
+        word(0)
+    a, b = given.of_a[0], given.of_b[0]
     for _ in range(rest % 4):
-        for x, address, type_ in addresses:
-            _byte(code, x, address, type_, ", #1")
-        code(f"smlawb r3, {_A_SCALE}, r3, {_OFFSET}")
+        for words, address, type_ in loads:
+            _byte(code, words[0], address.after(1), type_)
+        code.smlawb(a, a_scale, a, given.offset)
         if not walk.is_fixed:
-            code(f"smlawb r3, {_B_SCALE}, r5, r3")
-        code(f"{saturate(y)} r3, #8, r3, asr #{shift}", "strb r3, [r2], #1")
+            code.smlawb(a, b_scale, b, a)
+        getattr(code, saturate(y))(a, 8, a.asr(shift))
+        code.strb(a, given.y.after(1))
 
 
-def _pair(register: str) -> str:
-    return f"{register}, r{int(register[1:]) + 1}"
-
-
-def _byte(code: Assembly, x: str, address: str, type_: TensorType, step: str = "") -> None:
+def _byte(code: Assembly, into: Register, place: Memory, type_: TensorType) -> None:
     """An element, 256 times, in the lower half of a register."""
-    code(f"ldrb {x}, [{address}]{step}")
+    code.ldrb(into, place)
     if type_.dtype is DType.UINT8:
-        code(f"eor {x}, {x}, #0x80")
-    code(f"lsl {x}, {x}, #8")
+        code.eor(into, into, 0x80)
+    code.lsl(into, into, 8)
 
 
 def _word(
-    code: Assembly, operands: Sequence[TensorType], y: TensorType, shift: int, a: str, b: str | None
+    code: Assembly,
+    given: _Given,
+    operands: Sequence[TensorType],
+    y: TensorType,
+    shift: int,
+    a: Register,
+    b: Register | None,
 ) -> None:
-    """Four elements of words in `a` and `b`, which are lost like r7, r8 and lr."""
+    """Four elements of words in `a` and `b`, which are lost."""
+    even_a, even_b, total, (a_scale, b_scale) = given.even_a, given.even_b, given.sum, given.scales
     for x, type_ in zip((a, b), operands, strict=True):
         if x is not None and type_.dtype is DType.UINT8:
-            code(f"eor {x}, {x}, #{_OUTSIDE}")
-    code(f"and r7, {_ODD}, {a}, lsl #8", f"and {a}, {a}, {_ODD}")
-    if b is not None:
-        code(f"and r8, {_ODD}, {b}, lsl #8", f"and {b}, {b}, {_ODD}")
+            code.eor(x, x, _OUTSIDE)
+    for x, even in ((a, even_a), (b, even_b)):
+        if x is not None:
+            code.and_(even, given.odd, x.lsl(8))
+            code.and_(x, x, given.odd)
     # the bytes 2, 0, 3 and 1
-    for acc, x, y_, half in (
-        ("lr", "r7", "r8", "t"), ("r7", "r7", "r8", "b"), ("r8", a, b, "t"), (a, a, b, "b"),
+    for acc, x, other, by_top in (
+        (total, even_a, even_b, True), (even_a, even_a, even_b, False), (even_b, a, b, True),
+        (a, a, b, False),
     ):  # fmt: skip
-        code(f"smlaw{half} {acc}, {_A_SCALE}, {x}, {_OFFSET}")
+        multiply = code.smlawt if by_top else code.smlawb
+        multiply(acc, a_scale, x, given.offset)
         if b is not None:
-            code(f"smlaw{half} {acc}, {_B_SCALE}, {y_}, {acc}")
-    code(*(f"{saturate(y)} {acc}, #8, {acc}, asr #{shift}" for acc in ("r7", "lr", a, "r8")))
-    code(f"bfi r7, {a}, #8, #8", "bfi lr, r8, #8, #8", "pkhbt r7, r7, lr, lsl #16")
-    code("str r7, [r2], #4")
+            multiply(acc, b_scale, other, acc)
+    for acc in (even_a, total, a, even_b):
+        getattr(code, saturate(y))(acc, 8, acc.asr(shift))
+    code.bfi(even_a, a, 8, 8)
+    code.bfi(total, even_b, 8, 8)
+    code.pkhbt(even_a, even_a, total.lsl(16))
+    code.str(even_a, given.y.after(4))

@@ -21,7 +21,7 @@ from mcu_deploy.backends.ArmDsp.layers import saturate
 from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, Channel, accumulate, shift_of
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call
 
@@ -108,65 +108,112 @@ def solve(domain: str, call: Call) -> Scaling | None:
     return next(gives, None)
 
 
+class _Given(pairs.Given):
+    """As in pairs.py, and the constants."""
+
+    def __init__(self, code: Assembly) -> None:
+        super().__init__(code)
+        self.move = code.register("move")
+        self.zeros = code.registers("minus_a_zero minus_b_zero")
+        self.scale, self.end, self.addend = code.registers("scale end addend")
+
+
 def assemble(
     operands: Sequence[TensorType], y: TensorType, scaling: Scaling, walk: Walk
 ) -> Assembly:
-    """The kernel. r0, r1: the operands in the walk's order, r2: output, r3: constants."""
+    """The kernel: the operands in the walk's order, output, constants.
+
+    y = sat((((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift), or as TFLite
+    rounds twice; y may lie on either operand that has its shape.
+    """
     code = Assembly()
+    given = _Given(code)
+    code.note("y = sat((((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift).")
+    code.note("constants: move; both zero points, negative, twice in a word; scale; the bytes of a")
+    code.note("run's whole words; addend; the loops'.")
+    words = [given.move, *given.zeros, given.scale, given.end, given.addend]
     if walk.turns:
-        code("ldmia r3!, {r8-r12, lr}", f"vmov {pairs.RUN}, r12")
-        walk.load(code)
+        code.ldmia(given.constants.moving, words)
+        code.vmov(given.run, given.end)
+        walk.load(code, given)
     else:
-        code("ldmia r3, {r8-r12, lr}", "add r12, r12, r2")
+        code.ldmia(given.constants, words)
+        code.add(given.end, given.end, given.y)
     if walk.is_fixed:
-        code(f"vmov {pairs.SAVED}, r10")
+        code.vmov(given.kept, given.zeros[1])
     code.note("Elements without their zero points, multiplied, scaled, shifted, saturated.")
-    with walk.runs(code):
-        _run(code, walk.ordered(operands), y, scaling, walk)
+    with walk.runs(code, given):
+        _run(code, given, walk.ordered(operands), y, scaling, walk)
     return code
 
 
 def _run(
-    code: Assembly, operands: Sequence[TensorType], y: TensorType, scaling: Scaling, walk: Walk
+    code: Assembly,
+    given: _Given,
+    operands: Sequence[TensorType],
+    y: TensorType,
+    scaling: Scaling,
+    walk: Walk,
 ) -> None:
-    extend = ["sxtab16" if t.dtype is DType.INT8 else "uxtab16" for t in operands]
+    extend_a, extend_b = (code.sxtab16 if t.dtype is DType.INT8 else code.uxtab16 for t in operands)
     is_twice, is_fixed = scaling.is_twice, walk.is_fixed
+    (a_zero, b_zero), move = given.zeros, given.move
+    a, b, even_a, even_b, other = code.registers("a b a_even b_even product")
 
-    def finish(*products: str) -> None:
+    def finish(*products: Register) -> None:
         for p in products:
-            if is_twice:  # r4 is free by now
-                code(f"smmlar r4, {p}, r11, lr", f"add {p}, r4, {p}, asr #31")
+            if is_twice:  # of b nothing is needed any more
+                code.smmlar(b, p, given.scale, given.addend)
+                code.add(p, b, p.asr(31))
             else:
-                code(f"smmla {p}, {p}, r11, lr")
-        shifted = f", asr #{scaling.shift}" if scaling.shift else ""
-        code(*(f"{saturate(y)} {p}, #8, {p}{shifted}" for p in products))
+                code.smmla(p, p, given.scale, given.addend)
+        for p in products:
+            getattr(code, saturate(y))(p, 8, p.asr(scaling.shift) if scaling.shift else p)
 
-    if is_fixed:  # r10: its element without the zero point, in the lower half
-        code(f"vmov r10, {pairs.SAVED}", "ldrb r4, [r1]", f"{extend[1]} r10, r10, r4")
+    if is_fixed:  # b_zero becomes its element without the zero point, in the lower half
+        code.vmov(b_zero, given.kept)
+        code.ldrb(b, given.b[0])
+        extend_b(b_zero, b_zero, b)
         if is_twice:
-            code("sadd16 r10, r10, r10")
+            code.sadd16(b_zero, b_zero, b_zero)
     if walk.turns and walk.run >= _AT_ONCE:
-        code(f"vmov r12, {pairs.RUN}", "add r12, r12, r2")
+        code.vmov(given.end, given.run)
+        code.add(given.end, given.end, given.y)
     if walk.run >= _AT_ONCE:
         with code.repeat(walk.run // _AT_ONCE):
-            code("ldr r3, [r0], #4", *([] if is_fixed else ["ldr r4, [r1], #4"]))
-            code(f"{extend[0]} r5, r9, r3", f"{extend[0]} r3, r9, r3, ror #8")
+            code.ldr(a, given.a.after(4))
             if not is_fixed:
-                code(f"{extend[1]} r6, r10, r4", f"{extend[1]} r4, r10, r4, ror #8")
+                code.ldr(b, given.b.after(4))
+            extend_a(even_a, a_zero, a)
+            extend_a(a, a_zero, a.ror(8))
+            if not is_fixed:
+                extend_b(even_b, b_zero, b)
+                extend_b(b, b_zero, b.ror(8))
             if is_twice and not is_fixed:
-                code("sadd16 r6, r6, r6", "sadd16 r4, r4, r4")
-            even, odd, upper = ("r10", "r10", "tb") if is_fixed else ("r6", "r4", "tt")
-            code(f"smlabb r7, r5, {even}, r8", f"smla{upper} r5, r5, {even}, r8")
-            code(f"smlabb r6, r3, {odd}, r8", f"smla{upper} r3, r3, {odd}, r8")
-            finish("r7", "r6", "r5", "r3")
-            code("bfi r7, r6, #8, #8", "bfi r5, r3, #8, #8", "pkhbt r7, r7, r5, lsl #16")
-            code("str r7, [r2], #4", "cmp r2, r12")
-    twice = ["sadd16 r4, r4, r4"] if is_twice else []
+                code.sadd16(even_b, even_b, even_b)
+                code.sadd16(b, b, b)
+            evens, odds, upper = (
+                (b_zero, b_zero, code.smlatb) if is_fixed else (even_b, b, code.smlatt)
+            )
+            code.smlabb(other, even_a, evens, move)
+            upper(even_a, even_a, evens, move)
+            code.smlabb(even_b, a, odds, move)
+            upper(a, a, odds, move)
+            finish(other, even_b, even_a, a)
+            code.bfi(other, even_b, 8, 8)
+            code.bfi(even_a, a, 8, 8)
+            code.pkhbt(other, other, even_a.lsl(16))
+            code.str(other, given.y.after(4))
+            code.cmp(given.y, given.end)
     for _ in range(walk.run % _AT_ONCE):
-        code("ldrb r3, [r0], #1", *([] if is_fixed else ["ldrb r4, [r1], #1"]))
-        code(f"{extend[0]} r3, r9, r3")
+        code.ldrb(a, given.a.after(1))
         if not is_fixed:
-            code(f"{extend[1]} r4, r10, r4", *twice)
-        code(f"smlabb r3, r3, {'r10' if is_fixed else 'r4'}, r8")
-        finish("r3")
-        code("strb r3, [r2], #1")
+            code.ldrb(b, given.b.after(1))
+        extend_a(a, a_zero, a)
+        if not is_fixed:
+            extend_b(b, b_zero, b)
+            if is_twice:
+                code.sadd16(b, b, b)
+        code.smlabb(a, a, b_zero if is_fixed else b, move)
+        finish(a)
+        code.strb(a, given.y.after(1))

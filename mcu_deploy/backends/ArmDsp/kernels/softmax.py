@@ -105,10 +105,8 @@ def assemble(size: int, rows: int, entries: int, x: TensorType, y: TensorType) -
     code = Assembly()
     behind: list[tuple[Label, Label, int]] = []
     row, kept, total = Row(code), _Kept(code), code.register("total")
-    code.note(
-        "y[r][i] = sat(round(exp(x[r][i] - max) / sum / scale) + zero_point). exponential: 1 /"
-    )
-    code.note("scale and scale, of float32, what rounds, what limits distances, then the table.")
+    code.note("y[r][i] = sat(round(exp(x[r][i] - max) / sum / scale) + zero_point). exponential:")
+    code.note("1 / scale, scale, of float32, what rounds, what limits distances, then the table.")
     code.vmov(kept.x, row.x)
     code.vmov(kept.y, row.y)
     code.vmov(kept.rows, row.rows)

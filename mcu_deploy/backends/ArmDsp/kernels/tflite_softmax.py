@@ -87,10 +87,8 @@ def assemble(size: int, rows: int, entries: int, x: TensorType) -> Assembly:
     """
     code = Assembly()
     row = _Row(code)
-    code.note(
-        "y[r][i] = sat(exp(x[r][i] - max) / sum * 256 - 128), as gemmlowp rounds. exponential:"
-    )
-    code.note("what limits distances, then 2 t - 2^31 for each, where t is exp in 31 bits.")
+    code.note("y[r][i] = sat(exp(x[r][i] - max) / sum * 256 - 128), as gemmlowp rounds.")
+    code.note("exponential: what limits distances, then 2 t - 2^31, where t is exp in 31 bits.")
     code.ldr(row.limit, row.table.after(4))
     with code.repeat(rows):
         code.vmov(row.kept, row.rows)
