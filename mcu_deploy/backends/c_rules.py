@@ -69,6 +69,7 @@ _ASM_CALL = re.compile(
     r"(?:\s*(?:__)?(?:volatile|goto|inline)(?:__)?\b)*\s*\(\s*(?P<template>(?:\" *\"\s*)+)[:)]"
 )
 _LONGEST_NAME = 64
+_COMMENT = re.compile(r"[ ->@-\[\]-~]+")  # no trigraph, no spliced line
 _FUNCTION_ATTRIBUTE = re.compile(
     r'always_inline|aligned\((4|8|16|32|64)\)|section\("\.(ramfunc|text\.[A-Za-z_]\w{0,63})"\)',
     re.ASCII,
@@ -121,6 +122,11 @@ def check_function(function: CFunction, helpers: Collection[str]) -> None:
         require(
             (attribute == "always_inline") == function.inline,
             f"{stem} has the attribute {attribute}, but is {kind}",
+        )
+    for line in function.comment:
+        require(
+            _COMMENT.fullmatch(line) is not None and not re.search(r"\*/|/\*|^/|/$", line),
+            f"a line of the comment of {stem} is no text for one, {_shown(line)}",
         )
     names = {parameter.name for parameter in function.parameters}
     require(len(names) == len(function.parameters), f"two parameters of {stem} have one name")

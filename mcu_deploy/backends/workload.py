@@ -36,7 +36,8 @@ class CFunction:
     function of a workload gives nothing, or a `STATUS`: MCU_OK, or the code with which the run ends
     (MCU_ERROR_OPERAND). attributes: as gcc has them, some of `always_inline` of an inline one, and
     `aligned(16)` and `section(".ramfunc")` of others. naked: its body is one asm that takes its
-    arguments and returns by the procedure call standard; the compiler adds nothing.
+    arguments and returns by the procedure call standard; the compiler adds nothing. comment: lines
+    that stand over it.
     """
 
     stem: str
@@ -46,6 +47,7 @@ class CFunction:
     inline: bool = False
     attributes: tuple[str, ...] = ()
     naked: bool = False
+    comment: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

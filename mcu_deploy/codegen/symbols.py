@@ -142,6 +142,8 @@ def _definition(function: CFunction, symbol: str, body: str) -> str:
     unused = " MCU_UNUSED" if function.naked else ""  # as far as a compiler can see
     parameters = [f"{p}{unused}" for p in function.parameters] or ["void"]
     opened = wrap(head, parameters, ") {", declaration=True)
+    if function.comment:
+        opened = "/* " + "\n * ".join(function.comment) + f" */\n{opened}"
     return opened + body.strip().removeprefix("{")
 
 

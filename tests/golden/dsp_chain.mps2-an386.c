@@ -69,12 +69,12 @@ MCU_FUNCTION void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
     }
 }
 
+/* Lines of four channels to their planes, as int16: two pixels a word. */
 MCU_KERNEL void _mcu_dsp_chain_gather_planes_dsp(const int8_t *pixels MCU_UNUSED,
                                                  uint8_t *planes MCU_UNUSED,
                                                  int32_t lines MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* Lines of four channels to their planes, as int16: two pixels a word. */
             "    mov r12, r0\n"
             "    mov r7, r1\n"
             "    movw lr, #32\n"
@@ -108,12 +108,12 @@ MCU_KERNEL void _mcu_dsp_chain_gather_planes_dsp(const int8_t *pixels MCU_UNUSED
             "    pop {r4-r11, pc}\n");
 }
 
+/* A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5. */
 MCU_KERNEL void _mcu_dsp_chain_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                    const uint8_t *plane MCU_UNUSED,
                                                    int8_t *y MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5. */
             "    ldmia r0, {r6-r10}\n"
             "    mov r12, r1\n"
             "    mov lr, r2\n"
@@ -285,12 +285,12 @@ MCU_FUNCTION void _mcu_dsp_chain_depthwise_late(const uint32_t *taps, const uint
     }
 }
 
+/* A tile's state is behind its pixels. */
 MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                const uint32_t *weights MCU_UNUSED,
                                                uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* A tile's state is behind its pixels. */
             "    add r3, r3, #48\n"                 /* taps, scratch, #48 */
             "    str r0, [r3]\n"                    /* x, [taps] */
             "    str r2, [r3, #4]\n"                /* weights, [taps, #4] */

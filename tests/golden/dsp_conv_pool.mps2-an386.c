@@ -70,13 +70,13 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_reorder_240x4_int8(const int8_t *x, int8_t 
     }
 }
 
+/* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
 MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_60c113e6_dsp(const int8_t *x MCU_UNUSED,
                                                              int8_t *y MCU_UNUSED,
                                                              const uint32_t *weights MCU_UNUSED,
                                                              uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
             "    ldr r4, [r2], #4\n"
             "    add r12, r3, r4\n"
             "    sub r4, r12, r4\n"

@@ -61,14 +61,14 @@ MCU_CONSTANT(_mcu_dsp_conversion_dequantize_1_constants, int32_t, 3, 12, 12);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* y[i] = sat(round(x[i] / scale) + zero_point). constants: 1 / scale and scale, of
+ * float32, and what is added to the integer. y may lie on x. */
 MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
                                                       int8_t *y MCU_UNUSED,
                                                       const int32_t *constants MCU_UNUSED,
                                                       uint32_t elements MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r7}\n"
-            /* y[i] = sat(round(x[i] / scale) + zero_point). constants: 1 / scale and scale, of */
-            /* float32, and what is added to the integer. y may lie on x. */
             "    vldmia r2!, {s4-s5}\n"             /* constants!, {factors.low, factors.high} */
             "    ldr r4, [r2]\n"                    /* added, [constants] */
             "    add r2, r1, r3\n"                  /* end, y, elements */
@@ -151,15 +151,14 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
             "    bx lr\n");
 }
 
+/* y[i] = float32(x[i] - zero_point) * scale. constants: 1 / scale and scale, of float32,
+ * and the zero point's complement. */
 MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUSED,
                                                         float *y MCU_UNUSED,
                                                         const int32_t *constants MCU_UNUSED,
                                                         uint32_t elements MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r7, lr}\n"
-            /* y[i] = float32(x[i] - zero_point) * scale. constants: 1 / scale and scale, of */
-            /* float32, */
-            /* and the zero point's complement. */
             "    vldmia r2!, {s8-s9}\n"             /* constants!, {factors.low, factors.high} */
             "    ldr r5, [r2]\n"                    /* added, [constants] */
             "    add r2, r0, r3\n"                  /* end, x, elements */

@@ -69,12 +69,12 @@ MCU_FUNCTION void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_
     }
 }
 
+/* The image is copied with its padding. */
 MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                  const uint32_t *weights MCU_UNUSED,
                                                  uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* The image is copied with its padding. */
             "    add r4, r3, #308\n"
             "    mov r10, r4\n"
             "    add r9, r4, #512\n"

@@ -69,13 +69,13 @@ MCU_FUNCTION void _mcu_dsp_depthwise_reorder_80x4_int8(const int8_t *x, int8_t *
     }
 }
 
+/* Lines of four channels to their planes, as int16: two pixels a word. */
 MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UNUSED,
                                                      uint8_t *planes MCU_UNUSED,
                                                      int32_t lines MCU_UNUSED,
                                                      const int32_t *pitch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r6-r11, lr}\n"
-            /* Lines of four channels to their planes, as int16: two pixels a word. */
             "    mov r12, r0\n"
             "    mov r7, r1\n"
             "    movw lr, #112\n"

@@ -68,12 +68,12 @@ MCU_FUNCTION void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *
     }
 }
 
+/* A tile's state is behind its pixels. */
 MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                    const uint32_t *weights MCU_UNUSED,
                                                    uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* A tile's state is behind its pixels. */
             "    add r3, r3, #48\n"                 /* taps, scratch, #48 */
             "    str r0, [r3]\n"                    /* x, [taps] */
             "    str r2, [r3, #4]\n"                /* weights, [taps, #4] */

@@ -61,15 +61,14 @@ MCU_FUNCTION void _mcu_dsp_product_slice_31_int8(const int8_t *x, int8_t *y) {
     }
 }
 
+/* y = sat((((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift).
+ * constants: move; both zero points, negative, twice in a word; scale; the bytes of a
+ * run's whole words; addend; the loops'. */
 MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(
     const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
     const int32_t *constants MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y = sat((((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift). */
-            /* constants: move; both zero points, negative, twice in a word; scale; the bytes of */
-            /* a */
-            /* run's whole words; addend; the loops'. */
             /* constants, {move, minus_a_zero, minus_b_zero, scale, end, addend} */
             "    ldmia r3, {r3-r8}\n"
             "    add r7, r7, r2\n"                  /* end, end, y */

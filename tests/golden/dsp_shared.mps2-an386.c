@@ -71,13 +71,13 @@ MCU_FUNCTION void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) 
     }
 }
 
+/* The layer's sizes go behind the pixels of a tile, to r12. */
 MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_UNUSED,
                                                            int8_t *y MCU_UNUSED,
                                                            const uint32_t *weights MCU_UNUSED,
                                                            uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* The layer's sizes go behind the pixels of a tile, to r12. */
             "    ldmia r2!, {r4-r11}\n"
             "    add r12, r3, r4\n"
             "    vmov s8, r3\n"

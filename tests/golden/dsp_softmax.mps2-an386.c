@@ -54,14 +54,14 @@ MCU_CONSTANT(_mcu_dsp_softmax_softmax_1_exponential, uint32_t, 260, 0, 1040);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* y[r][i] = sat(round(exp(x[r][i] - max) / sum / scale) + zero_point). exponential:
+ * 1 / scale, scale, of float32, what rounds, what limits distances, then the table. */
 MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x MCU_UNUSED,
                                                     int8_t *y MCU_UNUSED,
                                                     const uint32_t *exponential MCU_UNUSED,
                                                     uint32_t rows MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r8, lr}\n"
-            /* y[r][i] = sat(round(exp(x[r][i] - max) / sum / scale) + zero_point). exponential: */
-            /* 1 / scale, scale, of float32, what rounds, what limits distances, then the table. */
             "    vmov s4, r0\n"                     /* row_x, x */
             "    vmov s5, r1\n"                     /* row_y, y */
             "    vmov s6, r3\n"                     /* rows_left, rows */

@@ -69,13 +69,13 @@ MCU_FUNCTION void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y
     }
 }
 
+/* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
 MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_97e291c2_dsp(const int8_t *x MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           const uint32_t *weights MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
             "    ldr r4, [r2], #4\n"
             "    add r12, r3, r4\n"
             "    add r12, r12, #7\n"
@@ -730,13 +730,13 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_97e291c2_dsp(const int8_t *x MCU_UN
             "    pop {r4-r11, pc}\n");
 }
 
+/* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift).
+ * constants: both scales, the offset, the bytes of a run's whole words, the loops'. */
 MCU_KERNEL void _mcu_dsp_strips_add_int8_21_dsp(const int8_t *a MCU_UNUSED,
                                                 const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const int32_t *constants MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift). */
-            /* constants: both scales, the offset, the bytes of a run's whole words, the loops'. */
             /* constants, {a_scale, b_scale, offset, run_bytes} */
             "    ldmia r3, {r3-r6}\n"
             "    add r6, r6, r2\n"                  /* run_bytes, run_bytes, y */

@@ -70,12 +70,12 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint
     }
 }
 
+/* Lines of four channels to their planes, as int16: two pixels a word. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_UNUSED,
                                                       uint8_t *planes MCU_UNUSED,
                                                       int32_t lines MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* Lines of four channels to their planes, as int16: two pixels a word. */
             "    mov r12, r0\n"
             "    mov r7, r1\n"
             "    movw lr, #128\n"
@@ -164,12 +164,12 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_
             "    pop {r4-r11, pc}\n");
 }
 
+/* A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                         const uint8_t *plane MCU_UNUSED,
                                                         uint8_t *y MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5. */
             "    ldmia r0, {r6-r10}\n"
             "    mov r12, r1\n"
             "    mov lr, r2\n"
@@ -414,13 +414,13 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const
     }
 }
 
+/* A tile's state is behind its pixels. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UNUSED,
                                                          uint8_t *y MCU_UNUSED,
                                                          const uint32_t *weights MCU_UNUSED,
                                                          uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* A tile's state is behind its pixels. */
             "    add lr, r3, #24\n"                 /* taps, scratch, #24 */
             "    str r0, [lr]\n"                    /* x, [taps] */
             "    str r2, [lr, #4]\n"                /* weights, [taps, #4] */

@@ -61,13 +61,13 @@ MCU_FUNCTION void _mcu_dsp_sum_slice_8_int8(const int8_t *x, int8_t *y) {
     }
 }
 
+/* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift).
+ * constants: both scales, the offset, the bytes of a run's whole words, the loops'. */
 MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED,
                                              int8_t *y MCU_UNUSED,
                                              const int32_t *constants MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift). */
-            /* constants: both scales, the offset, the bytes of a run's whole words, the loops'. */
             /* constants, {a_scale, b_scale, offset, run_bytes} */
             "    ldmia r3, {r3-r6}\n"
             "    add r6, r6, r2\n"                  /* run_bytes, run_bytes, y */

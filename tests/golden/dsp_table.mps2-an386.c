@@ -56,12 +56,12 @@ MCU_CONSTANT(_mcu_dsp_table_tanh_1_table, uint8_t, 256, 0, 256);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* y[i] = table[x[i]]; y may lie on x. */
 MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint8_t *table MCU_UNUSED,
                                          uint32_t elements MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r9, lr}\n"
-            /* y[i] = table[x[i]]; y may lie on x. */
             "    add r4, r1, r3\n"                  /* end, y, elements */
             "    vmov s0, r4\n"                     /* end_of_all, end */
             "    bic r3, r3, #15\n"                 /* elements, elements, #15 */

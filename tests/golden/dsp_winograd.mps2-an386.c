@@ -67,12 +67,12 @@ MCU_FUNCTION void _mcu_dsp_winograd_reorder_35x4_int8(const int8_t *x, int8_t *y
     }
 }
 
+/* The image is copied with its padding. */
 MCU_KERNEL void _mcu_dsp_winograd_conv3x3_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                               const uint32_t *weights MCU_UNUSED,
                                               uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* The image is copied with its padding. */
             "    add r4, r3, #352\n"
             "    mov r10, r4\n"
             "    add r9, r4, #256\n"

@@ -8,8 +8,10 @@ It has its own prologue, which saves what it uses of r4-r11, lr and s16-s31.
 from __future__ import annotations
 
 import functools
+import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 from mcu_deploy.backends.interface import CFunction, Parameter
 from mcu_deploy.backends.isa.assembly import Assembly
@@ -39,14 +41,21 @@ def kernel(
     code: Assembly,
     fpu: bool,
 ) -> CFunction:
-    """The function; the code finds its arguments in r0-r3. fpu: whether the core has one; without,
-    its registers are words of the stack (`soft`)."""
+    """The function; the code finds its arguments in r0-r3. Notes before the first instruction stand
+    over it. fpu: whether the core has one; without, its registers are words of the stack (`soft`).
+    """
     if len(parameters) > _ARGUMENTS:
         raise ValueError(f"{stem} has {len(parameters)} parameters, of which registers hold four")
-    items = framed(code.items if fpu else soft(code.items))
+    above = [item.text for item in itertools.takewhile(_is_note, code.items) if _is_note(item)]
+    items = framed([*code.items[len(above) :]] if fpu else soft(code.items[len(above) :]))
     text = "\n".join(_strings(items))
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'
-    return CFunction(stem, tuple(parameters), body, naked=True)
+    comment = tuple(line for text in above for line in textwrap.wrap(text, _WIDTH - 6))
+    return CFunction(stem, tuple(parameters), body, naked=True, comment=comment)
+
+
+def _is_note(item: Item) -> TypeGuard[Note]:
+    return isinstance(item, Note)
 
 
 def framed(items: Sequence[Item]) -> list[Item]:
