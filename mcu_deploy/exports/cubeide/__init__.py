@@ -18,7 +18,7 @@ from mcu_deploy.exports.rendering import below, render
 
 NAME = "cubeide"
 DESCRIPTION = "folders for a project of STM32CubeIDE, or of CubeMX with a Makefile"
-ARCHIVE = ""
+ARCHIVE = None
 
 _RUNTIME = "Src/mcu_runtime"
 

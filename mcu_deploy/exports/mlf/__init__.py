@@ -17,12 +17,12 @@ from typing import Any
 from mcu_deploy.codegen import names
 from mcu_deploy.errors import RequestError
 from mcu_deploy.exports import parts
-from mcu_deploy.exports.model import Exported, ExportedNetwork
+from mcu_deploy.exports.model import Archive, Exported, ExportedNetwork
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "mlf"
 DESCRIPTION = "TVM's Model Library Format, with TVM's C interface to each network"
-ARCHIVE = "{name}.tar"
+ARCHIVE = Archive("{package.name}.tar")
 
 _VERSION = 7
 # The format asks for a date; one that is always the same lets the same build be the same bytes.

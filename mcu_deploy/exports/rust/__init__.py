@@ -19,7 +19,7 @@ from mcu_deploy.report.model import PoolReport
 
 NAME = "rust"
 DESCRIPTION = "a no_std Rust crate with a safe interface to each network"
-ARCHIVE = ""
+ARCHIVE = None
 
 _TARGETS = {
     "armv6s-m": "thumbv6m-none-eabi",

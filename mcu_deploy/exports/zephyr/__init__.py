@@ -16,7 +16,7 @@ from mcu_deploy.exports.rendering import below, render
 
 NAME = "zephyr"
 DESCRIPTION = "a Zephyr module with Kconfig and a sample"
-ARCHIVE = ""
+ARCHIVE = None
 
 # What twister builds the sample for: a board of Zephyr with such a core, and one whose core has its
 # options too (FPU, DSP, MVE).
