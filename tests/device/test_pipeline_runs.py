@@ -38,11 +38,13 @@ class User:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir()
+        is_there = folder.exists()  # a project
+        folder.mkdir(exist_ok=True)
         self._git("init", "-q")
-        (folder / "models").mkdir()
-        shutil.copy(SINE, folder / "models")
-        (folder / ".gitignore").write_text("/build/\n")
+        if not is_there:
+            (folder / "models").mkdir()
+            shutil.copy(SINE, folder / "models")
+            (folder / ".gitignore").write_text("/build/\n")
 
     def begins(self, provider: str, wheel: Path) -> None:
         """Writes the files, with a wheel in the repository."""
@@ -88,6 +90,35 @@ def test_a_workflow_shows_on_the_pull_request_what_has_grown(wheel: Path, tmp_pa
     assert f"| flash | 3,000 | {now.flash_bytes:,} | +" in run.summary
     assert f"| RAM | 4,000 | {now.ram_bytes:,} | -" in run.summary
     assert (kept / "balanced" / "mps2-an386" / "sine" / "network_sine.o").is_file()
+
+
+@pytest.mark.needs_cmake
+def test_the_pipeline_of_a_new_project_builds_and_tests_its_firmware(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """As it stands there, before there is a table of costs to compare with."""
+    folder = tmp_path / "user"
+    done = call("new", folder, "--board", "mps2-an386", "--model", SINE)
+    assert done.returncode == 0, done.stderr
+    assert "tools/" + wheel.name in done.stdout  # what is left for the user to do
+    user = User(folder)
+    (folder / "tools").mkdir()
+    shutil.copy(wheel, folder / "tools")
+    user.commits()
+    runner = Runner(tmp_path, folder)
+    first = runner.github()
+    assert first.passed, first.log
+    assert {"Build the firmware", "Test the firmware"} < {*first.steps}
+    assert "100% tests passed, 0 tests failed out of 1" in first.log
+    assert "mcu-deploy.csv is renewed: commit it." in first.log
+    assert "there is no table to compare with" in first.summary
+    assert read_table(runner.artifacts / "build/ci/mcu-deploy.csv")
+
+    user.replaces("sample.h", "sample_output0[1] = {\n    ", "sample_output0[1] = {\n    1 + ")
+    second = runner.github()
+    failed = [name for name, code in second.steps.items() if code]
+    assert failed == ["Test the firmware"], second.log
+    assert "sine: 0 of 1 values as expected" in second.log
 
 
 @pytest.mark.matrix
