@@ -12,6 +12,18 @@ import pytest
 
 from mcu_deploy.api.exporting import export
 
+# Both networks on the same input, in a sketch that has one library's sample.
+RUN_OTHER = """
+    static mcu_instance_t other;
+    static uint8_t memory[MCU_OTHER_WORKSPACE_SIZE] __attribute__((aligned(16)));
+    DLTensor in, out;
+    mcu_instance_init(&other, mcu_network_other, memory, sizeof memory);
+    mcu_instance_input(&other, 0, &in);
+    mcu_instance_output(&other, 0, &out);
+    ((int8_t *)in.data)[0] = sample_sine_input0[0];
+    mcu_instance_run(&other, &in, 1, &out, 1);
+    print_answer("other", 1, 1, "value", (long)((int8_t *)out.data)[0]);
+"""
 BOARD = Path(__file__).parent / "arduino_board"
 # Of docs/library-specification.md of arduino-cli; categories as of its rev. 2.2.
 REQUIRED = {
@@ -39,9 +51,14 @@ def test_the_library_is_one_by_the_specification(tmp_path: Path, sine: Path) -> 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_arduinos_builder_builds_the_sketch_and_it_answers(
-    tmp_path: Path, sine: Path, quarter: Path, repository: Path
+    tmp_path: Path, sine: Path, other: Path, quarter: Path, repository: Path
 ) -> None:
-    export(sine, "arduino", tmp_path / "libraries/sine", data=quarter)
+    """With a second library of the kind, which brings the runtime too."""
+    for build in (sine, other):
+        export(build, "arduino", tmp_path / "libraries" / build.name, data=quarter)
+    sketch = tmp_path / "libraries/sine/examples/run_sample/run_sample.ino"
+    text = sketch.read_text().replace("void loop() {", "void loop() {" + RUN_OTHER)
+    sketch.write_text('#include "network_other.h"\n' + text)
     package = tmp_path / "hardware/emulated/arm"
     shutil.copytree(BOARD, package)
     programs.board_files(package / "cores/arduino", repository)
@@ -55,4 +72,5 @@ def test_arduinos_builder_builds_the_sketch_and_it_answers(
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     code, said = programs.run(tmp_path / "build/run_sample.ino.elf")
-    assert (code, said) == (0, "sine: 1 of 1 values as expected, value 126\n")
+    answers = "".join(f"{n}: 1 of 1 values as expected, value 126\n" for n in ("other", "sine"))
+    assert (code, said) == (0, answers)
