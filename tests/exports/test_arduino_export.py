@@ -12,18 +12,6 @@ import pytest
 
 from mcu_deploy.api.exporting import export
 
-# Both networks on the same input, in a sketch that has one library's sample.
-RUN_OTHER = """
-    static mcu_instance_t other;
-    static uint8_t memory[MCU_OTHER_WORKSPACE_SIZE] __attribute__((aligned(16)));
-    DLTensor in, out;
-    mcu_instance_init(&other, mcu_network_other, memory, sizeof memory);
-    mcu_instance_input(&other, 0, &in);
-    mcu_instance_output(&other, 0, &out);
-    ((int8_t *)in.data)[0] = sample_sine_input0[0];
-    mcu_instance_run(&other, &in, 1, &out, 1);
-    print_answer("other", 1, 1, "value", (long)((int8_t *)out.data)[0]);
-"""
 BOARD = Path(__file__).parent / "arduino_board"
 # Of docs/library-specification.md of arduino-cli; categories as of its rev. 2.2.
 REQUIRED = {
@@ -57,7 +45,7 @@ def test_arduinos_builder_builds_the_sketch_and_it_answers(
     for build in (sine, other):
         export(build, "arduino", tmp_path / "libraries" / build.name, data=quarter)
     sketch = tmp_path / "libraries/sine/examples/run_sample/run_sample.ino"
-    text = sketch.read_text().replace("void loop() {", "void loop() {" + RUN_OTHER)
+    text = sketch.read_text().replace("void loop() {", "void loop() {" + programs.RUN_OTHER)
     sketch.write_text('#include "network_other.h"\n' + text)
     package = tmp_path / "hardware/emulated/arm"
     shutil.copytree(BOARD, package)
