@@ -76,9 +76,10 @@ def _place(format: Format, about: Package, output: Path | None) -> Path:
     if output is None:
         return Path("build", format.NAME, called)
     if archive is not None and archive.is_read and output.name != called:
+        named = output / called if output.is_dir() else output.with_name(called)
         raise RequestError(
             f"A {format.NAME} called {output.name} cannot be installed: tools read from the file's "
-            f"name what is in it, which is {called}. Give -o {output.with_name(called)}, or other "
+            f"name what is in it, which is {called}. Give -o {named}, or other "
             "values for --name, --version and --author."
         )
     return output

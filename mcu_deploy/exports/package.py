@@ -22,7 +22,9 @@ _VERSION = re.compile(
     rf"(?P<release>{_NUMBER}\.{_NUMBER}\.{_NUMBER})(?P<before>-{_BEFORE}(?:\.{_BEFORE})*)?"
     r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 )
-_AUTHOR = re.compile(r"(?P<name>[^<>]*[^<>\s])(?: +<(?P<email>[^<>\s@]+@[^<>\s@]+)>)?")
+_AUTHOR = re.compile(
+    r"(?P<name>[^<>]*[^<>\s])(?: +<(?P<email>[^<>\s@]+@[^<>\s@.]+(?:\.[^<>\s@.]+)+)>)?"
+)
 # What PlatformIO allows for a version and for each half of an author; the other formats allow more.
 _LONGEST = 50
 _LONGEST_URL = 255
@@ -136,13 +138,14 @@ def _author(text: str) -> re.Match[str]:
 def _url(text: str) -> str:
     try:
         split = urlsplit(text)
-        is_page = split.scheme in ("http", "https") and bool(split.hostname) and split.port != 0
+        is_named = "." in (split.hostname or "").strip(".")  # for others to find, too
+        is_page = split.scheme in ("http", "https") and is_named and split.port != 0
     except ValueError:  # a port that is no number, half of an address in brackets
         is_page = False
     plain = re.fullmatch(r"[!#-;=?-\[\]_a-z~]+", text)  # RFC 3986, section 2
     if not is_page or plain is None or len(text) > _LONGEST_URL:
         raise UsageError(
-            f"The URL {shorten(text)!r} is no page: give --url https://HOST/PATH, with no spaces "
-            f"and at most {_LONGEST_URL} characters."
+            f"The URL {shorten(text)!r} is no page: give --url https://HOST/PATH, a HOST "
+            f"like acme.com, no spaces, and at most {_LONGEST_URL} characters."
         )
     return text

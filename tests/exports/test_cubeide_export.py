@@ -15,7 +15,7 @@ import pytest
 
 from mcu_deploy.api.exporting import export
 
-pytestmark = [pytest.mark.matrix, pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
 # With two exports, each of which brings the runtime.
 MAIN = """
@@ -125,6 +125,7 @@ def test_stm32cubeide_s_makefile_takes_the_folders(project: Path) -> None:
     check(debug / "program.elf")
 
 
+@pytest.mark.matrix
 def test_cubemx_s_makefile_takes_the_list(project: Path) -> None:
     link = LINK.format(script="Core/Src/board.ld")
     text = CUBEMX.format(core=" ".join(programs.CORE), link=link)
