@@ -32,11 +32,19 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#define MCU_BACKEND_EXPORT __attribute__((visibility("default")))
+#else
+#define MCU_BACKEND_EXPORT
+#endif
+
+/* ---- Declarations ---- (up to the line that ends them: mcu-deploy reads these very lines) */
+
 #define MCU_BACKEND_API_MAJOR 1U
 #define MCU_BACKEND_API_MINOR 1U
 
 /* An absent optional input or output, and the producer of an edge that has none here. */
-#define MCU_NONE UINT32_MAX
+#define MCU_NONE 0xFFFFFFFFU
 
 typedef enum mcu_backend_status {
     MCU_BACKEND_OK = 0,
@@ -436,15 +444,11 @@ typedef struct mcu_backend {
  * GetVersion: MCU_BACKEND_API_MAJOR and _MINOR. The same major version, and no newer minor version
  * than mcu-deploy's, is loaded.
  * BackendFactory: a new mcu_backend_t *, which its `free` ends; NULL where there can be none. */
-#if defined(__GNUC__)
-#define MCU_BACKEND_EXPORT __attribute__((visibility("default")))
-#else
-#define MCU_BACKEND_EXPORT
-#endif
-
 MCU_BACKEND_EXPORT const char *GetBackendId(void);
 MCU_BACKEND_EXPORT void GetVersion(uint32_t *outMajor, uint32_t *outMinor);
 MCU_BACKEND_EXPORT void *BackendFactory(void);
+
+/* ---- End of the declarations ---- */
 
 #ifdef __cplusplus
 }
