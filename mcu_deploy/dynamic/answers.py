@@ -249,6 +249,37 @@ class Answers:
     def _value(self, edge: Any) -> list[Any]:
         return self._array(edge.dtype, self._shape(edge), edge.data, edge.data_bytes)
 
+    def proposals(self, answer: Any) -> Json:
+        array = self._memory.array
+        found = array(answer.proposals, answer.num_proposals, "proposals")
+        refused = array(answer.refused, answer.num_refused, "refusals")
+        reason = self._memory.optional_text
+        return {
+            "proposals": [self._proposal(proposal) for proposal in found],
+            "refused": [[r.node, reason(r.reason, "the reason of a refusal")] for r in refused],
+        }
+
+    def _proposal(self, proposal: Any) -> Json:
+        array, text, word = self._memory.array, self._memory.text, self._memory.word
+        code = array(proposal.code, proposal.num_code, "pieces of code")
+        layouts = array(proposal.layouts, proposal.num_layouts, "layouts")
+        costs = self.costs(proposal.costs)
+        return {
+            "key": proposal.key,
+            "nodes": self._part(proposal.part),
+            "replacement": self._graph(proposal.replacement) if proposal.replacement else None,
+            "layouts": [word("mcu_layout_rule_t", layout, "layout") for layout in layouts],
+            "title": self._memory.optional_text(proposal.title, "a title"),
+            "only_for": self._memory.optional_text(proposal.only_for, "only_for"),
+            "price": {
+                "costs": {name: value or None for name, value in costs.items() if name != "macs"}
+                | {"macs": costs["macs"]},
+                "code": {text(c.key, "the key of code"): c.bytes for c in code},
+                "scratch_bytes": proposal.scratch_bytes,
+                "in_place": self._in_place(proposal),
+            },
+        }
+
     def saved(self, answer: Any) -> Json:
         """The data, if there are some, are the only blob."""
         if answer.data:

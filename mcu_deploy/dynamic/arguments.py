@@ -67,6 +67,7 @@ class Arguments:
             **self._ids("inputs", topology["inputs"]),
             **self._ids("outputs", topology["outputs"]),
             "bodies": self._array("mcu_graph_t *", inner if bodies else []),
+            "key": self._message.get("key", 0),
         }
         has = {f"has_{name}": target[name] for name in ("fpu", "dsp", "mve")}
         return self._new("mcu_graph_t *", made | has)

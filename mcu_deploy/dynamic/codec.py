@@ -7,7 +7,7 @@ worker for Python packages does the reverse. Decoding trusts nothing and raises 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +17,13 @@ from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import (
     Backend,
     LayerCount,
+    LayoutRule,
+    Make,
     MemoryManager,
     OptimizationViews,
+    Price,
+    Proposal,
+    Proposals,
     Substitution,
     Support,
 )
@@ -74,6 +79,25 @@ class _Optimization:
     substitutions: tuple[_Substitution, ...]
     failed: tuple[tuple[NodeId, ...], ...]
     untouched: tuple[tuple[NodeId, ...], ...]
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    """Proposal, whose part is told by its nodes, and what makes it by a key."""
+
+    key: int
+    nodes: tuple[NodeId, ...]
+    price: Price
+    replacement: Graph | None
+    layouts: tuple[LayoutRule, ...]
+    title: str
+    only_for: str
+
+
+@dataclass(frozen=True)
+class _Proposals:
+    proposals: tuple[_Proposal, ...]
+    refused: Mapping[NodeId, str]
 
 
 class _NetworkReader(Reader):
@@ -153,7 +177,7 @@ def decode_support(message: Json) -> Support:
     found: Support = _decoded(Support, message)
     if found.supported:
         return replace(found, reason="")
-    return Support(False, one_line(found.reason).rstrip(".") or "it gives no reason")
+    return Support(False, _reason(found.reason))
 
 
 def encode_options(options: Mapping[str, str]) -> Json:
@@ -197,6 +221,14 @@ def encode_layer(layer: Layer, *, bodies: bool = False) -> Message:
     return _about(graph_of(layer), layer.target, bodies)
 
 
+def encode_layers(layers: Sequence[Layer], *, bodies: bool = False) -> Message:
+    """The layers that a proposal has become, one at least, each as a graph of one node."""
+    writer = Writer()
+    graphs = [part_of(graph_of(layer), MAX_BODIES if bodies else 0) for layer in layers]
+    sent = _CODEC.form(tuple[Graph, ...]).encode(writer, graphs)
+    return {"graphs": sent, "target": _encoded(Target, layers[0].target)}, writer.blobs
+
+
 def encode_view(view: Graph, target: Target, *, bodies: bool = False) -> Message:
     """A view, or a whole graph."""
     return _about(view, target, bodies)
@@ -214,6 +246,13 @@ def decode_layer(message: Json, blobs: Blobs) -> Layer:
     nodes = list(graph.nodes)
     require(len(nodes) == 1, f"a layer has one node, not {len(nodes)}")
     return layer_of(graph, nodes[0], decode_target(message))
+
+
+def decode_layers(message: Json, blobs: Blobs) -> tuple[Layer, ...]:
+    """The layers of a message. Raises Nonsense."""
+    graphs = _decoded(tuple[Graph, ...], _member(message, "graphs"), Reader(blobs))
+    target = decode_target(message)
+    return tuple(layer_of(checked(g), next(iter(g.nodes)), target) for g in graphs)
 
 
 def decode_view(message: Json, blobs: Blobs) -> SubgraphView:
@@ -245,10 +284,27 @@ def decode_workloads(
     message: Json, blobs: Blobs, layer: Layer, regions: NetworkRegions
 ) -> tuple[Workload, ...]:
     """The workloads of a layer, one at least. Raises Nonsense."""
-    reader = _NetworkReader(blobs, regions)
-    found = _decoded(tuple[Workload, ...], _member(message, "workloads"), reader)
+    found = _workloads(message, blobs, regions)
     require(len(found) > 0, "there is no workload")
     return tuple(_settled(workload, layer) for workload in found)
+
+
+def decode_made(
+    message: Json, blobs: Blobs, layers: Sequence[Layer], regions: NetworkRegions
+) -> tuple[Workload, ...]:
+    """The workloads of a proposal's layers, one each. Raises Nonsense."""
+    found = _workloads(message, blobs, regions)
+    count = f"{len(found)} workloads for {len(layers)} layers"
+    require(len(found) == len(layers), f"there are {count}")
+    return tuple(map(_settled, found, layers))
+
+
+def _workloads(message: Json, blobs: Blobs, regions: NetworkRegions) -> tuple[Workload, ...]:
+    reader = _NetworkReader(blobs, regions)
+    found: tuple[Workload, ...] = _decoded(
+        tuple[Workload, ...], _member(message, "workloads"), reader
+    )
+    return found
 
 
 def _settled(workload: Workload, layer: Layer) -> Workload:
@@ -319,6 +375,48 @@ def decode_saved(blobs: Blobs) -> bytes | None:
     """What is to be saved. Raises Nonsense."""
     require(len(blobs) <= 1, f"{len(blobs)} data in place of one")
     return bytes(blobs[0]) if blobs else None
+
+
+# ---- What is proposed of a view ----
+
+
+def encode_proposals(answer: Proposals, keys: Iterable[int]) -> Message:
+    """What a backend proposes, with a key for each."""
+    sent = tuple(
+        _Proposal(
+            key, tuple(p.part.topology.nodes), p.price,
+            None if p.replacement is None else part_of(p.replacement), tuple(p.layouts),
+            p.title, p.only_for,
+        )
+        for key, p in zip(keys, answer.proposals, strict=True)
+    )  # fmt: skip
+    writer = Writer()
+    return _CODEC.form(_Proposals).encode(writer, _Proposals(sent, answer.refused)), writer.blobs
+
+
+def decode_proposals(
+    message: Json, blobs: Blobs, view: SubgraphView, make: Callable[[int], Make]
+) -> Proposals:
+    """What is proposed of `view`; make: of a key what makes the proposal. Whether it makes sense
+    is checked as that of all backends is (`backends.offer_check`)."""
+    found: _Proposals = _decoded(_Proposals, message, Reader(blobs))
+
+    def proposal(sent: _Proposal) -> Proposal:
+        for node in sent.nodes:
+            require(node in view.topology.nodes, f"node {node} is not in the view")
+        part, graph = view.part(sent.nodes), sent.replacement
+        return Proposal(
+            part, sent.price, make(sent.key),
+            None if graph is None else with_singles(checked(graph, part.opset)),
+            sent.layouts, one_line(sent.title), sent.only_for,
+        )  # fmt: skip
+
+    refused = {node: _reason(reason) for node, reason in found.refused.items()}
+    return Proposals(tuple(map(proposal, found.proposals)), refused)
+
+
+def _reason(said: str) -> str:
+    return one_line(said).rstrip(".") or "it gives no reason"
 
 
 # ---- What became of a view ----

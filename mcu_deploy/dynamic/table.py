@@ -17,7 +17,7 @@ from .wire import Blob, Declined
 
 Answer = tuple[dict[str, Any], list[Blob]]
 
-MANDATORY = ("describe", "is_layer_supported", "create_workload", "release", "free")
+MANDATORY = ("describe", "create_workload", "release", "free")
 # The methods that fill an answer in, and what copies it.
 _READERS: dict[str, Callable[[Answers, Any], dict[str, Any]]] = {
     "describe": Answers.info,
@@ -28,6 +28,7 @@ _READERS: dict[str, Callable[[Answers, Any], dict[str, Any]]] = {
     "memory": Answers.memory,
     "layers_measured": Answers.counters,
     "save_data": Answers.saved,
+    "propose": Answers.proposals,
 }
 _STATUS = {
     "MCU_BACKEND_ERROR": (wire.ERROR, "it gives no reason"),
@@ -58,7 +59,8 @@ class Table:
         methods = [name for name, field in fields if field.type.kind == "function"]
         self.methods = [name for name in methods if getattr(table, name)]
         self._memory, self._table = memory, table
-        for name in MANDATORY:
+        asked = "propose" if "propose" in self.methods else "is_layer_supported"
+        for name in (*MANDATORY, asked):
             if name not in self.methods:
                 raise Declined(wire.ERROR, f"the method {name} of its table is NULL")
 

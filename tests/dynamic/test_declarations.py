@@ -19,6 +19,7 @@ from mcu_deploy.ir import DType
 
 FFI = declared(declarations.tables())
 MEMORY = Memory(FFI)
+LEAST = (*MANDATORY, "is_layer_supported")
 
 
 def structs() -> list[str]:
@@ -84,16 +85,25 @@ def table(size: int, *methods: str) -> tuple[Any, Any]:
 
 
 def test_a_shorter_table_lacks_the_methods_behind_its_end() -> None:
-    at, _kept = table(FFI.offsetof("mcu_backend_t", "save_data"), *MANDATORY)
-    assert {*Table(MEMORY, at, (1, 1)).methods} == {*MANDATORY}
+    at, _kept = table(FFI.offsetof("mcu_backend_t", "save_data"), *LEAST)
+    assert {*Table(MEMORY, at, (1, 1)).methods} == {*LEAST}
 
 
 def test_a_longer_table_is_read_as_far_as_it_is_known() -> None:
-    at, _kept = table(FFI.sizeof("mcu_backend_t") + 8, *MANDATORY)
-    assert {*Table(MEMORY, at, (1, 1)).methods} == {*MANDATORY}
+    at, _kept = table(FFI.sizeof("mcu_backend_t") + 8, *LEAST)
+    assert {*Table(MEMORY, at, (1, 1)).methods} == {*LEAST}
 
 
 def test_a_table_without_its_last_mandatory_method_is_declined() -> None:
-    at, _kept = table(FFI.offsetof("mcu_backend_t", "save_data") - 1, *MANDATORY)
+    at, _kept = table(FFI.offsetof("mcu_backend_t", "save_data") - 1, *LEAST)
     with pytest.raises(Declined, match="its table has"):
+        Table(MEMORY, at, (1, 1))
+
+
+def test_a_table_that_proposes_needs_no_layer_support() -> None:
+    size = FFI.sizeof("mcu_backend_t")
+    at, _kept = table(size, *MANDATORY, "propose")
+    assert {*Table(MEMORY, at, (1, 1)).methods} == {*MANDATORY, "propose"}
+    at, _kept = table(size, *MANDATORY)
+    with pytest.raises(Declined, match="the method is_layer_supported of its table is NULL"):
         Table(MEMORY, at, (1, 1))
