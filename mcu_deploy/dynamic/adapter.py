@@ -33,8 +33,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.layer import HOST, Layer, Operand
 from mcu_deploy.backends.workload import Region, RegionCall, Workload
-from mcu_deploy.dynamic import codec
-from mcu_deploy.dynamic.codec import Json
+from mcu_deploy.dynamic import codec, offers
+from mcu_deploy.dynamic.forms import Json, Message
 from mcu_deploy.dynamic.process import Worker
 from mcu_deploy.dynamic.regions import NetworkRegions
 from mcu_deploy.dynamic.wire import Blob, Declined
@@ -117,7 +117,7 @@ class DynamicBackend(BackendBase):
         message, blobs = codec.encode_view(view, self._target, bodies=self._bodies)
         answer, out = self.ask(method, message, blobs)
         with self.understanding(method):
-            return codec.decode_optimization(answer, out, view)
+            return offers.decode_optimization(answer, out, view)
 
     def save_data(self, view: SubgraphView) -> bytes | None:
         method = "save_data"
@@ -137,7 +137,7 @@ class DynamicBackend(BackendBase):
         except Declined as declined:
             raise ValueError(one_line(declined.reason).rstrip(".")) from None
 
-    def encoded(self, layers: Sequence[Layer]) -> codec.Message:
+    def encoded(self, layers: Sequence[Layer]) -> Message:
         """Layers as they are sent."""
         return codec.encode_layers(layers, bodies=self._bodies)
 
@@ -204,7 +204,7 @@ class ProposingBackend(DynamicBackend):
         forgotten, self._forgotten[:] = [*self._forgotten], ()
         answer, out = self.ask(method, message | {"forgotten": forgotten}, blobs)
         with self.understanding(method):
-            found = codec.decode_proposals(answer, out, seen, self._maker)
+            found = offers.decode_proposals(answer, out, seen, self._maker)
         return replace(found, refused={**found.refused, **control})
 
     def _maker(self, key: int) -> Make:

@@ -24,8 +24,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.offer_check import check_answer
 from mcu_deploy.backends.typed import require_typed
-from mcu_deploy.dynamic import codec, wire
-from mcu_deploy.dynamic.codec import Json
+from mcu_deploy.dynamic import codec, offers, wire
+from mcu_deploy.dynamic.forms import Json, Message
 from mcu_deploy.dynamic.wire import Blob, Declined
 from mcu_deploy.records import Malformed
 
@@ -135,7 +135,7 @@ class PackageBackend:
         from mcu_deploy.choose import arm_nn
 
         views = arm_nn.optimize(self._backend, codec.decode_view(message, blobs))
-        return _sent(codec.encode_optimization(views))
+        return _sent(offers.encode_optimization(views))
 
     def _create_workload(self, message: Json, blobs: Blobs) -> Answer:
         layer = codec.decode_layer(message, blobs)
@@ -154,7 +154,7 @@ class PackageBackend:
         check_answer(answer, view.node_ids)
         keys = [next(self._keys) for _ in answer.proposals]
         self._proposed |= zip(keys, answer.proposals, strict=True)
-        return _sent(codec.encode_proposals(answer, keys))
+        return _sent(offers.encode_proposals(answer, keys))
 
     def _make(self, message: Json, blobs: Blobs) -> Answer:
         proposal, layers = self._proposed[message["key"]], codec.decode_layers(message, blobs)
@@ -212,7 +212,7 @@ class PackageBackend:
         return {}, []
 
 
-def _sent(message: codec.Message) -> Answer:
+def _sent(message: Message) -> Answer:
     answer, blobs = message
     return answer, list(blobs)
 

@@ -26,8 +26,8 @@ from mcu_deploy.backends.interface import HOST, CreationOptions
 from mcu_deploy.boards import load_board
 from mcu_deploy.choose import Choosing
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.dynamic import codec
 from mcu_deploy.dynamic.adapter import ProposingBackend
+from mcu_deploy.dynamic.forms import Json
 from mcu_deploy.dynamic.package_worker import PackageBackend
 from mcu_deploy.dynamic.process import Worker
 from mcu_deploy.dynamic.wire import Declined
@@ -173,8 +173,8 @@ class Local:
         self.description = self._answer("describe", {}, ())[0]
 
     def call(
-        self, method: str, message: codec.Json, blobs: Sequence[Any] = (), about: str = ""
-    ) -> tuple[codec.Json, list[bytearray]]:
+        self, method: str, message: Json, blobs: Sequence[Any] = (), about: str = ""
+    ) -> tuple[Json, list[bytearray]]:
         try:
             return self._answer(method, message, blobs)
         except Declined as declined:
@@ -184,8 +184,8 @@ class Local:
         return BackendFault(self.id, f"The backend {self.id} answered nonsense to {what}: {reason}")
 
     def _answer(
-        self, method: str, message: codec.Json, blobs: Sequence[Any]
-    ) -> tuple[codec.Json, list[bytearray]]:
+        self, method: str, message: Json, blobs: Sequence[Any]
+    ) -> tuple[Json, list[bytearray]]:
         sent = json.loads(json.dumps(message))
         answer, out = self._served.handle(method, sent, [bytearray(b) for b in blobs])
         return json.loads(json.dumps(answer)), [bytearray(b) for b in out]
