@@ -22,9 +22,28 @@ from mcu_deploy import choose
 from mcu_deploy.api.building import build
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.CpuRef import CpuRef
-from mcu_deploy.backends.interface import HOST, CreationOptions
+from mcu_deploy.backends.interface import (
+    HOST,
+    Argument,
+    BackendBase,
+    CFunction,
+    Costs,
+    CreationOptions,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Price,
+    Proposal,
+    Proposals,
+    RegionManager,
+    Role,
+    SubgraphView,
+    Target,
+    Workload,
+)
 from mcu_deploy.boards import load_board
 from mcu_deploy.choose import Choosing
+from mcu_deploy.choose.select import choices_within, select
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.dynamic.adapter import ProposingBackend
 from mcu_deploy.dynamic.forms import Json
@@ -32,7 +51,7 @@ from mcu_deploy.dynamic.package_worker import PackageBackend
 from mcu_deploy.dynamic.process import Worker
 from mcu_deploy.dynamic.wire import Declined
 from mcu_deploy.errors import BackendFault
-from mcu_deploy.ir import Graph, view_of_all
+from mcu_deploy.ir import Graph, GraphEditor, view_of_all
 from mcu_deploy.options import Options
 from mcu_deploy.report import explain
 from mcu_deploy.session import Session
@@ -160,6 +179,54 @@ def test_of_what_was_proposed_one_workload_is_made(
     says = "answered nonsense to create_workload for the ConvPool"
     assert line.startswith(f"The backend CChain {says}")
     assert "there are 2 workloads for what it proposed" in line
+
+
+class Ways(BackendBase):
+    """Proposes two nodes in place of Neg and Abs, and Relu as it is."""
+
+    id = "Ways"
+    rank = 1
+
+    def propose(self, view: SubgraphView, target: Target) -> Proposals:
+        neg, after, relu = view.topology.nodes
+        part, price = view.part([neg, after]), Price(Costs(cycles=np.int64(1)))
+        editor = GraphEditor.empty("two")
+        x, between, y = (editor.add_edge(n, part.type(part.inputs[0])) for n in ("x", "b", "y"))
+        editor.inputs, editor.outputs = [x], [y]
+        editor.add_node("Abs", [x], [between], "first", {})
+        editor.add_node("Relu", [between], [y], "second", {})
+        layouts = [LayoutRule.NATURAL] * 2  # a list, and numpy's number above, are as good
+        both = Proposal(part, price, self.make, editor.finish(opset=view.opset), layouts)
+        return Proposals((both, Proposal(view.part([relu]), price, self.make)))
+
+    def make(self, layers: Sequence[Layer], manager: RegionManager) -> Sequence[Workload]:
+        region = manager.private("state", 4)
+        parameters = Parameter("const float *", "x"), Parameter("float *", "y")
+        arguments = (Argument(Role.INPUT), Argument(Role.OUTPUT), Argument(Role.REGION))
+        return [
+            Workload(
+                self.id,
+                CFunction(layer.op.lower(), (*parameters, Parameter("void *", "s")), "{}"),
+                arguments,
+                regions=(region,),
+            )
+            for layer in layers
+        ]
+
+    def create_memory_manager(self) -> RegionManager:
+        return RegionManager(self.id)
+
+
+def test_several_nodes_and_one_as_it_is_are_made_with_the_regions_of_one_network() -> None:
+    backends = (ProposingBackend(cast(Worker, Local(Ways()))), CpuRef())
+    graph, assignment = choose.assign(chain(), backends, HOST, Choosing(strategy="cost"))
+    assert [node.op for node in graph.nodes] == ["Abs", "Relu", "Relu"]
+    made = [
+        choice.workload for choice in choices_within(select(graph, assignment, backends).choices)
+    ]
+    assert [w.function.stem for w in made if w.function] == ["abs", "relu", "relu"]
+    assert {w.backend for w in made} == {"Ways"}
+    assert [r.bytes for w in made for r in w.regions] == [4, 4, 4]
 
 
 class Local:
