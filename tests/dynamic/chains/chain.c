@@ -67,8 +67,10 @@ static const mcu_node_t *pool_behind(const mcu_graph_t *graph, const mcu_node_t 
         return NULL;
     }
     const mcu_node_t *pool = node_of(graph, between->consumers[0]);
-    const int fits = pool != NULL && strcmp(pool->op, "MaxPool") == 0 &&
-                     is_pair(pool, "kernel_shape", 2) && is_pair(pool, "strides", 2);
+    const mcu_edge_t *w = edge_of(graph, conv->inputs[1]);
+    const int fits = pool != NULL && w->shape[2] == 3 && w->shape[3] == 3 &&
+                     strcmp(pool->op, "MaxPool") == 0 && is_pair(pool, "kernel_shape", 2) &&
+                     is_pair(pool, "strides", 2);
     return fits ? pool : NULL;
 }
 

@@ -27,7 +27,7 @@ from mcu_deploy.backends.interface import (
     Workload,
     layer_of,
 )
-from mcu_deploy.ir import Graph, GraphEditor, Node
+from mcu_deploy.ir import DType, Graph, GraphEditor, Node
 
 BODY = (Path(__file__).parents[2] / "chains" / "kernel.txt").read_text().strip()
 SCALARS = ("height", "width", "channels", "filters", "x_zero", "y_zero")
@@ -46,10 +46,21 @@ FUNCTION = CFunction(
 
 
 def fits(conv: Node, pool: Node | None, view: SubgraphView) -> bool:
-    if conv.op != "Conv" or pool is None or pool.op != "MaxPool":
+    if conv.op != "Conv" or pool is None or pool.op != "MaxPool" or len(conv.inputs) != 3:
         return False
-    kernel = view.attributes(pool.id)
-    return tuple(kernel["kernel_shape"]) == tuple(kernel["strides"]) == (2, 2)
+    x, w = (layer_of(view, conv).input(index).type for index in (0, 1))
+    padded = {"strides": (1, 1), "pads": (1, 1, 1, 1), "kernel_shape": (3, 3)}
+    halved = {"strides": (2, 2), "pads": (0, 0, 0, 0), "kernel_shape": (2, 2)}
+    return (
+        (x.dtype, x.shape[:2], w.shape[2:]) == (DType.INT8, (1, w.shape[1]), (3, 3))
+        and is_of(view, conv, padded)
+        and is_of(view, pool, halved)
+    )
+
+
+def is_of(view: SubgraphView, node: Node, expected: dict[str, tuple[int, ...]]) -> bool:
+    given = view.attributes(node.id)
+    return all(tuple(given.get(name, value)) == value for name, value in expected.items())
 
 
 def as_one_node(part: SubgraphView) -> Graph:
@@ -63,7 +74,8 @@ def as_one_node(part: SubgraphView) -> Graph:
 def make(layers: Sequence[Layer], memory_manager: Any) -> list[Workload]:
     (layer,) = layers
     assert layer.op == "ConvPool"
-    assert layer.input(0).type.layout == (0, 2, 3, 1)
+    x = layer.input(0).type
+    assert x.layout == (0, 2, 3, 1) or x.shape[1] == 1
     assert layer.body is not None
     conv = layer_of(layer.body, next(n for n in layer.body.nodes if n.op == "Conv"))
     x, w, bias, y = conv.input(0).type, conv.input(1), conv.input(2).constant, conv.output.type
