@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from arm_dsp_conv_pool_cases import Pooled, model
 from choose.test_offer_check import HOSTILE, Diamond, Proposer, chain
+from control_cases import BOOL, FLOAT, graph_of, load, node
 from dynamic import mock_objects
 from dynamic.package_cases import HERE, Installs
 from dynamic.worker_cases import created
@@ -256,6 +257,34 @@ class Local:
         sent = json.loads(json.dumps(message))
         answer, out = self._served.handle(method, sent, [bytearray(b) for b in blobs])
         return json.loads(json.dumps(answer)), [bytearray(b) for b in out]
+
+
+class Refusing(BackendBase):
+    id = "Refusing"
+    rank = 1
+
+    def propose(self, view: SubgraphView, target: Target) -> Proposals:
+        return Proposals(refused={node.id: f"{node.op} is not its own." for node in view.nodes})
+
+
+def test_of_graphs_in_graphs_it_sees_what_lies_inside(tmp_path: Path) -> None:
+    """And If itself is not sent: the wire has no words for it."""
+    branch = {
+        op: graph_of([node(op, "x", f"{op}_out")], {}, {f"{op}_out": (FLOAT, [1, 4])}, name=op)
+        for op in ("Neg", "Abs")
+    }
+    choice = node("If", "c", "y", then_branch=branch["Neg"], else_branch=branch["Abs"])
+    ends = {"x": (FLOAT, [1, 4]), "c": (BOOL, [1])}
+    graph = load(graph_of([choice], ends, {"y": (FLOAT, [1, 4])}), tmp_path)
+    backends = (ProposingBackend(cast(Worker, Local(Refusing()))), CpuRef())
+    _, found = choose.assign(graph, backends, HOST, Choosing(strategy="cost"))
+    (parts,) = found.subgraphs.values()
+    reasons = [r.reason for part in parts.values() for r in part.refusals]
+    assert sorted(reasons) == ["Abs is not its own", "Neg is not its own"]
+    backend = backends[0]
+    assert isinstance(backend, ProposingBackend)
+    (refused,) = backend.propose(view_of_all(graph), HOST).refused.values()
+    assert refused.startswith("it holds graphs")
 
 
 # The sentences of test_offer_check.py, but where the wire knows it first.
