@@ -29,6 +29,7 @@ class Assembly:
         self._times = 1.0
         self._before = ""
         self._labels = 0
+        self._targets = 0
         self.cycles = 0.0
 
     def __call__(self, *statements: str) -> None:
@@ -112,6 +113,12 @@ class Assembly:
     def place(self, label: str) -> None:
         self._lines.append(f"{label}:")
         self._before = ""
+
+    def target(self) -> None:
+        """A place where a computed jump (BX) of this kernel goes to. The object keeps its name,
+        `<function>.to<number>`: the analysis of the stack follows such jumps there alone."""
+        self._targets += 1
+        self._lines.append(f"$.to{self._targets}:")
 
     @property
     def digest(self) -> str:

@@ -221,6 +221,7 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
             code.note("256 odd + even, twice; by SXTB16 it has the even ones.")
             with code.repeat(passes):
                 for n in range(unrolled):
+                    code.target()
                     with code.times((passes - (n < skipped)) / passes):
                         _block(code)
                 code(f"vmov r4, {_LIMIT if layer.is_long else _END}", "cmp r12, r4")

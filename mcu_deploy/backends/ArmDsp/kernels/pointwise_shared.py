@@ -74,6 +74,8 @@ class Steps(Product):
         rounds = -(-self.pairs // 2 // self.steps)
         with code.repeat(rounds):
             for step in range(self.steps, 0, -1):
+                if self.steps > 1:
+                    code.target()
                 with code.times((rounds - (step > self.first)) / rounds):
                     self._step(code)
             if self.steps > 1:
