@@ -100,6 +100,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             /* Four outputs (r0-r3), eight taps at a time (r4-r7). A word of weights has */
             /* 256 odd + even, twice; by SXTB16 it has the even ones. */
             "5:\n"
+            "_mcu_dsp_dense_dense_dsp.to1:\n"
             "    ldmia r12!, {r4-r7}\n"
             "    ldmia lr!, {r8-r11}\n"
             "    smlad r1, r8, r4, r1\n"
