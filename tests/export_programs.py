@@ -23,6 +23,19 @@ int _write(int file, const char *text, int bytes) {
 }
 """
 
+# For a loop() with the sample of `sine`: runs another export's network on that.
+RUN_OTHER = """
+    static mcu_instance_t other;
+    static uint8_t memory[MCU_OTHER_WORKSPACE_SIZE] __attribute__((aligned(16)));
+    DLTensor in, out;
+    mcu_instance_init(&other, mcu_network_other, memory, sizeof memory);
+    mcu_instance_input(&other, 0, &in);
+    mcu_instance_output(&other, 0, &out);
+    ((int8_t *)in.data)[0] = sample_sine_input0[0];
+    mcu_instance_run(&other, &in, 1, &out, 1);
+    print_answer("other", 1, 1, "value", (long)((int8_t *)out.data)[0]);
+"""
+
 
 def board_files(folder: Path, repository: Path) -> list[Path]:
     """Puts an emulated Cortex-M4F into a folder: its linker script, board.ld, and its C files."""

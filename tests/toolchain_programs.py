@@ -30,8 +30,8 @@ static void _mcu_NAME_0(const float *x, const float *w, float *y) {
         y[i] = expf(products[i]) / (float)(1 + i);
     }
 }
-static int32_t _mcu_NAME_run(void *args, void *ids, int32_t count, void *value, void *code,
-                             void *handle) {
+static int32_t _mcu_NAME_run_func(void *args, void *ids, int32_t count, void *value, void *code,
+                                  void *handle) {
     mcu_instance_t *instance = handle;
     (void)value;
     (void)code;
@@ -46,7 +46,7 @@ static int32_t _mcu_NAME_run(void *args, void *ids, int32_t count, void *value, 
     return _mcu_run_end(&_mcu_network_NAME, NULL, args, handle);
 }
 const mcu_model_t _mcu_network_NAME = {
-    _mcu_NAME_run, 1, 1, MCU_MODEL_ABI_VERSION, 128, 16, 1, "NAME", &_mcu_NAME_input,
+    _mcu_NAME_run_func, 1, 1, MCU_MODEL_ABI_VERSION, 128, 16, 1, "NAME", &_mcu_NAME_input,
     &_mcu_NAME_output, _mcu_NAME_layers, _mcu_NAME_places};
 """
 

@@ -1,9 +1,10 @@
-"""Whose code it is that the compiler or the hygiene check refuses.
+"""Whose code it is that the compiler or the hygiene check refuses, or that has no bound of stack.
 
 A network is one translation unit with the functions of several backends. When it does not compile,
 or its object breaks a rule, the functions of each backend that could be left out are compiled by
 themselves, and the first that is refused is named. Where each is fine alone, two do not go
 together: they are added to the others one after the other, until the compiler refuses them.
+What the analysis of the stack refuses has a name, and with it an owner.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from mcu_deploy.boards import Processor
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import BackendFault, ToolError
-from mcu_deploy.toolchain import Toolchain, network_flags
+from mcu_deploy.toolchain import StackError, Toolchain, network_flags
 
 # With a descriptor of its own a trial is held to all rules of a network.
 _DESCRIPTOR = (
@@ -42,12 +43,30 @@ def find(
             text = _functions(network, together)
             reason = None if text is None else _refusal(text, board)
             if reason is not None:
-                return BackendFault(
-                    backend,
-                    f"The backend {backend} made code for network {network.name!r} that cannot be "
-                    f"used: {reason}.",
-                )
+                return _fault(backend, network, reason)
     return None
+
+
+def find_on_stack(
+    networks: Sequence[Network], problem: StackError, suspects: Collection[str]
+) -> BackendFault | None:
+    """The backend of `suspects` whose function is why the stack has no bound, or does not fit."""
+    for network in networks:
+        for function in problem.functions:
+            # gcc's copies of a function (.constprop.0, .isra.0) are the function's owners'.
+            owners = network.sources.owners.get(function.partition(".")[0], frozenset())
+            for backend in suspects:
+                if backend in owners:
+                    return _fault(backend, network, problem.reason.rstrip("."))
+    return None
+
+
+def _fault(backend: str, network: Network, reason: str) -> BackendFault:
+    return BackendFault(
+        backend,
+        f"The backend {backend} made code for network {network.name!r} that cannot be used: "
+        f"{reason}.",
+    )
 
 
 def _functions(network: Network, backends: Collection[str]) -> str | None:

@@ -17,7 +17,9 @@ from mcu_deploy.codegen.names import network_name
 from mcu_deploy.compiled import BuiltNetwork, Network
 from mcu_deploy.errors import (
     BackendFault,
+    FitError,
     HygieneError,
+    McuDeployError,
     ToolError,
     UsageError,
 )
@@ -107,8 +109,8 @@ def build(
                 with folder.replaced() as aside:
                     built = write(target, aside, networks, chosen, session)
                 return built.moved_to(folder.path)
-            except (ToolError, HygieneError):
-                fault = _fault_behind(networks, target, session)
+            except (ToolError, HygieneError, toolchain.StackError) as problem:
+                fault = _fault_behind(problem, networks, target, session)
                 if fault is None:
                     raise
                 session.drop(fault)
@@ -190,7 +192,7 @@ def _reported(
 
 
 def _fault_behind(
-    networks: Sequence[Network], board: Processor, session: Session
+    problem: McuDeployError, networks: Sequence[Network], board: Processor, session: Session
 ) -> BackendFault | None:
     """The dynamic backend whose code is the reason why a network could not be built."""
     from mcu_deploy.api import blame
@@ -199,6 +201,8 @@ def _fault_behind(
     used = dict.fromkeys(s.choice.workload.backend for n in networks for s in n.plan.steps)
     origins = session.registry.origins
     suspects = [b for b in used if origins.get(b, BUILTIN) != BUILTIN]
+    if isinstance(problem, toolchain.StackError):
+        return blame.find_on_stack(networks, problem, suspects)
     return blame.find(networks, board, suspects) if suspects else None
 
 
@@ -243,12 +247,17 @@ def _link(
     if not board.is_host:
         whole_stack = toolchain.firmware_stack(firmware, directory)
         second_stacks = toolchain.second_core_stacks(firmware, directory)
-        toolchain.check_fit(
-            board, used.memories, what="the firmware", stack_bytes=whole_stack.bytes,
-            more_stacks=() if second_stacks is None else second_stacks.uses(board),
-            weights_bytes=sum(len(n.sources.weights) for n in networks),
-            arena_bytes=report.joint_arena(networks, shared), float_weights=floats,
-        )  # fmt: skip
+        try:
+            toolchain.check_fit(
+                board, used.memories, what="the firmware", stack_bytes=whole_stack.bytes,
+                more_stacks=() if second_stacks is None else second_stacks.uses(board),
+                weights_bytes=sum(len(n.sources.weights) for n in networks),
+                arena_bytes=report.joint_arena(networks, shared), float_weights=floats,
+            )  # fmt: skip
+        except FitError as error:
+            if whole_stack.bytes > board.stack_bytes:
+                raise whole_stack.error(str(error), board.stack_bytes) from error
+            raise
     content = report.build_report(
         board, built, options, creation, used, whole_stack, board_file, second_stacks
     )

@@ -10,9 +10,10 @@ from pathlib import Path
 from mcu_deploy import compiler, resources
 from mcu_deploy.api.folder import ObjectFolder, open_objects
 from mcu_deploy.api.several import SEPARATOR
-from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.errors import RequestError
 from mcu_deploy.exports.formats import Format, format_named
 from mcu_deploy.exports.model import Exported, ExportedNetwork
+from mcu_deploy.exports.package import Package, package
 from mcu_deploy.exports.packing import pack
 from mcu_deploy.exports.values import sample_of, sample_values
 from mcu_deploy.output import locked, require_writable, write_file
@@ -40,6 +41,9 @@ def export(
     output: str | Path | None = None,
     *,
     name: str | None = None,
+    version: str | None = None,
+    author: str | None = None,
+    url: str | None = None,
     data: str | Path | Mapping[str, str | Path] | None = None,
     session: Session | None = None,
 ) -> Export:
@@ -48,29 +52,43 @@ def export(
     output: a folder, or the archive where the format is one; build/FORMAT/NAME by default. An
     earlier export there is replaced when the new one is whole; a build, and a folder with anything
     of the user's in it, are refused. name: of the library or package, by default the first
-    network's. data: the .npz file whose first sample the example runs, of several networks one each
-    by name; a made-up sample by default.
-    Raises UsageError for an unknown format, RequestError for a build that cannot be exported.
+    network's. version: of it, by semver.org, by default mcu-deploy's. author: "NAME" or
+    "NAME <EMAIL>", url: a page about it; where the format has a field for them. data: the .npz file
+    whose first sample the example runs, of several networks one each by name; a made-up sample by
+    default.
+    Raises UsageError for an unknown format and for values that are none, RequestError for a build
+    that cannot be exported and for names and authors that the format cannot have.
     """
     chosen = format_named(format)
     folder = open_objects(source)
-    if name is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise UsageError(
-            f"The name {name[:80]!r} cannot be a library's in every ecosystem: give --name a "
-            "letter, then letters, digits and underscores."
-        )
-    exported = collect(folder, name=name, data=data, session=session)
+    about = package(name, folder.networks[0].name, version, author, url)
+    exported = collect(folder, about, data=data, session=session)
     files = dict(sorted(chosen.files(exported).items()))
-    called = (chosen.ARCHIVE or "{name}").format(name=exported.name, version=exported.version)
-    path = Path("build", chosen.NAME, called) if output is None else Path(output)
+    path = _place(chosen, about, None if output is None else Path(output))
     _write(path, chosen, files)
     return Export(path, chosen.NAME, tuple(n.name for n in exported.networks), tuple(files))
 
 
+def _place(format: Format, about: Package, output: Path | None) -> Path:
+    """The folder or archive to write. RequestError for an archive of a name that it cannot have."""
+    archive = format.ARCHIVE
+    called = about.name if archive is None else archive.name_for(about)
+    if output is None:
+        return Path("build", format.NAME, called)
+    if archive is not None and archive.is_read and output.name != called:
+        named = output / called if output.is_dir() else output.with_name(called)
+        raise RequestError(
+            f"A {format.NAME} called {output.name} cannot be installed: tools read from the file's "
+            f"name what is in it, which is {called}. Give -o {named}, or other "
+            "values for --name, --version and --author."
+        )
+    return output
+
+
 def _write(path: Path, format: Format, files: Mapping[str, bytes]) -> None:
     require_writable(path)
-    if format.ARCHIVE:
-        write_file(path, pack(files, as_tar=format.ARCHIVE.endswith(".tar")))
+    if format.ARCHIVE is not None:
+        write_file(path, pack(files, as_tar=format.ARCHIVE.name.endswith(".tar")))
         return
     with locked(path) as folder:
         if (folder.real / "report.json").exists():
@@ -84,8 +102,8 @@ def _write(path: Path, format: Format, files: Mapping[str, bytes]) -> None:
 
 def collect(
     folder: ObjectFolder,
+    about: Package,
     *,
-    name: str | None = None,
     data: str | Path | Mapping[str, str | Path] | None = None,
     session: Session | None = None,
 ) -> Exported:
@@ -108,7 +126,7 @@ def collect(
         if file.name not in _LEFT_OUT
     }
     return Exported(
-        name=name or _library(networks[0].name),
+        package=about,
         version=VERSION,
         processor=folder.board,
         networks=tuple(networks),
@@ -116,11 +134,6 @@ def collect(
         sources=sources,
         licence=(resources.root() / "LICENSE").read_bytes(),
     )
-
-
-def _library(network: str) -> str:
-    """The name of a library with this network: it begins with a letter."""
-    return network if network[0].isalpha() else f"network_{network.strip('_')}"
 
 
 def _by_network(

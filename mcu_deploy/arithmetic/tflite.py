@@ -20,19 +20,40 @@ from mcu_deploy.ir import DType, Quantization, TensorType
 Integers = npt.NDArray[np.int64]
 
 
-def quantize_multiplier(real: float) -> tuple[int, int]:
+# TFLite's kernels multiply int32 by `1 << shift`.
+_MOST_SHIFT = 30
+
+
+class NoMultiplier(ValueError):
+    """A factor that TFLite's arithmetic cannot multiply by; the text is a clause that says so."""
+
+
+def quantize_multiplier(real: float, most_shift: int | None = _MOST_SHIFT) -> tuple[int, int]:
     """(multiplier, shift): real = multiplier * 2**(shift - 31), QuantizeMultiplier of TFLite.
 
-    The multiplier has 31 significant bits, or is 0 where the factor is below 2**-31.
+    The multiplier has 31 significant bits, or is 0 where the factor is below 2**-31. most_shift:
+    None where only 0 is ever multiplied by a larger factor. Raises NoMultiplier for what is above
+    it, and for no number.
     """
     if real == 0:
         return 0, 0
+    if not math.isfinite(real):
+        raise _beyond(real)
     fraction, shift = math.frexp(real)
     fixed = math.floor(abs(fraction) * 2**31 + 0.5) * (1 if fraction > 0 else -1)
     if fixed == 2**31:
         fixed //= 2
         shift += 1
+    if most_shift is not None and shift > most_shift:
+        raise _beyond(real)
     return (0, 0) if shift < -31 else (fixed, shift)
+
+
+def _beyond(real: float) -> NoMultiplier:
+    return NoMultiplier(
+        f"multiplies integers by {real:.4g}, which its scales make, and TensorFlow Lite's "
+        f"arithmetic of 32 bits by less than 2**{_MOST_SHIFT} only"
+    )
 
 
 def wrap(value: Array) -> Integers:

@@ -42,7 +42,8 @@ RULES = {
     "an asm": "asm is a statement of its own behind ; : { or }, its text string literals with "
     "mnemonics, operands and line ends",
     "an asm directive": f"of assembler directives only {', '.join(ASM_DIRECTIVES)}",
-    "an asm symbol": "labels are numbers or .L...%=, and no symbol is set",
+    "an asm symbol": "labels are numbers or .L...%=, in a naked function $.to1, $.to2 and so on "
+    "where a computed jump goes to, and no symbol is set",
     "an unknown helper": "each $word is a helper that the workload lists before",
 }
 
@@ -130,7 +131,7 @@ def check_function(function: CFunction, helpers: Collection[str]) -> None:
         )
     names = {parameter.name for parameter in function.parameters}
     require(len(names) == len(function.parameters), f"two parameters of {stem} have one name")
-    body = _Body(stem, function.body, helpers)
+    body = _Body(stem, function.body, helpers, function.naked)
     body.check()
     if function.naked:
         require(not function.inline, f"{stem} is naked, and inline")
@@ -177,8 +178,8 @@ class _Body:
     constants: as long as the text, so that places are the same in both.
     """
 
-    def __init__(self, stem: str, text: str, helpers: Collection[str]) -> None:
-        self._stem, self._text, self._helpers = stem, text, helpers
+    def __init__(self, stem: str, text: str, helpers: Collection[str], naked: bool) -> None:
+        self._stem, self._text, self._helpers, self._naked = stem, text, helpers, naked
 
     def check(self) -> None:
         for found in re.finditer(r"[^\n\t\x20-\x7e]", self._text):
@@ -268,7 +269,9 @@ class _Body:
             raise self._broken("an asm", at)
         first, last = found.span("template")
         literals = re.compile(r'" *"').finditer(self._code, first, last)
-        rule = broken_by("".join(self._text[x.start() + 1 : x.end() - 1] for x in literals))
+        rule = broken_by(
+            "".join(self._text[x.start() + 1 : x.end() - 1] for x in literals), self._naked
+        )
         if rule:
             raise self._broken(rule, at)
 
@@ -284,8 +287,10 @@ class _Body:
         )
 
 
-def broken_by(literals: str) -> str:
+def broken_by(literals: str, naked: bool = False) -> str:
     """The rule that the text of an asm breaks, as its string literals have it; "" for none.
+
+    naked: it is the body of a function, which gcc copies nowhere; its labels may have names.
 
     Each statement begins with a mnemonic, so that neither a comment nor an operand can make another
     one of it.
@@ -293,8 +298,9 @@ def broken_by(literals: str) -> str:
     if re.search(r"\\(?![nt\\\"'])|%(?![\w\[=%])", literals):
         return "an asm"
     text = literals.replace("\\n", "\n").replace("\\t", " ")
+    label = r"\d+|\.L\w*%=\w*" + r"|\$\.to\d+" * naked
     for statement in re.split(r"[;\n]", text):
-        rest = re.sub(r"^(?:\s*(?:\d+|\.L\w*%=\w*)\s*:)+", "", statement).strip()
+        rest = re.sub(rf"^(?:\s*(?:{label})\s*:)+", "", statement).strip()
         if not rest:
             continue
         first = rest.split()[0]

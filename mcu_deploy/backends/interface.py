@@ -49,7 +49,7 @@ __all__ = [
 
 # The version of this interface, and of crt/include/mcu/backend.h. A change that breaks backends
 # raises the first number, one that does not the second (document 001, "versioning").
-API_VERSION = (1, 1)
+API_VERSION = (1, 2)
 
 NetworkId = int
 

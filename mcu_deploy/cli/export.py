@@ -40,6 +40,17 @@ def export(
         str | None,
         typer.Option("--name", help="Of the library or package; the first network's by default."),
     ] = None,
+    version: Annotated[
+        str | None,
+        typer.Option("--version", help="Of the library or package; mcu-deploy's by default."),
+    ] = None,
+    author: Annotated[
+        str | None,
+        typer.Option("--author", metavar="'NAME <EMAIL>'", help="Who it is from."),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option("--url", help="A page about it; of a CMSIS-Pack, its folder.")
+    ] = None,
     data: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,7 +66,10 @@ def export(
     if output == "":
         raise UsageError("The name of the output is empty; give one with -o.")
     with err.status(f"exporting {source} ..."):
-        done = exporting.export(source, format, output, name=name, data=_data(data or []))
+        done = exporting.export(
+            source, format, output, name=name, version=version, author=author, url=url,
+            data=_data(data or []),
+        )  # fmt: skip
     if as_json:
         print_json(asdict(done) | {"path": str(done.path)})
         return

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jinja2
@@ -35,7 +35,8 @@ _WEIGHTS = ("incbin", "array")
 class NetworkSource:
     """The generated text of a network, and the bytes of its weights.
 
-    has_arrays: the source has these as arrays, and names no file with them.
+    has_arrays: the source has these as arrays, and names no file with them. owners: by the symbol
+    of each function that is a backend's, whose it is.
     """
 
     name: str
@@ -43,6 +44,7 @@ class NetworkSource:
     header: str
     weights: bytes
     has_arrays: bool = False
+    owners: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def files(self) -> dict[str, bytes]:
@@ -189,6 +191,7 @@ def generate(
         environment().get_template("network.h.j2").render(values),
         blob,
         has_arrays=weights == "array",
+        owners={symbol: frozenset(names) for symbol, names in symbols.owners.items()},
     )
 
 

@@ -166,7 +166,7 @@ def _call(flow: Flow, step: Step) -> Statement:
     workload = step.choice.workload
     function = workload.function
     assert function is not None
-    symbol = symbols.kernel(workload.helpers, function)
+    symbol = symbols.kernel(workload.helpers, function, workload.backend)
     arrays = [symbols.constant(c, step.short) for c in workload.constants]
     hot = {item.constant: item.place for item in plan.hot if item.step == step.index}
 
@@ -230,7 +230,7 @@ def region_calls(
     places = Places(graph, plan)
     statements = []
     for backend, call in calls:
-        symbol = symbols.kernel(call.helpers, call.function)
+        symbol = symbols.kernel(call.helpers, call.function, backend)
         arguments = [
             places.at(parameter.ctype.strip(), plan.private_region(region), region.name)
             for region, parameter in zip(call.regions, call.function.parameters, strict=True)

@@ -63,7 +63,10 @@ class NamedConstant:
 
 
 class Symbols:
-    """Gives every function and constant of a network its symbol, `_mcu_<network>_<stem>`."""
+    """Gives every function and constant of a network its symbol, `_mcu_<network>_<stem>`.
+
+    owners: by the symbol of a kernel or of its helper, the backends that have it.
+    """
 
     def __init__(self, network: str) -> None:
         self.prefix = f"_mcu_{network}_"
@@ -71,6 +74,7 @@ class Symbols:
         self.constants: list[NamedConstant] = []
         self.weights = bytearray()
         self.alignment = 1
+        self.owners: dict[str, set[str]] = {}
         self._functions: dict[CFunction, str] = {}
         self._constants: dict[tuple[str, bytes], NamedConstant] = {}
         self._taken = {self.prefix + stem for stem in _OWN}
@@ -91,7 +95,7 @@ class Symbols:
             )
         return symbol
 
-    def kernel(self, helpers: Sequence[CFunction], function: CFunction) -> str:
+    def kernel(self, helpers: Sequence[CFunction], function: CFunction, backend: str = "") -> str:
         """The symbol of a function whose helpers, which may call each other, are emitted before it.
 
         Functions of different workloads may have different helpers of one stem.
@@ -99,7 +103,10 @@ class Symbols:
         known: dict[str, str] = {}
         for helper in helpers:
             known[helper.stem] = self.function(helper, known)
-        return self.function(function, known)
+        symbol = self.function(function, known)
+        for owned in (*known.values(), symbol):
+            self.owners.setdefault(owned, set()).update([backend] if backend else [])
+        return symbol
 
     def constant(self, constant: Constant, layer: str = "") -> str:
         """The symbol of a constant; arrays of equal type and bytes share one.
@@ -135,6 +142,8 @@ class Symbols:
 
 def _definition(function: CFunction, symbol: str, body: str) -> str:
     kind = "MCU_KERNEL" if function.naked else "MCU_FUNCTION"
+    if function.naked:  # names of places in it that computed jumps go to
+        body = body.replace("$.", f"{symbol}.")
     qualifier = "static inline" if function.inline else kind
     if function.attributes:
         qualifier += f" __attribute__(({', '.join(function.attributes)}))"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from mcu_deploy.backends.c_rules import Nonsense
+from mcu_deploy.backends.c_rules import Nonsense, require
 from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import (
     BackendBase,
@@ -17,19 +19,22 @@ from mcu_deploy.backends.interface import (
     Descriptor,
     LayerCount,
     LayerSupport,
+    Make,
     MemoryManager,
     NetworkId,
     OptimizationViews,
     ProfilingContext,
+    Proposals,
     Support,
+    Target,
     WorkloadFactory,
     WorkloadInfo,
     no,
 )
 from mcu_deploy.backends.layer import HOST, Layer, Operand
 from mcu_deploy.backends.workload import Region, RegionCall, Workload
-from mcu_deploy.dynamic import codec
-from mcu_deploy.dynamic.codec import Json
+from mcu_deploy.dynamic import codec, offers
+from mcu_deploy.dynamic.forms import Json, Message
 from mcu_deploy.dynamic.process import Worker
 from mcu_deploy.dynamic.regions import NetworkRegions
 from mcu_deploy.dynamic.wire import Blob, Declined
@@ -39,6 +44,7 @@ from mcu_deploy.ir import SubgraphView
 _LOADING = (
     "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
 )  # fmt: skip
+_NO_WORDS = "it holds graphs, of which the interface of dynamic backends has no words"
 
 
 class DynamicBackend(BackendBase):
@@ -111,7 +117,7 @@ class DynamicBackend(BackendBase):
         message, blobs = codec.encode_view(view, self._target, bodies=self._bodies)
         answer, out = self.ask(method, message, blobs)
         with self.understanding(method):
-            return codec.decode_optimization(answer, out, view)
+            return offers.decode_optimization(answer, out, view)
 
     def save_data(self, view: SubgraphView) -> bytes | None:
         method = "save_data"
@@ -130,6 +136,10 @@ class DynamicBackend(BackendBase):
             self._worker.call(method, message | {"network": network}, [*blobs, data])
         except Declined as declined:
             raise ValueError(one_line(declined.reason).rstrip(".")) from None
+
+    def encoded(self, layers: Sequence[Layer]) -> Message:
+        """Layers as they are sent."""
+        return codec.encode_layers(layers, bodies=self._bodies)
 
     def ask_about(
         self, layer: Layer, method: str, extra: Mapping[str, Any] | None = None
@@ -172,6 +182,39 @@ class DynamicBackend(BackendBase):
             raise self._worker.nonsense(what, str(nonsense)) from None
 
 
+class ProposingBackend(DynamicBackend):
+    """A dynamic backend that has `propose`."""
+
+    def __init__(self, worker: Worker) -> None:
+        super().__init__(worker)
+        self._forgotten: list[int] = []
+
+    def layer_support(self) -> LayerSupport:
+        own = self.has("is_layer_supported")
+        return super().layer_support() if own else BackendBase.layer_support(self)
+
+    def propose(self, view: SubgraphView, target: Target) -> Proposals:
+        """A package keeps what makes a proposal until nobody here has it any more."""
+        method = "propose"
+        control = {node.id: _NO_WORDS for node in view.nodes if view.subgraphs(node.id)}
+        seen = view.part([node for node in view.topology.nodes if node not in control])
+        if not seen.topology.nodes:
+            return Proposals(refused=control)
+        message, blobs = codec.encode_view(seen, target, bodies=self._bodies)
+        forgotten, self._forgotten[:] = [*self._forgotten], ()
+        answer, out = self.ask(method, message | {"forgotten": forgotten}, blobs)
+        with self.understanding(method):
+            found = offers.decode_proposals(answer, out, seen, self._maker)
+        return replace(found, refused={**found.refused, **control})
+
+    def _maker(self, key: int) -> Make:
+        def make(layers: Sequence[Layer], manager: DynamicMemoryManager) -> Sequence[Workload]:
+            return manager.create_proposed(key, layers)
+
+        weakref.finalize(make, self._forgotten.append, key)
+        return make
+
+
 class DynamicMemoryManager:
     """The regions of a dynamic backend in one network.
 
@@ -201,10 +244,28 @@ class DynamicMemoryManager:
 
     def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
         """The backend's workloads of a layer, with the regions of this network."""
+        return self._created(layer, self._manager)
+
+    def create_proposed(self, key: int, layers: Sequence[Layer]) -> tuple[Workload, ...]:
+        """The workloads of the layers that a proposal has become."""
+        backend, message = self._backend, self._manager | {"key": key}
+        if not backend.has("make"):  # in C each layer is made by itself
+            made = [(layer, self._created(layer, message)) for layer in layers]
+            for layer, ways in made:
+                with backend.understanding(_named("create_workload", layer)):
+                    require(len(ways) == 1, f"there are {len(ways)} workloads for what it proposed")
+            return tuple(ways[0] for _, ways in made)
+        self._calls = None
+        sent, blobs = backend.encoded(layers)
+        answer, out = backend.ask("make", sent | message, blobs)
+        with backend.understanding("make"):
+            return codec.decode_made(answer, out, layers, self._regions)
+
+    def _created(self, layer: Layer, extra: Json) -> tuple[Workload, ...]:
         backend, what = self._backend, _named("create_workload", layer)
         self._calls = None
         with backend.insisting(what):
-            answer, blobs = backend.ask_about(layer, "create_workload", self._manager)
+            answer, blobs = backend.ask_about(layer, "create_workload", extra)
         with backend.understanding(what):
             return codec.decode_workloads(answer, blobs, layer, self._regions)
 
@@ -235,7 +296,7 @@ class _LayerSupport:
         params: Mapping[str, Any],
     ) -> Support:
         if not layer.domain and layer.op in ("If", "Loop", "Scan"):
-            return no("it holds graphs, of which the interface of dynamic backends has no words")
+            return no(_NO_WORDS)
         try:
             answer, _ = self._backend.ask_about(layer, "is_layer_supported")
         except Declined as declined:

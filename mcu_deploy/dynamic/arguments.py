@@ -1,89 +1,78 @@
 """What a backend is given: the structs of a call, made from its message.
 
 Data of constants stay where the message was received; the structs point there. Runs in workers: the
-standard library only.
+standard library, and cffi's compiled module.
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from ctypes import c_char_p, c_double, c_float, c_int32, c_int64, c_uint32, c_void_p
 from typing import Any
 
-from . import structs
+from .memory import Memory
 
 
 class Arguments:
     """The structs of one call. They live as long as this object."""
 
-    def __init__(self, message: dict[str, Any], blobs: Sequence[bytearray]) -> None:
+    def __init__(self, memory: Memory, message: dict[str, Any], blobs: Sequence[bytearray]) -> None:
+        self._memory = memory
+        self._ffi = memory.ffi
+        self._none: int = memory.ffi.integer_const("MCU_NONE")
         self._message = message
         self._blobs = blobs
-        self._alive: list[object] = []
+        self._alive: list[Any] = []
 
-    def graph(self) -> int:
-        """The address of the message's "graph"."""
-        return self._graph(self._message["graph"], self._message["target"])
+    def graph(self) -> Any:
+        """The message's "graph"."""
+        return self._graph(self._message["graph"])
 
-    def data(self) -> tuple[int, int]:
-        """The address and size of the message's last blob."""
+    def data(self) -> tuple[Any, int]:
+        """The message's last blob, and its size."""
         return self._data(self._blobs[-1]), len(self._blobs[-1])
 
-    def _graph(self, graph: dict[str, Any], target: dict[str, Any]) -> int:
-        topology, data = graph["topology"], graph["data"]
+    def options(self) -> tuple[Any, int]:
+        """The message's "options", and their number."""
+        options = self._message["options"].items()
+        made = [{"name": self._text(name), "value": self._text(value)} for name, value in options]
+        return self._array("mcu_option_t", made), len(made)
+
+    def counts(self) -> tuple[Any, Any, int]:
+        """The message's "network", its "counts", and their number."""
+        made = [
+            count | {name: self._text(count[name]) for name in ("name", "op", "unit")}
+            for count in self._message["counts"]
+        ]
+        network = self._text(self._message["network"])
+        return network, self._array("mcu_layer_count_t", made), len(made)
+
+    def _graph(self, graph: dict[str, Any]) -> Any:
+        topology, data, target = graph["topology"], graph["data"], self._message["target"]
         attributes, bodies = dict(data["attributes"]), dict(data["bodies"])
         inner = [
-            self._graph(bodies[node["id"]], target) if node["id"] in bodies else None
+            self._graph(bodies[node["id"]]) if node["id"] in bodies else self._ffi.NULL
             for node in topology["nodes"]
         ]
         nodes = [self._node(node, attributes[node["id"]]) for node in topology["nodes"]]
         edges = self._edges(topology, data)
-        made = structs.Graph(
-            struct_size=ctypes.sizeof(structs.Graph),
-            opset=graph["opset"],
-            name=self._text(graph["name"]),
-            core=self._text(target["core"]),
-            has_fpu=target["fpu"],
-            has_dsp=target["dsp"],
-            has_mve=target["mve"],
-            num_nodes=len(nodes),
-            nodes=self._array(structs.Node, nodes),
-            num_edges=len(edges),
-            edges=self._array(structs.Edge, edges),
-            num_inputs=len(topology["inputs"]),
-            inputs=self._array(c_uint32, topology["inputs"]),
-            num_outputs=len(topology["outputs"]),
-            outputs=self._array(c_uint32, topology["outputs"]),
-            bodies=self._array(c_void_p, inner) if bodies else None,
-        )
-        return self._address(made)
+        made = {
+            "struct_size": self._ffi.sizeof("mcu_graph_t"),
+            "opset": graph["opset"],
+            "name": self._text(graph["name"]),
+            "core": self._text(target["core"]),
+            "num_nodes": len(nodes),
+            "nodes": self._array("mcu_node_t", nodes),
+            "num_edges": len(edges),
+            "edges": self._array("mcu_edge_t", edges),
+            **self._ids("inputs", topology["inputs"]),
+            **self._ids("outputs", topology["outputs"]),
+            "bodies": self._array("mcu_graph_t *", inner if bodies else []),
+            "key": self._message.get("key", 0),
+        }
+        has = {f"has_{name}": target[name] for name in ("fpu", "dsp", "mve")}
+        return self._new("mcu_graph_t *", made | has)
 
-    def options(self) -> tuple[int | None, int]:
-        """The address and number of the message's "options"."""
-        options = [
-            structs.Option(self._text(name), self._text(value))
-            for name, value in self._message["options"].items()
-        ]
-        return self._array(structs.Option, options), len(options)
-
-    def counts(self) -> tuple[bytes, int | None, int]:
-        """The message's "network", and the address and number of its "counts"."""
-        counts = [
-            structs.LayerCount(
-                index=count["index"],
-                name=self._text(count["name"]),
-                op=self._text(count["op"]),
-                unit=self._text(count["unit"]),
-                macs=count["macs"],
-                count=count["count"],
-            )
-            for count in self._message["counts"]
-        ]
-        network = self._message["network"].encode()
-        return network, self._array(structs.LayerCount, counts), len(counts)
-
-    def _edges(self, topology: dict[str, Any], data: dict[str, Any]) -> list[structs.Edge]:
+    def _edges(self, topology: dict[str, Any], data: dict[str, Any]) -> list[dict[str, Any]]:
         types, constants = dict(data["types"]), dict(data["constants"])
         producers: dict[int, int] = {}
         consumers: dict[int, list[int]] = {edge: [] for edge, _ in topology["edges"]}
@@ -91,88 +80,79 @@ class Arguments:
             producers |= dict.fromkeys(node["outputs"], node["id"])
             for edge in {*node["inputs"], *node["extra_inputs"]} - {None}:
                 consumers[edge].append(node["id"])
-        edges = []
-        for edge, name in topology["edges"]:
-            made = self._typed(types[edge], constants.get(edge))
-            made.id, made.name = edge, self._text(name)
-            made.producer = producers.get(edge, structs.NONE)
-            made.num_consumers = len(consumers[edge])
-            made.consumers = self._array(c_uint32, consumers[edge])
-            edges.append(made)
-        return edges
+        return [
+            self._typed(types[edge], constants.get(edge))
+            | {"id": edge, "name": self._text(name), "producer": producers.get(edge, self._none)}
+            | self._ids("consumers", consumers[edge])
+            for edge, name in topology["edges"]
+        ]
 
-    def _node(self, node: dict[str, Any], given: dict[str, Any]) -> structs.Node:
-        inputs = [structs.NONE if e is None else e for e in node["inputs"]]
-        outputs = [structs.NONE if e is None else e for e in node["outputs"]]
+    def _node(self, node: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         attributes = [self._attribute(name, value) for name, value in given.items()]
-        return structs.Node(
-            id=node["id"],
-            op=self._text(node["op"]),
-            domain=self._text(node["domain"]),
-            name=self._text(node["name"]),
-            num_inputs=len(inputs),
-            inputs=self._array(c_uint32, inputs),
-            num_outputs=len(outputs),
-            outputs=self._array(c_uint32, outputs),
-            num_attributes=len(attributes),
-            attributes=self._array(structs.Attribute, attributes),
-        )
+        return {
+            "id": node["id"],
+            **{name: self._text(node[name]) for name in ("op", "domain", "name")},
+            **self._ids("inputs", node["inputs"]),
+            **self._ids("outputs", node["outputs"]),
+            "num_attributes": len(attributes),
+            "attributes": self._array("mcu_attribute_t", attributes),
+        }
 
-    def _attribute(self, name: str, value: Any) -> structs.Attribute:
-        made = structs.Attribute(name=self._text(name), count=1)
+    def _attribute(self, name: str, value: Any) -> dict[str, Any]:
+        kind, values = "tensor", value if isinstance(value, list) else [value]
+        made: Any
         if isinstance(value, dict) and "tensor" in value:
             dtype, shape, _ = tensor = value["tensor"]
-            made.kind = structs.ATTRIBUTE_TENSOR
-            made.tensor = self._address(self._typed({"dtype": dtype, "shape": shape}, tensor))
-            return made
-        values = value if isinstance(value, list) else [value]
-        made.count = len(values)
-        if all(isinstance(v, int) for v in values):
-            made.kind, made.ints = structs.ATTRIBUTE_INTS, self._array(c_int64, values)
+            made = self._new("mcu_edge_t *", self._typed({"dtype": dtype, "shape": shape}, tensor))
+        elif all(isinstance(v, int) for v in values):
+            kind, made = "ints", self._array("int64_t", values)
         elif all(isinstance(v, str) for v in values):
-            texts = [v.encode() for v in values]
-            made.kind, made.strings = structs.ATTRIBUTE_STRINGS, self._array(c_char_p, texts)
+            kind, made = "strings", self._array("char *", [self._text(v) for v in values])
         else:  # {"float": "inf"} is what JSON has no word for
             reals = [float(v["float"] if isinstance(v, dict) else v) for v in values]
-            made.kind, made.floats = structs.ATTRIBUTE_FLOATS, self._array(c_double, reals)
-        return made
+            kind, made = "floats", self._array("double", reals)
+        number = self._memory.number("mcu_attribute_kind_t", kind)
+        return {"name": self._text(name), "kind": number, "count": len(values), kind: made}
 
-    def _typed(self, type_: dict[str, Any], constant: list[Any] | None) -> structs.Edge:
+    def _typed(self, type_: dict[str, Any], constant: list[Any] | None) -> dict[str, Any]:
         """An edge, of which no more is known than its type, and its constant if it is one."""
-        layout, quantization = type_.get("layout"), type_.get("quantization") or {}
+        quantization = type_.get("quantization") or {}
         scales, axis = quantization.get("scale", []), quantization.get("axis")
-        made = structs.Edge(
-            id=structs.NONE,
-            name=self._text(""),
-            dtype=structs.DTYPE_NUMBERS[type_["dtype"]],
-            rank=len(type_["shape"]),
-            shape=self._array(c_int64, type_["shape"]),
-            layout=None if layout is None else self._array(c_uint32, layout),
-            num_scales=len(scales),
-            quantization_axis=-1 if axis is None else axis,
-            scales=self._array(c_float, scales),
-            zero_points=self._array(c_int32, quantization.get("zero_point", [])),
-            producer=structs.NONE,
-        )
-        if constant is not None:
-            data = self._blobs[constant[2]]
-            made.data = self._data(data)
-            made.data_bytes = len(data)
-        return made
+        data = None if constant is None else self._blobs[constant[2]]
+        return {
+            "id": self._none,
+            "name": self._text(""),
+            "dtype": self._memory.number("mcu_dtype_t", type_["dtype"]),
+            "rank": len(type_["shape"]),
+            "shape": self._array("int64_t", type_["shape"]),
+            "layout": self._array("uint32_t", type_.get("layout") or []),
+            "num_scales": len(scales),
+            "quantization_axis": -1 if axis is None else axis,
+            "scales": self._array("float", scales),
+            "zero_points": self._array("int32_t", quantization.get("zero_point", [])),
+            "producer": self._none,
+            **({} if data is None else {"data": self._data(data), "data_bytes": len(data)}),
+        }
 
-    def _data(self, data: bytearray) -> int:
+    def _ids(self, name: str, ids: Sequence[int | None]) -> dict[str, Any]:
+        """A field of ids, and that of their number."""
+        made = self._array("uint32_t", [self._none if i is None else i for i in ids])
+        return {f"num_{name}": len(ids), name: made}
+
+    def _data(self, data: bytearray) -> Any:
         # one byte at least, so that what is empty has an address too
-        return self._address((ctypes.c_char * len(data)).from_buffer(data) if data else c_int64())
+        return self._kept(self._ffi.from_buffer(data)) if data else self._new("char[1]")
 
-    def _text(self, text: str) -> int | None:
-        made = c_char_p(text.replace("\0", "�").encode("utf-8", "replace"))
-        self._alive.append(made)
-        return ctypes.cast(made, c_void_p).value
+    def _text(self, text: str) -> Any:
+        return self._new("char[]", text.replace("\0", "�").encode("utf-8", "replace"))
 
-    def _array(self, kind: type[Any], values: Sequence[Any]) -> int | None:
-        """The address of an array, NULL for an empty one."""
-        return self._address((kind * len(values))(*values)) if values else None
+    def _array(self, kind: str, values: Sequence[Any]) -> Any:
+        """An array, NULL for an empty one."""
+        return self._new(f"{kind}[]", values) if values else self._ffi.NULL
 
-    def _address(self, thing: Any) -> int:
+    def _new(self, kind: str, value: Any = None) -> Any:
+        return self._kept(self._ffi.new(kind, value))
+
+    def _kept(self, thing: Any) -> Any:
         self._alive.append(thing)
-        return ctypes.addressof(thing)
+        return thing

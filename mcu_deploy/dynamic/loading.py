@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from mcu_deploy.backends.interface import API_VERSION, CreationOptions, Factory
-from mcu_deploy.dynamic.adapter import DynamicBackend
+from mcu_deploy.dynamic.adapter import DynamicBackend, ProposingBackend
 from mcu_deploy.dynamic.naming import Refusal, scan
 from mcu_deploy.dynamic.packages import installed
 from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
@@ -160,7 +160,8 @@ def _try(origin: str, worker: Worker, owners: Mapping[str, str]) -> LoadedBacken
             reason = why_incompatible(worker.version, API_VERSION)
         else:
             worker.create()
-            backend = DynamicBackend(worker)
+            proposes = "propose" in worker.methods
+            backend = (ProposingBackend if proposes else DynamicBackend)(worker)
             return LoadedBackend(worker.id, lambda: backend, origin, worker.version, worker)
     except LoadError as error:
         reason = error.reason

@@ -6,19 +6,26 @@ the package does to the process; the session does, from outside.
 
 from __future__ import annotations
 
+import itertools
 import socket
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
 
+from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.interface import (
     Backend,
     BackendContext,
     CreationOptions,
     MemoryManager,
+    Proposal,
+    Proposes,
+    Workload,
     WorkloadFactory,
 )
-from mcu_deploy.dynamic import codec, wire
-from mcu_deploy.dynamic.codec import Json
+from mcu_deploy.backends.offer_check import check_answer
+from mcu_deploy.backends.typed import require_typed
+from mcu_deploy.dynamic import codec, offers, wire
+from mcu_deploy.dynamic.forms import Json, Message
 from mcu_deploy.dynamic.wire import Blob, Declined
 from mcu_deploy.records import Malformed
 
@@ -49,7 +56,10 @@ class PackageBackend:
         self._backend: Backend
         self._options = CreationOptions()
         self._context: BackendContext | None = None
-        self._networks: dict[int, tuple[MemoryManager | None, WorkloadFactory]] = {}
+        self._managers: dict[int, MemoryManager | None] = {}
+        self._factories: dict[int, WorkloadFactory] = {}
+        self._proposed: dict[int, Proposal] = {}
+        self._keys = itertools.count(1)
         self._methods: dict[str, Callable[[Json, Blobs], Answer]] = {
             "describe": self._describe,
             "is_layer_supported": self._is_layer_supported,
@@ -62,13 +72,15 @@ class PackageBackend:
             "layers_measured": self._layers_measured,
             "save_data": self._save_data,
             "load_data": self._load_data,
+            "propose": self._propose,
+            "make": self._make,
             "free": lambda message, blobs: ({}, []),
         }
         self._steps: dict[str, Callable[[Json, Blobs], Answer]] = {
             "load": self._load,
             "GetBackendId": self._identify,
             "GetVersion": lambda message, blobs: ({"version": list(self._backend.version)}, []),
-            "BackendFactory": lambda message, blobs: ({"methods": list(self._methods)}, []),
+            "BackendFactory": self._list_methods,
         }
 
     def handle(self, method: str, message: Json, blobs: Blobs) -> Answer:
@@ -80,7 +92,7 @@ class PackageBackend:
             return (self._methods.get(method) or self._steps[method])(message, blobs)
         except Declined:
             raise
-        except Malformed as error:
+        except (Malformed, Nonsense) as error:
             raise Declined(wire.NONSENSE, str(error)) from error
         except Exception as error:
             text = f": {error}" if str(error) else ""
@@ -100,6 +112,11 @@ class PackageBackend:
             raise Declined(wire.ERROR, f"its id {self._backend.id!r} is no text")
         return {"id": self._backend.id}, []
 
+    def _list_methods(self, message: Json, blobs: Blobs) -> Answer:
+        proposes = isinstance(self._backend, Proposes)
+        methods = [n for n in self._methods if proposes or n not in ("propose", "make")]
+        return {"methods": methods}, []
+
     def _describe(self, message: Json, blobs: Blobs) -> Answer:
         return codec.encode_description(self._backend), []
 
@@ -118,24 +135,42 @@ class PackageBackend:
         from mcu_deploy.choose import arm_nn
 
         views = arm_nn.optimize(self._backend, codec.decode_view(message, blobs))
-        return _sent(codec.encode_optimization(views))
+        return _sent(offers.encode_optimization(views))
 
     def _create_workload(self, message: Json, blobs: Blobs) -> Answer:
         layer = codec.decode_layer(message, blobs)
-        _, factory = self._network(message)
-        return _sent(codec.encode_workloads(factory.create_workloads(layer.info, layer.descriptor)))
+        number, manager = message["manager"], self._manager(message)
+        if number not in self._factories:
+            self._factories[number] = self._backend.create_workload_factory(manager)
+        made = self._factories[number].create_workloads(layer.info, layer.descriptor)
+        return _sent(codec.encode_workloads(made))
+
+    def _propose(self, message: Json, blobs: Blobs) -> Answer:
+        for key in message["forgotten"]:
+            self._proposed.pop(key, None)
+        view, target = codec.decode_view(message, blobs), codec.decode_target(message)
+        assert isinstance(self._backend, Proposes)
+        answer = self._backend.propose(view, target)
+        check_answer(answer, view.node_ids)
+        keys = [next(self._keys) for _ in answer.proposals]
+        self._proposed |= zip(keys, answer.proposals, strict=True)
+        return _sent(offers.encode_proposals(answer, keys))
+
+    def _make(self, message: Json, blobs: Blobs) -> Answer:
+        proposal, layers = self._proposed[message["key"]], codec.decode_layers(message, blobs)
+        made = proposal.make(layers, self._manager(message))
+        require_typed(made, tuple[Workload, ...], "its answer")
+        return _sent(codec.encode_workloads(made))
 
     def _memory(self, message: Json, blobs: Blobs) -> Answer:
-        manager, _ = self._network(message)
-        return codec.encode_memory(manager), []
+        return codec.encode_memory(self._manager(message)), []
 
-    def _network(self, message: Json) -> tuple[MemoryManager | None, WorkloadFactory]:
-        """The memory manager and the factory of a network, by the number of the session's."""
+    def _manager(self, message: Json) -> MemoryManager | None:
+        """The memory manager of a network, by the number of the session's."""
         number = message["manager"]
-        if number not in self._networks:
-            manager = self._backend.create_memory_manager()
-            self._networks[number] = (manager, self._backend.create_workload_factory(manager))
-        return self._networks[number]
+        if number not in self._managers:
+            self._managers[number] = self._backend.create_memory_manager()
+        return self._managers[number]
 
     def _create_context(self, message: Json, blobs: Blobs) -> Answer:
         options = codec.decode_options(message)
@@ -177,7 +212,7 @@ class PackageBackend:
         return {}, []
 
 
-def _sent(message: codec.Message) -> Answer:
+def _sent(message: Message) -> Answer:
     answer, blobs = message
     return answer, list(blobs)
 

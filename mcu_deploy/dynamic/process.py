@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from mcu_deploy.dynamic import wire
+from mcu_deploy.dynamic import declarations, wire
 from mcu_deploy.dynamic.warden_client import End, WorkerProcess
 from mcu_deploy.dynamic.wire import Blob, Closed, Connection, Declined, TimedOut, WireError
 from mcu_deploy.errors import BackendFault, McuDeployError, one_line
@@ -234,7 +234,10 @@ class Worker:
         self._connection = Connection(self._process.end, self._process.control.fileno())
 
     def _load(self) -> None:
-        self._exchange("load", self._message, what="its import" if self._program else "dlopen")
+        if self._program:
+            self._exchange("load", self._message, what="its import")
+        else:
+            self._exchange("load", self._message | declarations.tables(), what="dlopen")
         answer, _ = self._exchange("GetBackendId")
         self.id = str(answer.get("id"))
         answer, _ = self._exchange("GetVersion")

@@ -1,164 +1,133 @@
 """A backend's table of methods: checked once, then called by name.
 
 The only place that calls into the shared object behind its factory. Runs in workers: the standard
-library only.
+library, and cffi's compiled module.
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
-from ctypes import c_char_p, c_int32, c_uint32, c_uint64, c_void_p
-from functools import partial
 from typing import Any
 
-from . import answers, structs, wire
+from . import wire
+from .answers import Answers
 from .arguments import Arguments
-from .memory import optional_text
+from .memory import Memory
 from .wire import Blob, Declined
 
 Answer = tuple[dict[str, Any], list[Blob]]
 
+MANDATORY = ("describe", "create_workload", "release", "free")
+# The methods that fill an answer in, and what copies it.
+_READERS: dict[str, Callable[[Answers, Any], dict[str, Any]]] = {
+    "describe": Answers.info,
+    "is_layer_supported": Answers.support,
+    "optimize_subgraph": Answers.optimization,
+    "create_workload": Answers.workloads,
+    "estimate": Answers.costs,
+    "memory": Answers.memory,
+    "layers_measured": Answers.counters,
+    "save_data": Answers.saved,
+    "propose": Answers.proposals,
+}
 _STATUS = {
-    structs.ERROR: (wire.ERROR, "it gives no reason"),
-    structs.UNSUPPORTED: (wire.UNSUPPORTED, "it has nothing for this layer"),
-    structs.OUT_OF_MEMORY: (wire.ERROR, "it ran out of memory"),
+    "MCU_BACKEND_ERROR": (wire.ERROR, "it gives no reason"),
+    "MCU_BACKEND_UNSUPPORTED": (wire.UNSUPPORTED, "it has nothing for this layer"),
+    "MCU_BACKEND_OUT_OF_MEMORY": (wire.ERROR, "it ran out of memory"),
 }
 
 
 class Table:
     """The methods of one backend object. A method that is not there is not in `methods`."""
 
-    def __init__(self, table: structs.Backend) -> None:
-        self._table = table
-        self.methods = [name for name in structs.METHODS if getattr(table, name)]
-
-    @classmethod
-    def at(
-        cls,
-        address: int,
-        version: tuple[int, int],
-        kind: type[structs.Backend] = structs.Backend,
-    ) -> Table:
-        """The table that a factory returned. Declines one that cannot be used.
-
-        A shorter table of an older minor version lacks the methods behind its end.
+    def __init__(self, memory: Memory, at: Any, version: tuple[int, int]) -> None:
+        """at: what a factory returned, with the version that GetVersion says. Declines a table that
+        cannot be used. A shorter one of an older minor version lacks the methods behind its end.
         """
-        size = c_uint32.from_address(address).value
-        if size < structs.MANDATORY_SIZE:
-            raise Declined(
-                wire.ERROR,
-                f"its table has {size} bytes, and version 1.0 of the interface has "
-                f"{structs.MANDATORY_SIZE}",
-            )
-        table = kind()
-        ctypes.memmove(ctypes.byref(table), address, min(size, ctypes.sizeof(kind)))
-        if (table.api_major, table.api_minor) != version:
-            raise Declined(
-                wire.ERROR,
-                f"its table says version {table.api_major}.{table.api_minor}, "
-                f"but GetVersion {version[0]}.{version[1]}",
-            )
-        for name in structs.MANDATORY:
-            if not getattr(table, name):
+        ffi = memory.ffi
+        size, shortest = ffi.cast("uint32_t *", at)[0], ffi.offsetof("mcu_backend_t", "save_data")
+        if size < shortest:
+            reason = f"its table has {size} bytes, and version 1.0 of the interface has {shortest}"
+            raise Declined(wire.ERROR, reason)
+        table = ffi.new("mcu_backend_t *")
+        ffi.memmove(table, ffi.cast("char *", at), min(size, ffi.sizeof("mcu_backend_t")))
+        said = (table.api_major, table.api_minor)
+        if said != version:
+            reason = "its table says version {}.{}, but GetVersion {}.{}".format(*said, *version)
+            raise Declined(wire.ERROR, reason)
+        fields = ffi.typeof("mcu_backend_t").fields
+        methods = [name for name, field in fields if field.type.kind == "function"]
+        self.methods = [name for name in methods if getattr(table, name)]
+        self._memory, self._table = memory, table
+        asked = "propose" if "propose" in self.methods else "is_layer_supported"
+        for name in (*MANDATORY, asked):
+            if name not in self.methods:
                 raise Declined(wire.ERROR, f"the method {name} of its table is NULL")
-        return cls(table)
 
     def call(self, method: str, message: dict[str, Any], blobs: list[bytearray]) -> Answer:
         """Calls a method with a message's arguments. Raises Declined."""
         if method not in self.methods:
             raise Declined(wire.UNSUPPORTED, f"it has no method {method}")
-        arguments = Arguments(message, blobs)
+        arguments = Arguments(self._memory, message, blobs)
         match method:
             case "release":
-                self._release(message["handle"])
-            case "describe":
-                read = partial(answers.info, minor=self._table.api_minor)
-                return self._answered(method, structs.BackendInfo, read)
-            case "is_layer_supported":
-                return self._about_graph(method, arguments, structs.Support, answers.support)
-            case "optimize_subgraph":
-                read = partial(answers.optimization, minor=self._table.api_minor)
-                return self._about_graph(method, arguments, structs.Optimization, read)
-            case "create_workload":
-                read = partial(answers.workloads, minor=self._table.api_minor)
-                return self._about_graph(method, arguments, structs.Workloads, read)
-            case "estimate":
-                return self._about_graph(method, arguments, structs.Costs, answers.costs)
-            case "memory":
-                return self._answered(method, structs.Memory, answers.memory)
-            case "create_context":
-                options, count = arguments.options()
-                self._check(self._function(method, c_void_p, c_uint32)(options, count))
-            case "save_data":
-                return self._about_graph(method, arguments, structs.Saved, answers.saved)
-            case "load_data":
-                data, size = arguments.data()
-                function = self._function(method, c_uint32, c_void_p, c_void_p, c_uint64)
-                self._check(function(message["network"], arguments.graph(), data, size))
-            case "layers_measured":
-                network, counts, count = arguments.counts()
-                return self._answered(
-                    method, structs.Counters, answers.counters,
-                    ((c_char_p, network), (c_void_p, counts), (c_uint32, count)),
-                )  # fmt: skip
+                self._release(self._memory.ffi.cast("void *", message["handle"]))
             case "free":
-                ctypes.CFUNCTYPE(None, c_void_p)(self._table.free)(self._table.self)
+                self._table.free(self._table.self)
                 self.methods = []
-            case _:  # before_load_network and its three fellows
-                self._check(self._function(method, c_uint32)(message["network"]))
+            case "describe" | "memory":
+                return self._called(method)
+            case "create_context":
+                return self._called(method, *arguments.options())
+            case "load_data":
+                return self._called(
+                    method, message["network"], arguments.graph(), *arguments.data()
+                )
+            case "layers_measured":
+                return self._called(method, *arguments.counts())
+            case _ if method.endswith("_network"):
+                return self._called(method, message["network"])
+            case _:
+                return self._called(method, arguments.graph())
         return {}, []
 
-    def _about_graph(
-        self,
-        method: str,
-        arguments: Arguments,
-        kind: type[ctypes.Structure],
-        read: Callable[[Any, list[Blob]], dict[str, Any]],
-    ) -> Answer:
-        return self._answered(method, kind, read, ((c_void_p, arguments.graph()),))
+    def _called(self, method: str, *given: Any) -> Answer:
+        """Calls a method, and copies what it answers, if it does.
 
-    def _answered(
-        self,
-        method: str,
-        kind: type[ctypes.Structure],
-        read: Callable[[Any, list[Blob]], dict[str, Any]],
-        arguments: tuple[tuple[type[Any], Any], ...] = (),
-    ) -> Answer:
-        """Calls a method that fills an answer in, and copies the answer.
-
-        Its handle goes with it, to be given back by "release", so that a fault there has a name.
+        The answer's handle goes with it, to be given back by "release", so that a fault there has a
+        name.
         """
-        answer: Any = kind(ctypes.sizeof(kind))
-        types: tuple[type[Any], ...] = (*(t for t, _ in arguments), c_void_p)
-        values = (*(v for _, v in arguments), ctypes.addressof(answer))
-        status = self._function(method, *types)(*values)
-        blobs: list[Blob] = []
-        handle = getattr(answer, "handle", None)
+        ffi, function = self._memory.ffi, getattr(self._table, method)
+        read = _READERS.get(method)
+        if read is None:
+            self._check(function(self._table.self, *given))
+            return {}, []
+        answer = ffi.new(ffi.typeof(function).args[-1])
+        answer.struct_size = ffi.sizeof(answer[0])
+        status = function(self._table.self, *given, answer)
+        handle = getattr(answer, "handle", ffi.NULL)
+        reader = Answers(self._memory, self._table.api_minor)
         try:
             self._check(status)
-            found = read(answer, blobs)
+            found = read(reader, answer)
         except Declined:
             self._release(handle)
             raise
-        return found | ({"handle": handle} if handle else {}), blobs
+        held = {"handle": int(ffi.cast("uintptr_t", handle))} if handle else {}
+        return found | held, reader.blobs
 
-    def _release(self, handle: int | None) -> None:
+    def _release(self, handle: Any) -> None:
         if handle:
-            release = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)(self._table.release)
-            release(self._table.self, handle)
-
-    def _function(self, method: str, *types: type[Any]) -> Callable[..., int]:
-        function = ctypes.CFUNCTYPE(c_int32, c_void_p, *types)(getattr(self._table, method))
-        return lambda *values: int(function(self._table.self, *values))
+            self._table.release(self._table.self, handle)
 
     def _check(self, status: int) -> None:
-        if status == structs.OK:
+        name = self._memory.ffi.typeof("mcu_backend_status_t").elements.get(status)
+        if name == "MCU_BACKEND_OK":
             return
-        if status not in _STATUS:
+        if name is None:
             raise Declined(wire.NONSENSE, f"the status {status} does not exist")
-        kind, reason = _STATUS[status]
-        if status == structs.ERROR and self._table.error:
-            error = ctypes.CFUNCTYPE(c_void_p, c_void_p)(self._table.error)
-            reason = optional_text(error(self._table.self), "the reason of its error") or reason
+        kind, reason = _STATUS[name]
+        if name == "MCU_BACKEND_ERROR" and self._table.error:
+            said = self._table.error(self._table.self)
+            reason = self._memory.optional_text(said, "the reason of its error") or reason
         raise Declined(kind, reason)

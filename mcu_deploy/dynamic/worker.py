@@ -1,37 +1,29 @@
 """A worker's side: loads one shared object, and answers a session's calls into it.
 
-Runs in the worker's process: the standard library only. Nothing here guards against what the shared
-object does to the process; the session does, from outside.
+Runs in the worker's process: the standard library, and cffi's compiled module. Nothing here guards
+against what the shared object does to the process; the session does, from outside.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import socket
 from typing import Any
 
 from . import wire
-from .memory import MAX_ID, text_at
+from .memory import MAX_ID, Memory, declared
 from .table import Table
 from .wire import Blob, Declined
 
 SYMBOLS = ("GetBackendId", "GetVersion", "BackendFactory")
-
-_libc = ctypes.CDLL(None)
-_libc.dlopen.restype = ctypes.c_void_p
-_libc.dlopen.argtypes = [ctypes.c_char_p, ctypes.c_int]
-_libc.dlsym.restype = ctypes.c_void_p
-_libc.dlsym.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-_libc.dlerror.restype = ctypes.c_char_p
-_libc.dlerror.argtypes = []
 
 
 class SharedObject:
     """One shared object, and what it exports."""
 
     def __init__(self) -> None:
-        self._symbols: dict[str, int] = {}
+        self._memory: Memory
+        self._library: Any = None
         self._version = (0, 0)
         self._table: Table | None = None
 
@@ -50,41 +42,41 @@ class SharedObject:
         return steps[method](message), []
 
     def _load(self, message: dict[str, Any]) -> dict[str, Any]:
-        # ctypes.CDLL would add RTLD_NOW, which refuses objects that lack what they never call
-        handle = _libc.dlopen(os.fsencode(message["path"]), os.RTLD_LAZY | os.RTLD_LOCAL)
+        ffi = declared(message)
+        loader = ffi.dlopen(None)
+        dlopen, dlsym, dlerror = loader.dlopen, loader.dlsym, loader.dlerror
+        path = os.fsencode(message["path"])  # which cffi would have to be UTF-8
+        # lazily: an object may lack what it never calls
+        handle = dlopen(path, os.RTLD_LAZY | os.RTLD_LOCAL)
         if not handle:
-            raise Declined(wire.ERROR, _loader_error())
+            raise Declined(wire.ERROR, _said(ffi, dlerror()))
         for name in SYMBOLS:
-            address = _libc.dlsym(handle, name.encode())
-            if not address:
-                raise Declined(wire.ERROR, f"it does not export {name}: {_loader_error()}")
-            self._symbols[name] = address
+            if not dlsym(handle, name.encode()):
+                raise Declined(wire.ERROR, f"it does not export {name}: {_said(ffi, dlerror())}")
+        self._memory, self._library = Memory(ffi), ffi.dlopen(handle)
         return {}
 
     def _identify(self, message: dict[str, Any]) -> dict[str, Any]:
-        function = ctypes.CFUNCTYPE(ctypes.c_void_p)(self._symbols["GetBackendId"])
-        return {"id": text_at(function(), "the id", limit=MAX_ID)}
+        return {"id": self._memory.text(self._library.GetBackendId(), "the id", limit=MAX_ID)}
 
     def _ask_version(self, message: dict[str, Any]) -> dict[str, Any]:
-        number = ctypes.POINTER(ctypes.c_uint32)
-        function = ctypes.CFUNCTYPE(None, number, number)(self._symbols["GetVersion"])
-        major, minor = ctypes.c_uint32(), ctypes.c_uint32()
-        function(ctypes.byref(major), ctypes.byref(minor))
-        self._version = (major.value, minor.value)
+        version = self._memory.ffi.new("uint32_t[2]")
+        self._library.GetVersion(version, version + 1)
+        self._version = (version[0], version[1])
         return {"version": self._version}
 
     def _create(self, message: dict[str, Any]) -> dict[str, Any]:
-        factory = ctypes.CFUNCTYPE(ctypes.c_void_p)(self._symbols["BackendFactory"])
-        address = factory()
-        if not address:
+        made = self._library.BackendFactory()
+        if not made:
             raise Declined(wire.ERROR, "BackendFactory returned NULL")
-        self._table = Table.at(address, self._version)
+        self._table = Table(self._memory, made, self._version)
         return {"methods": self._table.methods}
 
 
-def _loader_error() -> str:
-    text = _libc.dlerror()
-    return text.decode("utf-8", "replace") if text else "the loader gives no reason"
+def _said(ffi: Any, said: Any) -> str:
+    """The loader's reason."""
+    text: bytes = ffi.string(said) if said else b"the loader gives no reason"
+    return text.decode("utf-8", "replace")
 
 
 def serve_shared_object(end: socket.socket) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 from mcu_deploy.discovery import named
 from mcu_deploy.errors import UsageError
-from mcu_deploy.exports.model import Exported
+from mcu_deploy.exports.model import Archive, Exported
 
 
 class Format(Protocol):
@@ -15,7 +15,7 @@ class Format(Protocol):
 
     NAME: str
     DESCRIPTION: str
-    ARCHIVE: str
+    ARCHIVE: Archive | None
 
     def files(self, exported: Exported) -> Mapping[str, bytes]: ...
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mcu_deploy.boards import Processor
 from mcu_deploy.codegen.constants import float_literal
+from mcu_deploy.exports.package import Package
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.report import NetworkReport
 
@@ -69,14 +70,34 @@ class ExportedNetwork:
 class Exported:
     """A build, as a format gets it.
 
-    name: of the whole, letters, digits and underscores. version: of mcu-deploy. headers: the
-    runtime's by the path in #include ("mcu/runtime.h"), sources: the runtime's by file name.
+    package: what it is called and who it is from. version: of mcu-deploy. headers: the runtime's by
+    the path in #include ("mcu/runtime.h"), sources: the runtime's by file name.
     """
 
-    name: str
+    package: Package
     version: str
     processor: Processor
     networks: tuple[ExportedNetwork, ...]
     headers: Mapping[str, bytes]
     sources: Mapping[str, bytes]
     licence: bytes
+
+    @property
+    def name(self) -> str:
+        """Of the library or package: letters, digits and underscores."""
+        return self.package.name
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The one file that an export is, in formats that are no folder.
+
+    name: the file's, with the attributes of a `Package` in braces. is_read: tools take from the
+    file's name what is in it, so that it can have no other.
+    """
+
+    name: str
+    is_read: bool = False
+
+    def name_for(self, package: Package) -> str:
+        return self.name.format(package=package)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ def _environment() -> jinja2.Environment:
     environment = templates.environment(Path(__file__).parent)
     environment.filters["comment"] = names.comment
     environment.filters["markdown"] = _markdown
+    environment.filters["plain"] = _plain
+    environment.filters["quoted"] = _quoted
     environment.filters["number"] = "{:,}".format
     environment.globals.update(elements=elements, fill=fill)
     return environment
@@ -29,6 +33,16 @@ def _environment() -> jinja2.Environment:
 def _markdown(text: str) -> str:
     """A model's name as code in a cell of a table."""
     return "`" + names.comment(text).replace("`", ".").replace("|", ".") + "`"
+
+
+def _quoted(text: str) -> str:
+    """A text in quotes as TOML and CMake have it, none of it a variable of CMake's."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _plain(text: str) -> str:
+    """A text of the user's in Markdown, of which nothing is markup."""
+    return re.sub(r"([\\`*_{}\[\]<>#+!|~&-])", r"\\\1", text)
 
 
 def render(template: str, exported: Exported, **values: Any) -> bytes:

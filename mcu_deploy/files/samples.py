@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from mcu_deploy.files.given import is_file, why_no_file
 from mcu_deploy.ir import EdgeId, Graph
 
 _MOST_SAMPLES = 1 << 20
+_INPUT = re.compile(r"in[0-9]+")
+_ANSWER = re.compile(r"labels|[A-Za-z]\w*[0-9]")
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,10 @@ def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None 
     """Reads samples for a graph's inputs, or for these of its edges.
 
     An .npz holds an array an input, named in0, in1, ... or by the inputs' names; an .npy the only
-    input. The first axis counts samples, unless an array has the input's own shape. Raises
-    UsageError with a sentence where the file does not fit the graph.
+    input. The first axis counts samples, unless an array has the input's own shape. What else an
+    .npz may hold are answers to compare with: a word with a number (out0, ort0), a name of one of
+    the graph's tensors, and `labels`. Raises UsageError with a sentence where the file does not fit
+    the graph, as where it has an array that is none of these.
     """
     file = Path(path)
     if not is_file(file):
@@ -44,6 +49,7 @@ def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None 
     wanted = graph.inputs if edges is None else edges
     arrays = ArrayFile(file)
     names = _names(file, arrays, [graph.edge_name(edge) for edge in wanted])
+    _require_known(file, arrays.names or (), names, graph)
     # All headers before any array: a file that does not fit is refused before it is read.
     counts = {_count(file, arrays.header(n), graph, e) for n, e in zip(names, wanted, strict=True)}
     if len(counts) > 1:
@@ -69,17 +75,39 @@ def _names(file: Path, arrays: ArrayFile, inputs: Sequence[str]) -> Sequence[str
                 "Give an .npz with in0, in1, ..."
             )
         return [""]
-    found = []
+    found: list[str] = []
     for index, name in enumerate(inputs):
-        key = next((k for k in (f"in{index}", name) if k in arrays.names), None)
-        if key is None:
+        keys = [k for k in dict.fromkeys((f"in{index}", name)) if k in arrays.names]
+        if len(keys) > 1:
+            raise RequestError(
+                f"{file} has two arrays for input {index}, {keys[0]!r} and {keys[1]!r}; remove one."
+            )
+        if not keys:
             holds = one_line(", ".join(arrays.names[:30]), 300) or "nothing"
             raise RequestError(
                 f"{file} has no array for input {index} ({name!r}); name it in{index}. "
                 f"It holds {holds}."
             )
-        found.append(key)
+        found += keys
     return found
+
+
+def _require_known(file: Path, names: Sequence[str], inputs: Sequence[str], graph: Graph) -> None:
+    """Raises RequestError for arrays that are neither inputs nor answers."""
+    tensors = set(graph.topology.edges.values())
+    stray = [
+        name
+        for name in names
+        if name not in inputs
+        and (_INPUT.fullmatch(name) or not (name in tensors or _ANSWER.fullmatch(name)))
+    ]
+    if stray:
+        shown = one_line(", ".join(stray[:30]), 300)
+        raise RequestError(
+            f"{file} has {shown}, and the model has no such input: it has "
+            f"{one_line(', '.join(inputs), 300) or 'none'}. Remove what is too many; answers to "
+            "compare with are called by a word and a number, as out0, and classes labels."
+        )
 
 
 def _count(file: Path, header: Header, graph: Graph, edge: EdgeId) -> int:

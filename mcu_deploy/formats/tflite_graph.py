@@ -18,6 +18,8 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError, shorten
 from mcu_deploy.formats.tflite_file import Operation, Tensor
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Quantization, TensorType
+from mcu_deploy.operators import tflite_factors
+from mcu_deploy.operators.base import Call
 
 # The operator set whose meaning the ONNX operators of the graph have.
 OPSET = 17
@@ -117,7 +119,20 @@ class GraphBuilder:
                         f"it writes the tensor {shorten(tensor.name)!r}, which has a value already"
                     )
                 written.append(self._new_edge(tensor, order or _natural(tensor)))
+        if domain:
+            self._require_factors(operation, op, inputs, written, attributes or {})
         self._editor.add_node(op, inputs, written, operation.name, attributes, domain)
+
+    def _require_factors(
+        self, operation: Operation, op: str, inputs: Sequence[EdgeId | None],
+        outputs: Sequence[EdgeId], attributes: Mapping[str, Any],
+    ) -> None:  # fmt: skip
+        """Raises UnsupportedError for scales that TFLite's arithmetic has no numbers for."""
+        types = self._editor.types
+        given = tuple(None if edge is None else types[edge] for edge in inputs)
+        call = Call(op, attributes, (None,) * len(given), given, tuple(types[e] for e in outputs))
+        if reason := tflite_factors.refusal(call):
+            raise operation.unsupported(reason, "Quantize the model anew.")
 
     def add_function(
         self,

@@ -51,7 +51,7 @@ REMEDIES = {
         "Look for data among the code, `.inst` directives or damage, and build it again."
     ),
     "r9-clash": (
-        "Compile all of them without -frwpi (clang), or --apcs=/rwpi (armclang): kernels keep values"
+        "Compile all of them without -frwpi (clang) or --apcs=/rwpi (armclang): kernels keep values"
         " in r9 and give it back, but an interrupt between finds no static base in it."
     ),
     "wchar-size-clash": "Compile all of them with -fshort-wchar, or all with -fno-short-wchar.",

@@ -47,7 +47,8 @@ def _leaky_relu(call: Call, x: Integers) -> Integers:
 
 def _rescaled(call: Call, x: Integers) -> tuple[Integers, Integers]:
     """The input with 4 integer bits, and -1, 0 or 1 where it lies below, inside or above."""
-    multiplier, shift = quantize_multiplier(scalar(call.type(0))[0] * 2 ** (31 - _INTEGER_BITS))
+    real = scalar(call.type(0))[0] * 2 ** (31 - _INTEGER_BITS)
+    multiplier, shift = quantize_multiplier(real, most_shift=None)
     radius = ((1 << _INTEGER_BITS) - 1) * 2 ** (31 - _INTEGER_BITS) // 2**shift
     side = (x >= radius).astype(np.int64) - (x <= -radius)
     return multiply(np.where(side == 0, x, 0), multiplier, shift), side
@@ -100,7 +101,7 @@ def _high_product16(a: Integers, b: int) -> Integers:
     return np.asarray(np.minimum((a * b + (1 << 14)) >> 15, 2**15 - 1))
 
 
-_FUNCTIONS: Mapping[str, Callable[[Call, Integers], Integers]] = {
+FUNCTIONS: Mapping[str, Callable[[Call, Integers], Integers]] = {
     "Relu": _relu,
     "LeakyRelu": _leaky_relu,
     "Sigmoid": _logistic,
@@ -113,7 +114,7 @@ def function_table(call: Call) -> Array:
     """The output for each of the 256 inputs, indexed by the input's byte."""
     x_type, y_type = call.type(0), call.results[0]
     inputs = np.arange(x_type.dtype.range[0], x_type.dtype.range[1] + 1)
-    results = _FUNCTIONS[call.op](call, inputs.astype(np.int64) - scalar(x_type)[1])
+    results = FUNCTIONS[call.op](call, inputs.astype(np.int64) - scalar(x_type)[1])
     table = np.zeros(256, dtype=y_type.dtype.numpy)
     table[inputs & 0xFF] = np.clip(results, *y_type.dtype.range)
     return table
@@ -123,4 +124,4 @@ def _evaluate(call: Call) -> list[Array]:
     return [apply_table(call.value(0), function_table(call))]
 
 
-OPERATORS = tuple(Operator(op, _evaluate, domain="tflite", elementwise=True) for op in _FUNCTIONS)
+OPERATORS = tuple(Operator(op, _evaluate, domain="tflite", elementwise=True) for op in FUNCTIONS)

@@ -11,6 +11,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.gemmlowp import exp_of_negative, reciprocal
 from mcu_deploy.arithmetic.tflite import (
     Integers,
+    NoMultiplier,
     high_product,
     multiply,
     quantize_multiplier,
@@ -27,10 +28,17 @@ SUM_BITS = 12
 def exponentials(call: Call) -> Integers:
     """exp(-d * scale * beta) in 31 fractional bits, for the distances d from the maximum.
 
-    There are as many as distances that count: the result is 0 for every longer one.
+    There are as many as distances that count: the result is 0 for every longer one. Raises
+    NoMultiplier for scales that are too small.
     """
     real = float(np.float32(call.attributes.get("beta", 1.0))) * scalar(call.type(0))[0]
-    multiplier, shift = quantize_multiplier(min(real * 2 ** (31 - _DIFFERENCE_BITS), 2**31 - 1.0))
+    real = min(real * 2 ** (31 - _DIFFERENCE_BITS), 2**31 - 1.0)
+    if not real > 1:
+        raise NoMultiplier(
+            f"has an input whose scale times beta is not above 2**-{31 - _DIFFERENCE_BITS}, which "
+            "TFLite-Micro refuses as well"
+        )
+    multiplier, shift = quantize_multiplier(real, most_shift=None)
     # The longest distance whose rescaled value has 5 integer bits (CalculateInputRadius).
     radius = ((1 << _DIFFERENCE_BITS) - 1) << (31 - _DIFFERENCE_BITS) >> shift
     distances = np.arange(min(radius, 255) + 1, dtype=np.int64)

@@ -48,10 +48,19 @@ def provider_named(name: str) -> Provider:
     return found
 
 
-def pipeline_text(provider: Provider, source: str, *, renode: bool = False) -> str:
+def pipeline_text(
+    provider: Provider,
+    source: str,
+    *,
+    renode: bool = False,
+    firmware: bool = False,
+    emulated: bool = False,
+) -> str:
     """The text of a pipeline's file.
 
     source: what pip installs to get mcu-deploy; renode: whether boards need that emulator.
+    firmware: whether it is that of a project of `mcu-deploy new`, whose firmware GitHub's builds,
+    too; emulated: and tests.
     """
     environment = jinja2.Environment(
         variable_start_string="<<",
@@ -69,6 +78,8 @@ def pipeline_text(provider: Provider, source: str, *, renode: bool = False) -> s
         # A text of JSON is one of YAML, whatever is in it.
         "source": json.dumps(source),
         "renode": renode,
+        "firmware": firmware,
+        "emulated": emulated,
         "renode_run": _RENODE_RUN,
         "renode_package": PACKAGE,
         "renode_release": RELEASE,

@@ -94,7 +94,13 @@ def project_files(name: str, board: Board, subject: Subject) -> Mapping[str, byt
     jobs = first.configuration_text(
         {subject.name: Path(values["model"])}, ["board/board.toml" if own else board.name]
     )
-    pipeline = pipeline_text(provider, source.spec, renode=first.needs_renode(board))
+    pipeline = pipeline_text(
+        provider,
+        source.spec,
+        renode=first.needs_renode(board),
+        firmware=True,
+        emulated=bool(values["emulators"]),
+    )
     rendered = {
         file: _render(f"{template}.j2", values)
         for file, template in (

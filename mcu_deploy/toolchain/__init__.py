@@ -22,7 +22,7 @@ from mcu_deploy.toolchain.sizes import (
     measure_network,
     measure_structs,
 )
-from mcu_deploy.toolchain.stack.bound import StackBound, stack_bound
+from mcu_deploy.toolchain.stack.bound import StackBound, StackError, stack_bound
 from mcu_deploy.toolchain.stack.programs import (
     SecondCoreStacks,
     firmware_stack,
@@ -39,6 +39,7 @@ __all__ = [
     "NetworkSizes",
     "SecondCoreStacks",
     "StackBound",
+    "StackError",
     "Structs",
     "Toolchain",
     "build_crt",

@@ -10,7 +10,10 @@ from sampling import first
 
 from mcu_deploy import resources
 from mcu_deploy.boards import load_board
-from mcu_deploy.device.counting import Counts, count_instructions
+from mcu_deploy.device.counting import Counts, count_instructions, read_bench
+from mcu_deploy.device.emulators import launcher_named
+from mcu_deploy.device.emulators.interface import Job
+from mcu_deploy.device.emulators.trace import is_whole
 from mcu_deploy.errors import DeviceError, ToolError, UsageError
 
 pytestmark = pytest.mark.needs_arm_gcc
@@ -164,6 +167,26 @@ def test_known_program_in_renode(tmp_path: Path) -> None:
     assert counts.layers == KNOWN_LAYERS
     assert counts.stack_bytes == 3 * 4
     assert counts.emulator == "renode"
+
+
+@qemu
+@pytest.mark.parametrize("full", ["events.txt", "histograms.txt"])
+def test_counts_that_a_full_disk_cuts_are_an_error(full: str, tmp_path: Path) -> None:
+    bench = read_bench(link("mps2-an386", tmp_path, KNOWN), by_address=True)
+    emulator = launcher_named("qemu")
+    job = Job(load_board("mps2-an386"), bench.elf, emulator.find(), (), tmp_path)
+    trace = emulator.trace(job, bench.marks, 60)
+    assert trace.finished and len(trace.histograms) == 3
+    files = tmp_path / "events.txt", tmp_path / "histograms.txt"
+    for file in files:
+        assert is_whole(file)
+        lines = file.read_text().splitlines(keepends=True)
+        assert lines[-1] == f"end {len(lines) - 1}\n"
+        file.unlink()
+    (tmp_path / full).symlink_to("/dev/full")  # each write fails with ENOSPC
+    said = rf"QEMU cannot count .*: {full} ends in its middle, as on a full disk; make room in"
+    with pytest.raises(ToolError, match=said):
+        emulator.trace(job, bench.marks, 60)
 
 
 @qemu

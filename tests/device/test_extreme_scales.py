@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.usefixtures("any_order")]
 _Y_SCALES = (1e-45, 4e-23, 3e-5, 0.02, 3e38)
 _W_SCALES = (1e-30, 0.01, 1e30)
 _ZEROS = {"int8": (-128, 3), "uint8": (0, 200)}
+# Of x, by what stands before an operator's name: with these the factors are 0, infinite, no number.
+_X_SCALES = {"tiny": 1e-30, "huge": 1e30, "largest": 3e38}
 
 
 def _model(path: Path, op: str, seed: int) -> Path:
@@ -33,7 +35,8 @@ def _model(path: Path, op: str, seed: int) -> Path:
         arrays.append(numpy_helper.from_array(np.asarray(value, dtype), name))
         return name
 
-    x = ["x", given("sx", 0.05), given("zx", -5, "int8")]
+    which, _, op = op.rpartition(" ")
+    x = ["x", given("sx", _X_SCALES.get(which, 0.05)), given("zx", -5, "int8")]
     for n, (w_scale, y_scale) in enumerate(product(_W_SCALES, _Y_SCALES)):
         dtype = ("int8", "uint8")[n % 2]
         zero = _ZEROS[dtype][n // 2 % 2]
@@ -78,12 +81,15 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-_OPS = ("1x1", "3x3", "depthwise", "matmul", "add", "mul")
+_OPS = ("1x1", "3x3", "depthwise", "matmul", "add", "mul", "tiny mul", "huge mul")
 _DSP = ("ArmDsp", "CpuRef")
 _CASES = [
     *(("mps2-an386", _DSP, op, 0) for op in _OPS), *(("host", ("CpuRef",), op, 0) for op in _OPS),
     *((board, _DSP, op, 0) for board in ("mps2-an500", "mps2-an505") for op in _OPS),
     *(("mps2-an386", _DSP, op, seed) for seed in range(1, 6) for op in _OPS),
+    *((board, _DSP, op, 0) for board in ("mps2-an386", "mps2-an505") for op in (
+        "tiny 1x1", "huge 1x1", "largest mul", "tiny add", "largest add", "largest matmul",
+    )),
 ]  # fmt: skip
 
 

@@ -38,11 +38,13 @@ class User:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir()
+        is_there = folder.exists()  # a project
+        folder.mkdir(exist_ok=True)
         self._git("init", "-q")
-        (folder / "models").mkdir()
-        shutil.copy(SINE, folder / "models")
-        (folder / ".gitignore").write_text("/build/\n")
+        if not is_there:
+            (folder / "models").mkdir()
+            shutil.copy(SINE, folder / "models")
+            (folder / ".gitignore").write_text("/build/\n")
 
     def begins(self, provider: str, wheel: Path) -> None:
         """Writes the files, with a wheel in the repository."""
@@ -88,6 +90,44 @@ def test_a_workflow_shows_on_the_pull_request_what_has_grown(wheel: Path, tmp_pa
     assert f"| flash | 3,000 | {now.flash_bytes:,} | +" in run.summary
     assert f"| RAM | 4,000 | {now.ram_bytes:,} | -" in run.summary
     assert (kept / "balanced" / "mps2-an386" / "sine" / "network_sine.o").is_file()
+
+
+def begins_a_project(folder: Path, wheel: Path) -> User:
+    """A new project in a repository, with what `mcu-deploy new` leaves to do."""
+    done = call("new", folder, "--board", "mps2-an386", "--model", SINE)
+    assert done.returncode == 0, done.stderr
+    assert "tools/" + wheel.name in done.stdout
+    user = User(folder)
+    (folder / "tools").mkdir()
+    shutil.copy(wheel, folder / "tools")
+    user.commits()
+    return user
+
+
+@pytest.mark.needs_cmake
+def test_the_pipeline_of_a_new_project_builds_and_tests_its_firmware(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """As it stands there, before there is a table of costs to compare with."""
+    user = begins_a_project(tmp_path / "user", wheel)
+    runner = Runner(tmp_path, user.folder)
+    run = runner.github()
+    assert run.passed, run.log
+    assert {"Build the firmware", "Test the firmware"} < {*run.steps}
+    assert "100% tests passed, 0 tests failed out of 1" in run.log
+    assert "mcu-deploy.csv is renewed: commit it." in run.log
+    assert "there is no table to compare with" in run.summary
+    assert read_table(runner.artifacts / "build/ci/mcu-deploy.csv")
+
+
+@pytest.mark.matrix
+@pytest.mark.needs_cmake
+def test_the_pipeline_of_a_new_project_finds_a_wrong_answer(wheel: Path, tmp_path: Path) -> None:
+    user = begins_a_project(tmp_path / "user", wheel)
+    user.replaces("sample.h", "sample_output0[1] = {\n    ", "sample_output0[1] = {\n    1 + ")
+    run = Runner(tmp_path, user.folder).github()
+    assert [name for name, code in run.steps.items() if code] == ["Test the firmware"], run.log
+    assert "sine: 0 of 1 values as expected" in run.log
 
 
 @pytest.mark.matrix

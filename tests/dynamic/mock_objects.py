@@ -11,8 +11,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent / "mocks"
 INCLUDE = HERE.parents[2] / "crt" / "include"
 
-# mcu/backend.h as it was in version 1.0
-INCLUDE_1_0 = HERE.parent / "api_1_0"
+# mcu/backend.h as it was in these versions
+INCLUDES = {"1.0": HERE.parent / "api_1_0", "1.1": HERE.parent / "api_1_1"}
 
 _FLAGS = ("-shared", "-fPIC", "-O0", "-w", "-fstack-protector-all", "-pthread", f"-I{INCLUDE}")
 
@@ -31,10 +31,19 @@ def compiled(*switches: str) -> Path:
 
 
 @functools.cache
-def built_for_1_0() -> Path:
-    """The mock as it comes from somebody who has the header of version 1.0."""
-    path = Path(_folder().name) / "Test_Older_backend.so"
-    _run("gcc", *_FLAGS[:-1], f"-I{INCLUDE_1_0}", HERE / "mock.c", "-o", path)
+def built_for(version: str) -> Path:
+    """The mock as it comes from somebody who has the header of an older version."""
+    path = Path(_folder().name) / f"Test_Older{_number()}_backend.so"
+    _run("gcc", *_FLAGS[:-1], f"-I{INCLUDES[version]}", HERE / "mock.c", "-o", path)
+    return path
+
+
+@functools.cache
+def chain() -> Path:
+    """The backend of `chains/`, which proposes a convolution with its pool."""
+    folder, path = HERE.parent / "chains", Path(_folder().name) / "Test_Chain_backend.so"
+    kernel = f'-DKERNEL="{folder / "kernel.txt"}"'
+    _run("gcc", *_FLAGS, "-ffp-contract=off", kernel, folder / "chain.c", "-o", path)
     return path
 
 

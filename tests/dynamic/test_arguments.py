@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import graph_cases
 import pytest
@@ -50,7 +51,7 @@ def order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_Mock", "is_layer_supported dump")
 
 
-def seen(message: tuple[codec.Json, list[memoryview]]) -> str:
+def seen(message: tuple[dict[str, Any], list[memoryview]]) -> str:
     with created(mock_objects.compiled(), 5.0) as worker:
         answer, _ = worker.call("is_layer_supported", *message)
     return str(answer["reason"])

@@ -35,8 +35,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.layer import HOST, Layer, Target, layer_of
 from mcu_deploy.backends.workload import Constant, RegionCall, RegionKind, Workload
-from mcu_deploy.dynamic import codec
-from mcu_deploy.dynamic.codec import NetworkRegions
+from mcu_deploy.dynamic import codec, offers
+from mcu_deploy.dynamic.regions import NetworkRegions
 from mcu_deploy.ir import Graph, verify, view, view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
@@ -160,13 +160,13 @@ def test_optimisations_arrive() -> None:
     views = OptimizationViews(
         (Substitution(replaced, replaced),), (whole.part([second]),), (whole.part(rest),)
     )
-    message, blobs = sent(*codec.encode_optimization(views))
-    decoded = codec.decode_optimization(message, blobs, whole)
+    message, blobs = sent(*offers.encode_optimization(views))
+    decoded = offers.decode_optimization(message, blobs, whole)
     assert_same_graph(decoded.substitutions[0].replacement, replaced)
     assert [p.node_ids for p in decoded.failed] == [frozenset([second])]
     assert [p.node_ids for p in decoded.untouched] == [frozenset(rest)]
     nothing = {"substitutions": [], "failed": [], "untouched": []}
-    assert codec.decode_optimization(nothing, [], whole).untouched == (whole,)
+    assert offers.decode_optimization(nothing, [], whole).untouched == (whole,)
 
 
 def test_memory_arrives_and_regions_of_one_name_are_one() -> None:
@@ -237,8 +237,8 @@ def decoders() -> dict[str, tuple[tuple[Json, Blobs], Decoder]]:
     return {
         "layer": (sent(*codec.encode_layer(layer)), codec.decode_layer),
         "optimization": (
-            sent(*codec.encode_optimization(optimization)),
-            lambda m, b: codec.decode_optimization(m, b, whole),
+            sent(*offers.encode_optimization(optimization)),
+            lambda m, b: offers.decode_optimization(m, b, whole),
         ),
         "workloads": (
             sent(*codec.encode_workloads([workload])),

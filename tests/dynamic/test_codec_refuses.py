@@ -13,8 +13,8 @@ from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import OptimizationViews, Substitution
 from mcu_deploy.backends.workload_check import check_workload
-from mcu_deploy.dynamic import codec
-from mcu_deploy.dynamic.codec import NetworkRegions
+from mcu_deploy.dynamic import codec, offers
+from mcu_deploy.dynamic.regions import NetworkRegions
 from mcu_deploy.ir import Graph, view_of_all
 
 Path = tuple[str | int, ...]
@@ -173,10 +173,10 @@ def test_no_workload_at_all() -> None:
 def test_a_substitution(path: Path, value: Any, reason: str) -> None:
     whole = view_of_all(quantized_conv())
     views = OptimizationViews((Substitution(whole, whole),))
-    message, blobs = sent(*codec.encode_optimization(views))
+    message, blobs = sent(*offers.encode_optimization(views))
     changed(message, ("substitutions", 0, *path), value)
     with pytest.raises(Nonsense) as refused:
-        codec.decode_optimization(message, blobs, whole)
+        offers.decode_optimization(message, blobs, whole)
     assert reason in str(refused.value)
 
 
@@ -184,7 +184,7 @@ def test_a_node_that_is_in_no_part() -> None:
     graph = view_of_all(two_nodes())
     message = {"substitutions": [], "failed": [[0]], "untouched": []}
     with pytest.raises(Nonsense, match=r"the nodes \[1\] are in no part"):
-        codec.decode_optimization(message, [], graph)
+        offers.decode_optimization(message, [], graph)
 
 
 def two_nodes() -> Graph:
@@ -196,13 +196,13 @@ def test_attributes_from_c_are_lists_where_onnx_has_lists() -> None:
     """C has no single values: what ONNX has one of comes as such, the rest as lists."""
     whole = view_of_all(quantized_conv())
     views = OptimizationViews((Substitution(whole, whole),))
-    message, blobs = sent(*codec.encode_optimization(views))
+    message, blobs = sent(*offers.encode_optimization(views))
     replacement = message["substitutions"][0]["replacement"]
     attributes = replacement["data"]["attributes"][0][1]
     for name, value in attributes.items():
         attributes[name] = value if isinstance(value, list | dict) else [value]
     replacement["opset"] = 0
-    (substitution,) = codec.decode_optimization(message, blobs, whole).substitutions
+    (substitution,) = offers.decode_optimization(message, blobs, whole).substitutions
     assert substitution.replacement.opset == 17
     attributes = substitution.replacement.attributes(0)
     assert (attributes["group"], attributes["auto_pad"]) == (1, "SAME_UPPER")

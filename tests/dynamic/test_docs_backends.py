@@ -50,7 +50,7 @@ def rows(section: str, head: str) -> list[list[str]]:
 def test_the_shared_object(reader: Reader) -> None:
     section = "A shared object in C"
     output = reader.types(commands(section))
-    assert re.search(r"^AbsC +1\.1 +300 +all ", output, re.M)
+    assert re.search(r"^AbsC +1\.2 +300 +all ", output, re.M)
     (shown,) = re.findall(r"^```text\n(.*?)^```$", SECTIONS[section], re.M | re.S)
     printed = {line.strip() for line in output.splitlines()}
     for line in shown.splitlines():
@@ -83,10 +83,22 @@ def test_a_replacement_in_python() -> None:
 
 
 def test_the_proposals(reader: Reader) -> None:
-    write(reader.folder, "chains.py")
+    write(reader.folder, "chains.py", "propose.h")
     output = reader.types(commands("Proposals"))
-    assert "['CpuRef', 'Chains', 'CpuRef', 'CpuRef', 'CpuRef']" in output
+    assert "['CpuRef', 'Chains', 'CpuRef', 'CpuRef', 'CpuRef'] passed\n" in output
+    assert re.search(r"^ *\d+ +\w+ +\d+ +Magnitude +AbsC +made by AbsC", output, re.M), output
+    assert "warning" not in output
     assert output.endswith("passed\n")
+
+
+def test_the_proposals_of_a_package(reader: Reader) -> None:
+    (entry,) = re.findall(r"^`(chains = .*)`\.", SECTIONS["Proposals"], re.M)
+    entries = f'[project.entry-points."mcu_deploy.backends"]\n{entry}\n'
+    reader = reader.with_project("chains.py", entries=entries)
+    output = reader.types("mcu-deploy build tiny.onnx --board host -o build/package --explain")
+    assert re.search(r"^ *\d+ +\w+ +\d+ +Magnitude +Chains +made by Chains", output, re.M), output
+    assert "warning" not in output
+    assert reader.types("mcu-deploy validate build/package").endswith("passed\n")
 
 
 @pytest.mark.matrix
@@ -137,7 +149,7 @@ def test_every_listing_is_of_a_kind_that_the_tests_here_use() -> None:
     """A file by its name, the commands of a section that is followed above, or what is shown."""
     used = {"tiny.py", "abs_backend.c", "in_process.py", "pyproject.toml", "add_backend.py"}
     used |= {"chains.py", "counting_backend.py", "backend.cmake", "c/negated.h", "c/negated.c"}
-    used |= {"test/test_negated.c", "__init__.py", "neg_abs.py"}
+    used |= {"test/test_negated.c", "__init__.py", "neg_abs.py", "propose.h"}
     assert set(LISTINGS) == used
     followed = {"A model to try", "A shared object in C", "A Python package", "Optional parts"}
     followed |= {"A folder in mcu_deploy/backends", "Proposals"}

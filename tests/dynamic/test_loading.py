@@ -126,7 +126,7 @@ def test_02_an_invalid_shared_object_is_not_loaded_misnamed(loads: Loads) -> Non
         ("NEEDS_UNKNOWN", "undefined symbol: nobody_has_this_variable"),
         ("NO_TABLE", "BackendFactory returned NULL"),
         ("TABLE_SIZE=16", "its table has 16 bytes"),
-        ("TABLE_MAJOR=3", "its table says version 3.1, but GetVersion 1.1"),
+        ("TABLE_MAJOR=3", "its table says version 3.2, but GetVersion 1.2"),
         ("LACKS=create_workload", "the method create_workload of its table is NULL"),
     ],
 )
@@ -143,14 +143,14 @@ def test_03_an_invalid_backend_is_not_loaded_id(loads: Loads, backend_id: str) -
 
 @pytest.mark.parametrize(
     ("switches", "says"),
-    [(("MINOR=2",), "1.2"), (("MAJOR=2", "MINOR=0"), "2.0"), (("MAJOR=0", "MINOR=9"), "0.9")],
+    [(("MINOR=3",), "1.3"), (("MAJOR=2", "MINOR=0"), "2.0"), (("MAJOR=0", "MINOR=9"), "0.9")],
 )
 def test_04_an_unsupported_version_is_not_loaded(
     loads: Loads, switches: tuple[str, ...], says: str
 ) -> None:
     # its factory would end the process, if it were called
     loads.add("Unsupported", *switches, "NO_TABLE")
-    loads.refuse(f"it is written for version {says} of the backend interface, mcu-deploy has 1.1")
+    loads.refuse(f"it is written for version {says} of the backend interface, mcu-deploy has 1.2")
 
 
 def test_05_several_different_backends_are_loaded_by_name(loads: Loads) -> None:

@@ -15,7 +15,7 @@ from dynamic.package_cases import HERE, Installs
 from onnx import TensorProto, helper
 
 from mcu_deploy import pmx
-from mcu_deploy.backends.interface import Backend, CreationOptions, RegionKind
+from mcu_deploy.backends.interface import API_VERSION, Backend, CreationOptions, RegionKind
 from mcu_deploy.backends.layer import layer_of
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
@@ -204,7 +204,7 @@ def test_no_more_regions_are_scratch_than_there_are(
 def test_what_a_shared_object_saves_it_gets_back(use: Use, model: Path) -> None:
     path, network = use.saved(model)
     (kept,) = pmx.load(path).data
-    assert (kept.backend, kept.version) == ("Mock", (1, 1))
+    assert (kept.backend, kept.version) == ("Mock", API_VERSION)
     assert b"::Relu first" in kept.data
     assert b"Softmax" not in kept.data, "it sees its own nodes"
     with use.session() as session:  # it refuses what it has not saved
@@ -312,7 +312,7 @@ def test_a_package_that_cannot_save(
 
 def test_an_object_that_was_built_for_1_0_is_used(model: Path, tmp_path: Path) -> None:
     """Compiled with the header as it was: all that it has works."""
-    older = Use(tmp_path / "older", mock_objects.built_for_1_0())
+    older = Use(tmp_path / "older", mock_objects.built_for("1.0"))
     path, network = older.saved(model)
     assert older.lines == []
     made = [step.choice for step in network.plan.steps]
@@ -325,11 +325,35 @@ def test_an_object_that_was_built_for_1_0_is_used(model: Path, tmp_path: Path) -
         assert older.compile(path, session).sources.files == network.sources.files
 
 
+def test_an_object_that_was_built_for_1_1_is_used(model: Path, tmp_path: Path) -> None:
+    older = Use(tmp_path / "older", mock_objects.built_for("1.1"))
+    path, network = older.saved(model)
+    assert older.lines == []
+    assert {step.choice.workload.backend for step in network.plan.steps} == {"Mock", "CpuRef"}
+    runs_right(network, tmp_path)
+    (kept,) = pmx.load(path).data
+    assert kept.version == (1, 1)
+    assert b"Relu" in kept.data, "what it saved, which is a graph as it sees it"
+    with older.session() as session:
+        assert session.registry.create("Mock").version == (1, 1)
+        assert older.compile(path, session).sources.files == network.sources.files
+
+
+def test_of_an_object_that_was_built_for_1_1_bodies_are_read(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOCK_Mock", "optimize_subgraph body")
+    older = mock(pool, mock_objects.built_for("1.1"))
+    assert isinstance(older, DynamicBackend) and not older.has("propose")
+    (substitution,) = older.optimize_subgraph(view_of_all(relus())).substitutions
+    assert substitution.replacement.data.bodies, "its struct_size is of a smaller graph"
+
+
 def test_of_an_object_that_was_built_for_1_0_nothing_newer_is_read(
     pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MOCK_Mock", "optimize_subgraph fuse")
-    older: Backend = mock(pool, mock_objects.built_for_1_0())
+    older: Backend = mock(pool, mock_objects.built_for("1.0"))
     assert older.version == (1, 0)
     assert not isinstance(older, DynamicBackend) or not older.has("save_data")
     assert older.save_data(view_of_all(relus())) is None
@@ -343,7 +367,7 @@ def test_to_an_object_that_was_built_for_1_0_a_graph_is_what_it_was(
     monkeypatch.setenv("MOCK_Mock", "is_layer_supported dump")
     graph = fused(relus(), 2)
     layer = layer_of(graph, next(graph.nodes))
-    older = mock(pool, mock_objects.built_for_1_0())
+    older = mock(pool, mock_objects.built_for("1.0"))
     support = older.layer_support()
     answer = support.is_layer_supported(layer, layer.inputs, layer.outputs, layer.attributes)
     assert "test::Twice" in answer.reason

@@ -22,6 +22,15 @@ def sine(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def other(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
+    """A build of the same network by another name, for what has several exports."""
+    folder = tmp_path_factory.mktemp("exports") / "other"
+    model, core = repository / "examples/cmake/sine.tflite", load_core("cortex-m4", "fpv4-sp-d16")
+    mcu_deploy.build(model, core, folder, name="other")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def quarter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sample for it: the network answers a half pi with 126."""
     file = tmp_path_factory.mktemp("samples") / "quarter.npz"

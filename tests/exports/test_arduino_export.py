@@ -39,9 +39,14 @@ def test_the_library_is_one_by_the_specification(tmp_path: Path, sine: Path) -> 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_arduinos_builder_builds_the_sketch_and_it_answers(
-    tmp_path: Path, sine: Path, quarter: Path, repository: Path
+    tmp_path: Path, sine: Path, other: Path, quarter: Path, repository: Path
 ) -> None:
-    export(sine, "arduino", tmp_path / "libraries/sine", data=quarter)
+    """With a second library of the kind, which brings the runtime too."""
+    for build in (sine, other):
+        export(build, "arduino", tmp_path / "libraries" / build.name, data=quarter)
+    sketch = tmp_path / "libraries/sine/examples/run_sample/run_sample.ino"
+    text = sketch.read_text().replace("void loop() {", "void loop() {" + programs.RUN_OTHER)
+    sketch.write_text('#include "network_other.h"\n' + text)
     package = tmp_path / "hardware/emulated/arm"
     shutil.copytree(BOARD, package)
     programs.board_files(package / "cores/arduino", repository)
@@ -55,4 +60,5 @@ def test_arduinos_builder_builds_the_sketch_and_it_answers(
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     code, said = programs.run(tmp_path / "build/run_sample.ino.elf")
-    assert (code, said) == (0, "sine: 1 of 1 values as expected, value 126\n")
+    answers = "".join(f"{n}: 1 of 1 values as expected, value 126\n" for n in ("other", "sine"))
+    assert (code, said) == (0, answers)

@@ -21,8 +21,8 @@ SCHEMA = os.environ.get("CMSIS_PACK_XSD", "")
 def pack(tmp_path_factory: pytest.TempPathFactory, sine: Path, quarter: Path) -> Path:
     """The pack, unzipped."""
     folder = tmp_path_factory.mktemp("pack")
-    export(sine, "cmsis-pack", folder / "sine.pack", data=quarter)
-    with zipfile.ZipFile(folder / "sine.pack") as archive:
+    done = export(sine, "cmsis-pack", folder / "McuDeploy.sine.0.1.0.pack", data=quarter)
+    with zipfile.ZipFile(done.path) as archive:
         archive.extractall(folder / "sine")
     return folder / "sine"
 
@@ -51,7 +51,8 @@ def test_the_components_are_for_the_core_and_its_fpu(pack: Path) -> None:
     components = list(package.iter("component"))
     assert [c.attrib["condition"] for c in components] == ["Core", "Network"]
     runtime = components[0].attrib
-    assert required == [("Core",), (runtime["Cclass"], runtime["Cgroup"])]
+    names = ("Cvendor", "Cclass", "Cgroup", "Cversion")
+    assert required == [("Core",), tuple(runtime[name] for name in names)]
 
 
 @pytest.mark.needs_arm_gcc
@@ -73,9 +74,19 @@ def test_what_the_components_name_is_a_program_that_answers(
     reason="the schema of CMSIS-Packs is not there; set CMSIS_PACK_XSD to schema/PACK.xsd of "
     "github.com/Open-CMSIS-Pack/Open-CMSIS-Pack-Spec, and install xmllint (libxml2-utils)",
 )
-def test_the_description_is_valid_against_its_schema(pack: Path) -> None:
-    done = subprocess.run(
-        ["xmllint", "--noout", "--schema", SCHEMA, pack / "McuDeploy.sine.pdsc"],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+def test_the_description_is_valid_against_its_schema(
+    tmp_path: Path, pack: Path, sine: Path
+) -> None:
+    about = {
+        "version": "1.4.0-rc.1+b7",
+        "author": "Acme <nn@acme.com>",
+        "url": "https://a.com/?b&c",
+    }
+    own = export(sine, "cmsis-pack", tmp_path / "Acme.sine.1.4.0-rc.1+b7.pack", **about).path
+    with zipfile.ZipFile(own) as archive:
+        archive.extract("Acme.sine.pdsc", tmp_path)
+    for described in (pack / "McuDeploy.sine.pdsc", tmp_path / "Acme.sine.pdsc"):
+        done = subprocess.run(
+            ["xmllint", "--noout", "--schema", SCHEMA, described], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr

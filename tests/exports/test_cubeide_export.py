@@ -15,13 +15,15 @@ import pytest
 
 from mcu_deploy.api.exporting import export
 
-pytestmark = [pytest.mark.matrix, pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
+# With two exports, each of which brings the runtime.
 MAIN = """
 int sine_example(void);
+int other_example(void);
 int main(void);
 int main(void) {
-    return sine_example() ? 0 : 1;
+    return sine_example() & other_example() ? 0 : 1;
 }
 """
 LINK = "-nostartfiles --specs=nosys.specs --specs=nano.specs -Wl,--gc-sections -T{script}"
@@ -55,10 +57,12 @@ BUILD_DIR = build
 C_SOURCES =  \\
 Core/Src/main.c \\
 Core/Src/sine_example.c \\
+Core/Src/other_example.c \\
 Core/Src/startup.c \\
 Core/Src/syscalls.c
 
 include sine.mk
+include other.mk
 
 OBJECTS = $(addprefix $(BUILD_DIR)/,$(notdir $(C_SOURCES:.c=.o)))
 vpath %.c $(sort $(dir $(C_SOURCES)))
@@ -74,15 +78,17 @@ $(BUILD_DIR):
 
 
 @pytest.fixture
-def project(tmp_path: Path, sine: Path, quarter: Path, repository: Path) -> Path:
-    """A project with a program of its own, into which the exported folders were copied."""
-    export(sine, "cubeide", tmp_path / "exported", data=quarter)
+def project(tmp_path: Path, sine: Path, other: Path, quarter: Path, repository: Path) -> Path:
+    """A project with a program of its own, into which the folders of two exports were copied."""
     core = tmp_path / "Core"
     programs.board_files(core / "Src", repository)
     (core / "Src/main.c").write_text(MAIN)
-    shutil.copytree(tmp_path / "exported/Src", core / "Src", dirs_exist_ok=True)
-    shutil.copytree(tmp_path / "exported/Inc", core / "Inc")
-    shutil.copytree(tmp_path / "exported/Example", core / "Src", dirs_exist_ok=True)
+    for build in (sine, other):
+        exported = tmp_path / "exported" / build.name
+        export(build, "cubeide", exported, data=quarter)
+        shutil.copytree(exported / "Src", core / "Src", dirs_exist_ok=True)
+        shutil.copytree(exported / "Inc", core / "Inc", dirs_exist_ok=True)
+        shutil.copytree(exported / "Example", core / "Src", dirs_exist_ok=True)
     return tmp_path
 
 
@@ -92,7 +98,8 @@ def make(folder: Path) -> None:
 
 
 def check(image: Path) -> None:
-    assert programs.run(image) == (0, "sine: 1 of 1 values as expected, value 126\n")
+    said = "".join(f"{n}: 1 of 1 values as expected, value 126\n" for n in ("sine", "other"))
+    assert programs.run(image) == (0, said)
 
 
 def test_stm32cubeide_s_makefile_takes_the_folders(project: Path) -> None:
@@ -118,10 +125,12 @@ def test_stm32cubeide_s_makefile_takes_the_folders(project: Path) -> None:
     check(debug / "program.elf")
 
 
+@pytest.mark.matrix
 def test_cubemx_s_makefile_takes_the_list(project: Path) -> None:
     link = LINK.format(script="Core/Src/board.ld")
     text = CUBEMX.format(core=" ".join(programs.CORE), link=link)
     (project / "Makefile").write_text(text)
-    shutil.copy(project / "exported/sine.mk", project)
+    for name in ("sine", "other"):
+        shutil.copy(project / f"exported/{name}/{name}.mk", project)
     make(project)
     check(project / "build/program.elf")

@@ -105,13 +105,15 @@ def pio(*arguments: str | Path, core: Path, cwd: Path) -> str:
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_platformio_builds_the_project_and_it_answers(
-    tmp_path: Path, sine: Path, quarter: Path, repository: Path
+    tmp_path: Path, sine: Path, other: Path, quarter: Path, repository: Path
 ) -> None:
+    """With a second library of the kind, which brings the runtime too."""
     program = shutil.which("pio")
     assert program is not None
     python = Path(program).with_name("python")
     home = tmp_path / "core"
-    export(sine, "platformio", tmp_path / "sine", data=quarter)
+    export(sine, "platformio", tmp_path / "sine", data=quarter, author="Me <me@acme.com>")
+    export(other, "platformio", tmp_path / "other")
     pio(python, "-c", CHECK, tmp_path / "sine/library.json", core=home, cwd=tmp_path)
 
     scons, version = json.loads(pio(python, "-c", SCONS, core=home, cwd=tmp_path))
@@ -136,7 +138,12 @@ def test_platformio_builds_the_project_and_it_answers(
     project = tmp_path / "sine/examples/run_sample"
     ini = (project / "platformio.ini").read_text()
     ini = ini.replace("platform = ststm32", f"platform = symlink://{platform}")
+    ini += f"    symlink://{tmp_path / 'other'}\n"
+    source = project / "src/main.cpp"
+    text = source.read_text().replace("void loop() {", "void loop() {" + programs.RUN_OTHER)
+    source.write_text('#include "network_other.h"\n' + text)
     (project / "platformio.ini").write_text(ini.replace("board = nucleo_f401re", "board = m4"))
     pio(program, "run", core=home, cwd=project)
     (image,) = (project / ".pio/build").rglob("firmware.elf")
-    assert programs.run(image) == (0, "sine: 1 of 1 values as expected, value 126\n")
+    answers = "".join(f"{n}: 1 of 1 values as expected, value 126\n" for n in ("other", "sine"))
+    assert programs.run(image) == (0, answers)

@@ -14,6 +14,7 @@ import pytest
 import mcu_deploy
 from mcu_deploy.api.exporting import export
 from mcu_deploy.boards import load_core
+from mcu_deploy.errors import RequestError
 
 RUSTC = os.environ.get("RUSTC", "rustc")
 TARGET = "thumbv7em-none-eabihf"
@@ -62,18 +63,29 @@ def portable(tmp_path_factory: pytest.TempPathFactory, repository: Path, quarter
     return folder / "sine"
 
 
-def _answer_on_host(crate: Path, name: str, folder: Path) -> str:
+def _library_on_host(crate: Path, name: str, folder: Path) -> None:
     """As cargo and build.rs would, without the time that the crate cc takes to be compiled."""
+    objects = folder / f"objects_{name}"
+    objects.mkdir()
     sources = sorted((crate / "csrc").rglob("*.c"))
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-std=c99", "-O2"]
-    _run(["gcc", *strict, "-fPIC", f"-I{crate / 'csrc/include'}", "-c", *sources], folder)
-    _run(["ar", "rcs", "libc_part.a", *sorted(folder.glob("*.o"))], folder)
-    rustc = [RUSTC, "--edition=2021", "-Dwarnings", f"-L{folder}"]
-    library = ["--crate-type=rlib", f"--crate-name={name}", "-lstatic=c_part"]
-    _run([*rustc, *library, crate / "src/lib.rs"], folder)
-    linked = [f"--extern={name}=lib{name}.rlib", "-lm"]
-    _run([*rustc, *linked, crate / "examples/answer.rs"], folder)
-    return _run([folder / "answer"], folder)
+    _run(["gcc", *strict, "-fPIC", f"-I{crate / 'csrc/include'}", "-c", *sources], objects)
+    _run(["ar", "rcs", f"lib{name}_c.a", *sorted(objects.glob("*.o"))], folder)
+    library = ["--crate-type=rlib", f"--crate-name={name}", f"-lstatic={name}_c", f"-L{folder}"]
+    _run([RUSTC, "--edition=2021", "-Dwarnings", *library, crate / "src/lib.rs"], folder)
+
+
+def _program_on_host(source: Path, names: list[str], folder: Path) -> str:
+    """What a program that uses these libraries prints."""
+    linked = [f"--extern={name}=lib{name}.rlib" for name in names]
+    rustc = [RUSTC, "--edition=2021", "-Dwarnings", f"-L{folder}", *linked, "-lm"]
+    _run([*rustc, source], folder)
+    return _run([folder / source.stem], folder)
+
+
+def _answer_on_host(crate: Path, name: str, folder: Path) -> str:
+    _library_on_host(crate, name, folder)
+    return _program_on_host(crate / "examples/answer.rs", [name], folder)
 
 
 @needs_rustc
@@ -81,6 +93,64 @@ def _answer_on_host(crate: Path, name: str, folder: Path) -> str:
 @pytest.mark.needs_arm_gcc
 def test_the_crate_and_its_example_answer_on_the_host(tmp_path: Path, portable: Path) -> None:
     assert _answer_on_host(portable, "mcu_network_sine", tmp_path) == ANSWER
+
+
+# Of keywords, crates, what lib.rs uses, types and devices, and not as Rust writes names.
+NAMES = ["core", "std", "alloc", "type", "self", "fmt", "Error", "u8", "aux", "_a__b", "2nd"]
+
+
+@needs_rustc
+@pytest.mark.needs_host_gcc
+@pytest.mark.needs_arm_gcc
+def test_a_network_may_be_called_as_rust_calls_its_own(tmp_path: Path, repository: Path) -> None:
+    models = [repository / "examples/cmake/sine.tflite"] * len(NAMES)
+    mcu_deploy.build(models, load_core("cortex-m3", "none"), tmp_path / "build", name=NAMES)
+    export(tmp_path / "build", "rust", tmp_path / "crate", name="core")
+    said = _answer_on_host(tmp_path / "crate", "mcu_network_core", tmp_path)
+    answers = [line.partition(":")[::2] for line in said.splitlines()]
+    assert [name for name, _ in answers] == NAMES
+    assert all(answer.startswith(" 1 of 1 values as expected") for _, answer in answers)
+
+
+@pytest.mark.needs_arm_gcc
+def test_two_modules_of_one_name_are_refused(tmp_path: Path, repository: Path) -> None:
+    models = [repository / "examples/cmake/sine.tflite"] * 2
+    core = load_core("cortex-m3", "none")
+    mcu_deploy.build(models, core, tmp_path / "build", name=["self", "network_self"])
+    with pytest.raises(RequestError, match="modules network_self, network_self"):
+        export(tmp_path / "build", "rust", tmp_path / "crate")
+
+
+TWO = """
+fn main() {
+    let mut first = mcu_network_sine::sine::Workspace::new();
+    let mut second = mcu_network_other::other::Workspace::new();
+    let mut sine = mcu_network_sine::sine::Network::new(&mut first).unwrap();
+    let mut other = mcu_network_other::other::Network::new(&mut second).unwrap();
+    sine.input0()[0] = -64;
+    other.input0()[0] = -64;
+    sine.run().unwrap();
+    other.run().unwrap();
+    println!("{} {}", sine.output0()[0], other.output0()[0]);
+}
+"""
+
+
+@pytest.mark.matrix
+@needs_rustc
+@pytest.mark.needs_host_gcc
+@pytest.mark.needs_arm_gcc
+def test_two_crates_are_linked_into_one_program(
+    tmp_path: Path, portable: Path, repository: Path
+) -> None:
+    model = repository / "examples/cmake/sine.tflite"
+    mcu_deploy.build(model, load_core("cortex-m3", "none"), tmp_path / "build", name="other")
+    export(tmp_path / "build", "rust", tmp_path / "other")
+    (tmp_path / "two.rs").write_text(TWO)
+    _library_on_host(portable, "mcu_network_sine", tmp_path)
+    _library_on_host(tmp_path / "other", "mcu_network_other", tmp_path)
+    names = ["mcu_network_sine", "mcu_network_other"]
+    assert _program_on_host(tmp_path / "two.rs", names, tmp_path) == "126 126\n"
 
 
 @pytest.mark.matrix

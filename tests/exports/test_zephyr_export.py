@@ -72,6 +72,122 @@ def test_what_zephyr_and_twister_read_names_what_is_there(module: Path) -> None:
     )
 
 
+# As much of Zephyr's CMake package as a module and an application see: the version that is asked
+# for, the list of modules (cmake/modules/zephyr_module.cmake: the cache, then the environment, then
+# what the CMakeLists.txt set, and in each of them both names), and what adds a library.
+PACKAGE_VERSION = """
+set(PACKAGE_VERSION {version})
+if(NOT PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+"""
+PACKAGE = """
+set(KERNEL_VERSION_MAJOR {major})
+set(KERNEL_VERSION_MINOR {minor})
+foreach(name {names})
+  set(local_${{name}} ${{${{name}}}})
+endforeach()
+foreach(scope CACHE ENV local)
+  foreach(name {names})
+    if(scope STREQUAL local)
+      set(value ${{local_${{name}}}})
+    elseif(scope STREQUAL CACHE)
+      set(value $CACHE{{${{name}}}})
+    else()
+      set(value $ENV{{${{name}}}})
+    endif()
+    if(value AND NOT DEFINED found)
+      set(found "${{value}}")
+    endif()
+  endforeach()
+endforeach()
+enable_language(C)
+add_library(app STATIC)
+set(CONFIG_MCU_DEPLOY_SINE y)
+set(CONFIG_MCU_DEPLOY_OTHER y)
+macro(zephyr_include_directories)
+endmacro()
+macro(zephyr_library_named name)
+  add_library(${{name}} STATIC)
+  set(library ${{name}})
+endmacro()
+macro(zephyr_library_sources)
+  target_sources(${{library}} PRIVATE ${{ARGN}})
+  message("${{library}}: ${{ARGN}}")
+endmacro()
+foreach(module ${{found}})
+  if(EXISTS "${{module}}/CMakeLists.txt")
+    get_filename_component(module "${{module}}" ABSOLUTE)
+    string(MD5 folder "${{module}}")
+    add_subdirectory("${{module}}" "${{CMAKE_BINARY_DIR}}/${{folder}}")
+  else()
+    message("another module: ${{module}}")
+  endif()
+endforeach()
+"""
+
+
+def configured(folder: Path, version: str, app: Path, **environment: str) -> tuple[int, str]:
+    """CMake's exit code for an application with such a Zephyr, and what it says, in one line."""
+    package = folder / f"zephyr-{version}/share/zephyr-package/cmake"
+    package.mkdir(parents=True, exist_ok=True)
+    major, minor, _ = version.split(".")
+    new = version >= "3.4"
+    names = "EXTRA_ZEPHYR_MODULES ZEPHYR_EXTRA_MODULES" if new else "ZEPHYR_EXTRA_MODULES"
+    (package / "ZephyrConfigVersion.cmake").write_text(PACKAGE_VERSION.format(version=version))
+    text = PACKAGE.format(major=major, minor=minor, names=names)
+    (package / "ZephyrConfig.cmake").write_text(text)
+    done = subprocess.run(
+        ["cmake", "-S", app, "-B", folder / "build", f"-DZephyr_DIR={package}", "-G", "Ninja"],
+        env=os.environ | environment, capture_output=True, text=True,
+    )  # fmt: skip
+    shutil.rmtree(folder / "build", ignore_errors=True)
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.needs_cmake
+def test_an_older_zephyr_is_a_sentence(tmp_path: Path, module: Path) -> None:
+    code, said = configured(tmp_path, "3.3.0", module / "sample")
+    assert code != 0
+    assert "This sample needs Zephyr 3.4 or newer" in said
+    assert "found: 3.3.0" in said
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\n"
+        f"set(ZEPHYR_EXTRA_MODULES {module})\nfind_package(Zephyr REQUIRED)\nproject(app)\n"
+        f"target_sources(app PRIVATE {module}/sample/src/main.c)\n"
+    )
+    code, said = configured(tmp_path, "3.3.0", app)
+    assert code != 0
+    assert "mcu_deploy_sine needs Zephyr 3.4 or newer, and this is 3.3." in said
+    assert "ZEPHYR_EXTRA_MODULES is called EXTRA_ZEPHYR_MODULES there" in said
+    assert configured(tmp_path, "3.4.0", app)[0] == 0
+
+
+@pytest.mark.needs_cmake
+@pytest.mark.parametrize("name", ["ZEPHYR_EXTRA_MODULES", "EXTRA_ZEPHYR_MODULES"])
+def test_the_sample_finds_its_module_beside_others_of_the_environment(
+    name: str, tmp_path: Path, module: Path
+) -> None:
+    code, said = configured(tmp_path, "4.2.99", module / "sample", **{name: "/mine"})
+    assert code == 0, said
+    assert "another module: /mine" in said
+    assert "mcu_deploy_sine: src/network_sine.c" in said
+
+
+@pytest.mark.needs_cmake
+def test_two_modules_have_one_runtime(tmp_path: Path, module: Path, other: Path) -> None:
+    export(other, "zephyr", tmp_path / "other")
+    code, said = configured(
+        tmp_path, "4.2.99", module / "sample", EXTRA_ZEPHYR_MODULES=str(tmp_path / "other")
+    )
+    assert code == 0, said
+    assert "mcu_deploy_sine: " in said
+    assert "mcu_deploy_other: " in said
+    assert said.count("mcu_deploy_runtime: ") == 1
+
+
 @pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from command_line import call
 from sampling import by_core
 
@@ -53,6 +54,10 @@ def test_the_project_builds_and_its_test_passes(tmp_path: Path, board: str) -> N
     done = call("new", tmp_path / "listener", "--board", board)
     assert done.returncode == 0, done.stderr
     run_presets(tmp_path / "listener")
+    if board == MAIN:  # which no programmer can be at
+        flashed = preset(tmp_path / "listener", "cmake", "--build", "--target", "flash")
+        assert flashed.returncode != 0
+        assert f"The board file of {board} names no tool to flash it with" in flashed.stderr
 
 
 @pytest.mark.matrix
@@ -80,6 +85,18 @@ def test_every_board_has_a_project(board: str) -> None:
         assert f"board/{name}" in files
     assert len(compiled) >= 6
     assert "project(a_name_with_what LANGUAGES C)" in files["CMakeLists.txt"].decode()
+
+
+@pytest.mark.parametrize("board", [MAIN, "nucleo_l476rg"])
+def test_its_pipeline_tests_where_an_emulator_has_the_board(board: str) -> None:
+    target = load_board(board)
+    workflow = yaml.safe_load(
+        project_files("p", target, subject_for(target))[".github/workflows/mcu-deploy.yml"]
+    )
+    (job,) = workflow["jobs"].values()
+    steps = [step.get("name") for step in job["steps"]]
+    assert "Build the firmware" in steps
+    assert ("Test the firmware" in steps) == bool(emulators_of(target))
 
 
 def test_a_folder_with_anything_in_it_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.arithmetic import requantize
+from mcu_deploy.arithmetic.tflite import NoMultiplier, quantize_multiplier
 from mcu_deploy.ir import DType
 
 
@@ -83,3 +84,20 @@ def test_a_bias_that_an_output_sees_keeps_its_layer_in_float(
     graph = passes.run(formats.attempt(path).graph)
     gemm = next(n for n in graph.nodes if n.op == "Gemm")
     assert graph.type(gemm.writes[0]).dtype.is_float == is_float
+
+
+@pytest.mark.parametrize(
+    ("real", "wanted"),
+    [
+        (2.0**-33, (0, 0)), (2.0**-32, (2**30, -31)), (2.0**30 - 1, (2**31 - 2, 30)),
+        (2.0**30, None), (1e30, None), (np.inf, None), (np.nan, None),
+    ],
+)  # fmt: skip
+def test_tflite_multiplies_by_factors_of_32_bits(
+    real: float, wanted: tuple[int, int] | None
+) -> None:
+    if wanted is None:
+        with pytest.raises(NoMultiplier, match=r"by less than 2\*\*30 only"):
+            quantize_multiplier(real)
+    else:
+        assert quantize_multiplier(real) == wanted

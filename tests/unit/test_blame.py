@@ -159,6 +159,61 @@ def test_all_of_several_are_found(model: Path, tmp_path: Path) -> None:
     assert [line.split()[2] for line in lines] == ["BadNeg", "BadAbs", "BadRelu"]
 
 
+# Each takes stack in a way that has no bound, or more of it than a board gives; in which words.
+POINTER = "calls through a pointer (network_m.c:"
+WITHOUT_BOUND = {
+    "float (*volatile f)(float) = 0; y[0] = f(x[0]);": POINTER,
+    "void (*volatile f)(const float *, float *) = 0; if (x != 0) { f(x, y); return; }": POINTER,
+    "int n = (int)x[0]; volatile char a[n]; a[0] = 1;": "takes memory from it by alloca",
+    "volatile char *a = __builtin_alloca((int)x[0]); a[0] = 1;": "takes memory from it by alloca",
+}
+ON_ARM = {
+    '__asm__ volatile("blx %0" : : "r"(x) : "lr");': "calls through a pointer, and",
+    '__asm__ volatile("mov pc, %0" : : "r"(x));': "calls through a pointer, and",
+    '__asm__ volatile("mov r3, sp" "\\n" "mov sp, r3" : : : "r3");': "`mov sp, r3` sets SP",
+    "volatile char a[100000]; a[9] = 1;": "takes 100,000 bytes of the stack, which has 8,192 for",
+}
+OPERATORS = ("Neg", "Abs", "Relu", "Ceil", "Floor", "Exp", "Sqrt", "Sign")
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """A layer of each of these operators."""
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4]) for n in ("x", "y")]
+    names = ["x", *OPERATORS[:-1], "y"]
+    nodes = [
+        helper.make_node(op, [names[at]], [names[at + 1]], op) for at, op in enumerate(OPERATORS)
+    ]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    file = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), file)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("board", "texts"),
+    [
+        ("host", WITHOUT_BOUND),
+        pytest.param("mps2-an386", WITHOUT_BOUND | ON_ARM, marks=pytest.mark.needs_arm_gcc),
+    ],
+)
+def test_a_stack_without_a_bound_is_its_backends_fault(
+    chain: Path, tmp_path: Path, board: str, texts: dict[str, str]
+) -> None:
+    lines: list[str] = []
+    backends = [Spoilt(f"Bad{op}", op, text) for op, text in zip(OPERATORS, texts, strict=False)]
+    with Session(with_backends(*backends), report=lines.append) as session:
+        built = build(chain, board, tmp_path / "b", session=session)
+    told = {line.split()[2]: line for line in lines}
+    assert sorted(told) == sorted(backend.id for backend in backends)
+    for op, reason in zip(OPERATORS, texts.values(), strict=False):
+        assert "made code for network 'm' that cannot be used: " in told[f"Bad{op}"]
+        assert reason in told[f"Bad{op}"] and "_mcu_m_" in told[f"Bad{op}"]
+    network = built.networks[0].network
+    assert {s.choice.workload.backend for s in network.plan.steps} == {"CpuRef"}
+    assert 0 < built.networks[0].stack.bytes < 600
+
+
 def test_what_ships_with_mcu_deploy_is_not_left_out(model: Path, tmp_path: Path) -> None:
     """It would hide a fault of our own."""
     for text, kind in (("int oops", ToolError), ('puts("x");', HygieneError)):

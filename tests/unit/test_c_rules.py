@@ -56,7 +56,7 @@ BROKEN = {
     ],
     "an asm symbol": [
         '{ __asm__("f:"); }', '{ __asm__("f :"); }', '{ __asm__("a = 5"); }',
-        '{ __asm__("memcpy=fake"); }', r'{ __asm__("nop\nf: nop"); }',
+        '{ __asm__("memcpy=fake"); }', r'{ __asm__("nop\nf: nop"); }', '{ __asm__("$.to1: nop"); }',
     ],
     "an unknown helper": ["{ y[0] = $negated(x[0]); }", "{ $neg(x, y); }"],
 }  # fmt: skip
@@ -172,6 +172,8 @@ def test_the_page_has_the_same_words() -> None:
     [
         ('{ __asm__("bx lr"); }', ""),
         ('{ __asm__("nop\\n" /* then */ "bx lr\\n"); }', ""),
+        ('{ __asm__("bx r1\\n" "$.to1:\\n" "nop\\n" "$.to2: bx lr\\n"); }', ""),
+        ('{ __asm__("$.to: bx lr"); }', "an asm symbol"),
         ('{ __asm__("bx lr" ::: "r0"); }', "more than one asm"),
         ('{ x++; __asm__("bx lr"); }', "more than one asm"),
         ('{ __asm__("nop"); __asm__("bx lr"); }', "more than one asm"),

@@ -95,7 +95,7 @@ def test_backends_lists_what_there_is(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.exception
     found = json.loads(result.stdout)
     (row,) = (b for b in found["backends"] if b["id"] == "CpuRef")
-    assert (row["id"], row["version"], row["rank"], row["cores"]) == ("CpuRef", "1.1", 1000, [])
+    assert (row["id"], row["version"], row["rank"], row["cores"]) == ("CpuRef", "1.2", 1000, [])
     assert "Conv" in row["operators"]
     assert row["origin"] == "mcu-deploy"
     skipped = {Path(s["origin"]).name: s["reason"] for s in found["skipped"]}

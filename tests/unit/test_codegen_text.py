@@ -180,3 +180,19 @@ def test_two_workloads_may_have_helpers_of_one_name() -> None:
     assert symbols.kernel((two,), user) == "_mcu_n_use_2"
     assert symbols.kernel((one,), user) == "_mcu_n_use", "equal functions are emitted once"
     assert len(symbols.functions) == 4
+
+
+def test_places_in_a_naked_function_have_its_name_and_functions_have_owners() -> None:
+    symbols = Symbols("n")
+    helper = CFunction("low", (), "{ }")
+    first, second = (
+        CFunction("jump", (), f'{{ __asm__("{n}: bx r1\\n" "$.to1: bl $low\\n"); }}', naked=True)
+        for n in (1, 2)
+    )
+    assert symbols.kernel([helper], first, "One") == "_mcu_n_jump"
+    assert symbols.kernel([helper], second, "Two") == "_mcu_n_jump_2"
+    assert "_mcu_n_jump.to1: bl _mcu_n_low" in symbols.functions[1].text
+    assert "_mcu_n_jump_2.to1: bl _mcu_n_low" in symbols.functions[2].text
+    assert symbols.owners == {
+        "_mcu_n_low": {"One", "Two"}, "_mcu_n_jump": {"One"}, "_mcu_n_jump_2": {"Two"},
+    }  # fmt: skip

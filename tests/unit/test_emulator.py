@@ -11,7 +11,15 @@ import pytest
 from mcu_deploy.boards import load_board
 from mcu_deploy.device.emulators import choose_emulator, launchers, open_emulator
 from mcu_deploy.device.emulators.renode import find_renode
-from mcu_deploy.device.emulators.trace import Event, Marks, ends, read_events, read_rows
+from mcu_deploy.device.emulators.trace import (
+    Event,
+    Marks,
+    ends,
+    is_whole,
+    read_events,
+    read_histograms,
+    read_rows,
+)
 from mcu_deploy.errors import ToolError, UsageError
 
 
@@ -150,6 +158,23 @@ def test_an_event_log_that_is_still_being_written(tmp_path: Path) -> None:
     log.write_text("8000044 3\n8000048 2007\n80000")
     assert read_rows(log) == ((0x8000044, 3), (0x8000048, 2007))
     assert read_events(log) == (Event(0x8000044, 3), Event(0x8000048, 2007))
+
+
+def test_a_file_of_the_plugin_that_is_cut_anywhere_is_not_whole(tmp_path: Path) -> None:
+    log = tmp_path / "histograms.txt"
+    assert not is_whole(log)
+    text = "100 7\n102 1\n200 0\nend 3\n"
+    log.write_text(text)
+    assert is_whole(log)
+    assert read_histograms(log) == ({0x100: 7, 0x102: 1},)
+    lines = text.splitlines(keepends=True)
+    others = [text[:size] for size in range(len(text))]
+    others += ["".join(lines[:at] + lines[at + 1 :]) for at in range(len(lines))]  # one lost
+    for other in (*others, text + "100 7\n", "end 3\n", "\n"):
+        log.write_text(other)
+        assert not is_whole(log), other
+    log.write_text("end 0\n")
+    assert is_whole(log) and read_histograms(log) == read_events(log) == ()
 
 
 def test_events_of_two_cores(tmp_path: Path) -> None:

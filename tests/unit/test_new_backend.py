@@ -81,7 +81,7 @@ def test_a_folder_that_is_dropped_in_computes_a_model(tree: Path, tmp_path: Path
     backends = json.loads(listed)["backends"]
     assert [b["id"] for b in backends][:1] == ["Clamper"]
     assert backends[0] | {"origin": ""} == {
-        "id": "Clamper", "version": "1.1", "origin": "", "cores": [], "rank": 5,
+        "id": "Clamper", "version": "1.2", "origin": "", "cores": [], "rank": 5,
         "operators": ["Relu"],
     }  # fmt: skip
     assert [layer["backend"] for layer in json.loads(report)["layers"]] == ["Clamper", "CpuRef"]

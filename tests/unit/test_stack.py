@@ -15,6 +15,7 @@ from mcu_deploy.toolchain.stack.callgraph import read_callgraphs
 from mcu_deploy.toolchain.stack.effects import UnknownEffect, flow, stack_effect
 from mcu_deploy.toolchain.stack.host import host_stack_bound
 from mcu_deploy.toolchain.stack.image import read_image
+from mcu_deploy.toolchain.stack.switches import targets
 
 pytestmark = pytest.mark.needs_arm_gcc
 
@@ -156,6 +157,90 @@ def test_what_comes_behind_a_switch_is_followed(tmp_path: Path) -> None:
     assert dict(found.path)["f7"] == 120
 
 
+SWITCH = """
+int g(int); int h(int);
+FAR int g(int x) { volatile int a[9]; a[x] = x; return a[x / 2]; }
+FAR int h(int x) { volatile int a[7]; a[x] = x; return a[x / 2]; }
+int entry(int x, int y) {
+    switch (x) {
+    case 0: return g(y); case 1: return h(y) + 1; case 2: return g(y) * 3; case 3: return 5;
+    case 4: y += h(2); case 5: return h(y); case 6: return g(1); case 7: g(2); g(3);
+    case 8: PADDING return g(4) - 1;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("core", "far", "jump"),
+    [
+        (("-mcpu=cortex-m0",), 0, "mov pc, r3"),
+        (M3, 0, "tbb [pc, r0]"),
+        (M3, 1000, "tbh [pc, r0, lsl #1]"),
+        (M3, 70000, "ldr.w pc, [r3, r0, lsl #2]"),
+    ],
+)
+def test_the_table_of_a_switch_is_read(
+    tmp_path: Path, core: tuple[str, ...], far: int, jump: str
+) -> None:
+    padding = '__asm__("' + far * "nop\\n" + '");' if far else ""
+    elf = link_program(tmp_path, NOINLINE + SWITCH.replace("PADDING", padding), *core)
+    image = read_image(elf)
+    (entry,) = image.find("entry")
+    own = [i for i in image.instructions.values() if entry.address <= i.address < entry.end]
+    (found,) = [i for i in own if i.mnemonic[:3] in ("tbb", "tbh") or i.operands[:4] == "pc, "]
+    assert str(found).startswith(jump[:6])
+    known = targets(image, entry, found)
+    assert 7 <= len(known) <= 9  # of 9 cases, two of which may be one
+    assert set(known) <= {i.address for i in own}
+    assert bound(tmp_path, SWITCH.replace("PADDING", padding), core).bytes >= 40
+
+
+JUMP = r"""
+__attribute__((naked, noipa, aligned(4))) static int kernel(int x) {
+    __asm__("push {r4, r5, r6, lr}\n  adr r3, 2f\n  add r3, r3, r0\n  orr r3, r3, #1\n  JUMP\n"
+            "1:\n" FIRST "sub sp, #8\n  bl deep\n  add sp, #8\n"
+            "2:\n" SECOND "nop\n  subs r0, #1\n  bne 1b\n  pop {r4, r5, r6, pc}\n");
+}
+FAR __attribute__((used)) int deep(int x) { volatile int a[8]; a[x] = x; return a[x / 2]; }
+int entry(int x) { return kernel(x) + 1; }
+"""
+
+
+def jumping(jump: str, first: str = "", second: str = "") -> str:
+    parts = f'#define FIRST "{first}"\n#define SECOND "{second}"\n'
+    return parts + JUMP.replace("JUMP", jump)
+
+
+def test_a_kernels_jump_goes_where_it_states(tmp_path: Path) -> None:
+    """What stands behind the jump, and nothing states, is reached from label 2 alone."""
+    found = bound(tmp_path, jumping("bx r3", second="kernel.to1:\\n"))
+    assert found.path == (("entry", 8), ("kernel", 24), ("deep", 32))
+    unused = jumping("bx r3", first="kernel.to1: sub sp, #64\\n", second="kernel.to2:\\n")
+    with pytest.raises(StackError, match=r"how much kernel uses \(its stack grows in a loop"):
+        bound(tmp_path, unused)  # each round would take 64 bytes more
+
+
+@pytest.mark.parametrize(
+    "jump",
+    [
+        "bx r3", "blx r3", "mov pc, r3", "ldr pc, [r3]", "ldr pc, [r3, r0, lsl #2]",
+        "ldr pc, [r3], #4", "ldmia r3, {r0, pc}", "tbb [r3, r0]", "tbh [r3, r0, lsl #1]",
+    ],
+)  # fmt: skip
+def test_a_jump_that_states_nothing_has_no_bound(tmp_path: Path, jump: str) -> None:
+    with pytest.raises(StackError, match="kernel calls through a pointer") as caught:
+        bound(tmp_path, jumping(jump))
+    assert caught.value.functions == ("kernel",)
+
+
+def test_a_label_of_another_function_states_nothing(tmp_path: Path) -> None:
+    for second in ("other.to1:", "kernel.to:", "kernel.too1:"):
+        with pytest.raises(StackError, match="kernel calls through a pointer"):
+            bound(tmp_path, jumping("bx r3", second=f"{second}\\n"))
+
+
 def test_static_functions_of_one_name_are_told_apart(tmp_path: Path) -> None:
     half = "static FAR int same(int x) {{ volatile int a[{n}]; a[x] = x; return a[x / 2]; }}\n"
     other = half.format(n=40) + "int other(int x) { return same(x) + 1; }\n"
@@ -247,14 +332,16 @@ def test_what_the_host_knows_is_the_c_files_alone(tmp_path: Path) -> None:
     runtime.write_text(
         'graph: { title: "r.c"\n'
         'node: { title: "mcu_instance_run" label: "x\\nr.c:1:1\\n40 bytes (static)" }\n'
-        'edge: { sourcename: "mcu_instance_run" targetname: "__indirect_call" label: "" }\n}\n'
+        'edge: { sourcename: "mcu_instance_run" targetname: "__indirect_call" label: "r.c:2:3" }\n'
+        "}\n"
     )
     text = (
         'graph: { title: "n.c"\n'
         'node: { title: "n.c:run" label: "run\\nn.c:1:1\\n32 bytes (static)" }\n'
         'node: { title: "n.c:layer" label: "layer\\nn.c:2:1\\n24 bytes (dynamic,bounded)" }\n'
         'edge: { sourcename: "n.c:run" targetname: "n.c:layer" label: "" }\n'
-        'edge: { sourcename: "n.c:run" targetname: "__indirect_call" label: "" }\n'
+        'edge: { sourcename: "n.c:run" targetname: "__indirect_call"'
+        ' label: "include/mcu/model.h:9:3" }\n'
         'edge: { sourcename: "n.c:layer" targetname: "expf" label: "" }\n}\n'
     )
     network.write_text(text)

@@ -54,7 +54,7 @@ def test_both_images_link_fit_and_have_a_stack_bound(tmp_path: Path, name: str) 
     assert "mcu_protocol_receive" in symbols(firmware) - symbols(bench)
 
     run = network_stack(board, tmp_path, "toy", bench)
-    assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run"]
+    assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run_func"]
     assert run.bytes == sum(size for _, size in run.path) < 500
     whole = firmware_stack(made, tmp_path)
     assert whole.path[0][0] == "mcu_firmware_main"
@@ -80,7 +80,7 @@ def test_the_hosts_images_link(tmp_path: Path) -> None:
     for program in (made.main, made.bench):
         assert link_firmware(made, tmp_path, program).is_file()
     run = network_stack(board, tmp_path, "toy", tmp_path / "bench.elf")
-    assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run"]
+    assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run_func"]
     assert "expf" in run.unknown
     with pytest.raises(ToolError, match="needs no bound"):
         firmware_stack(made, tmp_path)

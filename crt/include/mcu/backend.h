@@ -20,6 +20,8 @@
  * MCU_BACKEND_API_MINOR. In a minor version only the structures that begin with struct_size may
  * grow, at their end; those that come in arrays or inside of others keep their size. What is
  * newer than 1.0 says so. Fields that are newer than a table's own version are not read from it.
+ *   1.1  bodies of graphs, scratch regions, MCU_ROLE_SCALAR, save_data and load_data
+ *   1.2  propose, and the key of a graph
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCU_BACKEND_H
@@ -32,11 +34,19 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__)
+#define MCU_BACKEND_EXPORT __attribute__((visibility("default")))
+#else
+#define MCU_BACKEND_EXPORT
+#endif
+
+/* ---- Declarations ---- (up to the line that ends them: mcu-deploy reads these very lines) */
+
 #define MCU_BACKEND_API_MAJOR 1U
-#define MCU_BACKEND_API_MINOR 1U
+#define MCU_BACKEND_API_MINOR 2U
 
 /* An absent optional input or output, and the producer of an edge that has none here. */
-#define MCU_NONE UINT32_MAX
+#define MCU_NONE 0xFFFFFFFFU
 
 typedef enum mcu_backend_status {
     MCU_BACKEND_OK = 0,
@@ -143,6 +153,9 @@ typedef struct mcu_graph {
      * hold fused nodes with bodies: at most 16 lie in one another (deeper ones are left out), and
      * those of a replacement have 16,384 nodes together at most. NULL: no node has a body. */
     const struct mcu_graph *const *bodies;
+    /* Since 1.2. In create_workload the key of the proposal that won; elsewhere 0. */
+    uint32_t key;
+    uint32_t reserved_2;
 } mcu_graph_t;
 
 /* ---- Answers ---- */
@@ -306,6 +319,52 @@ typedef struct mcu_optimization {
     const mcu_subgraph_t *untouched;
 } mcu_optimization_t;
 
+/* Since 1.2. Bytes of a function that others may share: of equal keys the network has one. */
+typedef struct mcu_code {
+    const char *key;
+    uint64_t bytes;
+} mcu_code_t;
+
+/* Since 1.2. A convex part of a view (no path leaves it and comes back), what would compute it, and
+ * at what price. Proposals compete with all others before anything is applied; they may share
+ * nodes. The workloads of one that wins are made by create_workload, for each node of the
+ * replacement by itself, with its layouts and `key`: one each. It may be asked for more often than
+ * once. */
+typedef struct mcu_proposal {
+    mcu_subgraph_t part;
+    const mcu_graph_t *replacement; /* as in mcu_substitution_t; NULL: one node stays as it is */
+    uint32_t key;                   /* of the backend's own: it comes back if this wins */
+    uint32_t num_layouts;           /* as many as the replacement has nodes; 1 without one */
+    const char *title;              /* for people: "conv + pool"; may be NULL */
+    const char *only_for;   /* the goal without which it does not compete: "speed"; or NULL */
+    const int32_t *layouts; /* mcu_layout_rule_t: how the tensors of each node must lie */
+    mcu_costs_t costs; /* 0: not known; flash_bytes: of constants, and code that nothing shares */
+    uint32_t num_code;
+    uint32_t scratch_bytes; /* of the workload, as all below */
+    const mcu_code_t *code;
+    uint32_t num_in_place;
+    uint32_t reserved;
+    const mcu_in_place_t *in_place; /* by the inputs and outputs of the part */
+} mcu_proposal_t;
+
+/* Since 1.2. Why there is nothing for a node of the view. */
+typedef struct mcu_refusal {
+    uint32_t node;
+    uint32_t reserved;
+    const char *reason; /* a clause without full stop */
+} mcu_refusal_t;
+
+/* Since 1.2. propose: every alternative that could be best. All zero: nothing. */
+typedef struct mcu_proposals {
+    uint32_t struct_size;
+    uint32_t num_proposals;
+    void *handle;
+    const mcu_proposal_t *proposals;
+    uint32_t num_refused;
+    uint32_t reserved;
+    const mcu_refusal_t *refused;
+} mcu_proposals_t;
+
 /* memory: functions that the network calls with pointers to private regions, in this order. */
 typedef struct mcu_region_call {
     const mcu_function_t *function; /* NULL: no call */
@@ -376,7 +435,8 @@ typedef struct mcu_backend {
 
     int32_t (*describe)(void *self, mcu_backend_info_t *answer);
 
-    /* `graph` holds one node, the layer; its layouts are not assigned yet. */
+    /* `graph` holds one node, the layer; its layouts are not assigned yet. May be NULL beside
+     * `propose` (since 1.2). */
     int32_t (*is_layer_supported)(void *self, const mcu_graph_t *graph, mcu_support_t *answer);
 
     /* `graph` holds a partition that was given to the backend. May be NULL: all is untouched. */
@@ -424,6 +484,10 @@ typedef struct mcu_backend {
      * understand. The workloads are in the file, and are not made again. May be NULL. */
     int32_t (*load_data)(void *self, uint32_t network, const mcu_graph_t *graph, const void *data,
                          uint64_t data_bytes);
+
+    /* Since 1.2. What the backend would compute of a view, in place of what is_layer_supported,
+     * estimate and optimize_subgraph say. Asked again where the graph changed. May be NULL. */
+    int32_t (*propose)(void *self, const mcu_graph_t *graph, mcu_proposals_t *answer);
 } mcu_backend_t;
 
 /* ---- What the shared object exports ----
@@ -436,15 +500,11 @@ typedef struct mcu_backend {
  * GetVersion: MCU_BACKEND_API_MAJOR and _MINOR. The same major version, and no newer minor version
  * than mcu-deploy's, is loaded.
  * BackendFactory: a new mcu_backend_t *, which its `free` ends; NULL where there can be none. */
-#if defined(__GNUC__)
-#define MCU_BACKEND_EXPORT __attribute__((visibility("default")))
-#else
-#define MCU_BACKEND_EXPORT
-#endif
-
 MCU_BACKEND_EXPORT const char *GetBackendId(void);
 MCU_BACKEND_EXPORT void GetVersion(uint32_t *outMajor, uint32_t *outMinor);
 MCU_BACKEND_EXPORT void *BackendFactory(void);
+
+/* ---- End of the declarations ---- */
 
 #ifdef __cplusplus
 }

@@ -100,23 +100,32 @@ def _strings(items: Sequence[Item]) -> Iterator[str]:
     comments between them."""
     at = " " * _INDENT
     placed: set[Label] = set()
+    # Where computed jumps go to, which the object says by symbols: the analysis of the stack
+    # follows such jumps there alone. What a subroutine returns to is none of them.
+    stated = {
+        label for item in items if isinstance(item, Instruction) and item.operands
+        if item.operands[0] is not LR for label in item.targets
+    }  # fmt: skip
+    names = itertools.count(1)
     for item in items:
         match item:
             case Note(text):
                 yield from (f"{at}{row}" for row in _comment(text))
             case Label():
                 placed.add(item)
+                if item in stated:
+                    yield f'{at}"$.to{next(names)}:\\n"'
                 yield f'{at}"{item}:\\n"'
             case Instruction():
                 row = f'{at}"    {item.printed(direction=direction(item, placed))}\\n"'
-                names = _names(item)
-                whole = f"{row:{_INDENT + _NAMES_AT - 1}} {NOTE} {names} */"
-                if names and len(whole) > _WIDTH:  # of a long list
-                    yield from (f"{at}{part}" for part in _comment(names))
-                yield row if not names or len(whole) > _WIDTH else whole
+                held = _held(item)
+                whole = f"{row:{_INDENT + _NAMES_AT - 1}} {NOTE} {held} */"
+                if held and len(whole) > _WIDTH:  # of a long list
+                    yield from (f"{at}{part}" for part in _comment(held))
+                yield row if not held or len(whole) > _WIDTH else whole
 
 
-def _names(instruction: Instruction) -> str:
+def _held(instruction: Instruction) -> str:
     """The operands by the names of their registers; empty where these have none."""
     if all(r.is_physical for r in instruction.registers):
         return ""

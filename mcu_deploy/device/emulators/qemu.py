@@ -12,7 +12,13 @@ from pathlib import Path
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
 from mcu_deploy.device.emulators.qemu_plugin import plugin
-from mcu_deploy.device.emulators.trace import Marks, Trace, read_events, read_histograms
+from mcu_deploy.device.emulators.trace import (
+    Marks,
+    Trace,
+    is_whole,
+    read_events,
+    read_histograms,
+)
 from mcu_deploy.errors import ToolError
 from mcu_deploy.processes.background import ChildProcess
 from mcu_deploy.processes.versions import asked_version
@@ -22,6 +28,8 @@ TRIED = ("7.2", "8.2")
 
 _PROGRAM = "qemu-system-arm"
 _START_SECONDS = 20.0
+# The plugin says so of a file, which then lacks its end.
+_CUT = "cannot write all of it"
 # QEMU prints this to stderr when it has read its arguments and waits for the serial line's client.
 _WAITING = "waiting for connection on"
 
@@ -98,12 +106,17 @@ class Qemu(Launcher):
         ]
         with ChildProcess("QEMU", command, folder=job.folder) as process:
             finished = process.wait(seconds)
-            if finished and process.exit_code != 0:
+            counting = f"QEMU cannot count {job.elf.name} for {job.board.name}"
+            if finished and process.exit_code != 0 and _CUT not in process.stderr():
+                raise ToolError(f"{counting}: it {_why(process)}")
+        events, histograms = (job.folder / name for name in ("events.txt", "histograms.txt"))
+        for file in (events, *([histograms] if marks.stretches else [])):
+            if finished and not is_whole(file):
                 raise ToolError(
-                    f"QEMU cannot count {job.elf.name} for {job.board.name}: it {_why(process)}"
+                    f"{counting}: {file.name} ends in its middle, as on a full disk; make room in "
+                    f"{job.folder.parent}, or name another folder in TMPDIR"
                 )
-        histograms = read_histograms(job.folder / "histograms.txt")
-        return Trace(read_events(job.folder / "events.txt"), finished, version, histograms)
+        return Trace(read_events(events), finished, version, read_histograms(histograms))
 
 
 EMULATOR = Qemu(

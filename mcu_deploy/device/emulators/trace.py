@@ -54,14 +54,27 @@ class Trace:
     histograms: tuple[Mapping[int, int], ...] = ()
 
 
+_END = "end"
+
+
 def read_rows(path: Path) -> tuple[tuple[int, ...], ...]:
     """Reads lines of a hexadecimal and at least one decimal number; none where the file is missing.
-    A last line that is not yet whole is left out."""
+    A last line that is not yet whole is left out, and so is one that says that it is the end."""
     if not path.is_file():
         return ()
     lines = path.read_text(errors="replace").split("\n")[:-1]
     rows = (line.split() for line in lines)
-    return tuple((int(row[0], 16), *map(int, row[1:])) for row in rows if len(row) > 1)
+    return tuple(
+        (int(row[0], 16), *map(int, row[1:])) for row in rows if len(row) > 1 and row[0] != _END
+    )
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file that QEMU's plugin wrote ends in "end <lines before it>"."""
+    if not path.is_file():
+        return False
+    *lines, end, rest = ["", *path.read_text(errors="replace").split("\n")]
+    return not rest and end == f"{_END} {len(lines) - 1}"
 
 
 def read_events(path: Path) -> tuple[Event, ...]:

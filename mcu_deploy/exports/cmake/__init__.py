@@ -10,7 +10,7 @@ from mcu_deploy.exports.rendering import below, render
 
 NAME = "cmake"
 DESCRIPTION = "a folder for add_subdirectory() or FetchContent of CMake"
-ARCHIVE = ""
+ARCHIVE = None
 
 
 def files(exported: Exported) -> Mapping[str, bytes]:

@@ -6,19 +6,23 @@ components, conditions and file categories, and how packs are named).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from mcu_deploy.errors import RequestError
 from mcu_deploy.exports import parts
-from mcu_deploy.exports.model import Exported
+from mcu_deploy.exports.model import Archive, Exported
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "cmsis-pack"
 DESCRIPTION = "a CMSIS-Pack with a component for each network"
-ARCHIVE = "McuDeploy.{name}.{version}.pack"
+ARCHIVE = Archive("{package.vendor}.{package.name}.{package.version}.pack", is_read=True)
 
-_LONGEST_NAME = 32  # of a component, in PACK.xsd
+# PACK.xsd: a component's vendor (CvendorType), which as a pack's has no spaces (RestrictedString),
+# and a part of its name that is one of a network (CidPartType).
+_VENDOR = re.compile(r"[A-Za-z0-9][-A-Za-z0-9]{1,31}")
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]{1,31}")
 # What a device with such an FPU says of itself: one with more can do the same.
 _DFPU = {
     "fpv4-sp-d16": ("FPU", "SP_FPU", "DP_FPU"),
@@ -29,22 +33,34 @@ _DFPU = {
 
 
 def files(exported: Exported) -> Mapping[str, bytes]:
-    """The content of each file by its path. RequestError for a name that no component can have."""
+    """The content of each file by its path. RequestError for what no component or pack can have."""
+    about = exported.package
+    if not _VENDOR.fullmatch(about.vendor):
+        raise RequestError(
+            f"A CMSIS-Pack's vendor is a word of 2 to 32 letters, digits and dashes, and "
+            f"{about.vendor!r} is none. Give one as in --author 'Acme <support@acme.com>'."
+        )
+    if about.url and not about.url.startswith("https://"):
+        raise RequestError(
+            f"A CMSIS-Pack's URL is the folder that it is downloaded from, by https, and "
+            f"{about.url} is not. Give another --url, or none."
+        )
     for network in exported.networks:
-        if len(network.name) > _LONGEST_NAME or not network.name[0].isalnum():
+        if not _PART.fullmatch(network.name):
             raise RequestError(
                 f"A CMSIS component cannot be called {network.name!r}: its name begins with a "
-                f"letter or a digit and has at most {_LONGEST_NAME} characters. Build with --name."
+                "letter or a digit and has 2 to 32 characters. Build with --name."
             )
     examples = {
         f"example/main_{n.name}.c": parts.example(replace(exported, networks=(n,)))
         for n in exported.networks
     }
     return {
-        f"McuDeploy.{exported.name}.pdsc": render(
+        f"{about.vendor}.{about.name}.pdsc": render(
             "cmsis_pack/pack.pdsc.j2",
             exported,
             accepted=_accepted(exported),
+            url=about.url and about.url.rstrip("/") + "/",
             core=exported.processor.core.replace("cortex-m", "Cortex-M").replace("plus", "+"),
         ),
         "README.md": render("cmsis_pack/README.md.j2", exported),

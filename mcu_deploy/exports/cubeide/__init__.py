@@ -3,6 +3,9 @@
 The makefiles that STM32CubeIDE generates compile each .c below the source folder Core, in all
 folders (a subdir.mk each), with Core/Inc on the include path; so no setting has to be changed.
 CubeMX's own Makefile compiles what C_SOURCES lists, into one folder: no two may have one name.
+
+The runtime has a folder of its own, the same one of each export: copied into one project, several
+exports have it once.
 """
 
 from __future__ import annotations
@@ -15,7 +18,9 @@ from mcu_deploy.exports.rendering import below, render
 
 NAME = "cubeide"
 DESCRIPTION = "folders for a project of STM32CubeIDE, or of CubeMX with a Makefile"
-ARCHIVE = ""
+ARCHIVE = None
+
+_RUNTIME = "Src/mcu_runtime"
 
 
 def files(exported: Exported) -> Mapping[str, bytes]:
@@ -23,12 +28,12 @@ def files(exported: Exported) -> Mapping[str, bytes]:
     runtime = {f"mcu_{name}": text for name, text in parts.runtime_sources(exported).items()}
     sources = {
         **below(f"Src/{exported.name}", parts.network_sources(exported)),
-        **below(f"Src/{exported.name}", runtime),
+        **below(_RUNTIME, runtime),
     }
     example = f"{exported.name}_example.c"
     return {
         "LICENSE": exported.licence,
-        "README.md": render("cubeide/README.md.j2", exported, example=example),
+        "README.md": render("cubeide/README.md.j2", exported, runtime=_RUNTIME),
         f"{exported.name}.mk": render("cubeide/sources.mk.j2", exported, sources=sorted(sources)),
         **below("Inc", parts.headers(exported)),
         **sources,

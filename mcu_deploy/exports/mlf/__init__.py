@@ -15,14 +15,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcu_deploy.codegen import names
-from mcu_deploy.errors import RequestError
 from mcu_deploy.exports import parts
-from mcu_deploy.exports.model import Exported, ExportedNetwork
+from mcu_deploy.exports.model import Archive, Exported, ExportedNetwork
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "mlf"
 DESCRIPTION = "TVM's Model Library Format, with TVM's C interface to each network"
-ARCHIVE = "{name}.tar"
+ARCHIVE = Archive("{package.name}.tar")
 
 _VERSION = 7
 # The format asks for a date; one that is always the same lets the same build be the same bytes.
@@ -33,13 +32,8 @@ _NO_PARAMETERS = struct.pack("<4Q", 0xF7E58D4F05049CB7, 0, 0, 0)
 
 
 def files(exported: Exported) -> Mapping[str, bytes]:
-    """The content of each file by its path. RequestError where TVM's names would clash."""
-    modules = [n.name.lower() for n in exported.networks]
-    if len(set(modules)) < len(modules):
-        raise RequestError(
-            "TVM writes the names of modules in lower case, and those of "
-            f"{', '.join(n.name for n in exported.networks)} are the same then. Build with --name."
-        )
+    """The content of each file by its path. TVM writes modules in lower case: names of networks of
+    one build differ in more than case."""
     codegen: dict[str, bytes] = {}
     metadata: dict[str, Any] = {}
     parameters: dict[str, bytes] = {}

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 
 from mcu_deploy.exports import parts
 from mcu_deploy.exports.model import Exported
+from mcu_deploy.exports.package import Package
 from mcu_deploy.exports.rendering import below, render
 from mcu_deploy.files.json_text import json_text
 
 NAME = "platformio"
 DESCRIPTION = "a library for PlatformIO"
-ARCHIVE = ""
+ARCHIVE = None
 
 _EXAMPLE = "examples/run_sample"
 
@@ -52,7 +53,8 @@ def _manifest(exported: Exported, example: Mapping[str, bytes]) -> bytes:
     names = ", ".join(network.name for network in exported.networks)
     content = {
         "name": exported.name,
-        "version": exported.version,
+        "version": exported.package.version,
+        **_publisher(exported.package),
         "description": f"Neural networks in C for a {exported.processor.core}: {names}",
         "keywords": ["neural network", "machine learning", "cortex-m"],
         "license": "Apache-2.0",
@@ -62,3 +64,12 @@ def _manifest(exported: Exported, example: Mapping[str, bytes]) -> bytes:
         "examples": [{"name": "run_sample", "base": _EXAMPLE, "files": sorted(example)}],
     }
     return (json_text(content) + "\n").encode()
+
+
+def _publisher(about: Package) -> dict[str, object]:
+    """Who it is from and its page, as far as the user said so."""
+    author = {"name": about.author, **({"email": about.email} if about.email else {})}
+    return {
+        **({"authors": [author]} if about.author else {}),
+        **({"homepage": about.url} if about.url else {}),
+    }

@@ -6,11 +6,13 @@ and rustc's list of targets (thumbv7em-none-eabihf and the like, "Platform Suppo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from mcu_deploy.errors import RequestError
 from mcu_deploy.exports import parts
 from mcu_deploy.exports.model import Exported, ExportedNetwork, Value
 from mcu_deploy.exports.rendering import below, render
@@ -19,7 +21,7 @@ from mcu_deploy.report.model import PoolReport
 
 NAME = "rust"
 DESCRIPTION = "a no_std Rust crate with a safe interface to each network"
-ARCHIVE = ""
+ARCHIVE = None
 
 _TARGETS = {
     "armv6s-m": "thumbv6m-none-eabi",
@@ -31,70 +33,32 @@ _TARGETS = {
 # Assembly, and what a source asks of the core that it was compiled for.
 _NOT_PORTABLE = ("__asm__", "__ARM_FEATURE_DSP", "__ARM_FP")
 _CALLERS_ALIGNMENT = 16  # of buffers that the network leaves to the caller
-# The Rust Reference, "Keywords": strict and reserved ones in lower case, and what cannot be r#...
-_KEYWORDS = frozenset(
-    [
-        "abstract",
-        "as",
-        "async",
-        "await",
-        "become",
-        "box",
-        "break",
-        "const",
-        "continue",
-        "crate",
-        "do",
-        "dyn",
-        "else",
-        "enum",
-        "extern",
-        "false",
-        "final",
-        "fn",
-        "for",
-        "gen",
-        "if",
-        "impl",
-        "in",
-        "let",
-        "loop",
-        "macro",
-        "match",
-        "mod",
-        "move",
-        "mut",
-        "override",
-        "priv",
-        "pub",
-        "ref",
-        "return",
-        "self",
-        "static",
-        "struct",
-        "super",
-        "trait",
-        "true",
-        "try",
-        "type",
-        "typeof",
-        "unsafe",
-        "unsized",
-        "use",
-        "virtual",
-        "where",
-        "while",
-        "yield",
-    ]
-)
+# Names that no module of lib.rs can have: strict and reserved keywords in lower case (The Rust
+# Reference, "Keywords"), what lib.rs uses, and the devices of Windows, which are no files there.
+_TAKEN = frozenset({
+    "Keywords", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
+    "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
+    "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
+    "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "alloc", "core", "fmt",
+    "slice", "std", "str", "aux", "con", "nul", "prn",
+})  # fmt: skip
+_PORT = re.compile(r"(?:com|lpt)[0-9]")
 
 
 def files(exported: Exported) -> Mapping[str, bytes]:
-    """The content of each file by its path."""
+    """The content of each file by its path. RequestError where two modules would be one."""
+    modules = {n.name: _module(n.name) for n in exported.networks}
+    if len(set(modules.values())) < len(modules):
+        raise RequestError(
+            f"The networks {', '.join(modules)} would be the modules {', '.join(modules.values())} "
+            "of a Rust crate, and two of them the same. Build with other --name."
+        )
     values: dict[str, Any] = {
+        "crate": f"mcu_network_{_snake(exported.name)}",
         "target": _target(exported),
         "portable": not any(word in n.source for n in exported.networks for word in _NOT_PORTABLE),
-        "modules": {n.name: _module(n.name) for n in exported.networks},
+        "modules": modules,
         "pool_name": lambda pool: f"pool_{pool.name.lower()}",
         "pool_type": _pool_type,
         "rust_type": _rust_type,
@@ -118,7 +82,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
     }
     for n in exported.networks:
         own = {"n": n, **_memory(n)}
-        result[f"src/{values['modules'][n.name]}.rs"] = text("network.rs", **own)
+        result[f"src/{modules[n.name]}.rs"] = text("network.rs", **own)
         result[f"csrc/shim_{n.name}.c"] = text("shim.c", **own)
     return result
 
@@ -129,9 +93,16 @@ def _target(exported: Exported) -> str:
     return _TARGETS[processor.architecture] + hard
 
 
+def _snake(name: str) -> str:
+    """A name as Rust's compiler wants those of crates and modules."""
+    return re.sub("_+", "_", name.lower()).strip("_")
+
+
 def _module(name: str) -> str:
-    """The module of a network: its name, where that is an identifier in Rust."""
-    return name if name[0].isalpha() and name not in _KEYWORDS else f"network_{name}"
+    """The module of a network: its name, where Rust leaves that to it."""
+    plain = _snake(name)
+    is_free = plain[:1].isalpha() and plain not in _TAKEN and not _PORT.fullmatch(plain)
+    return plain if is_free else f"network_{plain}"
 
 
 def _memory(network: ExportedNetwork) -> dict[str, Any]:

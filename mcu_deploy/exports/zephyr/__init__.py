@@ -16,7 +16,7 @@ from mcu_deploy.exports.rendering import below, render
 
 NAME = "zephyr"
 DESCRIPTION = "a Zephyr module with Kconfig and a sample"
-ARCHIVE = ""
+ARCHIVE = None
 
 # What twister builds the sample for: a board of Zephyr with such a core, and one whose core has its
 # options too (FPU, DSP, MVE).
@@ -30,6 +30,8 @@ _BOARDS = {
     "cortex-m55": ("mps3/corstone300/fvp",),
     "cortex-m85": ("mps3/corstone310/fvp",),
 }
+# The first with EXTRA_ZEPHYR_MODULES, which was ZEPHYR_EXTRA_MODULES before (pull request 57994).
+_OLDEST = "3.4"
 # main's frame, printk, and what an interrupt pushes.
 _STACK_BESIDE_NETWORKS = 1024
 
@@ -41,6 +43,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         "symbols": symbols,
         "board": _BOARDS[exported.processor.core][-1 if len(symbols) > 1 else 0],
         "stack": _stack(exported),
+        "oldest": _OLDEST,
     }
 
     def text(name: str) -> bytes:

@@ -11,9 +11,15 @@ from mcu_deploy.pipelines.provider import Provider
 NAME = "github"
 
 _TEMPLATE = """\
+<% if firmware %>
+# Builds<< ' and tests' if emulated >> the firmware. Builds, checks and validates the models of
+# mcu-deploy.toml, and fails where they grew beyond what mcu-deploy.csv and the threshold allow.
+# Written by `mcu-deploy new`; it is yours to change.
+<% else %>
 # Builds, checks and validates the models of mcu-deploy.toml, and fails where they grew beyond what
 # mcu-deploy.csv and the threshold allow. Written by `mcu-deploy ci --init github`; it is yours to
 # change.
+<% endif %>
 name: mcu-deploy
 
 on:
@@ -49,7 +55,7 @@ jobs:
 
       - name: Install the compiler and QEMU
         run: |
-          packages="<< packages >>"
+          packages="<< packages >><< ' cmake ninja-build' if firmware >>"
           if ! dpkg --status $packages > /dev/null 2>&1; then
             sudo apt-get update
             sudo apt-get install --yes --no-install-recommends $packages
@@ -75,8 +81,24 @@ jobs:
           fi
 
 <% endif %>
+<% if firmware %>
+      - name: Build the firmware
+        run: |
+          cmake --preset firmware
+          cmake --build --preset firmware
+
+<% if emulated %>
+      - name: Test the firmware
+        run: ctest --preset firmware
+
+<% endif %>
+      # Without mcu-deploy.csv there is nothing to compare with: commit the one of the artifact.
+      - name: Build, check, validate, compare
+        run: mcu-deploy ci --report build/ci/report.md $(test -e mcu-deploy.csv || echo --update)
+<% else %>
       - name: Build, check, validate, compare
         run: mcu-deploy ci --report build/ci/report.md
+<% endif %>
 
       - name: Show the report
         if: ${{ !cancelled() }}

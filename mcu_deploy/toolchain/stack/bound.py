@@ -30,7 +30,16 @@ _UNWINDING = frozenset({"longjmp"})
 
 
 class StackError(FitError):
-    """The stack has no bound that can be computed: recursion, alloca, an unknown call."""
+    """The stack has no bound that can be computed: recursion, alloca, an unknown call.
+
+    Or its bound is more than there is. functions: those whose code is the reason; reason: what is
+    wrong with them, where the message says something else.
+    """
+
+    def __init__(self, message: str, functions: Sequence[str] = (), reason: str = "") -> None:
+        super().__init__(message)
+        self.functions = tuple(functions)
+        self.reason = reason or message
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,15 @@ class StackBound:
     bytes: int
     path: tuple[tuple[str, int], ...]
     unknown: tuple[str, ...] = ()
+
+    def error(self, message: str, room: int) -> StackError:
+        """For a stack of which only `room` bytes are there: the largest frame on the way is why."""
+        function, size = max(self.path, key=lambda call: call[1])
+        return StackError(
+            message, [function],
+            f"its function {function} takes {size:,} bytes of the stack, which has {room:,} for "
+            "all functions together",
+        )  # fmt: skip
 
 
 def _plain(name: str) -> str:
@@ -112,7 +130,8 @@ class StackAnalysis:
             cycle = [item.name for item in callers[callers.index(function) :]]
             raise StackError(
                 "The stack has no bound, since functions call each other in a circle: "
-                f"{' -> '.join([*cycle, function.name])}; replace the recursion by a loop."
+                f"{' -> '.join([*cycle, function.name])}; replace the recursion by a loop.",
+                cycle,
             )
         frame = self._frame(function)
         deepest: tuple[tuple[str, int], ...] = ((function.name, frame.peak),)
@@ -133,7 +152,8 @@ class StackAnalysis:
                 raise StackError(
                     f"The stack cannot be bounded: {function.name} calls {address:#x}, where "
                     f"{self.image.path.name} has no function; give the code there a symbol of "
-                    "type function."
+                    "type function.",
+                    [function.name],
                 )
             callees.append((depth, callee))
         if frame.indirect is not None:
@@ -150,36 +170,52 @@ class StackAnalysis:
                 if key in self._indirect:
                     return self._indirect[key]
         raise StackError(
-            f"The stack cannot be bounded: {function.name} calls through a pointer, and it is "
-            "not said which functions the pointer may hold; name them."
+            f"The stack cannot be bounded: {function.name} calls through a pointer"
+            f"{self._place(function)}, and it is not said which functions the pointer may hold; "
+            "name them.",
+            [function.name],
         )
 
-    def _frame(self, function: Function) -> Frame:
-        compiled = [
+    def _place(self, function: Function) -> str:
+        """Where a function calls through a pointer, as far as gcc says it."""
+        places = [place for item in self._of(function) for place in item.pointers]
+        return f" ({places[0]})" if places and places[0] else ""
+
+    def _of(self, function: Function) -> list[CompiledFunction]:
+        """What gcc says of a function: nothing, where it did not compile it."""
+        return [
             item
             for name in function.names
             for item in self._compiled.get((function.file, name), [])
         ]
+
+    def _frame(self, function: Function) -> Frame:
+        compiled = self._of(function)
         if any(item.dynamic for item in compiled):
             raise StackError(
                 f"The stack has no bound, since {function.name} takes memory from it by alloca or "
-                "for an array of variable length; give the array a fixed size."
+                "for an array of variable length; give the array a fixed size.",
+                [function.name],
             )
         try:
             walked = walk(self.image, function, compiled=bool(compiled))
         except UnknownEffect as problem:
             raise StackError(
                 f"The stack cannot be bounded: the code of {function.name} cannot be followed "
-                f"({problem})."
+                f"({problem}).",
+                [function.name],
             ) from problem
-        known = [item.frame for item in compiled]
+        # Where gcc says 0 and SP moves, it is assembly that moves it: of a naked function, say.
+        known = [item.frame for item in compiled if item.frame or not walked.problem]
         # libgcc's assembly has one description for several entries: an upper bound, but a wide one.
         if walked.problem and function.address in self.image.frames:
             known.append(self.image.frames[function.address])
         if walked.problem and not known:
             raise StackError(
                 f"The stack cannot be bounded: nothing says how much {function.name} uses "
-                f"({walked.problem}); compile it with -fcallgraph-info=su or -g."
+                f"({walked.problem}); compile it with -fcallgraph-info=su or -g, or move SP by "
+                "numbers, and by as much in each round of a loop.",
+                [function.name],
             )
         return walked.at_least(max(known, default=0))
 

@@ -18,13 +18,27 @@ from mcu_deploy.errors import ToolError
 INDIRECT_CALL = "__indirect_call"
 
 _NODE = re.compile(r'^node: \{ title: "(?P<title>[^"]*)" label: "(?P<label>[^"]*)"')
-_EDGE = re.compile(r'^edge: \{ sourcename: "(?P<source>[^"]*)" targetname: "(?P<target>[^"]*)"')
+_EDGE = re.compile(
+    r'^edge: \{ sourcename: "(?P<source>[^"]*)" targetname: "(?P<target>[^"]*)"'
+    r'(?: label: "(?P<place>[^"]*)")?'
+)
 _FRAME = re.compile(r"\\n(?P<bytes>\d+) bytes \((?P<kind>[a-z,]+)\)")
+
+# _mcu_layer_event calls the hook, and nothing else in that header calls through a pointer.
+_HOOK = re.compile(r"(?:^|/)mcu/model\.h:\d+:\d+$")
+
+
+def is_hook(place: str) -> bool:
+    """Whether a call through a pointer, at `file:line:column`, is a network's call of the hook."""
+    return _HOOK.search(place) is not None
 
 
 @dataclass(frozen=True)
 class CompiledFunction:
-    """A function that gcc compiled: `file` is empty for a global one, `frame` is in bytes."""
+    """A function that gcc compiled: `file` is empty for a global one, `frame` is in bytes.
+
+    pointers: where it calls through a pointer, as `file:line:column`.
+    """
 
     title: str
     name: str
@@ -32,6 +46,7 @@ class CompiledFunction:
     frame: int
     dynamic: bool
     calls: tuple[str, ...]
+    pointers: tuple[str, ...] = ()
 
 
 def read_callgraphs(files: Iterable[Path]) -> tuple[CompiledFunction, ...]:
@@ -59,6 +74,7 @@ def _read_callgraph(file: Path) -> list[CompiledFunction]:
         )
     frames: dict[str, tuple[int, bool]] = {}
     calls: dict[str, list[str]] = {}
+    pointers: dict[str, list[str]] = {}
     for line in lines:
         if node := _NODE.match(line):
             if frame := _FRAME.search(node["label"]):
@@ -66,6 +82,8 @@ def _read_callgraph(file: Path) -> list[CompiledFunction]:
                 frames[node["title"]] = (int(frame["bytes"]), frame["kind"] == "dynamic")
         elif edge := _EDGE.match(line):
             calls.setdefault(edge["source"], []).append(edge["target"])
+            if edge["target"] == INDIRECT_CALL:
+                pointers.setdefault(edge["source"], []).append(edge["place"] or "")
     return [
         CompiledFunction(
             title=title,
@@ -74,6 +92,7 @@ def _read_callgraph(file: Path) -> list[CompiledFunction]:
             frame=frame,
             dynamic=dynamic,
             calls=tuple(dict.fromkeys(calls.get(title, ()))),
+            pointers=tuple(dict.fromkeys(pointers.get(title, ()))),
         )
         for title, (frame, dynamic) in frames.items()
     ]

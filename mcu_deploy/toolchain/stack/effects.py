@@ -36,8 +36,9 @@ class UnknownEffect(Exception):
 class Flow:
     """Where control goes after an instruction.
 
-    calls/jumps: an address; indirect: through a register or memory; table: a switch's jump;
-    literal: the address of the word that PC is loaded from; falls: to the next instruction too.
+    calls/jumps: an address; indirect: through a register or memory; table: a jump as a switch's is,
+    to an address that is computed or read; literal: the address of the word that PC is loaded from;
+    falls: to the next instruction too.
     """
 
     calls: int | None = None
@@ -91,7 +92,8 @@ def flow(instruction: Instruction) -> Flow:
     if base in {"tbb", "tbh"} or (base in {"add", "adds"} and operands.startswith("pc, ")):
         return Flow(table=True, falls=False)
     if base in {"pop", "ldmia", "ldmfd", "ldm"} and re.search(r"\bpc\b", operands):
-        return Flow(falls=conditional)
+        is_return = base == "pop" or operands.startswith("sp!,")
+        return Flow(indirect_jump=not is_return, falls=conditional)
     if base == "ldr" and operands.startswith("pc, "):
         return _load_pc(instruction, conditional)
     return _ON

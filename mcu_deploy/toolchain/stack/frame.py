@@ -7,14 +7,16 @@ assembly shares code like that, and gcc splits cold parts off.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from mcu_deploy.elf.disassembly import Instruction
 from mcu_deploy.toolchain.stack.effects import UnknownEffect, flow, is_conditional, stack_effect
 from mcu_deploy.toolchain.stack.image import Function, Image
+from mcu_deploy.toolchain.stack.switches import targets
 
-# More than any embedded stack: a depth beyond it comes from a loop that pushes.
-_ABSURD = 1 << 24
+# Where ways meet, the depth grows as often as there are ways; in a loop that pushes, for ever.
+_MOST_WAYS = 1000
 # Functions that do not return, so that what follows a call of them is no code of the caller.
 _NO_RETURN = frozenset({"abort", "exit", "_exit", "__assert_func", "__stack_chk_fail"})
 # Called with a switch's table behind the call; they return into the case (Thumb-1 only).
@@ -25,7 +27,7 @@ _SWITCH_HELPER = "__gnu_thumb1_case_"
 class Frame:
     """One function: `peak` bytes at most; calls as (bytes on the stack at the call, address).
 
-    indirect: the depth at the deepest call through a pointer, None where there is none.
+    indirect: the depth at the deepest call or jump through a pointer, None where there is none.
     problem: why SP could not be followed; then peak and depths are 0 until `at_least` sets them.
     """
 
@@ -61,6 +63,7 @@ class _Walk:
         self.function = function
         self.compiled = compiled
         self.depths: dict[int, int] = {}
+        self.raised: Counter[int] = Counter()
         self.work: list[tuple[int, int]] = []
         self.calls: dict[int, int] = {}
         self.indirect: int | None = None
@@ -89,9 +92,10 @@ class _Walk:
     def _drain(self) -> None:
         while self.work:
             address, depth = self.work.pop()
-            if depth <= self.depths.get(address, -_ABSURD):
+            if address in self.depths and depth <= self.depths[address]:
                 continue
-            if abs(depth) > _ABSURD:
+            self.raised[address] += 1
+            if self.raised[address] > _MOST_WAYS:
                 raise UnknownEffect("its stack grows in a loop")
             self.depths[address] = depth
             instruction = self.image.instructions.get(address)
@@ -112,10 +116,10 @@ class _Walk:
                 self.calls[way.calls] = max(self.calls.get(way.calls, 0), after)
                 if callee.name.startswith(_SWITCH_HELPER):
                     self.table, falls = max(self.table or 0, after), False
-        if way.indirect_call or way.indirect_jump:
+        if way.indirect_jump or way.table:
+            self._jump(instruction, after, way.table)
+        if way.indirect_call:
             self.indirect = max(self.indirect or 0, after)
-        if way.table:
-            self.table = max(self.table or 0, after)
         if way.literal is not None:
             target = self.image.word(way.literal)
             if target is None:
@@ -126,6 +130,19 @@ class _Walk:
         if falls:
             # An instruction that may be skipped leaves the deeper of both depths.
             self._go(instruction.next, max(before, after) if is_conditional(instruction) else after)
+
+    def _jump(self, instruction: Instruction, depth: int, like_a_switch: bool) -> None:
+        """A computed jump: to where the program says; else as a call of whatever it may be. What
+        the C library has in assembly, which states nothing, is taken for a switch of its own."""
+        known = targets(self.image, self.function, instruction)
+        for target in known:
+            self._go(target, depth)
+        if known:
+            return
+        if like_a_switch and not self.compiled:
+            self.table = max(self.table or 0, depth)
+        else:
+            self.indirect = max(self.indirect or 0, depth)
 
     def _ends(self, instruction: Instruction, called: int | None) -> bool:
         """Whether control cannot reach the next address: the code after a call ends there."""
@@ -152,10 +169,10 @@ def walk(image: Image, function: Function, *, compiled: bool) -> Frame:
     try:
         return _Walk(image, function, compiled).run()
     except UnknownEffect as problem:
-        return _scan(image, function, str(problem))
+        return _scan(image, function, compiled, str(problem))
 
 
-def _scan(image: Image, function: Function, problem: str) -> Frame:
+def _scan(image: Image, function: Function, compiled: bool, problem: str) -> Frame:
     """All calls of a function whose SP cannot be followed."""
     calls: dict[int, int] = {}
     indirect: int | None = None
@@ -170,6 +187,7 @@ def _scan(image: Image, function: Function, problem: str) -> Frame:
             calls[way.jumps] = 0
         if way.literal is not None and (target := image.word(way.literal)) is not None:
             calls[target & ~1] = 0
-        if way.indirect_call or way.indirect_jump:
+        jumps = way.indirect_jump or (way.table and compiled)
+        if way.indirect_call or (jumps and not targets(image, function, instruction)):
             indirect = 0
     return Frame(0, tuple((0, address) for address in sorted(calls)), indirect, problem)

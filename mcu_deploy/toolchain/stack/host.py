@@ -10,17 +10,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mcu_deploy.toolchain.stack.bound import StackBound, StackError
-from mcu_deploy.toolchain.stack.callgraph import INDIRECT_CALL, CompiledFunction, read_callgraphs
+from mcu_deploy.toolchain.stack.callgraph import (
+    INDIRECT_CALL,
+    CompiledFunction,
+    is_hook,
+    read_callgraphs,
+)
 
 
 def host_stack_bound(entry: str, *, network: Path, callgraphs: Sequence[Path]) -> StackBound:
     """The stack of `entry`, in bytes, return addresses included.
 
     network: the call graph of the network; its function that nobody calls by name is what the
-    descriptor points to, and what an indirect call in `entry` reaches. Other indirect calls are
-    those of the hook, which is NULL. Raises StackError for recursion and alloca."""
+    descriptor points to, and what an indirect call in `entry` reaches. The hook is NULL. Raises
+    StackError for recursion, alloca, and other calls through a pointer in the network."""
     own = read_callgraphs([network])
     functions = {item.title: item for item in (*read_callgraphs(callgraphs), *own)}
+    for item in own:
+        if pointers := [place for place in item.pointers if not is_hook(place)]:
+            raise StackError(
+                f"The stack cannot be bounded: {item.name} calls through a pointer "
+                f"({pointers[0]}), and it is not said which functions the pointer may hold; call "
+                "them by their names.",
+                [item.name],
+            )
     called = {title for item in own for title in item.calls}
     roots = tuple(item.title for item in own if item.title not in called)
     unknown: set[str] = set()
@@ -43,12 +56,14 @@ def _path(
         cycle = " -> ".join([*callers[callers.index(title) :], title])
         raise StackError(
             "The stack has no bound, since functions call each other in a circle: "
-            f"{cycle}; replace the recursion by a loop."
+            f"{cycle}; replace the recursion by a loop.",
+            [functions[item].name for item in callers[callers.index(title) :]],
         )
     if function.dynamic:
         raise StackError(
             f"The stack has no bound, since {function.name} takes memory from it by alloca or "
-            "for an array of variable length; give the array a fixed size."
+            "for an array of variable length; give the array a fixed size.",
+            [function.name],
         )
     callees = [item for item in function.calls if item != INDIRECT_CALL]
     if INDIRECT_CALL in function.calls:

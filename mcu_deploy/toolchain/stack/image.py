@@ -5,6 +5,8 @@ from __future__ import annotations
 import bisect
 import functools
 import io
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from mcu_deploy.elf.reader import Elf, load_elf
 from mcu_deploy.errors import ToolError
 
 _SP = 13
+_LABEL = re.compile(r"(?P<function>.+)\.to\d+")
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Image:
     """What was read from a linked ELF.
 
     `frames` holds, by a function's address, the largest CFA offset from SP in `.debug_frame`.
+    `labels`: by a function's address, where it says that its computed jumps go: local symbols
+    `<function>.to<number>`, as Assembly.target places them.
     """
 
     path: Path
@@ -49,6 +54,7 @@ class Image:
     frames: dict[int, int]
     segments: tuple[tuple[int, bytes], ...]
     objects: dict[str, int]
+    labels: dict[int, tuple[int, ...]]
 
     def function_at(self, address: int) -> Function | None:
         """The function that holds `address` (without the Thumb bit)."""
@@ -71,9 +77,13 @@ class Image:
 
     def word(self, address: int) -> int | None:
         """The 32-bit word at `address`, where the ELF has bytes there."""
+        return self.number(address, 4)
+
+    def number(self, address: int, width: int) -> int | None:
+        """The number of so many bytes at `address`, where the ELF has bytes there."""
         for start, data in self.segments:
-            if start <= address and address + 4 <= start + len(data):
-                return int.from_bytes(data[address - start : address - start + 4], "little")
+            if start <= address and address + width <= start + len(data):
+                return int.from_bytes(data[address - start : address - start + width], "little")
         return None
 
 
@@ -99,7 +109,24 @@ def read_image(path: Path) -> Image:
         frames,
         tuple((s.address, elf.data[s.offset :][: s.size]) for s in elf.segments if s.loaded),
         objects,
+        _read_labels(elf, functions),
     )
+
+
+def _read_labels(elf: Elf, functions: Iterable[Function]) -> dict[int, tuple[int, ...]]:
+    """The labels that functions state: a name counts inside of the function that it names alone."""
+    places: dict[str, set[int]] = {}
+    for symbol in elf.symbols:
+        found = _LABEL.fullmatch(symbol.name)
+        if found is not None and symbol.type == "STT_NOTYPE" and symbol.bind == "STB_LOCAL":
+            places.setdefault(found["function"], set()).add(symbol.value & ~1)
+    stated = {}
+    for function in functions:
+        own = set().union(*(places.get(name, set()) for name in function.names))
+        inside = sorted(at for at in own if function.address <= at < function.end)
+        if inside:
+            stated[function.address] = tuple(inside)
+    return stated
 
 
 def _read_symbols(elf: Elf) -> tuple[tuple[Function, ...], dict[str, int]]:

@@ -21,6 +21,7 @@ from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.firmware import Firmware, network_callgraph, runtime_sources
 from mcu_deploy.toolchain.fit import StackUse
 from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError
+from mcu_deploy.toolchain.stack.callgraph import is_hook, read_callgraphs
 from mcu_deploy.toolchain.stack.host import host_stack_bound
 from mcu_deploy.toolchain.stack.image import Function, Image, read_image
 
@@ -38,6 +39,9 @@ _OVERFLOWING = ("overflow",)
 _PARTITION = re.compile(r"_part\d+_run_func$")
 # codegen/program.py numbers the lanes pair by pair: the odd ones are for the other core.
 _LANE = re.compile(r"_lane\d+$")
+# What codegen's template writes of a network, under names that no backend's function gets (nor is
+# one inlined there): these functions alone call the hook, by _mcu_layer_event of mcu/model.h.
+_TEMPLATE = r"_mcu_{name}_(?:layers|run_func|(?:piece|lane)\d+|part\d+_run_func)(?:\..*)?"
 _SECOND_LANE = re.compile(r"_lane\d*[13579]$")
 # boards/common/second_core.c: what its core does for ever, and what it has called before.
 _SERVE = "serve"
@@ -70,7 +74,8 @@ def network_stack(board: Processor, directory: Path, name: str, linked: Path) ->
     image = read_image(linked)
     run = _run_function(image, name)
     functions = _network_functions(image, name)
-    indirect: dict[str, Sequence[str]] = dict.fromkeys(functions, ())
+    hooks = _hook_callers(functions, name, network)
+    indirect: dict[str, Sequence[str]] = dict.fromkeys(hooks, ())
     indirect |= {_RUN: (run.name,), _PARALLEL: _lanes(functions)}
     analysis = StackAnalysis(image, callgraphs=[network, *runtime], indirect=indirect)
     return analysis.bound(_RUN)
@@ -92,7 +97,8 @@ def firmware_stack(firmware: Firmware, directory: Path) -> StackBound:
         _DEINIT: [f for f in functions if f.endswith("_release")],
         _PARALLEL: _lanes(functions),
     }
-    indirect |= dict.fromkeys(_PROVOKING, ()) | dict.fromkeys(functions, (_FIRMWARE_HOOK,))
+    hooks = _hook_callers_of_all(image, firmware.networks, directory)
+    indirect |= dict.fromkeys(_PROVOKING, ()) | dict.fromkeys(hooks, (_FIRMWARE_HOOK,))
     graphs = firmware.callgraphs(directory)
     analysis = StackAnalysis(image, callgraphs=graphs, indirect=indirect, ignored=_OVERFLOWING)
     bound = analysis.bound(_MAIN)
@@ -130,7 +136,8 @@ def second_lane_stack(firmware: Firmware, directory: Path, name: str) -> StackBo
     image = read_image(directory / "bench.elf")
     functions = _network_functions(image, name)
     network = network_callgraph(directory, name)
-    analysis = StackAnalysis(image, callgraphs=[network], indirect=dict.fromkeys(functions, ()))
+    hooks = _hook_callers(functions, name, network)
+    analysis = StackAnalysis(image, callgraphs=[network], indirect=dict.fromkeys(hooks, ()))
     bounds = [analysis.bound(lane) for lane in functions if _SECOND_LANE.search(lane)]
     return max(bounds, key=lambda bound: bound.bytes, default=None)
 
@@ -148,7 +155,8 @@ def second_core_stacks(firmware: Firmware, directory: Path) -> SecondCoreStacks 
     lanes = [function for function in functions if _SECOND_LANE.search(function)]
     if not lanes:
         return None
-    indirect: dict[str, Sequence[str]] = dict.fromkeys(functions, ())
+    hooks = _hook_callers_of_all(image, firmware.networks, directory)
+    indirect: dict[str, Sequence[str]] = dict.fromkeys(hooks, ())
     indirect |= {_SERVE: lanes}
     graphs = firmware.callgraphs(directory)
     analysis = StackAnalysis(image, callgraphs=graphs, indirect=indirect)
@@ -177,9 +185,33 @@ def _run_function(image: Image, name: str) -> Function:
 
 
 def _network_functions(image: Image, name: str) -> list[str]:
-    """The functions of one network, each of which may hold calls of the hook."""
+    """The functions of one network."""
     file = f"network_{name}.c"
     return [known for item in image.functions if item.file == file for known in item.names]
+
+
+def _hook_callers(functions: Sequence[str], name: str, callgraph: Path) -> list[str]:
+    """Of a network's functions those whose calls through a pointer are the hook's, and no others'.
+
+    A backend's function that calls through a pointer is none of them."""
+    template = re.compile(_TEMPLATE.format(name=re.escape(name)))
+    places = {item.name: item.pointers for item in read_callgraphs([callgraph])}
+    return [
+        function
+        for function in functions
+        if template.fullmatch(function)
+        and all(is_hook(place) for place in places.get(function, ()))
+    ]
+
+
+def _hook_callers_of_all(image: Image, networks: Sequence[str], directory: Path) -> list[str]:
+    return [
+        function
+        for name in networks
+        for function in _hook_callers(
+            _network_functions(image, name), name, network_callgraph(directory, name)
+        )
+    ]
 
 
 def _lanes(functions: Sequence[str]) -> list[str]:

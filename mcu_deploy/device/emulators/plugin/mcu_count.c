@@ -16,7 +16,9 @@
  *            "<address of to> 0" to end them. Counted is the core that executes the two
  *   from=A, to=A   such marks; there may be several of each
  *
- * To stop is to end QEMU's process with code 0: all that it was started for is then in the files.
+ * To stop is to end QEMU's process with code 0: all that it was started for is then in the files,
+ * the last line of each of which is "end <lines before it>". Where one could not be written to its
+ * end, on a full disk for one, the code is 1, and the line is missing or has another number.
  *
  * What is counted: every instruction, once each time it is executed, but for those at marked
  * addresses and skipped ones. The number in a line is the count of the instructions executed before
@@ -82,6 +84,9 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id,
+                                    void (*callback)(qemu_plugin_id_t, void *userdata),
+                                    void *userdata);
 
 /* API 1 only. */
 WEAK void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *instruction, int op,
@@ -195,8 +200,15 @@ typedef struct {
 } mark_t;
 static mark_t marks[MAX_MARKS];
 static size_t num_marks;
-static FILE *out;
-static FILE *histogram;
+
+typedef struct {
+    FILE *file; /* NULL: not asked for, or written to its end */
+    const char *name;
+    unsigned long long lines;
+} output_t;
+static output_t out;
+static output_t histogram;
+static pthread_mutex_t output_mutex = PTHREAD_MUTEX_INITIALIZER; /* cores meet marks at once */
 static bool is_counting[MAX_CORES]; /* behind a `from`, and before its `to` */
 
 /* Where nothing is counted: from `first` up to `end`, left out. */
@@ -225,22 +237,53 @@ static mark_t *mark_at(uint64_t address) {
     return &marks[num_marks++];
 }
 
-static FILE *opened(const char *name) {
-    FILE *file = fopen(name, "w");
-    if (file == NULL) {
+static void open_output(output_t *output, const char *name) {
+    output->file = fopen(name, "w");
+    output->name = name;
+    if (output->file == NULL) {
         fail("cannot write", name);
     }
-    return file;
+}
+
+/* The last line, with which who reads the file knows that it has all of it. An error of any write
+ * before is one of the file's for good. */
+static void end_output(output_t *output) {
+    FILE *const file = output->file;
+    if (file == NULL) {
+        return;
+    }
+    output->file = NULL;
+    fprintf(file, "end %llu\n", output->lines);
+    const bool failed = fflush(file) != 0 || ferror(file) != 0;
+    if (fclose(file) != 0 || failed) {
+        fail("cannot write all of it", output->name);
+    }
+}
+
+static void end_outputs(void) {
+    end_output(&out);
+    end_output(&histogram);
+}
+
+/* QEMU ends by itself. */
+static void on_exit_of_qemu(qemu_plugin_id_t id, void *userdata) {
+    (void)id;
+    (void)userdata;
+    pthread_mutex_lock(&output_mutex);
+    end_outputs();
+    pthread_mutex_unlock(&output_mutex);
 }
 
 static void write_histogram(const uint64_t *counts, uint64_t end) {
     for (uint32_t cell = 1; cell <= num_addresses; cell++) {
         if (counts[cell] != 0) {
-            fprintf(histogram, "%llx %llu\n", (unsigned long long)addresses[cell],
+            fprintf(histogram.file, "%llx %llu\n", (unsigned long long)addresses[cell],
                     (unsigned long long)counts[cell]);
+            histogram.lines++;
         }
     }
-    fprintf(histogram, "%llx 0\n", (unsigned long long)end);
+    fprintf(histogram.file, "%llx 0\n", (unsigned long long)end);
+    histogram.lines++;
 }
 
 /* A core that runs at the same time may count on while its number is read; that of one which idles
@@ -261,27 +304,34 @@ static void write_line(const mark_t *mark, unsigned int core) {
                              counts == NULL ? 0 : (unsigned long long)counts[0]);
         }
     }
-    fprintf(out, "%s\n", line);
+    fprintf(out.file, "%s\n", line);
+    out.lines++;
 }
 
 static void on_mark(unsigned int core, void *userdata) {
     mark_t *mark = userdata;
     check_thread(core);
     uint64_t *counts = cells(core);
+    pthread_mutex_lock(&output_mutex);
+    if (out.file == NULL) {
+        pthread_mutex_unlock(&output_mutex);
+        return;
+    }
     write_line(mark, core);
-    if (histogram != NULL && mark->histogram_to && is_counting[core]) {
+    if (histogram.file != NULL && mark->histogram_to && is_counting[core]) {
         write_histogram(counts, mark->address);
         is_counting[core] = false;
     }
-    if (histogram != NULL && mark->histogram_from) {
+    if (histogram.file != NULL && mark->histogram_from) {
         memset(counts + 1, 0, num_addresses * sizeof *counts);
         is_counting[core] = true;
     }
     if (mark->stop || (mark->stop_next && mark->seen)) {
-        fflush(NULL);
+        end_outputs();
         _exit(0);
     }
     mark->seen = true;
+    pthread_mutex_unlock(&output_mutex);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
@@ -312,7 +362,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
             continue;
         }
         add_one(instruction, 0);
-        if (histogram != NULL) {
+        if (histogram.file != NULL) {
             add_one(instruction, cell_of(address));
         }
     }
@@ -329,11 +379,11 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
         }
         *value++ = '\0';
         if (strcmp(argv[i], "out") == 0) {
-            out = opened(value);
+            open_output(&out, value);
             /* A run that is cut off shall show how far it came. */
-            setvbuf(out, NULL, _IOLBF, BUFSIZ);
+            setvbuf(out.file, NULL, _IOLBF, BUFSIZ);
         } else if (strcmp(argv[i], "hist") == 0) {
-            histogram = opened(value);
+            open_output(&histogram, value);
         } else if (strcmp(argv[i], "skip") == 0) {
             char *end = NULL;
             if (num_skips == MAX_MARKS) {
@@ -359,11 +409,11 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
             }
         }
     }
-    if (out == NULL) {
+    if (out.file == NULL) {
         fail("an argument is missing", "out=FILE");
     }
-    cells_size = (histogram != NULL ? NUM_CELLS : 1) * sizeof(uint64_t);
-    if (histogram != NULL) {
+    cells_size = (histogram.file != NULL ? NUM_CELLS : 1) * sizeof(uint64_t);
+    if (histogram.file != NULL) {
         table = calloc(TABLE_SIZE, sizeof *table);
         addresses = calloc(NUM_CELLS, sizeof *addresses);
     }
@@ -371,9 +421,10 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
         scores = qemu_plugin_scoreboard_new(cells_size);
     }
     if ((qemu_plugin_register_vcpu_insn_exec_inline == NULL && scores == NULL) ||
-        (histogram != NULL && (table == NULL || addresses == NULL))) {
+        (histogram.file != NULL && (table == NULL || addresses == NULL))) {
         fail("this QEMU has no way to count that the plugin knows, or no memory is left", "");
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
     return 0;
 }
