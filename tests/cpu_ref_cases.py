@@ -280,7 +280,6 @@ CASES: Mapping[str, Sequence[Make]] = {
     "concat": [
         concatenated("int8", 1, (1, 8, 9, 9), (1, 4, 9, 9)),
         concatenated("float32", 1, (20, 8), (20, 30)),
-        concatenated("float32", 0, (8, 30), (4, 30)),
         concatenated("int8", 1, (20, 3), (20, 5)),
         concatenated("int8", 0, (900,), (1000,)),
     ],
@@ -306,7 +305,6 @@ CASES: Mapping[str, Sequence[Make]] = {
     ],
     "split": [
         split("float32", (20, 30), 1),
-        split("float32", (20, 30), 0),
         split("int64", (20, 30), 1),
     ],
     "gather": [

@@ -105,14 +105,14 @@ class _Pool(NamedTuple):
 
 _POOLS: Mapping[tuple[str, str], _Pool] = {
     ("Max", "quantized"): _Pool(
-        _Loops(3.5, 8, 4.1), _Loops(9, 10, 8.5), _Loops(56.5, 0, 10.4, 0, 3)
+        _Loops(3.5, 8, 4.1), _Loops(9, 10, 8.5), _Loops(50, 0, 10.4, 0, 3)
     ),
-    ("Max", "tflite"): _Pool(_Loops(6, 8, 4.1), _Loops(12, 10, 8.5), _Loops(60, 0, 10.4, 0, 3)),
+    ("Max", "tflite"): _Pool(_Loops(6, 8, 4.1), _Loops(12, 10, 8.5), _Loops(53, 0, 10.4, 0, 3)),
     ("Max", "float"): _Pool(_Loops(0, 0, 13.7), _Loops(3, 9, 13.5), _Loops(0, 42.5, 0, 0, 8)),
     ("Average", "quantized"): _Pool(
         _Loops(38, 7, 9), _Loops(48, 10, 10.6), _Loops(0, 21, 22.4)
     ),
-    ("Average", "tflite"): _Pool(_Loops(0, 0, 5.3), _Loops(0, 11.5, 8), _Loops(30, 20, 11)),
+    ("Average", "tflite"): _Pool(_Loops(0, 0, 5.3), _Loops(0, 11.5, 8), _Loops(30, 18, 10)),
     ("Average", "float"): _Pool(
         _Loops(-8, 0, 11), _Loops(8, 10, 8.2), _Loops(0, 16, 9.7, 0, 3.9)
     ),
