@@ -1,10 +1,10 @@
 """Modelled cycles of CpuRef's kernels on a Cortex-M4F, one formula a family.
 
 The numbers are fitted to 3,069 layers, 514 of 46 models of the pack and the others of networks made
-for families and sizes that it lacks. Their instructions were counted in QEMU (gcc 12, -O2) and multiplied by
-the cycles of `isa`'s table, without wait states; nothing was measured on a chip. On other cores
-they give the order of layers. tests/device/test_cpu_ref_prices.py counts layers of each family
-again: a price is within 15 % of the count.
+for families and sizes that it lacks. Their instructions were counted in QEMU (gcc 12, -O2) and
+multiplied by the cycles of `isa`'s table, without wait states; nothing was measured on a chip. On
+other cores they give the order of layers. tests/device/test_cpu_ref_prices.py counts layers of each
+family again: a price is within 15 % of the count.
 
 Functions of the C library take what a normally distributed argument takes.
 """
