@@ -105,7 +105,14 @@ def test_what_no_register_holds_costs_more() -> None:
 def test_what_moves_nothing_costs_nothing() -> None:
     assert costs.estimate(_layer("Flatten", (1, 4, 4), (1, 16))).cycles == 0
     assert costs.estimate(_layer("Identity", (1, 4, 4), (1, 4, 4))).cycles == 0
-    assert costs.estimate(_layer("Relu", (0, 4), (0, 4))).cycles == 0
+    for op, shape, options in (
+        ("Relu", (0, 4), {}),
+        ("Gather", (4, 0), {"axis": 0}),
+        ("Softmax", (4, 0), {}),
+        ("Expand", (4, 0), {}),
+    ):
+        layer = _layer(op, shape, shape, shape if op == "Gather" else None, **options)
+        assert costs.estimate(layer).cycles == 0
 
 
 def test_a_conversion_costs_what_the_strategy_counts() -> None:

@@ -29,7 +29,9 @@ _COPIED, _COPIED_ALONE = 0.8, 6
 
 
 def cycles(layer: Layer) -> float:
-    """What one run of a layer takes; 0 where it is none: a view."""
+    """What one run of a layer takes; 0 where it is none: a view, or no elements to write."""
+    if not any(operand.type.elements for operand in layer.outputs):
+        return 0
     found = _FORMULAS.get(layer.op, _elementwise)(layer)
     return found + _CALL if found else 0
 
