@@ -227,7 +227,8 @@ class _Covering:
             said: dict[NodeId, list[Refusal]] = {n.id: [] for n in bare}
             for refused in self.offers.refusals.values():
                 said.get(refused.node.id, []).append(refused)
-            raise _Orphans([unsupported.obstacle(n, said[n.id], self.preference) for n in bare])
+            asked = self.preference
+            raise _Orphans([unsupported.obstacle(self.graph, n, said[n.id], asked) for n in bare])
         for node in orphans:
             self.graph = expand(self.graph, node.id)
 

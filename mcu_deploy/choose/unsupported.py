@@ -9,7 +9,8 @@ from mcu_deploy.backends.interface import Backend, Target
 from mcu_deploy.choose import offers
 from mcu_deploy.choose.model import Refusal
 from mcu_deploy.errors import shorten
-from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle
+from mcu_deploy.formats.obstacles import Obstacle
+from mcu_deploy.formats.qoperator import why_it_stays
 from mcu_deploy.ir import Graph, Node
 
 
@@ -29,7 +30,7 @@ def find(graph: Graph, preference: Sequence[Backend], target: Target) -> list[Ob
         held = [body] if body is not None else list(graph.subgraphs(node.id).values())
         if not held:
             refusals = [r for (n, _), r in offered.refusals.items() if n == node.id]
-            found.append(obstacle(node, refusals, preference))
+            found.append(obstacle(graph, node, refusals, preference))
         for inner in held:
             found += find(inner, preference, target)
     return found
@@ -55,13 +56,18 @@ def cannot_honour(refused: Refusal) -> str:
     )
 
 
-def obstacle(node: Node, refusals: Sequence[Refusal], asked: Sequence[Backend]) -> Obstacle:
+def obstacle(
+    graph: Graph, node: Node, refusals: Sequence[Refusal], asked: Sequence[Backend]
+) -> Obstacle:
     """Why nobody takes a node. Backends that lack its operator altogether are named only where
     others could have it: --backend may ask few of those that there are."""
     label = operators.label(node.domain, node.op)
     lacking = {b.id for b in asked if b.operators and label not in b.operators}
     reasons = [f"{r.backend}: {r.reason}" for r in refusals if r.backend not in lacking]
-    nobody = NO_BACKEND if asked else "no backend was given"
+    given = [edge is not None for edge in node.inputs]
+    nobody = why_it_stays(node.domain, node.op, given, graph.attributes(node.id))
+    if not asked:
+        nobody = "no backend was given"
     if lacking and operators.find(node.domain, node.op) is not None:
         nobody = f"not an operator of {' or '.join(sorted(lacking))}"
     return Obstacle(label, node.name, "; ".join(reasons) or nobody)

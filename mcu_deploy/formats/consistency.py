@@ -128,7 +128,10 @@ def _window(call: Call, kernel: tuple[int, ...], channels: int) -> None:
         if attributes.get("ceil_mode", 0) and (steps + 1) * stride < size + pads[axis]:
             steps = -(-reach // stride)
         sizes.append(-(-size // stride) if mode.startswith("SAME") else steps + 1)
-    _want(min(sizes) > 0, f"its kernel {list(kernel)} is larger than its input {list(x.shape)}")
+    spans = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
+    dilated = "" if spans == list(kernel) else f", {spans} with its dilations,"
+    fits = f"its kernel {list(kernel)}{dilated} is larger than its input {list(x.shape[2:])}"
+    _want(min(sizes) > 0, f"{fits} with its pads" if any(pads) else fits)
     _gives((x.shape[0], channels, *sizes), call)
 
 

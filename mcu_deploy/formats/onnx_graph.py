@@ -25,6 +25,7 @@ from mcu_deploy.formats.onnx_operators import (
     gives_shapes,
     sized_at_run_time,
     text_of,
+    why_unknown,
 )
 from mcu_deploy.formats.onnx_subgraphs import free_names, live_nodes, subgraphs_of
 from mcu_deploy.formats.onnx_types import (
@@ -310,7 +311,7 @@ class _Reader:
             domain = domain_of(node.domain)
             operator = label("" if domain == UNDEFINED else domain, text_of(node.op_type))
             reason = why.reason if isinstance(why, _LeftOut) else ""
-            self.told.left_out.append(Obstacle(operator, name, reason, weak))
+            self.told.left_out.append(Obstacle(operator, name, reason, weak, why_unknown(node)))
         for output in node.output:
             if output and output not in self.missing:
                 try:

@@ -11,12 +11,15 @@ from pathlib import Path
 
 from mcu_deploy.errors import McuDeployError, ModelError, shorten
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_option, shown
-from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle
+from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, Operation, Refused, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import converters
 
 SUFFIXES = (".tflite",)
+
+
+_NOT_READ = "it is not read from TFLite files"
 
 
 def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
@@ -64,7 +67,7 @@ def _convert(
     convert = converters().get(operation.kind)
     tensors = (*operation.inputs, *operation.outputs, *operation.intermediates)
     if convert is None:
-        left_out.append(Obstacle(operation.kind, operation.name, NO_BACKEND))
+        left_out.append(Obstacle(operation.kind, operation.name, _NOT_READ))
     elif not any(t is not None and t.unreadable for t in tensors):
         try:
             convert(operation, builder)

@@ -64,7 +64,7 @@ def test_many_nodes_of_few_operators_are_few_lines(path: Path) -> None:
         for i in range(30)
     ]
     lines = refused(path, chain, {"n0": [None, 4]}, ["n30"])
-    assert lines[0] == "No backend can compute 30 nodes of the model:"
+    assert lines[0] == "30 nodes of the model cannot be computed:"
     assert lines[1] == (
         "  ai.onnx.ml::Normalizer: 30 nodes, such as 'norm0', 'norm1', 'norm2': "
         "no backend has this operator"
@@ -84,7 +84,7 @@ def test_open_shapes_do_not_hide_operators(path: Path) -> None:
         node("Cast", ["i"], ["z"], to=FLOAT),
     ]
     lines = refused(path, nodes, {"x": ["h", "w"]}, ["y", "z"])
-    assert lines[0] == "No backend can compute 2 nodes of the model:"
+    assert lines[0] == "2 nodes of the model cannot be computed:"
     assert lines[1] == "  vendor::Foo 'foo': no backend has this operator"
     assert lines[2].startswith("  NonZero 'nz': how many elements it gives depends on the data")
     assert lines[4] == "Beside that:"
@@ -166,7 +166,7 @@ def test_models_that_are_not_valid_tell_operators_first(path: Path) -> None:
 def test_an_answer_fits_on_a_screen(path: Path) -> None:
     nodes = [node(f"Op{i}", ["x"], [f"y{i}"], f"n{i}", domain="vendor") for i in range(60)]
     lines = refused(path, nodes, {"x": [1, 4]}, [f"y{i}" for i in range(60)])
-    assert lines[0].startswith("No backend can compute 60 nodes")
+    assert lines[0].startswith("60 nodes of the model cannot be computed")
     assert lines[-2] == "  and 46 more nodes"
     assert len(lines) < 20
 
@@ -182,11 +182,11 @@ def test_tflite_tells_all_at_once(tmp_path: Path) -> None:
     ]
     path.write_bytes(write(tensors, operators, ["x"], ["y"]))
     assert lines_of(path) == [
-        "No backend can compute 3 nodes of the model:",
-        "  TOPK_V2: 2 nodes, 'a' and 'b': no backend has this operator",
-        "  custom operator MyOwn 'y': no backend has this operator",
-        "Replace these operators in the model, or add a backend that has them (`mcu-deploy "
-        "operators` lists what there is).",
+        "3 nodes of the model cannot be computed:",
+        "  TOPK_V2: 2 nodes, 'a' and 'b': it is not read from TFLite files",
+        "  custom operator MyOwn 'y': it is not read from TFLite files",
+        "Change the model where a reason says how, replace these operators, or add a backend that "
+        "computes them (`mcu-deploy operators` lists what there is).",
         "Beside that:",
         "  The tensor 's' has elements of type STRING, which no backend computes; convert the "
         "model to float32 or int8.",

@@ -140,13 +140,22 @@ def refusal(layer: Layer) -> str:
     one may."""
     x, w, y, bias = layer.input(0), layer.input(1), layer.output, layer.optional(2)
     if w.constant is None or (bias is not None and bias.constant is None):
-        return "the weights or the bias are computed at run time"
-    xq, wq, yq = x.type.quantization, w.type.quantization, y.type.quantization
-    if x.type.dtype not in BYTES or y.type.dtype not in BYTES or xq is None or yq is None:
-        return f"it computes int8 and uint8, not {x.type.dtype.value} to {y.type.dtype.value}"
+        return "its weights or its bias are computed at run time"
+    if reason := types_refusal(x.type, y.type):
+        return reason
+    wq = w.type.quantization
     if w.type.dtype is not DType.INT8 or wq is None or any(wq.zero_point):
         return "it takes weights of int8 with the zero point 0"
     return clamp_refusal(layer)
+
+
+def types_refusal(*types: TensorType) -> str:
+    """Why no kernel takes tensors of such types, a clause; empty where one may."""
+    for type_ in types:
+        if type_.dtype not in BYTES or type_.quantization is None:
+            bare = " without one" if type_.dtype in BYTES else ""
+            return f"it computes int8 and uint8 that have a scale, not {type_}{bare}"
+    return ""
 
 
 def clamp_refusal(layer: Layer) -> str:

@@ -173,8 +173,10 @@ def read(layer: Layer) -> Pool | str:
     x, y = layer.input(0).type, layer.output.type
     if len(layer.outputs) > 1:
         return "it does not compute the indices of maxima"
-    if x.rank not in (3, 4) or x.dtype not in BYTES or x.dtype is not y.dtype:
+    if x.rank not in (3, 4) or x.dtype not in BYTES:
         return f"it pools int8 and uint8 over one or two spatial axes, not {x}"
+    if x.dtype is not y.dtype:
+        return f"it pools to the type of its input, not {x.dtype.value} to {y.dtype.value}"
     window, is_maximum = of_rows(pool_window(layer.call)), "Max" in layer.op
     if {*window.dilations} != {1}:
         return "its windows have no dilation"

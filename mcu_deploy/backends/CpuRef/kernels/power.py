@@ -16,7 +16,7 @@ def _supports(layer: Layer) -> Support:
         return no(f"it does not compute {y} of {base} and {exponent}")
     if layer.op == "Mod" and base.dtype is not exponent.dtype:
         return no("the operands have different element types")
-    return YES if broadcasts(layer) else no("its output is not what its inputs give")
+    return YES if broadcasts(layer) else no("its shapes do not fit together")
 
 
 def _pow(layer: Layer) -> Workload:
