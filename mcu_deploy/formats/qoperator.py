@@ -159,6 +159,9 @@ _REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
     (_MICROSOFT, "QLinearConcat"): _concat,
 }
 
+READ = tuple(_REWRITES)
+"""The operators that are read as others: domain and name."""
+
 
 # The attributes that the rewritten nodes of com.microsoft may have, as onnxruntime 1.31 knows them;
 # for ONNX's own operators its checker sees to that.
