@@ -136,7 +136,8 @@ class _Reader:
             self.told.open_inputs.append(text_of(name))
         except NoTensor:
             self.told.sentences.append(
-                f"Input {text_of(name)!r} is a sequence, map or optional; only tensors are taken."
+                f"Input {text_of(name)!r} is a sequence, map or optional; only tensors are taken. "
+                "Export the model with tensors as its inputs."
             )
         self.missing.add(name)
         self.told.whole = False
@@ -156,7 +157,9 @@ class _Reader:
             if index in live:
                 self._node(node, text_of(node.name or f"{text_of(node.op_type)}_{index}"))
         if not self.proto.output:
-            raise ModelError("The model has no output, so there is nothing to compute.")
+            raise ModelError(
+                "The model has no output, so there is nothing to compute. Export it with one."
+            )
         outputs = [o.name for o in self.proto.output]
         for name in outputs if self.told.whole else dict.fromkeys((*outputs, *self.border)):
             if self._is_there(name, "the list of outputs"):

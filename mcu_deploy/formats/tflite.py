@@ -44,7 +44,9 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
     file = parse(raw, str(path))
     _check_shapes(file, shapes)
     if not file.outputs:
-        raise ModelError("The model has no output, so there is nothing to compute.")
+        raise ModelError(
+            "The model has no output, so there is nothing to compute. Convert it with one."
+        )
     assumed, problems = _assumed(file, shapes)
     builder = GraphBuilder(file.name)
     for tensor in file.inputs:

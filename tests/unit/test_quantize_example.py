@@ -99,7 +99,9 @@ def _float_model(path: Path) -> None:
 
 
 @pytest.mark.needs_host_gcc
-@pytest.mark.parametrize("borders", [[], ["--float-borders"]])
+@pytest.mark.parametrize(
+    "borders", [[], pytest.param(["--float-borders"], marks=[pytest.mark.matrix])]
+)
 def test_a_float_model_becomes_int8_by_onnxruntime(borders: list[str], tmp_path: Path) -> None:
     x = np.random.default_rng(1).normal(size=(40, 1, 1, 4, 4)).astype(np.float32)
     _float_model(tmp_path / "float.onnx")

@@ -122,3 +122,30 @@ def test_a_type_is_told_with_what_it_lacks() -> None:
     told = "it computes int8 and uint8 that have a scale, not"
     assert types_refusal(scaled, bare) == f"{told} int8[1,4] without one"
     assert types_refusal(scaled, real) == f"{told} float32[1,4]"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "constants", "wanted"),
+    [
+        (
+            [node("Gemm", ["x", "w", "b"], ["y"])],
+            {"w": np.ones((4, 2), np.float32), "b": np.ones(3, np.float32)},
+            "its bias of the shape [3] does not fit [1, 2]",
+        ),
+        (
+            [node("LayerNormalization", ["x", "w"], ["y"])],
+            {"w": np.ones(3, np.float32)},
+            "a parameter of the shape [3] does not fit [1, 4]",
+        ),
+        (
+            [node("BatchNormalization", ["x", "b", "b", "b", "b"], ["y"])],
+            {"b": np.ones(3, np.float32)},
+            "a parameter has the shape [3] instead of [4]",
+        ),
+    ],
+)
+def test_a_shape_that_does_not_fit_is_told_with_what_it_should_fit(
+    nodes: list[onnx.NodeProto], constants: dict[str, np.ndarray], wanted: str, path: Path
+) -> None:
+    result = [1, 2] if nodes[0].op_type == "Gemm" else [1, 4]
+    assert wanted in refusal(path, nodes, [1, 4], result, constants=constants)
