@@ -93,48 +93,40 @@ def _peers(table: Table) -> Iterator[str]:
     counted = table.peers("cycles", _is_modelled)
     timed = table.peers("cycles", _is_of_a_board)
     factors = {model: timed[_CALIBRATION][model] / counted[_CALIBRATION][model] for model in _TINY}
-    yield f"| int8, Cortex-M4 | {' | '.join(_TINY.values())} | |"
-    yield "|---|--:|--:|--:|--:|---|"
-    yield "| **Cycles without wait states, millions** | | | | | |"
-    rows = [("mcu-deploy", modelled, "modelled")]
-    rows += [(by, values, "modelled") for by, values in counted.items()]
-    yield from _ranked(rows, _millions)
-    yield "| **Cycles of a NUCLEO-L4R5ZI, millions** | | | | | |"
+    yield f"| int8, Cortex-M4 | {' | '.join(_TINY.values())} |"
+    yield "|---|--:|--:|--:|--:|"
+    yield "| **Cycles modelled**, millions | | | | |"
+    yield from _ranked({"mcu-deploy": modelled, **counted}, _millions)
+    yield "| **Cycles timed** on a board, millions | | | | |"
     scaled = [
         f"{_millions(modelled[m])} × {factors[m]:.2f} = {_millions(modelled[m] * factors[m])}"
         for m in _TINY
     ]
-    yield f"| mcu-deploy | {' | '.join(scaled)} | modelled, times a factor |"
-    yield from _ranked([(by, values, "timed") for by, values in timed.items()], _millions)
-    yield "| **Flash, bytes** | | | | | |"
-    rows = [("mcu-deploy", {m: line.flash for m, line in own.items()}, "measured")]
-    rows += [(by, v, "measured") for by, v in table.peers("flash", lambda of: True).items()]
-    yield from _ranked(rows, _whole)
-    yield "| **RAM, bytes** | | | | | |"
-    rows = [("mcu-deploy", {m: line.ram for m, line in own.items()}, "measured")]
-    rows += [(by, v, "measured") for by, v in table.peers("ram", lambda of: True).items()]
-    yield from _ranked(rows, _whole)
-    yield "| **The arena alone, bytes** | | | | | |"
-    rows = [("mcu-deploy", {m: line.arena for m, line in own.items()}, "measured")]
-    arenas = table.peers("arena", lambda of: True)
-    yield from _ranked(rows + [(by, v, "published") for by, v in arenas.items()], _whole)
+    yield f"| *mcu-deploy, modelled × a factor* | {' | '.join(scaled)} |"
+    yield from _ranked(timed, _millions)
+    for title, field in (
+        ("**Flash** of an image, bytes", "flash"),
+        ("**RAM** of an image, bytes", "ram"),
+        ("**The arena** alone, bytes", "arena"),
+    ):
+        yield f"| {title} | | | | |"
+        ours = {model: getattr(line, field) for model, line in own.items()}
+        yield from _ranked({"mcu-deploy": ours, **table.peers(field, lambda of: True)}, _whole)
 
 
-def _ranked(
-    rows: Sequence[tuple[str, Mapping[str, int], str]], shown: Callable[[float], str]
-) -> Iterator[str]:
-    """Rows of numbers that were got in one way, the least of each model in bold."""
+def _ranked(rows: Mapping[str, Mapping[str, int]], shown: Callable[[float], str]) -> Iterator[str]:
+    """Rows of numbers that were got in one way, by name; the least of each model in bold."""
     least = {
-        model: min(values[model] for _, values, _ in rows if model in values) for model in _TINY
+        model: min(values[model] for values in rows.values() if model in values) for model in _TINY
     }
-    for by, values, known in sorted(rows, key=lambda row: next(iter(row[1].values()))):
+    for by, values in sorted(rows.items(), key=lambda row: next(iter(row[1].values()))):
         cells = [
             "" if model not in values
             else f"**{shown(values[model])}**" if values[model] == least[model]
             else shown(values[model])
             for model in _TINY
         ]  # fmt: skip
-        yield f"| {by} | {' | '.join(cells)} | {known} |"
+        yield f"| {by} | {' | '.join(cells)} |"
 
 
 def _costs(table: Table) -> Iterator[str]:
