@@ -87,7 +87,7 @@ def _check_shapes(file: File, shapes: Mapping[str, Sequence[int]]) -> None:
     for name, shape in shapes.items():
         if name not in inputs:
             raise ModelError(
-                f"The model has no input {name!r} to give a shape to; its inputs are "
+                f"--shape names the input {name!r}, which the model does not have. Its inputs: "
                 f"{', '.join(map(repr, inputs)) or 'none'}."
             )
         tensor = inputs[name]

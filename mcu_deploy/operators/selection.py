@@ -107,7 +107,7 @@ def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
     As onnxruntime computes it. Raises UnsupportedError where `resize_refusal` has a reason.
     """
     if reason := resize_refusal(call):
-        raise UnsupportedError(f"A Resize of the model is not computed: {reason}.")
+        raise UnsupportedError(f"A Resize of the model is not computed: {reason}. Export it so.")
     transform, rounding = _ways(call)
     shape, result = call.type(0).shape, call.results[0].shape
     if shape == result:

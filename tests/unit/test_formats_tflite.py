@@ -140,7 +140,7 @@ def test_another_input_shape_is_refused_with_the_files_own(path: Path) -> None:
     assert "[1, 8, 8, 3]" in text
     open_batch = [Tensor("x", (1, 4), signature=(-1, 4)), PLAIN[1]]
     assert "[-1, 4]" in refused(path, _one("RELU", open_batch), {"x": [2, 4]})
-    assert "no input 'z'" in refused(path, small_model(), {"z": [1]})
+    assert "--shape names the input 'z'" in refused(path, small_model(), {"z": [1]})
     assert formats.load(path, {"x": [1, 8, 8, 3]}).inputs
 
 

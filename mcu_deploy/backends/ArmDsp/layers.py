@@ -162,7 +162,7 @@ def clamp_refusal(layer: Layer) -> str:
     """Why no kernel takes a layer's activation, a clause; empty where one may. clamp.py opens the
     layers that it clamps itself before a kernel sees them."""
     if clamp(layer) != layer.output.type.dtype.range:
-        return "its clamp is the range of 8 bits, and the activation is narrower"
+        return "it clamps to the range of 8 bits, and the activation is narrower"
     return ""
 
 
@@ -179,7 +179,7 @@ def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | s
     filters, zero = len(weights), x.scaling.zero_point[0]
     given = np.zeros(1, np.int64) if offset is None else np.asarray(offset.constant, np.int64)
     if given.size not in (1, filters):
-        return "it has a bias for each output, not one for each row too"
+        return "it takes a bias for each output, not one for each row too"
     bias = np.array(np.broadcast_to(given.reshape(-1), (filters,)))
     low, high = x.dtype.range
     if is_centred:

@@ -73,11 +73,11 @@ def refusal(layer: Convolution) -> str:
     depthwise_any.py is for all others."""
     window, channels = layer.window, layer.weights.shape[0]
     if window.kernel != (3, 3) or window.dilations != (1, 1) or layer.x.shape[0] != 1:
-        return "of depthwise convolutions it has 3x3, of one image and without dilation"
+        return "of depthwise convolutions it takes 3x3, of one image and without dilation"
     if window.strides not in ((1, 1), (2, 2)) or max(*window.begin, *window.end) > 1:
-        return "of depthwise convolutions it has strides of 1 and 2, and pads of at most 1"
+        return "of depthwise convolutions it takes strides of 1 and 2, and pads of at most 1"
     if channels != layer.x.shape[1]:
-        return "of depthwise convolutions it has one filter a channel"
+        return "of depthwise convolutions it takes one filter a channel"
     if channels % LANES:
         return f"it takes channels by {LANES}, and there are {channels}"
     if not any(BareLines.of(layer, transposed).is_reachable for transposed in (False, True)):

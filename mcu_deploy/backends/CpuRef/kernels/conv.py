@@ -45,7 +45,7 @@ def _supports(layer: Layer) -> Support:
     if x.type.rank not in (3, 4):
         return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
     if w.constant is None:
-        return no("the weights are computed at run time; it packs constant weights")
+        return no("its weights are computed at run time; it packs constant ones")
     if bias is not None and bias.constant is None:
         return no("its bias is computed at run time")
     if layer.domain == "mcu":

@@ -76,7 +76,7 @@ def _supports_binary(layer: Layer) -> Support:
         if not type_.quantization.per_tensor:
             return no("an operand is quantized per axis")
     if layer.input(0).constant is not None and layer.input(1).constant is not None:
-        return no("both operands are constants")
+        return no("its operands are constants, both")
     return YES
 
 

@@ -45,7 +45,7 @@ def supports(layer: Layer) -> Support:
     """Whether the kernel computes this Gemm or FullyConnected."""
     bias = layer.optional(2)
     if layer.input(1).constant is None:
-        return no("the second matrix is computed at run time; it packs constant ones")
+        return no("its second matrix is computed at run time; it packs constant ones")
     if bias is not None and bias.constant is None:
         return no("its bias is computed at run time")
     if layer.attributes.get("transA", 0):

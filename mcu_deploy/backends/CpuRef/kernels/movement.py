@@ -79,7 +79,7 @@ def _reorder(layer: Layer) -> Workload:
 
 def _supports_concat(layer: Layer) -> Support:
     if any(o is None for o in layer.inputs):
-        return no("one of its parts is absent")
+        return no("it lacks one of its parts")
     return check_moves(layer, *layer.inputs)
 
 

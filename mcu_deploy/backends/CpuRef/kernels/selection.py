@@ -50,7 +50,7 @@ def _supports(layer: Layer) -> Support:
     if layer.input(0).constant is not None:
         return no("its input is a constant")
     if any(o is not None and o.constant is None for o in layer.inputs[1:]):
-        return no("what it picks is computed at run time")
+        return no("its positions are computed at run time")
     return check_moves(layer, layer.input(0))
 
 
