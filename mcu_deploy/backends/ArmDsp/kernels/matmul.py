@@ -20,9 +20,10 @@ import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
 from mcu_deploy.backends.ArmDsp.layers import clamp_refusal, saturate, types_refusal
-from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
+from mcu_deploy.backends.ArmDsp.requantization import accumulate, shift_of
 from mcu_deploy.backends.ArmDsp.requantization import refusal as refusal_of
 from mcu_deploy.backends.ArmDsp.six_sums import EVEN, ODD, round_in_float
+from mcu_deploy.backends.ArmDsp.staircases import Channel
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,
