@@ -93,6 +93,10 @@ def _covering(
 ) -> Iterator[_Covering]:
     """Makes an error of nodes that nobody takes."""
     overrides.require_known(graph, choosing.layer_backends)
+    # Before the search, which would find it out at its end.
+    is_hopeless = not choosing.layer_backends and unsupported.is_hopeless(graph, preference)
+    if is_hopeless and (found := unsupported.find(graph, preference, target)):
+        raise refusal(found, ())
     try:
         yield _Covering(graph, preference, target, choosing)
     except _Orphans as orphans:

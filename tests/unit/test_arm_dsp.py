@@ -90,7 +90,7 @@ def test_integers_round_as_the_oracle_does_for_every_sum(
 
 @given(
     st.lists(st.tuples(st.floats(1e-6, 0.4), st.integers(-(2**20), 2**20), st.integers(0, 2**21)),
-             min_size=1, max_size=5),
+             min_size=1, max_size=12),
     st.integers(-128, 127), st.booleans(), st.floats(0.1, 10),
 )  # fmt: skip
 def test_lines_meet_the_corners_of_a_staircase_first(

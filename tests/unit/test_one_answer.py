@@ -11,10 +11,13 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tflite_models import Operator, Tensor, write
 
+from benchmarks.made import chain
 from mcu_deploy import compile_model
+from mcu_deploy.backends.interface import Proposals, SubgraphView, Target
 from mcu_deploy.boards import load_board
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.formats.imported import Dimension
+from mcu_deploy.options import Options
 
 FLOAT = TensorProto.FLOAT
 node = helper.make_node
@@ -191,3 +194,39 @@ def test_tflite_tells_all_at_once(tmp_path: Path) -> None:
         "  The tensor 's' has elements of type STRING, which no backend computes; convert the "
         "model to float32 or int8.",
     ]
+
+
+def test_a_model_that_nobody_can_build_is_refused_before_anything_is_priced(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of it is not even asked about: what proposes looks at its layers for seconds."""
+    from mcu_deploy.backends.ArmDsp import ArmDsp
+
+    asked: list[str] = []
+    propose = ArmDsp.propose
+
+    def counted(self: ArmDsp, view: SubgraphView, target: Target) -> Proposals:
+        asked.extend(node.op for node in view.nodes)
+        return propose(self, view, target)
+
+    monkeypatch.setattr(ArmDsp, "propose", counted)
+    chain(3)(path)
+    model = onnx.load(path)
+    last = model.graph.output[0].name
+    model.graph.node.append(node("Foo", [last], ["end"], "foo", domain="vendor"))
+    model.graph.output[0].name = "end"
+    model.opset_import.append(helper.make_opsetid("vendor", 1))
+    onnx.save(model, path)
+    board = load_board("mps2-an386")
+    with pytest.raises(McuDeployError, match="'foo': no backend has this operator") as caught:
+        compile_model(path, board)
+    assert str(caught.value).count("\n") == 2
+    assert set(asked) <= {"Foo"}
+    # One that only some backends have, of which none was named, is known as early.
+    del model.graph.node[-1]
+    model.graph.node.append(node("Trilu", [last], ["end"], "upper"))
+    onnx.save(model, path)
+    with pytest.raises(McuDeployError, match="Trilu 'upper': not an operator of ArmDsp"):
+        compile_model(path, board, options=Options(backends=("ArmDsp",)))
+    compile_model(path, board)
+    assert "Conv" in asked

@@ -16,6 +16,8 @@ from mcu_deploy.arithmetic import Array, requantized, tflite
 
 # Staircases at a time: as many as a cache holds.
 _AT_ONCE = 64
+# Of fewer it takes longer to find the corners than to look at all steps.
+_FEW = 8
 # What no offset of a line is beyond: 2**31 sums times 2**31 are less.
 NO_BOUND = 1 << 61
 
@@ -157,9 +159,10 @@ def _corners(channels: Sequence[Channel]) -> tuple[Array, ...]:
     begins = np.minimum(place, np.maximum(last, 0)[:, None])
     after = np.maximum(place, np.minimum(first, width - 1)[:, None])
     rows = np.arange(count)[:, None]
-    at, of = _tight(steps[rows, begins], values[begins], 1)
-    before, above = _tight(steps[rows, after] - 1, values[after], -1)
-    return at, of, before, above, last < 0, first >= width
+    at, before = (steps[rows, begins], values[begins]), (steps[rows, after] - 1, values[after])
+    if count >= _FEW:
+        at, before = _tight(*at, 1), _tight(*before, -1)
+    return *at, *before, last < 0, first >= width
 
 
 def _tight(x: Array, y: Array, side: int) -> tuple[Array, Array]:
@@ -186,7 +189,7 @@ def _tight(x: Array, y: Array, side: int) -> tuple[Array, Array]:
 
 def _joined(arrays: Sequence[Array]) -> Array:
     """Under each other, the last of each row repeated to the same width."""
-    if arrays[0].ndim == 1:
+    if len(arrays) == 1 or arrays[0].ndim == 1:
         return np.concatenate(arrays)
     width = max(array.shape[1] for array in arrays)
     padded = [np.pad(a, ((0, 0), (0, width - a.shape[1])), mode="edge") for a in arrays]
