@@ -84,6 +84,10 @@ class _Network:
         self.convolution(before, 3, stride, groups=before)
         self.convolution(channels, 1)
 
+    def foreign(self) -> None:
+        """An operator that nobody has."""
+        self.last = self._node("Foo", [self.last], domain="vendor")
+
     def save(self, path: Path, given: tuple[int, ...]) -> None:
         output = self._node("DequantizeLinear", [self.last, "s", "z"])
         graph = helper.make_graph(
@@ -92,17 +96,24 @@ class _Network:
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, self.shape)],
             [numpy_helper.from_array(value, name) for name, value in self._constants.items()],
         )  # fmt: skip
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("vendor", 1)]
+        made = helper.make_model(graph, opset_imports=opsets, ir_version=8)
         onnx.save(made, path)
 
 
-def _separable(side: int, first: int, blocks: tuple[Block, ...], last: int) -> Callable[..., None]:
+def _separable(
+    side: int, first: int, blocks: tuple[Block, ...], last: int, *, is_refused: bool = False
+) -> Callable[[Path], None]:
+    """A network of depthwise and pointwise convolutions for images of so many pixels squared."""
+
     def save(path: Path) -> None:
         network = _Network((1, 3, side, side))
         network.convolution(first, 3, 2)
         for channels, stride in blocks:
             network.block(channels, stride)
         network.convolution(last, 1)
+        if is_refused:
+            network.foreign()
         network.save(path, (1, 3, side, side))
 
     return save
@@ -120,10 +131,13 @@ def chain(count: int) -> Callable[[Path], None]:
     return save
 
 
+# One that cannot be built: how long it takes to say so.
+REFUSED = "made_refused"
 MODELS: Mapping[str, Callable[[Path], None]] = {
     "made_yolo_14": _separable(192, 16, _YOLO, 30),
     "made_fd_mobilenet": _separable(224, 8, _FD_MOBILENET, 100),
     "made_chain_640": chain(640),
+    REFUSED: _separable(224, 8, _FD_MOBILENET, 100, is_refused=True),
 }
 
 

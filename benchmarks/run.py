@@ -1,11 +1,13 @@
 """Measures models; renews benchmarks/table.csv and all that pages have of it (pages.py); prints it
-beside what others need (benchmarks/published.csv).
+beside what others need (benchmarks/published.csv). Renews benchmarks/times.csv, how long builds
+take (times.py).
 
     .venv/bin/python benchmarks/run.py [--models FOLDER] [WORD ...]
 
 A line of the table is a model on a core, built for a goal (--optimize-for). A model's name stands
 for the ONNX file of its folder, with ".tflite" behind it for the TFLite file there. With words only
-the lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`.
+the lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`;
+`build-time` is a word of all lines of times.csv.
 
 Instructions are counted in QEMU on bench.elf; cycles are modelled from these (docs/costs.md), and
 empty where the core has no timings. Flash, RAM and stack, in bytes, are those of report.json: the
@@ -28,7 +30,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 from functools import partial
 from pathlib import Path
 
-from benchmarks import pages
+from benchmarks import made, pages, times
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.profiling import profile
@@ -218,9 +220,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     known = read() if TABLE.is_file() else {}
     wanted = [key for key in LINES if set(options.words) <= set(key)]
-    if not wanted:
-        sys.exit(f"No line of the table has {' and '.join(options.words)}: see {TABLE.name}.")
-    for path in (file_of(model, options.models) for model, _, _ in wanted):
+    timed = [model for model in times.MODELS if set(options.words) <= {model, times.WORD}]
+    if not wanted and not timed:
+        sys.exit(f"No line of the tables has {' and '.join(options.words)}: see {TABLE.name}.")
+    packed = [model for model in timed if model not in made.MODELS]
+    for path in (file_of(m, options.models) for m in (*(key[0] for key in wanted), *packed)):
         if not path.is_file():
             sys.exit(f"{path} is not there: name the model pack's folder with --models.")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
@@ -231,7 +235,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _write(lines)
     for path, text in pages.renewed(lines, published()):
         write_file(path, text.encode())
-    show([line for line in lines if line.key in wanted])
+    if wanted:
+        show([line for line in lines if line.key in wanted])
+    times.renew(timed, options.models, gcc())
 
 
 if __name__ == "__main__":
