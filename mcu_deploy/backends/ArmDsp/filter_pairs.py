@@ -51,18 +51,14 @@ def pairs_of(
     lanes: what the accumulators are multiples of; shift: of the sums themselves.
     """
     find = accumulations_late if layer.fixed is None else accumulations
-    found: list[list[Accumulation | None]] = []
-    for n, of in enumerate(lanes):
-        filters = [even + n for even, count in evens if n < count]
-        rounded: list[Accumulation | None] = []
-        if filters:
-            stairs = Staircases.of([layer.channel(filter_) for filter_ in filters])
-            rounded = find(stairs, of, shift + of.bit_length() - 1)
-        left = iter(rounded)
-        found.append([next(left) if n < count else Accumulation(1, 0, 0) for _, count in evens])
+    filters = [even + n for even, count in evens for n in range(count)]
+    of = np.array([lanes[n] for _, count in evens for n in range(count)], np.int64)
+    shifts = np.array([shift + lane.bit_length() - 1 for lane in of.tolist()], np.int64)
+    found = iter(find(Staircases.of([layer.channel(n) for n in filters]), of, shifts))
+    zeros = Accumulation(1, 0, 0)
     return [
-        _pair(layer, *even, lanes, *both)
-        for even, both in zip(evens, zip(*found, strict=True), strict=True)
+        _pair(layer, even, count, lanes, next(found), next(found) if count > 1 else zeros)
+        for even, count in evens
     ]
 
 

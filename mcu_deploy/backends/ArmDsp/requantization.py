@@ -76,14 +76,15 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
 
 class _Lines:
     """Searches for the straight lines whose floors are staircases, of accumulators that are `lanes`
-    times the sum: one number, or one a channel. Scales are [channel, scale]."""
+    times the sum. lanes, shift: one number, or one a channel. Scales are [channel, scale]."""
 
-    def __init__(self, stairs: Staircases, lanes: Array | int, shift: int) -> None:
-        self._stairs, self.unit = stairs, 1 << (32 + shift)
+    def __init__(self, stairs: Staircases, lanes: Array | int, shift: Array | int) -> None:
+        self._stairs = stairs
+        self.unit = np.int64(1) << 32 + np.broadcast_to(shift, stairs.factors.shape)
         self.lanes = np.broadcast_to(np.asarray(lanes, np.int64), stairs.factors.shape)
         self._at, self._before = (self.lanes[:, None] * x for x in (stairs.at, stairs.before))
-        self._least_at = stairs.values * self.unit
-        self._most_before = stairs.above * self.unit - 1
+        self._least_at = stairs.values * self.unit[:, None]
+        self._most_before = stairs.above * self.unit[:, None] - 1
         with np.errstate(invalid="ignore"):
             first = np.rint(stairs.factors * self.unit / self.lanes)
         self.first = np.clip(first, 0, _TOO_LARGE).astype(np.int64)
@@ -147,7 +148,7 @@ def are_straight(stairs: Staircases, lanes: Array, shift: int) -> Array:
     return _Lines(stairs, lanes, shift).are_straight()
 
 
-def solve(stairs: Staircases, lanes: Array | int, shift: int) -> Scalings:
+def solve(stairs: Staircases, lanes: Array | int, shift: Array | int) -> Scalings:
     """The scalings of accumulators that are `lanes` times the sums."""
     lines = _Lines(stairs, lanes, shift)
     is_flat, best = stairs.is_flat, lines.first.copy()
@@ -163,30 +164,39 @@ def solve(stairs: Staircases, lanes: Array | int, shift: int) -> Scalings:
     return Scalings(best, least, most, is_solved)
 
 
-def accumulations(stairs: Staircases, lanes: int, shift: int) -> list[Accumulation | None]:
+def accumulations(
+    stairs: Staircases, lanes: Array | int, shift: Array | int
+) -> list[Accumulation | None]:
     """Of the channels whose steps are all where the kernel has them."""
+    of = np.broadcast_to(lanes, stairs.factors.shape).tolist()
     found = solve(stairs, lanes, shift)
     answers: list[Accumulation | None] = [None] * len(stairs.channels)
     open_ = np.flatnonzero(found.is_solved)
     for moves in _MOVES_TRIED:
-        scales, least, most = (of[open_, None] for of in (found.scales, found.least, found.most))
+        scales, least, most = (each[open_, None] for each in found[:3])
         addends = -((moves * scales - least) >> 32)
         fits = ((addends << 32) + moves * scales <= most) & (addends != 0)
         which, is_found = fits.argmax(1), fits.any(1)
         for row in np.flatnonzero(is_found).tolist():
             n, at = int(open_[row]), int(which[row])
             words = Accumulation(int(scales[row, 0]), int(addends[row, at]), int(moves[at]))
-            answers[n] = words if _fit(stairs.channels[n], lanes, words) else None
+            answers[n] = words if _fit(stairs.channels[n], of[n], words) else None
         open_ = open_[~is_found]
         if not open_.size:
             break
     return answers
 
 
-def accumulations_late(stairs: Staircases, lanes: int, shift: int) -> list[Accumulation | None]:
+def accumulations_late(
+    stairs: Staircases, lanes: Array | int, shift: Array | int
+) -> list[Accumulation | None]:
     """As `accumulations`; or, where there is none, with a few steps that are one sum late."""
     exact = accumulations(stairs, lanes, shift)
-    return [_late(stairs, n, lanes, shift) if one is None else one for n, one in enumerate(exact)]
+    lanes, shift = (np.broadcast_to(each, stairs.factors.shape) for each in (lanes, shift))
+    return [
+        _late(stairs, n, int(lanes[n]), int(shift[n])) if one is None else one
+        for n, one in enumerate(exact)
+    ]
 
 
 @functools.lru_cache(1 << 14)
@@ -211,7 +221,7 @@ class _Late:
             return
         values, (steps,) = steps_of([self.channel])
         is_in = steps <= self.channel.reach[1]
-        self._at, self._least_at = lanes * steps[is_in], values[is_in] * lines.unit
+        self._at, self._least_at = lanes * steps[is_in], values[is_in] * lines.unit[0]
         scales = lines.widest(np.array([0])) + _SCALES_AWAY
         self.scales = scales[(scales > 0) & (scales < 1 << 31)]
         self.most = lines.most(self.scales[None])[0]
