@@ -112,15 +112,16 @@ class _Lines:
             scales = best[open_, None] + steps[open_, None] * around
             widths = self.most(scales, open_) - self.least(scales, open_)
             is_best = widths[:, _AROUND] == widths.max(1)
-            widest = np.where(is_best, _AROUND, widths.argmax(1))
-            best[open_] = scales[np.arange(open_.size), widest]
-            is_inside = (widest > 0) & (widest < 2 * _AROUND)
+            at = np.where(is_best, _AROUND, widths.argmax(1))
+            best[open_] = scales[np.arange(open_.size), at]
+            is_inside = (at > 0) & (at < 2 * _AROUND)
             is_done = is_inside & (steps[open_] == 1)
             steps[open_[is_inside]] = np.maximum(1, steps[open_[is_inside]] // 8)
             open_ = open_[~is_done]
             if not open_.size:
                 break
-        return best[of]
+        widest: Array = best[of]
+        return widest
 
     def are_straight(self) -> Array:
         """For which channels `widest` may find a scale."""

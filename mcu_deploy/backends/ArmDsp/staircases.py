@@ -1,8 +1,8 @@
 """What rounding makes of a channel's sums: a staircase of at most 255 steps, and its corners.
 
-A straight line lies between the steps of a staircase as soon as it lies between its corners: those
-sums that begin a step, and those that end one, which a string reaches that is drawn tight around
-them. Of 255 steps they are a dozen, and the staircases of a layer are looked at together.
+A straight line lies between the steps of a staircase as soon as it lies between its corners: of the
+sums that begin a step those on their convex hull, and so of the sums that end one. Of 255 steps they
+are a dozen, and the staircases of a layer are looked at together.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Staircases:
     """The corners of channels of one output: [channel, corner], the last one repeated.
 
     at, values: sums that a line must bring to these values at least. before, above: sums that it
-    must leave below these. no_at, no_before: of which channels there are none. ends: the reachable
-    sums [channel, 2].
+    must leave below these. no_at, no_before: of which channels there are none.
+    factors: of each.
     """
 
     channels: tuple[Channel, ...]
@@ -170,7 +170,7 @@ def _tight(x: Array, y: Array, side: int) -> tuple[Array, Array]:
     below, for -1; or some more.
 
     What lies on the wrong side of its neighbours' chord is left out, all at once, until hardly any
-    does: of the points that are outermost in some direction the last is never left out.
+    does: of the points that are outermost in some direction one is never left out.
     """
     while True:
         run, rise = np.diff(x, axis=1), np.diff(y, axis=1)
