@@ -1,8 +1,8 @@
 """What rounding makes of a channel's sums: a staircase of at most 255 steps, and its corners.
 
-A straight line lies between the steps of a staircase as soon as it lies between its corners: of the
-sums that begin a step those on their convex hull, and so of the sums that end one. Of 255 steps they
-are a dozen, and the staircases of a layer are looked at together.
+A straight line lies between the steps of a staircase as soon as it lies between its corners: of
+the sums that begin a step those on their convex hull, and so of the sums that end one. Of 255 steps
+they are a dozen, and the staircases of a layer are looked at together.
 """
 
 from __future__ import annotations
@@ -101,8 +101,7 @@ class Staircases:
     """The corners of channels of one output: [channel, corner], the last one repeated.
 
     at, values: sums that a line must bring to these values at least. before, above: sums that it
-    must leave below these. no_at, no_before: of which channels there are none.
-    factors: of each.
+    must leave below these. no_at, no_before: of which channels there are none. factors: of each.
     """
 
     channels: tuple[Channel, ...]
