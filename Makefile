@@ -28,6 +28,7 @@ bench: setup ## measure, renew benchmarks/table.csv; LINES="mlperf_kws_int8 cort
 	@.venv/bin/python benchmarks/run.py $(LINES)
 
 docs: setup ## the documentation as a site, in site/; a link that leads nowhere is an error
+	@.venv/bin/python scripts/operators_page.py
 	@.venv/bin/python -m sphinx -qEW --keep-going -c scripts/site . site
 
 renode: setup ## download the release of Renode that was tried, through renode-run

@@ -1,15 +1,18 @@
-"""Measures models; renews benchmarks/table.csv and the tables of it in docs/performance.md and on
-the first page, docs/index.md; prints it beside what others need (benchmarks/published.csv).
+"""Measures models; renews benchmarks/table.csv and all that pages have of it (pages.py); prints it
+beside what others need (benchmarks/published.csv). Renews benchmarks/times.csv, how long builds
+take (times.py).
 
     .venv/bin/python benchmarks/run.py [--models FOLDER] [WORD ...]
 
 A line of the table is a model on a core, built for a goal (--optimize-for). A model's name stands
 for the ONNX file of its folder, with ".tflite" behind it for the TFLite file there. With words only
-the lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`.
+the lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`;
+`build-time` is a word of all lines of times.csv.
 
 Instructions are counted in QEMU on bench.elf; cycles are modelled from these (docs/costs.md), and
 empty where the core has no timings. Flash, RAM and stack, in bytes, are those of report.json: the
 network and the runtime alone. macs: of the network as it was built. gcc: the version that compiled.
+arena: the bytes in which tensors and scratch lie; live: the most of them that live at a time.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import argparse
 import csv
 import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
@@ -26,6 +30,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 from functools import partial
 from pathlib import Path
 
+from benchmarks import made, pages, times
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.profiling import profile
@@ -37,14 +42,12 @@ from mcu_deploy.toolchain import Toolchain, gcc_number
 _HERE = Path(__file__).resolve().parent
 _PACK = _HERE.parent.parent / "shared" / "models"
 TABLE = _HERE / "table.csv"
-PAGE = _HERE.parent / "docs" / "performance.md"
-FIRST_PAGE = _HERE.parent / "docs" / "index.md"
-_BEGIN, _END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
 _PUBLISHED = _HERE / "published.csv"
 
 BOARDS = {
     "cortex-m3": "mps2-an385",
     "cortex-m4": "mps2-an386",
+    "cortex-m4-nofpu": "mps2-an386",
     "cortex-m7": "mps2-an500",
     "cortex-m33": "mps2-an505",
     "cortex-m55": "mps3-an547",
@@ -63,13 +66,19 @@ IN_TFLITE = (
     *INT8, "arm_kws_cnn_s_int8", "cfu_mnv2_160_035", "mcunet_person_det", "micro_kws_m_int8",
     "qnn_mnist_int8", "tflm_hello_world_int8", "tflm_mnist_lstm_int8", "tflm_person_detect_int8",
 )  # fmt: skip
+NO_FPU = (*INT8, "digits_res_qdq_s8s8_pt")
 LINES = (
-    *((model, core, "balanced") for core in BOARDS for model in (*INT8, *_FLOAT)),
+    *(
+        (model, core, "balanced")
+        for core in BOARDS
+        for model in (NO_FPU if core.endswith("-nofpu") else (*INT8, *_FLOAT))
+    ),
     *((model, "cortex-m4", goal) for goal in ("speed", "size", "ram") for model in INT8),
     *((model, "cortex-m4", "balanced") for model in MORE_INT8),
     *((f"{model}.tflite", "cortex-m4", "balanced") for model in IN_TFLITE),
 )
 _TOLERANCE = 0.01
+_NUMBERS = ("instructions", "cycles", "flash", "ram", "stack", "arena", "live", "macs")
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,8 @@ class Line:
     flash: int
     ram: int
     stack: int
+    arena: int
+    live: int
     macs: int
     gcc: str
 
@@ -94,7 +105,7 @@ class Line:
     def changes(self, before: Line) -> list[str]:
         """What is over 1 % off what it was, a clause for each number."""
         found = []
-        for name in ("instructions", "cycles", "flash", "ram", "stack", "macs"):
+        for name in _NUMBERS:
             now, then = getattr(self, name), getattr(before, name)
             if now is None and then is not None:
                 found.append(f"{name}: there are none, and were {then:,}")
@@ -107,10 +118,9 @@ class Line:
 
 def read() -> dict[tuple[str, str, str], Line]:
     """The committed table."""
-    numbers = {"instructions", "cycles", "flash", "ram", "stack", "macs"}
     with TABLE.open(encoding="utf-8", newline="") as file:
         rows = [
-            {key: (int(text) if text else None) if key in numbers else text
+            {key: (int(text) if text else None) if key in _NUMBERS else text
              for key, text in row.items()}
             for row in csv.DictReader(file)
         ]  # fmt: skip
@@ -141,93 +151,32 @@ def measure(key: tuple[str, str, str], models: Path) -> Line:
     """Builds a model and counts one inference."""
     model, core, goal = key
     path = file_of(model, models)
-    name = path.parent.name
     with tempfile.TemporaryDirectory() as folder:
         options = Options(optimize_for=goal)
-        report = build(path, BOARDS[core], folder, name=name, options=options).report
-        counted = profile(open_folder(folder))
+        board = _without_fpu(core, Path(folder)) if core.endswith("-nofpu") else BOARDS[core]
+        made = Path(folder) / "build"
+        report = build(path, board, made, name=network(model), options=options).report
+        counted = profile(open_folder(made))
     sizes = report.flash_bytes, report.ram_bytes, report.stack_bytes
-    return Line(*key, counted.total, counted.cycles, *sizes, report.macs, gcc())
+    places = report.arena_bytes, report.arena_lower_bound_bytes
+    return Line(*key, counted.total, counted.cycles, *sizes, *places, report.macs, gcc())
 
 
-def page(lines: Collection[Line]) -> str:
-    """The page of docs/ with these lines in its table: the int8 models on the Cortex-M4."""
-    rows = [
-        "| model | MACs | instructions | for a MAC | cycles | for a MAC | flash | RAM |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for line in lines:
-        if line.key[1:] == ("cortex-m4", "balanced") and not line.model.endswith("_f32"):
-            assert line.cycles is not None
-            rows.append(
-                f"| {line.model} | {line.macs:,} | {line.instructions:,} | "
-                f"{line.instructions / line.macs:.2f} | {line.cycles:,} | "
-                f"{line.cycles / line.macs:.2f} | {line.flash:,} | {line.ram:,} |"
-            )
-    return _renewed(PAGE, rows)
+def network(model: str) -> str:
+    """The name that a model is built with, which is in its flash: that of the pages' commands for
+    MLPerf Tiny's (kws), and the folder's for the others."""
+    short = re.fullmatch(r"mlperf_(\w+)_(?:int8|f32)", model.partition(".")[0])
+    return short[1] if short else model.partition(".")[0]
 
 
-def first_page(lines: Collection[Line]) -> str:
-    """The first page with these lines beside its peers' in its table: MLPerf Tiny's models on the
-    Cortex-M4, the least of each number in bold."""
-    own = {
-        line.model: line for line in lines
-        if line.key[1:] == ("cortex-m4", "balanced") and line.model in INT8
-    }  # fmt: skip
-    peers: dict[str, dict[str, dict[str, str]]] = {}
-    for row in published():
-        if row["core"] == "cortex-m4":
-            peers.setdefault(row["by"], {})[row["model"]] = row
-    rows = [
-        "| int8, Cortex-M4 | keyword spotting | visual wake words | image "
-        "classification | anomaly detection | |",
-        "|---|--:|--:|--:|--:|---|",
-    ]
-    for title, field, keys in (
-        ("Cycles, millions", "cycles", ("cycles",)),
-        ("Flash, bytes", "flash", ("flash",)),
-        ("RAM, bytes", "ram", ("ram", "arena")),
-    ):
-        ours = [getattr(own[model], field) for model in INT8]
-        table = [("mcu-deploy", ours, "modelled" if field == "cycles" else "measured")]
-        for by, found in peers.items():
-            key = next((key for key in keys if any(row[key] for row in found.values())), None)
-            if key is not None:
-                values = [int(found[m][key] or 0) if m in found else None for m in INT8]
-                table.append((by, values, _known(key, next(iter(found.values())))))
-        table.sort(key=lambda row: row[1][0])
-        least = [min(row[1][i] for row in table if row[1][i] is not None) for i in range(len(INT8))]
-        rows.append(f"| **{title}** | | | | | |")
-        for by, values, known in table:
-            shown = [
-                "" if v is None else _millions(v) if field == "cycles" else f"{v:,}" for v in values
-            ]
-            cells = [
-                f"**{text}**" if value == low else text
-                for text, value, low in zip(shown, values, least, strict=True)
-            ]
-            rows.append(f"| {by} | {' | '.join(cells)} | {known} |")
-    return _renewed(FIRST_PAGE, rows)
-
-
-def _millions(value: int) -> str:
-    """A count with three digits of millions: 0.343, 5.70, 14.4."""
-    millions = value / 1e6
-    return f"{millions:.{3 if millions < 1 else 2 if millions < 10 else 1}f}"
-
-
-def _known(key: str, row: dict[str, str]) -> str:
-    """How a peer's number is known."""
-    if key == "cycles":
-        return "modelled" if row["of"] == "modelled" else "published, of a board"
-    return "published, the arena alone" if key == "arena" else "measured"
-
-
-def _renewed(page: Path, rows: Sequence[str]) -> str:
-    """The page with these rows as its table."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    return "\n".join([before + _BEGIN, "", *rows, "", _END + after])
+def _without_fpu(core: str, folder: Path) -> str:
+    """The file of a board as the core's, of which the FPU was left out."""
+    path = folder / "board.toml"
+    path.write_text(
+        f'inherits = "{BOARDS[core]}"\nname = "nofpu"\ntitle = "without FPU"\nfpu = "none"\n',
+        encoding="utf-8",
+    )
+    return str(path)
 
 
 def published() -> list[dict[str, str]]:
@@ -271,9 +220,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     known = read() if TABLE.is_file() else {}
     wanted = [key for key in LINES if set(options.words) <= set(key)]
-    if not wanted:
-        sys.exit(f"No line of the table has {' and '.join(options.words)}: see {TABLE.name}.")
-    for path in (file_of(model, options.models) for model, _, _ in wanted):
+    timed = [model for model in times.MODELS if set(options.words) <= {model, times.WORD}]
+    if not wanted and not timed:
+        sys.exit(f"No line of the tables has {' and '.join(options.words)}: see {TABLE.name}.")
+    packed = [model for model in timed if model not in made.MODELS]
+    for path in (file_of(m, options.models) for m in (*(key[0] for key in wanted), *packed)):
         if not path.is_file():
             sys.exit(f"{path} is not there: name the model pack's folder with --models.")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
@@ -282,9 +233,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             known[line.key] = line
     lines = [known[key] for key in LINES if key in known]
     _write(lines)
-    write_file(PAGE, page(lines).encode())
-    write_file(FIRST_PAGE, first_page(lines).encode())
-    show([line for line in lines if line.key in wanted])
+    for path, text in pages.renewed(lines, published()):
+        write_file(path, text.encode())
+    if wanted:
+        show([line for line in lines if line.key in wanted])
+    times.renew(timed, options.models, gcc())
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ REFUSED = {
     ),
     Pool("AveragePool", 4, (64, 65), (64, 65)): "it averages 4096 elements at most, not 4160",
     Pool("MaxPool", 4, (2, 19), (2, 17), zeros=(0, 0)): (
-        "its windows have 16 columns at most, or all of the input"
+        "it takes windows of 16 columns at most, or of all the input"
     ),
 }
 

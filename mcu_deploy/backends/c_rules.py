@@ -218,7 +218,7 @@ class _Body:
         if found["open"]:
             raise self._broken("an open end", found.start())
         quote = found[0][0]
-        inside = re.sub(r"[^\n]", " ", found[0][1:-1])
+        inside = "\n".join(" " * len(line) for line in found[0][1:-1].split("\n"))
         return f" {inside} " if quote == "/" else f"{quote}{inside}{quote}"
 
     def _check_brackets(self) -> None:

@@ -267,7 +267,9 @@ class Backend(Protocol):
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The operators that it has kernels for, to be shown: "Conv", "domain::Name"."""
+        """The operators that it has kernels for, alone or in a chain: "Conv", "domain::Name". They
+        are shown, and a model of which one operator is nobody's is refused before anything is
+        priced. Empty: who does not say is asked about all."""
 
     def layer_support(self) -> LayerSupport:
         """The object that decides which layers it computes."""

@@ -93,6 +93,10 @@ def _covering(
 ) -> Iterator[_Covering]:
     """Makes an error of nodes that nobody takes."""
     overrides.require_known(graph, choosing.layer_backends)
+    # Before the search, which would find it out at its end.
+    is_hopeless = not choosing.layer_backends and unsupported.is_hopeless(graph, preference)
+    if is_hopeless and (found := unsupported.find(graph, preference, target)):
+        raise refusal(found, ())
     try:
         yield _Covering(graph, preference, target, choosing)
     except _Orphans as orphans:
@@ -227,7 +231,8 @@ class _Covering:
             said: dict[NodeId, list[Refusal]] = {n.id: [] for n in bare}
             for refused in self.offers.refusals.values():
                 said.get(refused.node.id, []).append(refused)
-            raise _Orphans([unsupported.obstacle(n, said[n.id], self.preference) for n in bare])
+            asked = self.preference
+            raise _Orphans([unsupported.obstacle(self.graph, n, said[n.id], asked) for n in bare])
         for node in orphans:
             self.graph = expand(self.graph, node.id)
 

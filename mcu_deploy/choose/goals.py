@@ -26,6 +26,10 @@ _ANY_PEAK = 2**62
 _RUNTIME, _CALL = 1500, 90
 # 1.01 to the power of it is 1.5.
 _PERCENT_FOR_A_THIRD = 40
+# What `balanced` may take above the least flash: a quarter, of a small network so many bytes; and
+# where these are more than a quarter, bytes above that for which the time must fall by a hundredth.
+_FLOOR = 8 * 1024
+BYTES_FOR_A_HUNDREDTH = 512
 
 Goal = Callable[[Problem, Search], Cover]
 
@@ -62,25 +66,46 @@ def _ram(problem: Problem, search: Search) -> Cover:
 
 
 def _balanced(problem: Problem, search: Search) -> Cover:
-    """Least time with flash at most 25 % above the least that the same proposals reach; of all
-    within 2 % of that time the least planned peak; of equals what gives least of time and flash,
-    where a hundredth of the flash is worth two thousandths of the time: a function more for a few
-    cycles is no bargain."""
+    """Least time with flash at most 25 % or 8 KB above the least that the same proposals reach,
+    where what is above the 25 % must pay for itself; of all within 2 % of that time the least
+    planned peak; of equals what gives least of time and flash, where a hundredth of the flash is
+    worth two thousandths of the time: a function more for a few cycles is no bargain."""
     smallest = search.run(_by_flash)[0]
     least = smallest.totals
-    most = (least.flash + around(problem)) * 5 // 4 - around(problem)
+    quarter, most = allowances(problem, least.flash)
     paths = search.run(lambda t: (t.cost, (t.flash,), (t.peak,)), whole=True)
     if not paths:
-        paths = [smallest, *_near(search, most)]
+        paths = [smallest, *_near(search, quarter)]
+        if most > quarter:
+            paths += [*_near(search, most), *_paying(search, min(p.totals.time for p in paths))]
     paths = [p for p in paths if p.totals.flash <= most]
-    best = min(p.totals.time for p in paths)
-    near = [p for p in paths if 50 * p.totals.time <= 51 * best]
+    best = min(dearness(p.totals, quarter) for p in paths)
+    near = [p for p in paths if 50 * dearness(p.totals, quarter) <= 51 * best]
+    quickest = min(p.totals.time for p in near)
 
     def worth(totals: Totals) -> tuple[int, ...]:
-        both = 5 * totals.time * max(1, least.flash) + totals.flash * max(1, best)
+        both = 5 * totals.time * max(1, least.flash) + totals.flash * max(1, quickest)
         return (both, *totals.cost)
 
     return _leanest(problem, near, worth)
+
+
+def allowances(problem: Problem, least: int) -> tuple[int, int]:
+    """The bytes of flash that `balanced` takes for whatever they buy, and those that it takes at
+    all, where `least` are needed; without what is around the figures of a cover."""
+    quarter = (least + around(problem)) // 4
+    return least + quarter, least + max(quarter, _FLOOR)
+
+
+def dearness(totals: Totals, quarter: int) -> int:
+    """What `balanced` makes least: the time, a hundredth more for so many bytes above `quarter`."""
+    return totals.time * (100 * BYTES_FOR_A_HUNDREDTH + max(0, totals.flash - quarter))
+
+
+def _paying(search: Search, time: int) -> list[Path]:
+    """The ways that are best where a byte is worth what it must buy, of about `time` in all."""
+    rate = max(1, 1000 * time // (100 * BYTES_FOR_A_HUNDREDTH))
+    return search.run(lambda t: (_by_both(t, rate), (t.peak,)), NARROW)
 
 
 def _near(search: Search, most: int) -> list[Path]:

@@ -84,8 +84,7 @@ class State:
     functions: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A node decided: what that adds to the totals (its peak is that of the node), and where it
     leads. node, option: None where nothing was chosen."""
 
@@ -95,8 +94,7 @@ class Step:
     option: Option | None
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """The decisions up to a node, the last first, and their totals."""
 
     totals: Totals

@@ -198,7 +198,9 @@ class Search:
         is_bare = part is None and option is not None and option.backend != ""
         adds = Totals(time, 0 if option is None else option.place, is_bare, flash, peak)
         key = (node.id, tuple(tensors.items()), frozenset(map(id, tangle)), functions)
-        to = self._states.setdefault(key, State(tensors, live, begun, tangle, functions))
+        to = self._states.get(key)
+        if to is None:
+            to = self._states[key] = State(tensors, live, begun, tangle, functions)
         chosen = node.id if option is not None and option.backend else None
         return Step(adds, to, chosen, option)
 
@@ -313,6 +315,8 @@ _Weighed = tuple[Weight, Path]
 
 def _best(found: list[_Weighed]) -> list[_Weighed]:
     """Those that are better than each other one in some figure; of equals the first."""
+    if len(found) == 1:
+        return found
     kept: list[int] = []
     for i in sorted(range(len(found)), key=lambda i: found[i][0]):
         weight = found[i][0]

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
+from rich.markup import escape
+
 from mcu_deploy.cli.console import out, print_json, table
 from mcu_deploy.cli.options import JsonOption
 
 
 def operators(as_json: JsonOption = False) -> None:
-    """List the operators that the interpreter knows, and how each is quantized."""
-    from mcu_deploy.operators import label, registry
+    """List the operators, who computes each, and how it is quantized (docs/operators.md)."""
+    from mcu_deploy.api import listing
     from mcu_deploy.session import Session
 
     with Session() as session:
-        backends = {b: set(session.registry.create(b).operators) for b in session.registry.ids}
-    meanings = {
-        "native": "integer arithmetic or a table",
-        "real": "through float32",
-        None: "float32 only",
-    }
-    rows = [
-        {
-            "operator": label(domain, name),
-            "backends": [b for b, known in backends.items() if label(domain, name) in known],
-            "quantized": "as TFLite-Micro has it"
-            if domain == "tflite"
-            else "elements are moved"
-            if operator.moves is not None
-            else meanings[operator.quantized],
-        }
-        for (domain, name), operator in sorted(registry().items())
-        if domain != "mcu"
-    ]
+        found = listing.operators(session.registry)
     if as_json:
-        print_json({"operators": rows})
+        print_json(
+            {
+                "operators": [asdict(row) for row in found.rows],
+                "tflite": list(found.tflite),
+                "forms": list(found.forms),
+            }
+        )
         return
     listed = table("operator", "backends", "quantized")
-    for row in rows:
-        known_by = row["backends"]
-        listed.add_row(
-            str(row["operator"]), ", ".join(known_by) or "at compile time only",
-            str(row["quantized"]),
-        )  # fmt: skip
+    for row in found.rows:
+        nobody = "the compiler" if row.in_compiler else "when the model is compiled"
+        listed.add_row(row.operator, escape(", ".join(row.backends) or nobody), row.quantized)
     out.print(listed)
+    out.print(f"Read from TFLite files: {', '.join(found.tflite)}.")
+    out.print(f"Read as what they quantize: {', '.join(found.forms)}.")

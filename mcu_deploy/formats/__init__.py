@@ -96,7 +96,10 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
+        raise ModelError(
+            f"The model file {path} cannot be read ({error.strerror}). Check who may read it, or "
+            "give another copy."
+        ) from error
 
 
 def require_format(path: Path) -> ModuleType:

@@ -92,7 +92,8 @@ def _parameters(call: Call, first: int, shape: tuple[int, ...]) -> None:
     """The inputs from the first on that are there have this shape."""
     for type_ in call.types[first:]:
         fits = type_ is None or type_.shape == shape
-        _want(fits, f"a parameter has the shape {list(type_.shape if type_ else ())}")
+        given = list(type_.shape if type_ else ())
+        _want(fits, f"a parameter has the shape {given} instead of {list(shape)}")
 
 
 def _spans(call: Call, rank: int) -> tuple[tuple[int, ...], ...]:
@@ -128,7 +129,10 @@ def _window(call: Call, kernel: tuple[int, ...], channels: int) -> None:
         if attributes.get("ceil_mode", 0) and (steps + 1) * stride < size + pads[axis]:
             steps = -(-reach // stride)
         sizes.append(-(-size // stride) if mode.startswith("SAME") else steps + 1)
-    _want(min(sizes) > 0, f"its kernel {list(kernel)} is larger than its input {list(x.shape)}")
+    spans = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
+    dilated = "" if spans == list(kernel) else f", {spans} with its dilations,"
+    fits = f"its kernel {list(kernel)}{dilated} is larger than its input {list(x.shape[2:])}"
+    _want(min(sizes) > 0, f"{fits} with its pads" if any(pads) else fits)
     _gives((x.shape[0], channels, *sizes), call)
 
 
@@ -152,7 +156,8 @@ def _conv(call: Call) -> None:
 
 def _conv_transpose(call: Call) -> None:
     (x, w, group), y = _filters(call), _result(call)
-    _want(w.shape[0] == x.shape[1], f"its weights are for {w.shape[0]} channels")
+    channels_of = f"its input has {x.shape[1]} channels, its weights are for {w.shape[0]}"
+    _want(w.shape[0] == x.shape[1], channels_of)
     channels = w.shape[1] * group
     _want(y.rank == x.rank and y.shape[:2] == (x.shape[0], channels), "its output has other axes")
     _parameters(call, 2, (channels,))
@@ -166,7 +171,7 @@ def _layer_normalization(call: Call) -> None:
     _require_axis(axis, x.rank)
     for type_ in (_type(call, 1), *(t for t in call.types[2:] if t is not None)):
         fits = _broadcasts(type_.shape, x.shape[axis % x.rank :])
-        _want(fits, f"a parameter has the shape {list(type_.shape)}")
+        _want(fits, f"a parameter of the shape {list(type_.shape)} does not fit {list(x.shape)}")
 
 
 def _batch_normalization(call: Call) -> None:
@@ -197,7 +202,8 @@ def _gemm(call: Call) -> None:
     _gives((rows, columns), call)
     for c in call.types[2:]:
         fits = c is None or _broadcasts(c.shape, (rows, columns))
-        _want(fits, f"its bias has the shape {list(c.shape if c else ())}")
+        given = list(c.shape if c else ())
+        _want(fits, f"its bias of the shape {given} does not fit {[rows, columns]}")
 
 
 def _matmul(call: Call) -> None:

@@ -20,14 +20,15 @@ NO_BACKEND = "no backend has this operator"
 class Obstacle:
     """A node that cannot be compiled: its operator as people read it, its name, and a clause.
 
-    weak: where no backend has the operator, that is the reason instead. An empty reason is that of
-    a node that is only behind another obstacle.
+    weak: where no backend has the operator, `lacking` is the reason instead. An empty reason is
+    that of a node that is only behind another obstacle.
     """
 
     operator: str
     node: str
     reason: str
     weak: bool = False
+    lacking: str = NO_BACKEND
 
 
 def settled(found: Iterable[Obstacle], known: Collection[str]) -> list[Obstacle]:
@@ -35,7 +36,7 @@ def settled(found: Iterable[Obstacle], known: Collection[str]) -> list[Obstacle]
     answer = []
     for item in found:
         if item.weak and item.operator not in known:
-            answer.append(replace(item, reason=NO_BACKEND))
+            answer.append(replace(item, reason=item.lacking))
         elif item.reason:
             answer.append(item)
     return answer
@@ -52,9 +53,9 @@ def refusal(nodes: Sequence[Obstacle], sentences: Sequence[str]) -> ModelError:
         return Refusal(f"The model cannot be compiled:\n{_indented(told)}")
     count = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
     text = (
-        f"No backend can compute {count} of the model:\n{_indented(_lines(nodes))}\nReplace these "
-        "operators in the model, or add a backend that has them (`mcu-deploy operators` lists what "
-        "there is)."
+        f"{count} of the model cannot be computed:\n{_indented(_lines(nodes))}\nChange the model "
+        "where a reason says how, replace these operators, or add a backend that computes them "
+        "(`mcu-deploy operators` lists what there is)."
     )
     return Refusal(f"{text}\nBeside that:\n{_indented(told)}" if told else text)
 

@@ -235,6 +235,7 @@ def _inline_functions(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
         inlined: onnx.ModelProto = onnx.inliner.inline_local_functions(model)
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         raise ModelError(
-            f"The local functions of {path} cannot be inlined: {reason(error)}."
+            f"The local functions of {path} cannot be inlined: {reason(error)}. Export the model "
+            "without them."
         ) from error
     return inlined

@@ -25,6 +25,7 @@ from mcu_deploy.formats.onnx_operators import (
     gives_shapes,
     sized_at_run_time,
     text_of,
+    why_unknown,
 )
 from mcu_deploy.formats.onnx_subgraphs import free_names, live_nodes, subgraphs_of
 from mcu_deploy.formats.onnx_types import (
@@ -135,7 +136,8 @@ class _Reader:
             self.told.open_inputs.append(text_of(name))
         except NoTensor:
             self.told.sentences.append(
-                f"Input {text_of(name)!r} is a sequence, map or optional; only tensors are taken."
+                f"Input {text_of(name)!r} is a sequence, map or optional; only tensors are taken. "
+                "Export the model with tensors as its inputs."
             )
         self.missing.add(name)
         self.told.whole = False
@@ -155,7 +157,9 @@ class _Reader:
             if index in live:
                 self._node(node, text_of(node.name or f"{text_of(node.op_type)}_{index}"))
         if not self.proto.output:
-            raise ModelError("The model has no output, so there is nothing to compute.")
+            raise ModelError(
+                "The model has no output, so there is nothing to compute. Export it with one."
+            )
         outputs = [o.name for o in self.proto.output]
         for name in outputs if self.told.whole else dict.fromkeys((*outputs, *self.border)):
             if self._is_there(name, "the list of outputs"):
@@ -310,7 +314,7 @@ class _Reader:
             domain = domain_of(node.domain)
             operator = label("" if domain == UNDEFINED else domain, text_of(node.op_type))
             reason = why.reason if isinstance(why, _LeftOut) else ""
-            self.told.left_out.append(Obstacle(operator, name, reason, weak))
+            self.told.left_out.append(Obstacle(operator, name, reason, weak, why_unknown(node)))
         for output in node.output:
             if output and output not in self.missing:
                 try:

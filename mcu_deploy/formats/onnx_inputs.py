@@ -79,7 +79,7 @@ def _require_known(
             )
         if any(size < 1 for size in shape):
             raise ModelError(
-                f"--shape gives {list(shape)} for input {name!r}; every size must be 1 or more."
+                f"--shape gives {list(shape)} for input {name!r}. Give sizes of 1 or more."
             )
 
 

@@ -8,6 +8,7 @@ import onnx
 
 from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.onnx_subgraphs import all_nodes
+from mcu_deploy.formats.qoperator import why_it_stays
 from mcu_deploy.operators import label
 
 
@@ -70,8 +71,17 @@ def strangers(model: onnx.ModelProto) -> list[Obstacle]:
         if domain == UNDEFINED:
             found.append(Obstacle(op, text_of(node.name), "ONNX does not define it"))
         elif domain and (domain, op) not in local:
-            found.append(Obstacle(label(domain, op), text_of(node.name), "", weak=True))
+            found.append(
+                Obstacle(label(domain, op), text_of(node.name), "", True, why_unknown(node))
+            )
     return found
+
+
+def why_unknown(node: onnx.NodeProto) -> str:
+    """Why a node is not computed where no backend has its operator."""
+    attributes = {text_of(a.name): onnx.helper.get_attribute_value(a) for a in node.attribute}
+    given = [bool(name) for name in node.input]
+    return why_it_stays(domain_of(node.domain), text_of(node.op_type), given, attributes)
 
 
 def counts_values(node: onnx.NodeProto) -> bool:

@@ -8,7 +8,7 @@ QLinearLeakyRelu, QLinearSoftmax, QLinearConcat, QGemm).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.formats.obstacles import NO_BACKEND
 from mcu_deploy.formats.onnx_subgraphs import subgraphs_of
 
 _MICROSOFT = "com.microsoft"
@@ -105,9 +106,13 @@ class _Form:
     result: int | None = None
     bias: int | None = None
 
+    @property
+    def result_place(self) -> int:
+        return self.result or 3 * len(self.axes)
+
     def __call__(self, r: _Rewriter) -> bool:
         i = [*r.node.input, *[""] * 9]
-        y = self.result or 3 * len(self.axes)
+        y = self.result_place
         if r.attribute("channels_last", 0) or not i[y]:
             return False  # without its scale, the output is float
         axes = (self.axes[0], 0) if r.attribute("transB", 0) else self.axes
@@ -154,6 +159,9 @@ _REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
     (_MICROSOFT, "QLinearConcat"): _concat,
 }
 
+READ = tuple(_REWRITES)
+"""The operators that are read as others: domain and name."""
+
 
 # The attributes that the rewritten nodes of com.microsoft may have, as onnxruntime 1.31 knows them;
 # for ONNX's own operators its checker sees to that.
@@ -176,6 +184,26 @@ def to_qdq(model: onnx.ModelProto) -> None:
     if all(o.domain not in ("", "ai.onnx") for o in model.opset_import):
         model.opset_import.append(helper.make_opsetid("", _OPSET))
     _rewrite(model.graph, {}, "")
+
+
+def why_it_stays(domain: str, op: str, given: Sequence[bool], attributes: Mapping[str, Any]) -> str:
+    """Why a node that `to_qdq` left as it is is not computed, where no backend has its operator.
+
+    given: which of its inputs are there.
+    """
+    form = _REWRITES.get((domain, op))
+    if form is None:
+        return NO_BACKEND
+    if attributes.get("channels_last"):
+        return "its channels stand last; export the model with channels_last=0"
+    if isinstance(form, _Form) and not [*given, *[False] * 9][form.result_place]:
+        return (
+            "it has no scale for its output, which is float32 then; give it one, with a zero "
+            "point, or export the model in the QDQ format"
+        )
+    if op == "QLinearSoftmax" and "opset" not in attributes:
+        return "it does not state the opset of its Softmax; export the model again"
+    return "its scales are computed at run time, or its alpha is not positive"
 
 
 def _refuse_unknown_attributes(node: onnx.NodeProto) -> None:

@@ -11,12 +11,15 @@ from pathlib import Path
 
 from mcu_deploy.errors import McuDeployError, ModelError, shorten
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_option, shown
-from mcu_deploy.formats.obstacles import NO_BACKEND, Obstacle
+from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, Operation, Refused, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import converters
 
 SUFFIXES = (".tflite",)
+
+
+_NOT_READ = "it is not read from TFLite files"
 
 
 def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
@@ -41,7 +44,9 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
     file = parse(raw, str(path))
     _check_shapes(file, shapes)
     if not file.outputs:
-        raise ModelError("The model has no output, so there is nothing to compute.")
+        raise ModelError(
+            "The model has no output, so there is nothing to compute. Convert it with one."
+        )
     assumed, problems = _assumed(file, shapes)
     builder = GraphBuilder(file.name)
     for tensor in file.inputs:
@@ -64,7 +69,7 @@ def _convert(
     convert = converters().get(operation.kind)
     tensors = (*operation.inputs, *operation.outputs, *operation.intermediates)
     if convert is None:
-        left_out.append(Obstacle(operation.kind, operation.name, NO_BACKEND))
+        left_out.append(Obstacle(operation.kind, operation.name, _NOT_READ))
     elif not any(t is not None and t.unreadable for t in tensors):
         try:
             convert(operation, builder)
@@ -82,7 +87,7 @@ def _check_shapes(file: File, shapes: Mapping[str, Sequence[int]]) -> None:
     for name, shape in shapes.items():
         if name not in inputs:
             raise ModelError(
-                f"The model has no input {name!r} to give a shape to; its inputs are "
+                f"--shape names the input {name!r}, which the model does not have. Its inputs: "
                 f"{', '.join(map(repr, inputs)) or 'none'}."
             )
         tensor = inputs[name]

@@ -42,7 +42,10 @@ class GraphBuilder:
     def add_input(self, tensor: Tensor) -> None:
         """An input of the network, in the file's order."""
         if tensor.index in self._written:
-            raise ModelError(f"The model lists the input {shorten(tensor.name)!r} twice.")
+            raise ModelError(
+                f"The model lists the input {shorten(tensor.name)!r} twice. It is damaged; convert "
+                "it again."
+            )
         self._editor.inputs.append(self._new_edge(tensor, _natural(tensor)))
 
     def read(self, tensor: Tensor, order: Order | None = None) -> EdgeId:

@@ -14,10 +14,14 @@ def call_quantization(call: Call, rank: int) -> Quantization:
     """The scale and zero point that a Q or DQ node reads, which must be constants."""
     scale, zero_point = call.optional(1), call.optional(2)
     if scale is None:
-        raise UnsupportedError(f"{call.op} reads a scale that is no constant.")
+        raise UnsupportedError(
+            f"A {call.op} of the model reads a scale that is no constant. Quantize it statically, "
+            "from samples."
+        )
     if call.attributes.get("block_size", 0) or scale.ndim > 1:
         raise UnsupportedError(
-            f"{call.op} of blocks is not computed. Quantize by one scale, or one along an axis."
+            f"A {call.op} of the model has a scale for each block, which is not computed. Quantize "
+            "by one scale, or one along an axis."
         )
     axis = int(call.attributes.get("axis", 1))
     points = zero_point if zero_point is not None else [0] * scale.size

@@ -116,7 +116,9 @@ def recurrence(call: Call) -> Recurrence:
     """The node that a call stands for. Raises ModelError for one that cannot be computed."""
     why = problem(call)
     if why is not None:
-        raise ModelError(f"The model has a {call.op} that cannot be computed: {why}.")
+        raise ModelError(
+            f"The model has a {call.op} that cannot be computed: {why}. Export it again."
+        )
     directions = len(_DIRECTIONS[call.attributes.get("direction", "forward")])
     named = _activations(call, directions)
     assert not isinstance(named, str)

@@ -104,19 +104,11 @@ def _gather(call: Call) -> list[Array]:
 def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
     """Resize-10 to -19, mode nearest: the position read for each output position of each axis.
 
-    As onnxruntime computes it. Raises UnsupportedError for other modes.
+    As onnxruntime computes it. Raises UnsupportedError where `resize_refusal` has a reason.
     """
-    attributes = call.attributes
-    mode = attributes.get("mode", "nearest")
-    transform = attributes.get("coordinate_transformation_mode", "half_pixel")
-    rounding = attributes.get("nearest_mode", "round_prefer_floor")
-    if call.opset < 11:
-        transform, rounding = "asymmetric", "away from the end"
-    if mode != "nearest" or transform not in _TRANSFORMS or rounding not in _ROUNDINGS:
-        raise UnsupportedError(
-            f"Resize in the mode {mode!r} with {transform!r} and {rounding!r} is not computed; "
-            "use mode 'nearest'."
-        )
+    if reason := resize_refusal(call):
+        raise UnsupportedError(f"A Resize of the model is not computed: {reason}. Export it so.")
+    transform, rounding = _ways(call)
     shape, result = call.type(0).shape, call.results[0].shape
     if shape == result:
         # Whatever the scales are: they may be near enough to 1 to keep every size.
@@ -126,6 +118,29 @@ def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
         _positions(size, new, scale, transform, rounding)
         for size, new, scale in zip(shape, result, scales, strict=True)
     )
+
+
+def resize_refusal(call: Call) -> str:
+    """Why a Resize is not computed, a clause; empty where it is."""
+    mode = call.attributes.get("mode", "nearest")
+    if mode != "nearest":
+        return f"it resizes in the mode 'nearest', not {mode!r}; export the model with that"
+    for name, known, given in zip(
+        ("coordinate_transformation_mode", "nearest_mode"), (_TRANSFORMS, _ROUNDINGS), _ways(call),
+        strict=True,
+    ):  # fmt: skip
+        if given not in known:
+            others = ", ".join(repr(word) for word in known if " " not in word)
+            return f"its {name} is {given!r}; of these there are {others}"
+    return ""
+
+
+def _ways(call: Call) -> tuple[str, str]:
+    """How positions of the output become ones of the input, and how these are rounded."""
+    if call.opset < 11:
+        return "asymmetric", "away from the end"
+    transform = call.attributes.get("coordinate_transformation_mode", "half_pixel")
+    return str(transform), str(call.attributes.get("nearest_mode", "round_prefer_floor"))
 
 
 def _scales(call: Call, shape: Sequence[int], result: Sequence[int]) -> list[np.float32]:

@@ -224,7 +224,7 @@ class Options(Checked):
     )  # fmt: skip
     optimize_for: str = _option(
         "balanced", "--optimize-for", "speed: least cycles; size: least flash; ram: least memory; "
-        "balanced: least cycles with flash at most 25 % above the least.",
+        "balanced: least cycles with flash at most 25 % or 8 KB above the least.",
         words=lambda: tuple(import_module("mcu_deploy.choose.goals").GOALS),
     )  # fmt: skip
     weights: str = _option(

@@ -39,7 +39,7 @@ html_use_index = False
 _SECTIONS = {
     "Get started": ["/README", "notebook", "commands"],
     "Use": [
-        "performance", "costs", "memory", "partial", "pmx", "flashing", "boards", "emulators",
+        "operators", "quantizing", "sensors", "performance", "costs", "memory", "partial", "pmx", "flashing", "boards", "emulators",
         "renode-ci", "/examples/renode_sensor/README",
     ],
     "Integrate": [

@@ -143,7 +143,7 @@ def test_a_scale_computed_at_run_time_stays_and_is_refused(tmp_path: Path) -> No
     # both nodes in one message, each with its reason
     assert "'dq'" in str(caught.value)
     assert "'q'" in str(caught.value)
-    assert str(caught.value).count("the scale is computed at run time") == 2
+    assert str(caught.value).count("its scale is computed at run time") == 2
 
 
 def test_quantized_bounds_of_a_clip_are_read_as_reals(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from mcu_deploy.arithmetic import tflite
 from mcu_deploy.backends.ArmDsp import ArmDsp, requantization
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.backends.ArmDsp.product import words as packed_words
+from mcu_deploy.backends.ArmDsp.staircases import Channel, Staircases, steps_of
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.ir.view import view_of_all
@@ -68,7 +69,7 @@ def test_integers_round_as_the_oracle_does_for_every_sum(
 ) -> None:
     reach = (least, least + span)
     fixed = tflite.quantize_multiplier(factor) if is_tflite else None
-    channel = requantization.Channel(np.float32(factor), zero, (-128, 127), reach, fixed)
+    channel = Channel(np.float32(factor), zero, (-128, 127), reach, fixed)
     shift = requantization.shift_of(np.array([channel.factor]), lanes)
     sums = np.arange(reach[0], reach[1] + 1, dtype=np.int64)
     wanted = channel.element(sums)
@@ -80,10 +81,55 @@ def test_integers_round_as_the_oracle_does_for_every_sum(
         accs = np.where(np.isin(accs, late.late), accs + lanes, accs)
         given_ = (((accs * late.scale >> 32) + late.addend) >> shift).clip(-128, 127)
         np.testing.assert_array_equal(given_, wanted)
-    if (single := requantization.multiply(channel, lanes, shift)) is not None:
-        scale, move, _ = single
+    single = requantization.multiplications(Staircases.of([channel]), lanes, shift)
+    if single.is_solved[0]:
+        scale, move = int(single.scales[0]), int(single.moves[0])
         given_ = ((lanes * sums + move) * scale >> 32 + shift).clip(-128, 127)
         np.testing.assert_array_equal(given_, wanted)
+
+
+@given(
+    st.lists(st.tuples(st.floats(1e-6, 0.4), st.integers(-(2**20), 2**20), st.integers(0, 2**21)),
+             min_size=1, max_size=12),
+    st.integers(-128, 127), st.booleans(), st.floats(0.1, 10),
+)  # fmt: skip
+def test_lines_meet_the_corners_of_a_staircase_first(
+    given_: list[tuple[float, int, int]], zero: int, is_tflite: bool, tilt: float
+) -> None:
+    """Of all channels at a time: no step is nearer to a line than one of the corners."""
+    channels = [
+        Channel(
+            np.float32(factor), zero, (-128, 127), (least, least + span),
+            tflite.quantize_multiplier(factor) if is_tflite else None,
+        )
+        for factor, least, span in given_
+    ]  # fmt: skip
+    stairs = Staircases.of(channels)
+    values, steps = steps_of(channels)
+    for n, one in enumerate(channels):
+        slope = int(tilt * float(one.factor) * 2**24)
+        is_in, is_above = steps[n] <= one.reach[1], steps[n] > one.reach[0]
+        assert stairs.no_at[n] == (not is_in.any())
+        assert stairs.no_before[n] == (not is_above.any())
+        if not stairs.no_at[n]:
+            over = ((values << 24) - slope * steps[n])[is_in].max()
+            assert ((stairs.values[n] << 24) - slope * stairs.at[n]).max() == over
+        if not stairs.no_before[n]:
+            under = ((values << 24) - slope * (steps[n] - 1))[is_above].min()
+            assert ((stairs.above[n] << 24) - slope * stairs.before[n]).min() == under
+        for value, step in zip(values.tolist(), steps[n].tolist(), strict=True):
+            if step <= one.reach[1]:
+                assert one.element(np.array([step])) >= value
+            if step > one.reach[0]:
+                assert one.element(np.array([step - 1])) < value
+
+
+def test_the_corners_of_a_staircase_are_few() -> None:
+    """Else looking at them alone spares nothing."""
+    factors = np.random.default_rng(5).uniform(0.001, 0.02, 100).astype(np.float32)
+    channels = [Channel(f, -3, (-128, 127), (-(10**5), 10**5)) for f in factors]
+    stairs = Staircases.of(channels)
+    assert stairs.at.shape[1] <= 40 and stairs.before.shape[1] <= 40
 
 
 @pytest.mark.parametrize("count", FACTORS)
@@ -106,9 +152,9 @@ def test_a_channel_of_a_depthwise_convolution_is_right_but_for_its_late_sums(
 ) -> None:
     """Factors near simple fractions, whose products lie on ties, are those without integers."""
     factor = np.float32(1 / (half / 256 + nudge * 2.0**-40))
-    channel = requantization.Channel(factor, zero, (-128, 127), (-span, span))
+    channel = Channel(factor, zero, (-128, 127), (-span, span))
     shift = requantization.shift_of(np.array([factor]), depthwise.planes.LEAST_GAIN, 8)
-    found = depthwise.rounding(channel, 7, shift)
+    found = depthwise.round_channels([channel], [7], shift)[0]
     assume(found is not None)
     assert found is not None
     sums = np.arange(-span, span + 1, dtype=np.int64)
@@ -123,11 +169,9 @@ def test_a_channel_of_a_depthwise_convolution_is_right_but_for_its_late_sums(
 
 def test_a_channel_without_integers_has_some_for_most_sums() -> None:
     """Of keyword spotting: 13 of its steps are on ties of float32, which it rounds to even."""
-    channel = requantization.Channel(
-        np.float32(0.007498026825487614), -128, (-128, 127), (-74450, 33670)
-    )
+    channel = Channel(np.float32(0.007498026825487614), -128, (-128, 127), (-74450, 33670))
     shift = requantization.shift_of(np.array([channel.factor]), depthwise.planes.LEAST_GAIN, 8)
-    found = depthwise.rounding(channel, 0, shift)
+    found = depthwise.round_channels([channel], [0], shift)[0]
     assert found is not None
     assert len(found.late) == 6
 
@@ -138,7 +182,7 @@ def test_most_channels_have_a_scale_of_integers(kws_dir: Path) -> None:
     factors = random.uniform(1e-4, 1e-2, 200).astype(np.float32)
     solved = [
         requantization.accumulate(
-            requantization.Channel(f, -128, (-128, 127), (-(10**6), 10**6)), 1,
+            Channel(f, -128, (-128, 127), (-(10**6), 10**6)), 1,
             requantization.shift_of(factors),
         )
         for f in factors

@@ -130,7 +130,7 @@ PLAIN = [Tensor("x", (1, 4)), Tensor("y", (1, 4))]
 
 def test_operators_that_are_unknown_are_listed_with_a_tensor(path: Path) -> None:
     text = refused(path, _one("TOPK_V2", PLAIN))
-    assert "TOPK_V2 'y': no backend has this operator" in text
+    assert "TOPK_V2 'y': it is not read from TFLite files" in text
     text = refused(path, _one("CUSTOM", PLAIN, custom="MyOwn"))
     assert "custom operator MyOwn 'y'" in text
 
@@ -140,7 +140,7 @@ def test_another_input_shape_is_refused_with_the_files_own(path: Path) -> None:
     assert "[1, 8, 8, 3]" in text
     open_batch = [Tensor("x", (1, 4), signature=(-1, 4)), PLAIN[1]]
     assert "[-1, 4]" in refused(path, _one("RELU", open_batch), {"x": [2, 4]})
-    assert "no input 'z'" in refused(path, small_model(), {"z": [1]})
+    assert "--shape names the input 'z'" in refused(path, small_model(), {"z": [1]})
     assert formats.load(path, {"x": [1, 8, 8, 3]}).inputs
 
 

@@ -11,10 +11,13 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tflite_models import Operator, Tensor, write
 
+from benchmarks.made import chain
 from mcu_deploy import compile_model
+from mcu_deploy.backends.interface import Proposals, SubgraphView, Target
 from mcu_deploy.boards import load_board
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.formats.imported import Dimension
+from mcu_deploy.options import Options
 
 FLOAT = TensorProto.FLOAT
 node = helper.make_node
@@ -64,7 +67,7 @@ def test_many_nodes_of_few_operators_are_few_lines(path: Path) -> None:
         for i in range(30)
     ]
     lines = refused(path, chain, {"n0": [None, 4]}, ["n30"])
-    assert lines[0] == "No backend can compute 30 nodes of the model:"
+    assert lines[0] == "30 nodes of the model cannot be computed:"
     assert lines[1] == (
         "  ai.onnx.ml::Normalizer: 30 nodes, such as 'norm0', 'norm1', 'norm2': "
         "no backend has this operator"
@@ -84,7 +87,7 @@ def test_open_shapes_do_not_hide_operators(path: Path) -> None:
         node("Cast", ["i"], ["z"], to=FLOAT),
     ]
     lines = refused(path, nodes, {"x": ["h", "w"]}, ["y", "z"])
-    assert lines[0] == "No backend can compute 2 nodes of the model:"
+    assert lines[0] == "2 nodes of the model cannot be computed:"
     assert lines[1] == "  vendor::Foo 'foo': no backend has this operator"
     assert lines[2].startswith("  NonZero 'nz': how many elements it gives depends on the data")
     assert lines[4] == "Beside that:"
@@ -166,7 +169,7 @@ def test_models_that_are_not_valid_tell_operators_first(path: Path) -> None:
 def test_an_answer_fits_on_a_screen(path: Path) -> None:
     nodes = [node(f"Op{i}", ["x"], [f"y{i}"], f"n{i}", domain="vendor") for i in range(60)]
     lines = refused(path, nodes, {"x": [1, 4]}, [f"y{i}" for i in range(60)])
-    assert lines[0].startswith("No backend can compute 60 nodes")
+    assert lines[0].startswith("60 nodes of the model cannot be computed")
     assert lines[-2] == "  and 46 more nodes"
     assert len(lines) < 20
 
@@ -182,12 +185,48 @@ def test_tflite_tells_all_at_once(tmp_path: Path) -> None:
     ]
     path.write_bytes(write(tensors, operators, ["x"], ["y"]))
     assert lines_of(path) == [
-        "No backend can compute 3 nodes of the model:",
-        "  TOPK_V2: 2 nodes, 'a' and 'b': no backend has this operator",
-        "  custom operator MyOwn 'y': no backend has this operator",
-        "Replace these operators in the model, or add a backend that has them (`mcu-deploy "
-        "operators` lists what there is).",
+        "3 nodes of the model cannot be computed:",
+        "  TOPK_V2: 2 nodes, 'a' and 'b': it is not read from TFLite files",
+        "  custom operator MyOwn 'y': it is not read from TFLite files",
+        "Change the model where a reason says how, replace these operators, or add a backend that "
+        "computes them (`mcu-deploy operators` lists what there is).",
         "Beside that:",
         "  The tensor 's' has elements of type STRING, which no backend computes; convert the "
         "model to float32 or int8.",
     ]
+
+
+def test_a_model_that_nobody_can_build_is_refused_before_anything_is_priced(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of it is not even asked about: what proposes looks at its layers for seconds."""
+    from mcu_deploy.backends.ArmDsp import ArmDsp
+
+    asked: list[str] = []
+    propose = ArmDsp.propose
+
+    def counted(self: ArmDsp, view: SubgraphView, target: Target) -> Proposals:
+        asked.extend(node.op for node in view.nodes)
+        return propose(self, view, target)
+
+    monkeypatch.setattr(ArmDsp, "propose", counted)
+    chain(3)(path)
+    model = onnx.load(path)
+    last = model.graph.output[0].name
+    model.graph.node.append(node("Foo", [last], ["end"], "foo", domain="vendor"))
+    model.graph.output[0].name = "end"
+    model.opset_import.append(helper.make_opsetid("vendor", 1))
+    onnx.save(model, path)
+    board = load_board("mps2-an386")
+    with pytest.raises(McuDeployError, match="'foo': no backend has this operator") as caught:
+        compile_model(path, board)
+    assert str(caught.value).count("\n") == 2
+    assert set(asked) <= {"Foo"}
+    # One that only some backends have, of which none was named, is known as early.
+    del model.graph.node[-1]
+    model.graph.node.append(node("Trilu", [last], ["end"], "upper"))
+    onnx.save(model, path)
+    with pytest.raises(McuDeployError, match="Trilu 'upper': not an operator of ArmDsp"):
+        compile_model(path, board, options=Options(backends=("ArmDsp",)))
+    compile_model(path, board)
+    assert "Conv" in asked

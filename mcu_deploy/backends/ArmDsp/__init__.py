@@ -49,7 +49,7 @@ class ArmDsp(BackendBase):
                 found = [clamped(one, layer) for one in more if len(one.nodes) == 1]
             proposals += found
             if not found:
-                refused[node.id] = reason or "none of its kernels is for such a layer"
+                refused[node.id] = reason or "it has no kernel for this operator in this form"
         return Proposals(tuple(proposals), refused)
 
 

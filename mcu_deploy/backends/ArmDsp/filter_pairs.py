@@ -8,7 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.requantization import Accumulation, accumulate, accumulate_late
+from mcu_deploy.backends.ArmDsp.requantization import (
+    Accumulation,
+    accumulations,
+    accumulations_late,
+)
+from mcu_deploy.backends.ArmDsp.staircases import Staircases
 
 UNSOLVED = 2  # in the place of which filter's sum is late
 
@@ -40,22 +45,28 @@ class Pair(NamedTuple):
 def pairs_of(
     layer: Convolution, evens: tuple[tuple[int, int], ...], lanes: tuple[int, int], shift: int
 ) -> list[Pair]:
-    """As `pair_of`, of each first filter and count: several kernels of a layer ask for the same."""
-    return [pair_of(layer, *even, lanes, shift) for even in evens]
-
-
-def pair_of(layer: Convolution, even: int, count: int, lanes: tuple[int, int], shift: int) -> Pair:
-    """Of the filter `even` and the next one; if count is 1, of it and one of zeros.
+    """Of each filter and the next one; where its count is 1, of it and one of zeros. Several
+    kernels of a layer ask for the same.
 
     lanes: what the accumulators are multiples of; shift: of the sums themselves.
     """
-    find = accumulate_late if layer.fixed is None else accumulate
-    first, second = (
-        find(layer.channel(even + n), of, shift + of.bit_length() - 1)
-        if n < count
-        else Accumulation(1, 0, 0)
-        for n, of in enumerate(lanes)
-    )
+    find = accumulations_late if layer.fixed is None else accumulations
+    filters = [even + n for even, count in evens for n in range(count)]
+    of = np.array([lanes[n] for _, count in evens for n in range(count)], np.int64)
+    shifts = np.array([shift + lane.bit_length() - 1 for lane in of.tolist()], np.int64)
+    found = iter(find(Staircases.of([layer.channel(n) for n in filters]), of, shifts))
+    zeros = Accumulation(1, 0, 0)
+    return [
+        _pair(layer, even, count, lanes, next(found), next(found) if count > 1 else zeros)
+        for even, count in evens
+    ]
+
+
+def _pair(
+    layer: Convolution, even: int, count: int, lanes: tuple[int, int],
+    first: Accumulation | None, second: Accumulation | None,
+) -> Pair:  # fmt: skip
+    """Of the filter `even` and the next one, by what rounds them."""
     if first is None or second is None:
         begin, *rest = unsolved(layer, even, count, lanes)
         behind = (UNSOLVED, 0, 0) if layer.fixed is None else ()
@@ -69,7 +80,7 @@ def pair_of(layer: Convolution, even: int, count: int, lanes: tuple[int, int], s
 
 
 def in_float(layer: Convolution, even: int, count: int, lanes: tuple[int, int]) -> Pair:
-    """As `pair_of`, where a kernel rounds all filters in float32 and knows the zero point."""
+    """Of two filters, where a kernel rounds all filters in float32 and knows the zero point."""
     *factors, _ = unsolved(layer, even, count, lanes)
     return Pair((0, 0), tuple(factors))
 

@@ -4,6 +4,8 @@ tile, then the numbers of the layer, its frame.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
@@ -69,13 +71,13 @@ class Kernel:
         filters, is_one = layer.weights.shape[0], layer.groups == 1
         return is_one and layer.pixels % 3 == 0 and filters % 2 == 0 and filters <= 2048
 
-    @property
+    @functools.cached_property
     def names(self) -> tuple[str, ...]:
         of_rests = _OF_RESTS if self.tiles.rest else ()
         of_groups = _OF_GROUPS if self.layer.groups > 1 else ()
         return (*_NUMBERS, *of_rests, *of_groups, *(_OF_PATCHES if self.has_patches else ()))
 
-    @property
+    @functools.cached_property
     def has_patches(self) -> bool:
         """Whether a window leaves the image: that of a row's last tile may, without padding."""
         return not self.tiles.are_inside().all()

@@ -10,7 +10,8 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
 from mcu_deploy.backends.ArmDsp import requantization
-from mcu_deploy.backends.ArmDsp.requantization import Channel, elements, reach
+from mcu_deploy.backends.ArmDsp.requantization import reach
+from mcu_deploy.backends.ArmDsp.staircases import Channel, elements
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.conv import conv_window
@@ -140,20 +141,29 @@ def refusal(layer: Layer) -> str:
     one may."""
     x, w, y, bias = layer.input(0), layer.input(1), layer.output, layer.optional(2)
     if w.constant is None or (bias is not None and bias.constant is None):
-        return "the weights or the bias are computed at run time"
-    xq, wq, yq = x.type.quantization, w.type.quantization, y.type.quantization
-    if x.type.dtype not in BYTES or y.type.dtype not in BYTES or xq is None or yq is None:
-        return f"it computes int8 and uint8, not {x.type.dtype.value} to {y.type.dtype.value}"
+        return "its weights or its bias are computed at run time"
+    if reason := types_refusal(x.type, y.type):
+        return reason
+    wq = w.type.quantization
     if w.type.dtype is not DType.INT8 or wq is None or any(wq.zero_point):
         return "it takes weights of int8 with the zero point 0"
     return clamp_refusal(layer)
+
+
+def types_refusal(*types: TensorType) -> str:
+    """Why no kernel takes tensors of such types, a clause; empty where one may."""
+    for type_ in types:
+        if type_.dtype not in BYTES or type_.quantization is None:
+            bare = " without one" if type_.dtype in BYTES else ""
+            return f"it computes int8 and uint8 that have a scale, not {type_}{bare}"
+    return ""
 
 
 def clamp_refusal(layer: Layer) -> str:
     """Why no kernel takes a layer's activation, a clause; empty where one may. clamp.py opens the
     layers that it clamps itself before a kernel sees them."""
     if clamp(layer) != layer.output.type.dtype.range:
-        return "its clamp is the range of 8 bits, and the activation is narrower"
+        return "it clamps to the range of 8 bits, and the activation is narrower"
     return ""
 
 
@@ -170,7 +180,7 @@ def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | s
     filters, zero = len(weights), x.scaling.zero_point[0]
     given = np.zeros(1, np.int64) if offset is None else np.asarray(offset.constant, np.int64)
     if given.size not in (1, filters):
-        return "it has a bias for each output, not one for each row too"
+        return "it takes a bias for each output, not one for each row too"
     bias = np.array(np.broadcast_to(given.reshape(-1), (filters,)))
     low, high = x.dtype.range
     if is_centred:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal
+from mcu_deploy.backends.ArmDsp.layers import clamp_refusal, types_refusal
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -163,8 +163,8 @@ def refusal(layer: Layer, verb: str, least: int) -> str:
     if all(o.constant is not None for o in operands):
         return f"it {verb} tensors that are computed, at least one"
     types = [y, *(o.type for o in operands)]
-    if any(t.dtype not in BYTES or t.quantization is None for t in types):
-        return f"it computes int8 and uint8, not {y}"
+    if reason := types_refusal(*types):
+        return reason
     return f"there are less than {least} elements" if y.elements < least else clamp_refusal(layer)
 
 

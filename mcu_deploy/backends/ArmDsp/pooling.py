@@ -173,11 +173,13 @@ def read(layer: Layer) -> Pool | str:
     x, y = layer.input(0).type, layer.output.type
     if len(layer.outputs) > 1:
         return "it does not compute the indices of maxima"
-    if x.rank not in (3, 4) or x.dtype not in BYTES or x.dtype is not y.dtype:
+    if x.rank not in (3, 4) or x.dtype not in BYTES:
         return f"it pools int8 and uint8 over one or two spatial axes, not {x}"
+    if x.dtype is not y.dtype:
+        return f"it pools to the type of its input, not {x.dtype.value} to {y.dtype.value}"
     window, is_maximum = of_rows(pool_window(layer.call)), "Max" in layer.op
     if {*window.dilations} != {1}:
-        return "its windows have no dilation"
+        return "it takes windows without dilation"
     is_padded_average = window.padded and not is_maximum
     counts_padding = is_padded_average and bool(layer.attributes.get("count_include_pad", 0))
     if counts_padding and {*average_counts(layer.call, window).flat} != {math.prod(window.kernel)}:
@@ -196,7 +198,7 @@ def read(layer: Layer) -> Pool | str:
         if pool.is_large:
             return f"it averages {_FEW} elements at most where some are padding, not {pool.taps}"
     elif pool.runs[1] > _MOST_COLUMNS:
-        return f"its windows have {_MOST_COLUMNS} columns at most, or all of the input"
+        return f"it takes windows of {_MOST_COLUMNS} columns at most, or of all the input"
     if pool.taps > _MOST and not is_maximum:
         return f"it averages {_MOST} elements at most, not {pool.taps}"
     return pool

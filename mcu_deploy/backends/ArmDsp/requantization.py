@@ -13,13 +13,12 @@ kernels that look for that one round it like the next. The rest are computed in 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, requantized, tflite
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp.staircases import NO_BOUND, Channel, Staircases, steps_of
 
 # A zero point shifted further would take the sum of SMMLA out of 32 bits.
 LARGEST_SHIFT = 20
@@ -31,7 +30,10 @@ _ROUNDED = 1e-9
 # How far an accumulator may be moved (by its bias) so that an offset becomes expressible.
 _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
 # The first of these that fits is taken, which is mostly one of the first.
-_FIRST_MOVES = _MOVES[:257]
+_MOVES_TRIED = np.split(_MOVES, [1 << n for n in (8, 10, 12)])
+_EVERY = slice(None)
+# A scale that is none.
+_TOO_LARGE = 1 << 40
 # Of a channel that kernels look for: each costs the third of rounding in float32, and 12 bytes; but
 # the code of that is spared where no channel needs it.
 _MOST_LATE = 12
@@ -40,91 +42,11 @@ _SCALES_AWAY = np.array(
 )
 
 
-def elements(
-    acc: Array,
-    factor: Array | np.float32,
-    fixed: Sequence[Array | int] | Array | None,
-    zero_point: int,
-    bounds: tuple[int, int],
-) -> Array:
-    """The arithmetic of docs/arithmetic.md, of sums of channels or of one.
-
-    fixed: TFLite's multipliers and shifts, which round twice; None for ONNX, which rounds float32.
-    """
-    if fixed is not None:
-        clamped: Array = np.clip(tflite.multiply(acc, *fixed) + zero_point, *bounds)
-        return clamped
-    return requantized(acc, factor, zero_point, bounds)
-
-
-@dataclass(frozen=True)
-class Channel:
-    """An output channel: its factor, the output's zero point and clamp, its reachable sums.
-
-    fixed: as in `elements`.
-    """
-
-    factor: np.float32
-    zero_point: int
-    bounds: tuple[int, int]
-    reach: tuple[int, int]
-    fixed: tuple[int, int] | None = None
-
-    def element(self, acc: Array) -> Array:
-        return elements(acc, self.factor, self.fixed, self.zero_point, self.bounds)
-
-
-@functools.lru_cache(1 << 12)
-def steps_of(channel: Channel) -> tuple[Array, Array]:
-    """The values above the lower bound, and of each the smallest reachable sum that gives at
-    least it; the largest sum plus one where none does."""
-    values = np.arange(channel.bounds[0] + 1, channel.bounds[1] + 1, dtype=np.int64)
-    first, beyond = channel.reach[0], channel.reach[1] + 1
-    # A step lies where the exact product would have it, but for what float32 rounds.
-    with np.errstate(divide="ignore"):
-        guess = (values - channel.zero_point - 0.5) / np.float64(channel.factor)
-    guess = np.clip(guess, first, beyond).astype(np.int64)
-    margin = 2 + (np.abs(guess) >> 20)
-    near, far = np.maximum(guess - margin, first), np.minimum(guess + margin, beyond)
-    low = np.where(channel.element(near) < values, near, first)
-    high = np.where(channel.element(far) < values, beyond, far)
-    while (low < high).any():
-        middle = (low + high) >> 1
-        is_reached = (channel.element(middle) >= values) & (low < high)
-        high = np.where(is_reached, middle, high)
-        low = np.where(is_reached | (low == high), low, middle + 1)
-    return values, low
-
-
 def refusal(factors: Array) -> str:
     """Why no kernel multiplies sums by such factors in float32, a clause; empty where one may."""
     if not np.isfinite(factors).all() or (factors < np.finfo(np.float32).tiny).any():
         return "a factor of it, float32(x_scale * w_scale) / y_scale, is no normal number"
     return ""
-
-
-@functools.lru_cache(1 << 12)
-def slopes_of(channel: Channel) -> tuple[float, float]:
-    """The least and the greatest slope of the straight lines that have all steps where they are;
-    where there is none the greatest is below the least.
-
-    Each two steps bound it: from a sum that reaches a value to one that is still below another the
-    line rises by less than the values do.
-    """
-    values, steps = steps_of(channel)
-    is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
-    run = (steps[is_above] - 1)[:, None] - steps[is_in]
-    rise = (values[is_above][:, None] - values[is_in]).astype(np.float64)
-    least = (rise[run < 0] / run[run < 0]).max(initial=0.0)
-    return float(least), float((rise[run > 0] / run[run > 0]).min(initial=np.inf))
-
-
-class Scaling(NamedTuple):
-    """floor((scale * acc + offset) / 2**(32 + shift)), for offsets of an interval."""
-
-    scale: int
-    least: int
-    most: int
 
 
 class Accumulation(NamedTuple):
@@ -152,39 +74,171 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
     return min(room, LARGEST_SHIFT) // step * step if room >= 0 else -1
 
 
-class _Line:
-    """A search for the straight line whose floor is the staircase, of accumulators that are `lanes`
-    times the sum."""
+class _Lines:
+    """Searches for the straight lines whose floors are staircases, of accumulators that are `lanes`
+    times the sum. lanes, shift: one number, or one a channel. Scales are [channel, scale]."""
 
-    def __init__(self, channel: Channel, lanes: int, shift: int) -> None:
-        values, steps = steps_of(channel)
-        self.lanes, self.unit = lanes, 1 << (32 + shift)
-        is_in, is_above = steps <= channel.reach[1], steps > channel.reach[0]
-        self.at, self._before = lanes * steps[is_in], lanes * (steps[is_above] - 1)
-        self.least_at = values[is_in] * self.unit
-        self._most_before = values[is_above] * self.unit - 1
-        self.first = round(float(channel.factor) * self.unit / lanes)
+    def __init__(self, stairs: Staircases, lanes: Array | int, shift: Array | int) -> None:
+        self._stairs = stairs
+        self.unit = np.int64(1) << 32 + np.broadcast_to(shift, stairs.factors.shape)
+        self.lanes = np.broadcast_to(np.asarray(lanes, np.int64), stairs.factors.shape)
+        self._at, self._before = (self.lanes[:, None] * x for x in (stairs.at, stairs.before))
+        self._least_at = stairs.values * self.unit[:, None]
+        self._most_before = stairs.above * self.unit[:, None] - 1
+        with np.errstate(invalid="ignore"):
+            first = np.rint(stairs.factors * self.unit / self.lanes)
+        self.first = np.clip(first, 0, _TOO_LARGE).astype(np.int64)
 
-    def most(self, scales: Array) -> Array:
-        """The largest offset with which no step is early."""
-        high = self._most_before[None, :] - self._before[None, :] * scales[:, None]
-        largest: Array = high.min(1, initial=1 << 61)
-        return largest
+    def most(self, scales: Array, of: Array | slice = _EVERY) -> Array:
+        """The largest offset with which no step is early. of: which channels the scales are of."""
+        high = self._most_before[of, None] - self._before[of, None] * scales[:, :, None]
+        is_free = self._stairs.no_before[of, None]
+        return np.where(is_free, NO_BOUND, high.min(2, initial=NO_BOUND))
 
-    def least(self, scales: Array) -> Array:
+    def least(self, scales: Array, of: Array | slice = _EVERY) -> Array:
         """The smallest offset with which no step is late."""
-        low = self.least_at[None, :] - self.at[None, :] * scales[:, None]
-        smallest: Array = low.max(1, initial=-(1 << 61))
-        return smallest
+        low = self._least_at[of, None] - self._at[of, None] * scales[:, :, None]
+        is_free = self._stairs.no_at[of, None]
+        return np.where(is_free, -NO_BOUND, low.max(2, initial=-NO_BOUND))
 
-    @property
-    def is_flat(self) -> bool:
-        """Whether the output is at one of its bounds always."""
-        return not (self.at.size and self._before.size)
+    def widest(self, of: Array) -> Array:
+        """Of some channels the scales that leave the most room between `least` and `most`."""
+        best = self.first.copy()
+        steps = np.maximum(1, best >> _PART)
+        around = np.arange(-_AROUND, _AROUND + 1, dtype=np.int64)
+        open_ = of
+        for _ in range(_ROUNDS):
+            # The room is concave in the scale; few reachable sums may let it grow forever.
+            scales = best[open_, None] + steps[open_, None] * around
+            widths = self.most(scales, open_) - self.least(scales, open_)
+            is_best = widths[:, _AROUND] == widths.max(1)
+            at = np.where(is_best, _AROUND, widths.argmax(1))
+            best[open_] = scales[np.arange(open_.size), at]
+            is_inside = (at > 0) & (at < 2 * _AROUND)
+            is_done = is_inside & (steps[open_] == 1)
+            steps[open_[is_inside]] = np.maximum(1, steps[open_[is_inside]] // 8)
+            open_ = open_[~is_done]
+            if not open_.size:
+                break
+        widest: Array = best[of]
+        return widest
 
-    def latest(self, scale: int) -> Accumulation:
-        """With as few late steps as leave none early."""
-        most = self.most(np.array([scale], np.int64))[0]
+    def are_straight(self) -> Array:
+        """For which channels `widest` may find a scale."""
+        away = _ROUNDS * _AROUND * (1 + (self.first >> _PART))
+        near = [(self.first + by) * self.lanes / self.unit for by in (-away, away)]
+        slopes = self._stairs.slopes()
+        least, most = np.maximum(near[0], slopes[0]), np.minimum(near[1], slopes[1])
+        straight: Array = self._stairs.is_flat | (least <= most * (1 + _ROUNDED))
+        return straight
+
+
+class Scalings(NamedTuple):
+    """floor((scale * acc + offset) / 2**(32 + shift)) of each channel, for offsets of an interval.
+    is_solved: whether there is such a scale."""
+
+    scales: Array
+    least: Array
+    most: Array
+    is_solved: Array
+
+
+def are_straight(stairs: Staircases, lanes: Array, shift: int) -> Array:
+    """For which channels `solve` may find a scale; for the others it finds none for fewer lanes
+    either."""
+    return _Lines(stairs, lanes, shift).are_straight()
+
+
+def solve(stairs: Staircases, lanes: Array | int, shift: Array | int) -> Scalings:
+    """The scalings of accumulators that are `lanes` times the sums."""
+    lines = _Lines(stairs, lanes, shift)
+    is_flat, best = stairs.is_flat, lines.first.copy()
+    if (sloped := np.flatnonzero(~is_flat & (best < 1 << 31))).size:
+        best[sloped] = lines.widest(sloped)
+    least, most = lines.least(best[:, None])[:, 0], lines.most(best[:, None])[:, 0]
+    is_solved = (lines.first < 1 << 31) & (
+        is_flat | (most >= least) & (best > 0) & (best < 1 << 31)
+    )
+    # One bound is enough where there is no step, or the highest one is the first.
+    low, high = is_flat & stairs.no_at, is_flat & ~stairs.no_at
+    least, most = np.where(low, most - lines.unit, least), np.where(high, least + lines.unit, most)
+    return Scalings(best, least, most, is_solved)
+
+
+def accumulations(
+    stairs: Staircases, lanes: Array | int, shift: Array | int
+) -> list[Accumulation | None]:
+    """Of the channels whose steps are all where the kernel has them."""
+    of = np.broadcast_to(lanes, stairs.factors.shape).tolist()
+    found = solve(stairs, lanes, shift)
+    answers: list[Accumulation | None] = [None] * len(stairs.channels)
+    open_ = np.flatnonzero(found.is_solved)
+    for moves in _MOVES_TRIED:
+        scales, least, most = (each[open_, None] for each in found[:3])
+        addends = -((moves * scales - least) >> 32)
+        fits = ((addends << 32) + moves * scales <= most) & (addends != 0)
+        which, is_found = fits.argmax(1), fits.any(1)
+        for row in np.flatnonzero(is_found).tolist():
+            n, at = int(open_[row]), int(which[row])
+            words = Accumulation(int(scales[row, 0]), int(addends[row, at]), int(moves[at]))
+            answers[n] = words if _fit(stairs.channels[n], of[n], words) else None
+        open_ = open_[~is_found]
+        if not open_.size:
+            break
+    return answers
+
+
+def accumulations_late(
+    stairs: Staircases, lanes: Array | int, shift: Array | int
+) -> list[Accumulation | None]:
+    """As `accumulations`; or, where there is none, with a few steps that are one sum late."""
+    exact = accumulations(stairs, lanes, shift)
+    lanes, shift = (np.broadcast_to(each, stairs.factors.shape) for each in (lanes, shift))
+    return [
+        _late(stairs, n, int(lanes[n]), int(shift[n])) if one is None else one
+        for n, one in enumerate(exact)
+    ]
+
+
+@functools.lru_cache(1 << 14)
+def accumulate(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
+    """As `accumulations`, of one channel."""
+    return accumulations(Staircases.of([channel]), lanes, shift)[0]
+
+
+def accumulate_late(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
+    """As `accumulations_late`, of one channel."""
+    return accumulations_late(Staircases.of([channel]), lanes, shift)[0]
+
+
+class _Late:
+    """A channel's steps, and some scales that may leave a few of them late."""
+
+    def __init__(self, stairs: Staircases, n: int, lanes: int, shift: int) -> None:
+        self.channel, self.lanes = stairs.channels[n], lanes
+        lines = _Lines(stairs.take(np.array([n])), lanes, shift)
+        self.is_none = bool(stairs.is_flat[n]) or int(lines.first[0]) >= 1 << 31
+        if self.is_none:
+            return
+        values, (steps,) = steps_of([self.channel])
+        is_in = steps <= self.channel.reach[1]
+        self._at, self._least_at = lanes * steps[is_in], values[is_in] * lines.unit[0]
+        scales = lines.widest(np.array([0])) + _SCALES_AWAY
+        self.scales = scales[(scales > 0) & (scales < 1 << 31)]
+        self.most = lines.most(self.scales[None])[0]
+
+    def late(self, scale: int, offset: int) -> Array:
+        """The accumulators of which the step comes too late."""
+        late: Array = self._at[self._at * scale + offset < self._least_at]
+        return late
+
+    def counts(self, offsets: Array) -> list[int]:
+        """How many `late` finds with each scale and its offset."""
+        counts = self._at * self.scales[:, None] + offsets[:, None] < self._least_at
+        return counts.sum(1).tolist()  # type: ignore[no-any-return]
+
+    def latest(self, scale: int, most: int) -> Accumulation:
+        """With as few late steps as leave none early, with offsets of at most this."""
         addends = (most - _MOVES * scale) >> 32
         offsets = np.where(addends == 0, -(1 << 62), (addends << 32) + _MOVES * scale)
         which = int(offsets.argmax())
@@ -192,101 +246,23 @@ class _Line:
         accs = tuple(int(acc) + move for acc in self.late(scale, int(offsets[which]))[::-1])
         return Accumulation(scale, int(addends[which]), move, accs)
 
-    def late(self, scale: int, offset: int) -> Array:
-        """The accumulators of which the step comes too late."""
-        late: Array = self.at[self.at * scale + offset < self.least_at]
-        return late
 
-    def count_late(self, scales: Array, offsets: Array) -> list[int]:
-        """How many `late` finds with each scale and offset."""
-        counts = self.at * scales[:, None] + offsets[:, None] < self.least_at
-        return counts.sum(1).tolist()  # type: ignore[no-any-return]
-
-    def widest(self) -> int:
-        """The scale that leaves the most room between `least` and `most`."""
-        best, step = self.first, max(1, self.first >> _PART)
-        for _ in range(_ROUNDS):
-            # The room is concave in the scale; few reachable sums may let it grow forever.
-            scales = best + step * np.arange(-_AROUND, _AROUND + 1, dtype=np.int64)
-            widths = self.most(scales) - self.least(scales)
-            widest = _AROUND if widths[_AROUND] == widths.max() else int(widths.argmax())
-            best = int(scales[widest])
-            if 0 < widest < 2 * _AROUND:
-                if step == 1:
-                    break
-                step = max(1, step // 8)
-        return best
-
-    def is_straight(self, slopes: tuple[float, float]) -> bool:
-        """Whether `widest` may find a scale, by `slopes_of` the channel."""
-        away = _ROUNDS * _AROUND * (1 + (self.first >> _PART))
-        near = [(self.first + by) * self.lanes / self.unit for by in (-away, away)]
-        least, most = max(near[0], slopes[0]), min(near[1], slopes[1])
-        return least <= most * (1 + _ROUNDED)
-
-    def near(self) -> Array:
-        """The widest scale, and some around it, as far as they are scales."""
-        scales = self.widest() + _SCALES_AWAY
-        near: Array = scales[(scales > 0) & (scales < 1 << 31)]
-        return near
-
-
-def is_straight(channel: Channel, lanes: int, shift: int) -> bool:
-    """Whether `solve` may find a scale; if not, it finds none for fewer lanes either."""
-    line = _Line(channel, lanes, shift)
-    return line.is_flat or line.is_straight(slopes_of(channel))
-
-
-def solve(channel: Channel, lanes: int, shift: int) -> Scaling | None:
-    """The scaling of accumulators that are `lanes` times the sum; None where there is none."""
-    line = _Line(channel, lanes, shift)
-    best = line.first
-    if best >= 1 << 31:
-        return None
-    if not line.is_flat:
-        best = line.widest()
-    scales = np.array([best], np.int64)
-    least, most = int(line.least(scales)[0]), int(line.most(scales)[0])
-    if line.is_flat:
-        is_low = not line.at.size
-        return Scaling(best, *((most - line.unit, most) if is_low else (least, least + line.unit)))
-    return Scaling(best, least, most) if most >= least and 0 < best < 1 << 31 else None
-
-
-@functools.lru_cache(1 << 14)
-def accumulate(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
-    """Of a channel whose steps are all where the kernel has them."""
-    found = solve(channel, lanes, shift)
-    if found is None:
-        return None
-    for moves in (_FIRST_MOVES, _MOVES):
-        addends = -((moves * found.scale - found.least) >> 32)
-        fits = ((addends << 32) + moves * found.scale <= found.most) & (addends != 0)
-        which = int(fits.argmax())
-        if fits[which]:
-            words = Accumulation(found.scale, int(addends[which]), int(moves[which]))
-            return words if _fit(channel, lanes, words) else None
-    return None
-
-
-@functools.lru_cache(1 << 14)
-def accumulate_late(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
-    """As `accumulate`; or, where there is none, with a few steps that are one sum late."""
-    if (exact := accumulate(channel, lanes, shift)) is not None:
-        return exact
-    line = _Line(channel, lanes, shift)
-    if line.is_flat or line.first >= 1 << 31:
+def _late(stairs: Staircases, n: int, lanes: int, shift: int) -> Accumulation | None:
+    """Of a channel that `accumulations` has none for."""
+    tried = _Late(stairs, n, lanes, shift)
+    if tried.is_none:
         return None
     found: Accumulation | None = None
     fewest = _MOST_LATE + 1
-    scales = line.near()
     # The largest offset leaves the fewest late; the one that is found may leave more.
-    at_least = line.count_late(scales, line.most(scales))
-    for scale, least in zip(scales.tolist(), at_least, strict=True):
+    counts = tried.counts(tried.most)
+    for scale, most, least in zip(tried.scales.tolist(), tried.most.tolist(), counts, strict=True):
         if least >= fewest:
             continue
-        words = line.latest(scale)
-        is_right = _fit(channel, lanes, words) and _is_next(channel, lanes, shift, words)
+        words = tried.latest(scale, most)
+        is_right = _fit(tried.channel, lanes, words) and _is_next(
+            tried.channel, lanes, shift, words
+        )
         if len(words.late) < fewest and is_right:
             found, fewest = words, len(words.late)
         if fewest == 1:
@@ -320,34 +296,40 @@ class Multiplication(NamedTuple):
     late: tuple[int, ...] = ()
 
 
-@functools.lru_cache(1 << 14)
-def multiply(channel: Channel, lanes: int, shift: int) -> Multiplication | None:
-    """Of a channel whose steps are all where the kernel has them."""
-    found = solve(channel, lanes, shift)
-    if found is None or not found.scale:
-        return None
-    move = -(-found.least // found.scale)
-    return Multiplication(found.scale, move) if move * found.scale <= found.most else None
+class Multiplications(NamedTuple):
+    """`Multiplication` of each channel. is_solved: of which there is one."""
+
+    scales: Array
+    moves: Array
+    is_solved: Array
 
 
-def multiply_late(channel: Channel, lanes: int, shift: int) -> Multiplication | None:
-    """With a few steps that are one sum late."""
-    line = _Line(channel, lanes, shift)
-    if line.is_flat or line.first >= 1 << 31:
+def multiplications(stairs: Staircases, lanes: Array | int, shift: int) -> Multiplications:
+    """Of the channels whose steps are all where the kernel has them."""
+    found = solve(stairs, lanes, shift)
+    has_scale = found.is_solved & (found.scales != 0)
+    scales = np.where(has_scale, found.scales, 1)
+    moves = np.where(has_scale, -(-found.least // scales), 0)
+    return Multiplications(scales, moves, has_scale & (moves * scales <= found.most))
+
+
+def multiply_late(stairs: Staircases, n: int, lanes: int, shift: int) -> Multiplication | None:
+    """Of a channel, with a few steps that are one sum late."""
+    tried = _Late(stairs, n, lanes, shift)
+    if tried.is_none:
         return None
     found: Multiplication | None = None
     fewest = _MOST_LATE + 1
-    scales = line.near()
-    moves = line.most(scales) // scales
-    counts = line.count_late(scales, moves * scales)
-    for scale, move, count in zip(scales.tolist(), moves.tolist(), counts, strict=True):
+    moves = tried.most // tried.scales
+    counts = tried.counts(moves * tried.scales)
+    for scale, move, count in zip(tried.scales.tolist(), moves.tolist(), counts, strict=True):
         if count < fewest:
-            sums = line.late(scale, move * scale) // lanes
-            tried = Multiplication(scale, move, tuple(sums.tolist()))
-            rounded = _rounded(channel, lanes, shift, tried, np.stack([sums, sums + 1]))
-            wanted = np.stack([channel.element(sums) - 1, channel.element(sums + 1)])
-            if (rounded == wanted).all():
-                found, fewest = tried, count
+            sums = tried.late(scale, move * scale) // lanes
+            words = Multiplication(scale, move, tuple(sums.tolist()))
+            rounded = _rounded(tried.channel, lanes, shift, words, np.stack([sums, sums + 1]))
+            element = tried.channel.element
+            if (rounded == np.stack([element(sums) - 1, element(sums + 1)])).all():
+                found, fewest = words, count
     return found
 
 

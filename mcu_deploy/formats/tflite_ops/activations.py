@@ -162,7 +162,8 @@ def _real(op: str) -> Any:
     def convert(operation: Operation, graph: GraphBuilder) -> None:
         if not is_float(operation, operation.input(0), operation.output):
             raise operation.unsupported(
-                "computes quantized integers", "mcu-deploy computes it on float32; convert it so."
+                "computes quantized integers",
+                "mcu-deploy computes it on float32; convert the model so.",
             )
         graph.add_function(operation, op)
 

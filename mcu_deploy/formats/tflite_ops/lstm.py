@@ -154,7 +154,7 @@ def _want(operation: Operation, tensor: Tensor, dtype: DType, symmetric: bool = 
         )
     if symmetric and quantization.zero_point != (0,):
         raise operation.damaged(
-            f"the tensor {tensor.name!r} has the zero point {quantization.zero_point[0]}, not 0"
+            f"its tensor {tensor.name!r} has the zero point {quantization.zero_point[0]}, not 0"
         )
 
 

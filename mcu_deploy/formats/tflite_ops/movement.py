@@ -34,7 +34,9 @@ def _transpose(operation: Operation, graph: GraphBuilder) -> None:
 def _concatenation(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.ConcatenationOptions)
     if fused_activation(operation, options.FusedActivationFunction()) != (-np.inf, np.inf):
-        raise operation.unsupported("has a fused activation", "Convert it as an operator.")
+        raise operation.unsupported(
+            "has a fused activation", "Convert the model with that as an operator."
+        )
     parts = [operation.input(index) for index in range(len(operation.inputs))]
     operation.require_alike(*parts, operation.output)
     edges, axis = [graph.read(part) for part in parts], int(options.Axis())

@@ -28,13 +28,8 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import planes
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.lines import LANES, BareLines
-from mcu_deploy.backends.ArmDsp.requantization import (
-    Channel,
-    Multiplication,
-    is_straight,
-    multiply,
-    multiply_late,
-)
+from mcu_deploy.backends.ArmDsp.requantization import are_straight, multiplications, multiply_late
+from mcu_deploy.backends.ArmDsp.staircases import Channel, Staircases
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -56,6 +51,7 @@ OPERATORS = ("Conv", "tflite::Conv")
 GATHER, ROWS = "gather_planes_dsp", "depthwise_plane_dsp"
 _LEAST_GAIN, _MOST_GAIN = planes.LEAST_GAIN, 255
 _FEW = 8  # gains that are tried with late sums
+_GAINS = 24  # that are tried at a time
 _MARGIN = 2**20  # of an accumulator, for what rounds it
 _TAP_WORDS, _LATE_WORDS = 5, 2  # of a channel's constants, and of a late sum
 # The cycles of the C around the assembler, for a channel and for four.
@@ -73,11 +69,11 @@ def refusal(layer: Convolution) -> str:
     depthwise_any.py is for all others."""
     window, channels = layer.window, layer.weights.shape[0]
     if window.kernel != (3, 3) or window.dilations != (1, 1) or layer.x.shape[0] != 1:
-        return "of depthwise convolutions it has 3x3, of one image and without dilation"
+        return "of depthwise convolutions it takes 3x3, of one image and without dilation"
     if window.strides not in ((1, 1), (2, 2)) or max(*window.begin, *window.end) > 1:
-        return "of depthwise convolutions it has strides of 1 and 2, and pads of at most 1"
+        return "of depthwise convolutions it takes strides of 1 and 2, and pads of at most 1"
     if channels != layer.x.shape[1]:
-        return "of depthwise convolutions it has one filter a channel"
+        return "of depthwise convolutions it takes one filter a channel"
     if channels % LANES:
         return f"it takes channels by {LANES}, and there are {channels}"
     if not any(BareLines.of(layer, transposed).is_reachable for transposed in (False, True)):
@@ -249,46 +245,77 @@ class Rounding(NamedTuple):
     late: tuple[tuple[int, int], ...] = ()
 
 
-@functools.lru_cache(1 << 12)
-def rounding(channel: Channel, bias: int, shift: int) -> Rounding | None:
-    """What rounds a channel; None where integers leave too many sums late. Of TFLite's they leave
-    most, or none."""
-    span = max(-channel.reach[0], channel.reach[1], 1)
-    most = min(_MOST_GAIN, (2**31 - _MARGIN) // span)
-    gains = range(most, min(_LEAST_GAIN, most) - 1, -1)
-
-    def fits(gain: int, found: Multiplication | None) -> bool:
-        return found is not None and span * gain + abs(found.move) < 2**31
-
-    for gain in gains:
-        exact = multiply(channel, gain, shift)
-        if exact is not None and fits(gain, exact):
-            return Rounding(gain, bias * gain + exact.move, exact.scale)
-        if exact is None and not is_straight(channel, gain, shift):
-            break  # nor is it with a smaller gain
-    tried = [] if channel.fixed else gains[:_FEW]
-    late = [(gain, multiply_late(channel, gain, shift)) for gain in tried]
-    fit = [(gain, found) for gain, found in late if found is not None and fits(gain, found)]
-    if not fit:
-        return None
-    gain, found = min(fit, key=lambda one: len(one[1].late))
-    sums = np.array(found.late, np.int64)
-    outputs = channel.element(sums) - 1
-    pairs = zip((sums - bias).tolist(), outputs.tolist(), strict=True)
-    return Rounding(gain, bias * gain + found.move, found.scale, tuple(pairs))
-
-
 @functools.lru_cache(4)
 def roundings(layer: Convolution) -> list[Rounding]:
     """Of each channel; empty where one has none."""
-    shift = planes.shift(layer)
-    found = []
-    for n, bias in enumerate(layer.bias):
-        how = rounding(layer.channel(n), int(bias), shift)
+    channels = [layer.channel(n) for n in range(len(layer.bias))]
+    found = round_channels(channels, layer.bias.tolist(), planes.shift(layer))
+    return [how for how in found if how is not None] if None not in found else []
+
+
+def round_channels(
+    channels: Sequence[Channel], biases: Sequence[int], shift: int
+) -> list[Rounding | None]:
+    """What rounds channels of one output; None from the first one on of which integers leave too
+    many sums late. Of TFLite's they leave most, or none."""
+    stairs = Staircases.of(channels)
+    ends = np.array([channel.reach for channel in channels], np.int64)
+    spans = np.maximum(np.maximum(-ends[:, 0], ends[:, 1]), 1)
+    most = np.minimum(_MOST_GAIN, (2**31 - _MARGIN) // spans)
+    found = _exact(stairs, biases, spans, most, shift)
+    for n, how in enumerate(found):
         if how is None:
-            return []
-        found.append(how)
+            found[n] = _late(stairs, n, biases[n], int(spans[n]), int(most[n]), shift)
+            if found[n] is None:
+                return found
     return found
+
+
+def _exact(
+    stairs: Staircases, biases: Sequence[int], spans: Array, most: Array, shift: int
+) -> list[Rounding | None]:
+    """With the greatest gain that leaves all steps where they are."""
+    found: list[Rounding | None] = [None] * len(biases)
+    open_, least, below = np.arange(len(biases)), np.minimum(_LEAST_GAIN, most), 0
+    while open_.size:
+        # Most channels have the first one; for the others many are tried at a time.
+        ahead = np.arange(below, below + (_GAINS if below else 1))
+        gains = most[open_, None] - ahead
+        tried, spans_, of = (
+            each.repeat(ahead.size) for each in (open_, spans[open_], least[open_])
+        )
+        exact = multiplications(stairs.take(tried), gains.reshape(-1), shift)
+        fits = exact.is_solved & (gains.reshape(-1) >= of)
+        fits &= spans_ * gains.reshape(-1) + abs(exact.moves) < 2**31
+        firsts = fits.reshape(gains.shape).argmax(1) + np.arange(open_.size) * ahead.size
+        for at in firsts[fits[firsts]].tolist():
+            n, gain = int(tried[at]), int(gains.flat[at])
+            move, scale = int(exact.moves[at]), int(exact.scales[at])
+            found[n] = Rounding(gain, biases[n] * gain + move, scale)
+        # Where no straight line has the steps, a smaller gain has none either.
+        goes_on = ~fits[firsts] & (gains[:, -1] > least[open_])
+        if not below and (left := np.flatnonzero(goes_on)).size:
+            goes_on[left] = are_straight(stairs.take(open_[left]), gains[left, 0], shift)
+        open_, below = open_[goes_on], below + ahead.size
+    return found
+
+
+def _late(
+    stairs: Staircases, n: int, bias: int, span: int, most: int, shift: int
+) -> Rounding | None:
+    """With a few sums of a channel late."""
+    channel = stairs.channels[n]
+    gains = range(most, min(_LEAST_GAIN, most) - 1, -1)
+    tried = [] if channel.fixed else gains[:_FEW]
+    late = [(gain, multiply_late(stairs, n, gain, shift)) for gain in tried]
+    fit = [(g, of) for g, of in late if of is not None and span * g + abs(of.move) < 2**31]
+    if not fit:
+        return None
+    gain, least = min(fit, key=lambda one: len(one[1].late))
+    sums = np.array(least.late, np.int64)
+    outputs = channel.element(sums) - 1
+    pairs = zip((sums - bias).tolist(), outputs.tolist(), strict=True)
+    return Rounding(gain, bias * gain + least.move, least.scale, tuple(pairs))
 
 
 def pack(layer: Convolution, roundings: Sequence[Rounding], is_transposed: bool) -> Array:

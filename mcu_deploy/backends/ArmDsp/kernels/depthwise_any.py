@@ -22,7 +22,8 @@ from mcu_deploy.backends.ArmDsp.kernels import depthwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.lines import LANES, Lines
 from mcu_deploy.backends.ArmDsp.product import shift
-from mcu_deploy.backends.ArmDsp.requantization import accumulate
+from mcu_deploy.backends.ArmDsp.requantization import accumulations
+from mcu_deploy.backends.ArmDsp.staircases import Staircases
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -225,8 +226,8 @@ def pack(layer: Convolution, blocks: Blocks) -> Array:
     octets = (weights[:, :, order] & 0xFF).astype(np.uint8).reshape(weights.shape[0], -1)
     words = np.ascontiguousarray(octets).view(np.uint32)
     header = []
-    for index in range(weights.shape[0]):
-        found = accumulate(layer.channel(index), 1, blocks.shift)
+    stairs = Staircases.of([layer.channel(index) for index in range(weights.shape[0])])
+    for index, found in enumerate(accumulations(stairs, 1, blocks.shift)):
         bias = int(layer.bias[index])
         if found is not None:
             header.append([bias + found.move, found.scale, found.addend])

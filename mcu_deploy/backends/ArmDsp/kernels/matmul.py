@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
-from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
-from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
+from mcu_deploy.backends.ArmDsp.layers import clamp_refusal, saturate, types_refusal
+from mcu_deploy.backends.ArmDsp.requantization import accumulate, shift_of
 from mcu_deploy.backends.ArmDsp.requantization import refusal as refusal_of
 from mcu_deploy.backends.ArmDsp.six_sums_text import EVEN, ODD, round_in_float
+from mcu_deploy.backends.ArmDsp.staircases import Channel
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,
@@ -184,8 +185,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 def refusal(layer: Layer) -> str:
     """Why the kernel does not compute a product, a clause; empty where it may."""
     types = [layer.input(0).type, layer.input(1).type, layer.output.type]
-    if any(t.dtype not in BYTES or t.quantization is None for t in types):
-        return f"it computes int8 and uint8, not {layer.output.type}"
+    if reason := types_refusal(*types):
+        return reason
     if not all(t.scaling.per_tensor for t in types):
         return "a matrix is quantized per axis"
     product = Product(*types)

@@ -101,7 +101,7 @@ def refusal(layer: Convolution) -> str:
     """Why the kernel does not compute a 1x1 convolution, a clause; empty where it does."""
     filters, channels = layer.weights.shape[:2]
     if layer.groups > 1:
-        return "it has no groups"
+        return "it takes no groups"
     if channels % 4 or filters % 2:
         return f"it takes channels by 4 and filters by 2, not {channels} and {filters}"
     if channels > 512 or filters > 2048:

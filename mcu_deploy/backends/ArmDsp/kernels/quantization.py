@@ -49,7 +49,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if node.input(0).constant is not None or not integer.elements:
         return "it converts tensors that are computed"
     if any(o is not None and o.constant is None for o in node.inputs[1:]):
-        return "the scale is computed at run time"
+        return "its scale is computed at run time"
     if not node.target.fpu:
         return f"it computes in float32, which this {node.target.core} has no FPU for"
     how = integer.scaling if node.domain else call_quantization(node.call, integer.rank)

@@ -24,7 +24,7 @@ from mcu_deploy.backends.ArmDsp.distances import (
     maximum,
     proposals,
 )
-from mcu_deploy.backends.ArmDsp.layers import BYTES, saturate
+from mcu_deploy.backends.ArmDsp.layers import saturate, types_refusal
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Label
 from mcu_deploy.ir import TensorType
@@ -54,8 +54,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 def refusal(layer: Layer) -> str:
     """Why the kernel does not compute a layer, a clause; empty where it does."""
     x, y = layer.input(0).type, layer.output.type
-    if any(t.dtype not in BYTES or t.quantization is None for t in (x, y)):
-        return f"it computes int8 and uint8, not {y}"
+    if reason := types_refusal(x, y):
+        return reason
     _, size, inner = softmax_extent(layer.call)
     if inner != 1 or not LANES <= size <= 1 << 23 or not y.elements:
         return "it takes the last axis, of 4 elements or more"

@@ -131,12 +131,13 @@ def refusal(layer: Layer) -> str:
     if which is None:
         return ""
     x = layer.input(which).type
-    if any(t.dtype not in BYTES for t in (x, y)):
-        return f"it computes int8 and uint8, not {y}"
+    for type_ in (x, y):
+        if type_.dtype not in BYTES:
+            return f"it computes int8 and uint8, not {type_}"
     if any(t.quantization is not None and not t.quantization.per_tensor for t in (x, y)):
-        return "its tables are of tensors with one scale"
+        return "it makes tables of tensors with one scale"
     if x.shape != y.shape or len(layer.outputs) != 1 or not y.elements:
-        return "its tables make one element of each"
+        return "it makes tables of functions of one element"
     return ""
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, pair_of
+from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, pairs_of
 from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.product import shift, words
@@ -140,8 +140,8 @@ class Winograd:
     @functools.cached_property
     def pairs(self) -> list[Pair]:
         """How each two filters are rounded."""
-        evens = range(0, self.layer.y.shape[1], 2)
-        return [pair_of(self.layer, even, 2, (LANES, LANES), shift(self.layer)) for even in evens]
+        evens = tuple((even, 2) for even in range(0, self.layer.y.shape[1], 2))
+        return pairs_of(self.layer, evens, (LANES, LANES), shift(self.layer))
 
     @property
     def unsolved(self) -> int:

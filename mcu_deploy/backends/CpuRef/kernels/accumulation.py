@@ -27,7 +27,7 @@ from mcu_deploy.operators.along_axis import running_axis
 def _supports(layer: Layer) -> Support:
     x, axis, y = layer.input(0).type, layer.input(1), layer.output.type
     if axis.constant is None:
-        return no("the axis is computed at run time")
+        return no("its axis is computed at run time")
     if x.dtype is DType.BOOL or x.dtype is not y.dtype or x.shape != y.shape or not x.rank:
         return no(f"it does not compute {y} of {x}")
     return YES

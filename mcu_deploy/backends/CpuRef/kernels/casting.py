@@ -27,7 +27,7 @@ def from_real(source: DType, target: DType, name: str) -> str:
 
 def _supports(layer: Layer) -> Support:
     if layer.input(0).type.shape != layer.output.type.shape:
-        return no("its output is not what its inputs give")
+        return no("its shapes do not fit together")
     return YES
 
 

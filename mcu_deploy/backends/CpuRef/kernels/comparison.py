@@ -16,7 +16,7 @@ def _supports(layer: Layer) -> Support:
     if len(kinds) != 1:
         return no("it compares tensors of one type")
     if layer.output.type.dtype is not DType.BOOL or not broadcasts(layer):
-        return no("its output is not what its inputs give")
+        return no("its shapes do not fit together")
     if layer.op.startswith("Is") and not layer.input(0).type.dtype.is_float:
         return no(f"it computes floats, not {layer.input(0).type}")
     return YES

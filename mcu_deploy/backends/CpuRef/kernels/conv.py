@@ -45,9 +45,9 @@ def _supports(layer: Layer) -> Support:
     if x.type.rank not in (3, 4):
         return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
     if w.constant is None:
-        return no("the weights are computed at run time; it packs constant weights")
+        return no("its weights are computed at run time; it packs constant ones")
     if bias is not None and bias.constant is None:
-        return no("the bias is computed at run time")
+        return no("its bias is computed at run time")
     if layer.domain == "mcu":
         return check_weights(layer, w)
     return check_types(layer, x, w, layer.output)
@@ -182,7 +182,7 @@ def supports(layer: Layer) -> Support:
         return support
     quantization = layer.input(1).type.quantization
     if quantization is not None and len(set(quantization.zero_point)) > 1:
-        return no("the weights have different zero points per channel")
+        return no("its weights have different zero points per channel")
     return YES
 
 

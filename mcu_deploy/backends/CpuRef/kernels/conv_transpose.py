@@ -37,7 +37,7 @@ def _supports(layer: Layer) -> Support:
     if x.type.rank not in (3, 4):
         return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
     if w.constant is None or (bias is not None and bias.constant is None):
-        return no("the weights or the bias are computed at run time; it packs constant ones")
+        return no("its weights or its bias are computed at run time; it packs constant ones")
     if any(t.dtype is not DType.FLOAT32 for t in (x.type, w.type, layer.output.type)):
         return no(f"it computes float32, not {x.type}")
     geometry = transposed_window(x.type, w.type, layer.output.type, layer.attributes)

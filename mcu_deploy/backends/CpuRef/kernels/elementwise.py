@@ -76,7 +76,7 @@ def _supports_binary(layer: Layer) -> Support:
         if not type_.quantization.per_tensor:
             return no("an operand is quantized per axis")
     if layer.input(0).constant is not None and layer.input(1).constant is not None:
-        return no("both operands are constants")
+        return no("its operands are constants, both")
     return YES
 
 
@@ -179,14 +179,14 @@ def _supports_unary(layer: Layer) -> Support:
     if layer.op == "Clip" and exact.is_exact(layer) and y.dtype.is_integer:
         return exact.supports(layer)
     if layer.op == "Clip" and any(o is not None and o.constant is None for o in layer.inputs[1:]):
-        return no("the bounds are computed at run time")
+        return no("its bounds are computed at run time")
     if layer.op == "Identity" and x == y:
         return YES
     if exact.is_exact(layer) and exact.has_unary(layer):
         return exact.supports(layer)
     if x.dtype in BYTES and y.dtype in BYTES and x.is_quantized and y.is_quantized:
         per_tensor = x.scaling.per_tensor
-        return YES if per_tensor else no("the input is quantized per axis")
+        return YES if per_tensor else no("its input is quantized per axis")
     if x.dtype is DType.FLOAT32 and y.dtype is DType.FLOAT32:
         return YES
     return no(f"it computes float32 and quantized int8/uint8, not {x}")

@@ -40,7 +40,7 @@ def supports(layer: Layer) -> Support:
     if layer.op == "Clip":
         fits = layer.input(0).type.shape == y.shape and all(t.elements == 1 for t in given[1:])
         return YES if fits else no("its bounds are not one number each")
-    return YES if broadcasts(layer) else no("its output is not what its inputs give")
+    return YES if broadcasts(layer) else no("its shapes do not fit together")
 
 
 def has_unary(layer: Layer) -> bool:

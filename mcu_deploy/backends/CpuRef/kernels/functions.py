@@ -72,9 +72,10 @@ _EXPRESSIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 def _supports(layer: Layer) -> Support:
     types = [layer.input(k).type for k in range(len(layer.inputs))]
-    if any(t.dtype is not DType.FLOAT32 for t in (*types, layer.output.type)):
-        return no(f"it computes float32, not {types[0]}")
-    return YES if broadcasts(layer) else no("its output is not what its inputs give")
+    for type_ in (*types, layer.output.type):
+        if type_.dtype is not DType.FLOAT32:
+            return no(f"it computes float32, not {type_}")
+    return YES if broadcasts(layer) else no("its shapes do not fit together")
 
 
 def _create(layer: Layer) -> Workload:
@@ -88,9 +89,11 @@ def _create(layer: Layer) -> Workload:
 
 def _supports_log_softmax(layer: Layer) -> Support:
     x, y = layer.input(0), layer.output.type
-    if x.type.dtype is not DType.FLOAT32 or x.constant is not None or not y.elements:
+    if x.type.dtype is not DType.FLOAT32:
         return no(f"it computes float32, not {x.type}")
-    return YES if x.type.shape == y.shape else no("its output is not what its inputs give")
+    if x.constant is not None or not y.elements:
+        return no("its input is a constant or has no elements")
+    return YES if x.type.shape == y.shape else no("its shapes do not fit together")
 
 
 def _log_softmax(layer: Layer) -> Workload:

@@ -45,9 +45,9 @@ def supports(layer: Layer) -> Support:
     """Whether the kernel computes this Gemm or FullyConnected."""
     bias = layer.optional(2)
     if layer.input(1).constant is None:
-        return no("the second matrix is computed at run time; it packs constant ones")
+        return no("its second matrix is computed at run time; it packs constant ones")
     if bias is not None and bias.constant is None:
-        return no("the bias is computed at run time")
+        return no("its bias is computed at run time")
     if layer.attributes.get("transA", 0):
         return no("it does not transpose the first matrix")
     return _supports_types(layer)
@@ -56,7 +56,7 @@ def supports(layer: Layer) -> Support:
 def _supports_types(layer: Layer) -> Support:
     quantization = layer.input(1).type.quantization
     if quantization is not None and len(set(quantization.zero_point)) > 1:
-        return no("the second matrix has different zero points per column")
+        return no("its second matrix has different zero points per column")
     if layer.domain == "mcu":
         return check_weights(layer, layer.input(1))
     return check_types(layer, layer.input(0), layer.input(1), layer.output)

@@ -58,7 +58,7 @@ def supports_gather(layer: Layer) -> Support:
     """Whether Gather can be computed with indices that are known at run time only."""
     x, indices, y = layer.input(0).type, layer.input(1).type, layer.output.type
     if indices.dtype not in _INDEX_TYPES:
-        return no("the indices are no integers")
+        return no("its indices are no integers")
     if not x.rank or not x.elements:
         return no("it indexes a tensor without axes or elements")
     axis = gather_axis(layer.call)
@@ -123,7 +123,7 @@ def _gather_nd(layer: Layer) -> Workload:
 
 def _supports_elements(layer: Layer) -> Support:
     if layer.input(1).type.dtype not in _INDEX_TYPES:
-        return no("the indices are no integers")
+        return no("its indices are no integers")
     given = layer.inputs[:1] if layer.op.startswith("Gather") else layer.inputs[:3:2]
     support = check_moves(layer, *given)
     if not support.supported:

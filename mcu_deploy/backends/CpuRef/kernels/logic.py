@@ -31,7 +31,7 @@ def _supports(layer: Layer) -> Support:
         wanted = {*given, y} == {DType.BOOL}
     if not wanted:
         return no(f"it does not compute {', '.join(d.value for d in given)}")
-    return YES if broadcasts(layer) else no("its output is not what its inputs give")
+    return YES if broadcasts(layer) else no("its shapes do not fit together")
 
 
 def _create(layer: Layer) -> Workload:

@@ -79,7 +79,7 @@ def _reorder(layer: Layer) -> Workload:
 
 def _supports_concat(layer: Layer) -> Support:
     if any(o is None for o in layer.inputs):
-        return no("a part is absent")
+        return no("it lacks one of its parts")
     return check_moves(layer, *layer.inputs)
 
 
@@ -136,7 +136,7 @@ def _supports_pad(layer: Layer) -> Support:
     if layer.attributes.get("mode", "constant") != "constant":
         return no(f"it pads with a constant, not in mode {layer.attributes['mode']!r}")
     if any(o is not None and o.constant is None for o in layer.inputs[1:]):
-        return no("the amounts are computed at run time")
+        return no("its amounts are computed at run time")
     if any(b < 0 or a < 0 for b, a in pad_amounts(layer.call)):
         return no("it does not crop with negative pads")
     return check_moves(layer, layer.input(0), layer.optional(2))

@@ -15,8 +15,8 @@ def _supports(layer: Layer) -> Support:
     if base.dtype is not y.dtype or DType.BOOL in (base.dtype, exponent.dtype):
         return no(f"it does not compute {y} of {base} and {exponent}")
     if layer.op == "Mod" and base.dtype is not exponent.dtype:
-        return no("the operands have different element types")
-    return YES if broadcasts(layer) else no("its output is not what its inputs give")
+        return no("its operands have different element types")
+    return YES if broadcasts(layer) else no("its shapes do not fit together")
 
 
 def _pow(layer: Layer) -> Workload:

@@ -32,7 +32,7 @@ def _supports(layer: Layer) -> Support:
     real = (layer.input(0) if quantizes else layer.output).type
     integer = (layer.output if quantizes else layer.input(0)).type
     if any(o is not None and o.constant is None for o in layer.inputs[1:]):
-        return no("the scale is computed at run time")
+        return no("its scale is computed at run time")
     if real.dtype is not DType.FLOAT32 or integer.dtype not in _INTEGERS:
         return no(f"it converts between float32 and 8 or 16 bits, not {real} and {integer}")
     if not call_quantization(layer.call, integer.rank).per_tensor:

@@ -29,7 +29,7 @@ from mcu_deploy.operators.reduction import reduced_axes
 def _supports(layer: Layer) -> Support:
     axes = layer.optional(1)
     if axes is not None and axes.constant is None:
-        return no("the axes are computed at run time")
+        return no("its axes are computed at run time")
     x = layer.input(0)
     if x.constant is not None or not x.type.elements:
         return no("its input is a constant or has no elements")

@@ -36,11 +36,11 @@ from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, 
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
-from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.operators.selection import (
     gather_axis,
     gather_indices,
     nearest_positions,
+    resize_refusal,
     slice_ranges,
     split_ranges,
 )
@@ -50,7 +50,7 @@ def _supports(layer: Layer) -> Support:
     if layer.input(0).constant is not None:
         return no("its input is a constant")
     if any(o is not None and o.constant is None for o in layer.inputs[1:]):
-        return no("what it picks is computed at run time")
+        return no("its positions are computed at run time")
     return check_moves(layer, layer.input(0))
 
 
@@ -83,11 +83,8 @@ def _supports_resize(layer: Layer) -> Support:
         return support
     if not all(layer.input(0).type.shape):
         return no("its input has no elements")
-    try:
-        nearest_positions(layer.call)
-    except UnsupportedError:
-        return no("it resizes in the mode 'nearest' only")
-    return YES
+    reason = resize_refusal(layer.call)
+    return no(reason) if reason else YES
 
 
 def _copy(x: Operand, y: Operand, ranges: Sequence[range], name: str) -> str:

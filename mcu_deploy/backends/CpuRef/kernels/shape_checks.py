@@ -32,7 +32,11 @@ def checking(kernel: Kernel) -> Kernel:
     def supports(layer: Layer) -> Support:
         support = kernel.supports(layer)
         never = support.supported and is_at_run_time(layer) and _clauses(layer) is None
-        return no("no value of its operand gives the shape that is declared") if never else support
+        return (
+            no("its operand has no value that gives the shape that is declared")
+            if never
+            else support
+        )
 
     return replace(
         kernel, supports=supports, create=lambda layer: _checked(layer, kernel.create(layer))

@@ -26,7 +26,7 @@ from mcu_deploy.operators.normalization import softmax_extent
 
 def _supports(layer: Layer) -> Support:
     if softmax_extent(layer.call)[1] > 1 << 23:
-        return no("the axis is longer than 2^23")
+        return no("its axis is longer than 2^23")
     return check_types(layer, layer.input(0), layer.output)
 
 

@@ -30,7 +30,7 @@ def _supports(layer: Layer) -> Support:
         if operand.type.dtype not in BYTES or not is_per_tensor(operand.type):
             return no(f"it computes int8/uint8 quantized per tensor, not {operand.type}")
     if layer.input(0).constant is not None and layer.input(1).constant is not None:
-        return no("both operands are constants")
+        return no("its operands are constants, both")
     return YES
 
 

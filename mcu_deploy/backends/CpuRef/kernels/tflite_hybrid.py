@@ -36,7 +36,7 @@ def _supports(layer: Layer) -> Support:
     if x.type.rank != 4 or x.type.shape[0] != 1:
         return no("it convolves a batch of one over two spatial axes")
     if w.constant is None or (bias is not None and bias.constant is None):
-        return no("the weights or the bias are computed at run time")
+        return no("its weights or its bias are computed at run time")
     if x.type.dtype is not DType.FLOAT32 or layer.output.type.dtype is not DType.FLOAT32:
         return no(f"it computes float32, not {x.type}")
     if w.type.dtype is not DType.INT8 or w.type.quantization is None:

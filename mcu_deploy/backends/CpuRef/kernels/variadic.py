@@ -33,7 +33,7 @@ def _supports(layer: Layer) -> Support:
         return no(f"it computes quantized int8/uint8, not {y}")
     if y.dtype is DType.BOOL or (layer.op in ("Sum", "Mean") and not _is_real(layer)):
         return no(f"it does not compute {y}")
-    return YES if broadcasts(layer) else no("its output is not what its inputs give")
+    return YES if broadcasts(layer) else no("its shapes do not fit together")
 
 
 def _is_real(layer: Layer) -> bool:

@@ -1,0 +1,181 @@
+"""Modelled cycles of CpuRef's kernels that slide a window: convolutions and pools.
+
+A kernel's loops are counted as they run: outputs, rows of the kernel and taps that lie inside of
+the input, multiply-accumulates; and each has its price, found as `cycles` says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.kit.strides import Plane, plane
+from mcu_deploy.operators.conv import conv_window
+from mcu_deploy.operators.conv_transpose import transposed_window
+from mcu_deploy.operators.pool import pool_window
+
+
+class _Loops(NamedTuple):
+    """How often the loops of a window run, or the cycles of one step of each.
+
+    outputs: elements; rows: kernel rows inside of the input; taps inside; tried: taps, of which
+    some are outside; macs.
+    """
+
+    outputs: float
+    rows: float = 0
+    taps: float = 0
+    macs: float = 0
+    tried: float = 0
+
+    def at(self, prices: _Loops) -> float:
+        return sum(count * price for count, price in zip(self, prices, strict=True))
+
+
+def _loops(window: Plane, outputs: int, depth: int) -> _Loops:
+    """outputs: of the layer, all channels and batches; depth: channels under each output."""
+    inside = [
+        sum(
+            0 <= o * stride + k * dilation - pad < size
+            for o in range(extent)
+            for k in range(taps)
+        )
+        for size, extent, taps, stride, dilation, pad in zip(
+            window.input, window.output, window.kernel, window.stride, window.dilation,
+            window.pad, strict=True,
+        )
+    ]  # fmt: skip
+    planes = outputs // max(1, math.prod(window.output))
+    taps = planes * inside[0] * inside[1]
+    return _Loops(
+        outputs, planes * inside[0] * window.output[1], taps, depth * taps,
+        outputs * math.prod(window.kernel),
+    )  # fmt: skip
+
+
+# A row of taps with all channels is one loop. By the arithmetic: whole windows, windows at borders.
+_CONVOLUTION: Mapping[str, tuple[_Loops, _Loops]] = {
+    "quantized": (_Loops(17, 12, 0, 8.6), _Loops(50, 12, 0, 8.6)),
+    "tflite": (_Loops(10, 11, 0, 8.8), _Loops(62, 11, 0, 8.8)),
+    "float": (_Loops(6, 3.5, 0, 10.05), _Loops(42, 3.5, 0, 10.05)),
+    "weights8": (_Loops(1, 13, 0, 12.2), _Loops(2, 13, 0, 12.2)),
+    "hybrid": (_Loops(35, 5, 0, 8.6), _Loops(35, 5, 0, 8.6)),
+}
+# Each tap has a loop over its channels: groups, dilations.
+_BY_TAPS: Mapping[str, tuple[_Loops, _Loops]] = {
+    "quantized": (_Loops(10, 14, 7, 9.8), _Loops(50, 14, 7, 9.8)),
+    "tflite": (_Loops(22, 14, 7, 9.8), _Loops(62, 14, 7, 9.8)),
+    "float": (_Loops(15, 0, 8, 10), _Loops(38, 0, 8, 10)),
+    "weights8": (_Loops(15, 0, 8, 12.2), _Loops(38, 0, 8, 12.2)),
+    "hybrid": (_Loops(35, 0, 7, 9.8), _Loops(60, 0, 7, 9.8)),
+}
+# One channel under each output.
+_DEPTHWISE: Mapping[str, tuple[_Loops, _Loops]] = {
+    "quantized": (_Loops(40, 11, 8), _Loops(66, 0, 9.7)),
+    "tflite": (_Loops(52, 11, 8), _Loops(72, 0, 9.7)),
+    "float": (_Loops(10, 13.5, 13), _Loops(32, 0, 15.8)),
+    "weights8": (_Loops(10, 13.5, 15), _Loops(32, 0, 18)),
+    "hybrid": (_Loops(60, 11, 8), _Loops(75, 0, 9.7)),
+}
+# Where the compiler writes a kernel row of one or two taps out.
+_SHORT_ROWS: Mapping[str, _Loops] = {
+    "quantized": _Loops(38, 0, 8.3), "tflite": _Loops(50, 0, 8.3), "float": _Loops(8, 0, 13.5),
+    "weights8": _Loops(8, 0, 15.5), "hybrid": _Loops(58, 0, 8.3),
+}  # fmt: skip
+# A convolution that is a product of matrices, and such a product: of rows with constant columns.
+_PRODUCT: Mapping[str, _Loops] = {
+    "quantized": _Loops(30, 0, 0, 8.05), "tflite": _Loops(34, 0, 0, 8),
+    "float": _Loops(10, 0, 0, 10), "weights8": _Loops(14.7, 0, 0, 12.05),
+    "hybrid": _Loops(35, 0, 0, 8.6),
+}  # fmt: skip
+# Of a multiply-accumulate where one or two channels are written out.
+_FEW_CHANNELS = 5
+
+
+class _Pool(NamedTuple):
+    """A pool's prices: rows of one or two taps, which the compiler writes out; longer ones;
+    windows at borders, of which each tap is looked at."""
+
+    short: _Loops
+    long: _Loops
+    padded: _Loops
+
+
+_POOLS: Mapping[tuple[str, str], _Pool] = {
+    ("Max", "quantized"): _Pool(
+        _Loops(3.5, 8, 4.1), _Loops(9, 10, 8.5), _Loops(50, 0, 10.4, 0, 3)
+    ),
+    ("Max", "tflite"): _Pool(_Loops(6, 8, 4.1), _Loops(12, 10, 8.5), _Loops(53, 0, 10.4, 0, 3)),
+    ("Max", "float"): _Pool(_Loops(0, 0, 13.7), _Loops(3, 9, 13.5), _Loops(0, 42.5, 0, 0, 8)),
+    ("Average", "quantized"): _Pool(
+        _Loops(38, 7, 9), _Loops(48, 10, 10.6), _Loops(0, 21, 22.4)
+    ),
+    ("Average", "tflite"): _Pool(_Loops(0, 0, 5.3), _Loops(0, 11.5, 8), _Loops(30, 18, 10)),
+    ("Average", "float"): _Pool(
+        _Loops(-8, 0, 11), _Loops(8, 10, 8.2), _Loops(0, 16, 9.7, 0, 3.9)
+    ),
+}  # fmt: skip
+
+
+def arithmetic(layer: Layer) -> str:
+    """In which words the prices of a layer are found."""
+    if layer.op == "HybridConv":
+        return "hybrid"
+    if layer.domain == "mcu":
+        return "weights8"
+    if not layer.output.type.is_quantized:
+        return "float"
+    return "tflite" if layer.domain == "tflite" else "quantized"
+
+
+def convolution(layer: Layer) -> float:
+    """Of Conv and HybridConv."""
+    x, w, y = layer.input(0).type, layer.input(1).type, layer.output.type
+    window = plane(conv_window(x, w, y, layer.attributes))
+    kind, group, depth = arithmetic(layer), int(layer.attributes.get("group", 1)), w.shape[1]
+    if group == 1 and {*window.kernel, *window.stride} == {1} and not any(window.padded):
+        return product(layer, y.elements * depth)
+    if depth == 1 and group == x.shape[1] and group > 1:
+        if {*window.kernel} == {1}:
+            return product(layer, y.elements)
+        by_border = _DEPTHWISE[kind]
+        if window.kernel[1] <= 2 and not any(window.padded):
+            return _loops(window, y.elements, 1).at(_SHORT_ROWS[kind])
+    else:
+        by_border = (_CONVOLUTION if group == 1 and window.dilation[1] == 1 else _BY_TAPS)[kind]
+    prices = by_border[window.padded[1]]
+    if by_border is _BY_TAPS[kind] and depth <= 2:
+        prices = prices._replace(macs=_FEW_CHANNELS)
+    return _loops(window, y.elements, depth).at(prices)
+
+
+def product(layer: Layer, macs: int) -> float:
+    """Of rows times constant columns."""
+    outputs, prices = layer.output.type.elements, _PRODUCT[arithmetic(layer)]
+    if macs <= 2 * outputs:
+        prices = prices._replace(macs=_FEW_CHANNELS)
+    return _Loops(outputs, macs=macs).at(prices)
+
+
+def transposed(layer: Layer) -> float:
+    """Of ConvTranspose, which tries each tap of each output."""
+    x, w, y = layer.input(0).type, layer.input(1).type, layer.output.type
+    taps = math.prod(transposed_window(x, w, y, layer.attributes).kernel)
+    return 41 * y.elements + 8.6 * taps * y.elements + 11.3 * layer.macs
+
+
+def pool(layer: Layer) -> float:
+    """Of average and maximum pools."""
+    window = plane(pool_window(layer.call))
+    prices = _POOLS["Max" if "Max" in layer.op else "Average", arithmetic(layer)]
+    loops = _loops(window, layer.output.type.elements, 1)
+    if any(window.padded):
+        return loops.at(prices.padded)
+    if window.kernel[1] > 2:
+        # TFLite's average of a whole plane has addresses that are known.
+        is_plane = window.output == (1, 1) and prices is _POOLS["Average", "tflite"]
+        return loops._replace(rows=0 if is_plane else loops.rows).at(prices.long)
+    # One or two rows are written out as well.
+    return loops._replace(rows=loops.rows if window.kernel[0] > 2 else 0).at(prices.short)

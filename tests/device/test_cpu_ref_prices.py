@@ -1,0 +1,72 @@
+"""What CpuRef says that its layers cost, against the cycles of what they execute in QEMU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cpu_ref_cases import CASES, named
+from cpu_ref_layers import write
+from cpu_ref_tflite import model as tflite_model
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.options import Options
+
+pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+
+_BOARD, _WITHIN = "mps2-an386", 0.15
+# Of these the sample counts the two smallest layers.
+_SAMPLE = (
+    "conv", "depthwise", "dense", "max_pool", "average_pool", "quantize", "binary", "gather",
+    "concat", "transpose", "identity", "softmax_float", "reduce",
+)  # fmt: skip
+# Copies into another order of axes, which the compiler inserts, are looked at from here on.
+_COPIED = 100
+
+
+def _misses(model: Path, folder: Path, names: set[str]) -> tuple[list[str], set[str]]:
+    """The layers of these names, and the copies, whose price is off; and the names that are met."""
+    built = build(model, _BOARD, folder, options=Options(backends=("CpuRef",)))
+    (network,) = (made.network for made in built.networks)
+    layers = {step.index: step.choice.layer for step in network.plan.steps}
+    found, met = [], set()
+    for stated, counted in zip(built.report.layers, profile(built.directory).layers, strict=True):
+        layer = layers[counted.index]
+        is_copy = layer.op == "Reorder" and layer.output.type.elements >= _COPIED
+        if layer.name not in names and not is_copy:
+            continue
+        met.add(layer.name)
+        assert stated.cost is not None and counted.cycles
+        share = stated.cost.value / counted.cycles
+        if abs(share - 1) > _WITHIN:
+            what = f"{layer.name} ({layer.op} {layer.output.type})"
+            found.append(f"{what}: {stated.cost.value:,} for {counted.cycles:,}: {share:.2f}")
+    return found, met
+
+
+def _check(families: tuple[str, ...], folder: Path, most: int | None = None) -> None:
+    cases = named(families, most)
+    found, met = _misses(write(cases, folder / "layers.onnx"), folder / "build", set(cases))
+    assert found == []
+    # a Transpose is a view, and the copies behind it bear other names
+    assert {name for name in cases if not name.startswith("transpose_")} <= met
+
+
+def test_prices_are_what_layers_take(tmp_path: Path) -> None:
+    _check(_SAMPLE, tmp_path, 2)
+
+
+@pytest.mark.matrix
+def test_prices_of_all_families_are_what_layers_take(tmp_path: Path) -> None:
+    _check(tuple(CASES), tmp_path)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("plane", [8, 13])
+def test_prices_of_tflite_layers_are_what_they_take(plane: int, tmp_path: Path) -> None:
+    content, names = tflite_model(plane)
+    path = tmp_path / "layers.tflite"
+    path.write_bytes(content)
+    found, met = _misses(path, tmp_path / "build", names)
+    assert found == [] and len(met) >= len(names)
