@@ -26,16 +26,14 @@ from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, pairs_of
 from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.product import shift, words
-from mcu_deploy.backends.ArmDsp.winograd_core import (
+from mcu_deploy.backends.ArmDsp.winograd_core import LANES, LANES_LOG2, assemble
+from mcu_deploy.backends.ArmDsp.winograd_windows import (
     FRAME,
-    LANES,
-    LANES_LOG2,
     NUMBERS,
     ORDER,
     POSITIONS,
     Coverage,
     Shape,
-    assemble,
 )
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
