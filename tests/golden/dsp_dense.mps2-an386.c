@@ -63,18 +63,20 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
                                          uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[r][k] = sat((sum * scale >> 32) + addend >> shift), sum = start[k] + sum of */
+            /* y[r][k] = sat((sum * scale >> 32) + addend >> shift), with sum = start[k] + sum of */
             /* x[r] * w[k]. */
-            /* weights: bytes of a widened row; of code that the first blocks skip; outputs */
-            /* . Of four outputs their starts, eight taps of two of them four words, and scale */
-            /* and addend of each. */
+            /* weights: bytes of a widened row; of code that the first blocks skip; count of */
+            /* outputs. Then of each four outputs their starts, of an odd one 256 times its own */
+            /* with the even one's; of each eight taps four words of two outputs, four of two, */
+            /* and scale and addend of each. */
+            /* scratch: a row, two taps in a word; what its outputs need; the row's last bytes. */
             "    vmov s0, r0\n"                     /* row_x, x */
             "    vmov s1, r1\n"                     /* row_y, y */
-            "    vmov s8, r3\n"                     /* row, scratch */
+            "    vmov s8, r3\n"                     /* row_begin, scratch */
             "    mov r9, r2\n"                      /* stream, weights */
             "    ldmia r9!, {r0, r4, r5}\n"         /* stream!, {row_bytes, skipped, outputs} */
-            "    add r0, r3, r0\n"                  /* row_bytes, scratch, row_bytes */
-            "    vmov s9, r0\n"                     /* row_end, row_bytes */
+            "    add r0, r3, r0\n"                  /* row_end, scratch, row_bytes */
+            "    vmov s9, r0\n"                     /* end_of_row, row_end */
             "    mov r0, r1\n"                      /* out, y */
             "    add r1, r1, r5\n"                  /* out_end, y, outputs */
             "    adr.w r2, 3f\n"                    /* entry, 3 */
@@ -84,8 +86,8 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "1:\n"
             /* A row, widened to int16, in front of what outputs need to be stored. */
             "    vmov r7, s0\n"                     /* source, row_x */
-            "    vmov r6, s8\n"                     /* into, row */
-            "    vmov r12, s9\n"                    /* into_end, row_end */
+            "    vmov r6, s8\n"                     /* into, row_begin */
+            "    vmov r12, s9\n"                    /* into_end, end_of_row */
             "4:\n"
             "    ldmia r7!, {r3, r4}\n"             /* source!, {x0123, x4567} */
             "    sxtb16 r5, r3, ror #8\n"           /* x13, x0123, ror #8 */
@@ -97,7 +99,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    bne 4b\n"
             "    stmia r6, {r0-r2}\n"               /* into, {out, out_end, entry} */
             "    vmov r9, s1\n"                     /* stream, stream_begin */
-            "    vmov r10, s8\n"                    /* taps, row */
+            "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
             "    bx r2\n"                           /* entry */
             "3:\n"
@@ -131,7 +133,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    smlad r12, r3, r2, r12\n"          /* even1, w46, x46, even1 */
             "    smlad r12, r7, r5, r12\n"          /* even1, w13, x13, even1 */
             "    smlad r12, r11, r8, r12\n"         /* even1, w57, x57, even1 */
-            "    vmov r0, s9\n"                     /* limit, row_end */
+            "    vmov r0, s9\n"                     /* limit, end_of_row */
             "    cmp r10, r0\n"                     /* taps, limit */
             "    bne 5b\n"
             "    sub r6, r6, r4\n"                  /* odd0, odd0, even0 */
@@ -157,11 +159,11 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    strb lr, [r0, #-1]\n"              /* odd1, [out, #-1] */
             "    str r0, [r10]\n"                   /* out, [taps] */
             "    beq 2f\n"
-            "    vmov r10, s8\n"                    /* taps, row */
+            "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
             "    bx r2\n"                           /* entry */
             "6:\n"
-            /* No integers round these outputs: behind a 0 there are float32 factors. */
+            /* No integers round these outputs at once. */
             "    vmov d0, r1, r2\n"                 /* factor01, addend0, scale1 */
             "    vmov d1, r3, r5\n"                 /* factor23, addend1, scale2 */
             "    vmov d2, r4, r6\n"                 /* product01, even0, odd0 */

@@ -64,10 +64,12 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
     __asm__(".syntax unified\n"
             "    push {r4-r10, lr}\n"
             /* gate = sat16(round(w x[t]) + round(r h[t - 1])); c[t] = clip(round(sigmoid(forget) */
-            /* c[t - 1]) + round(sigmoid(input) tanh(cell))); y[t] = h[t] = sat(round( */
-            /* sigmoid(output) tanh(c[t])) + zero_point). weights: sigmoid's table, a halfword an */
-            /* entry; of each unit, for x and again for h, what the four gates' sums begin with, */
-            /* then block after block four taps of each. scratch: x[t], h[t - 1], int16; c. */
+            /* c[t - 1]) + round(sigmoid(input) tanh(cell))); y[t] = h[t] = */
+            /* sat(round(sigmoid(output) tanh(c[t])) + zero_point). */
+            /* weights: sigmoid's table, a halfword an entry; then of each unit, for x and again */
+            /* for h, what the sums of input, forget, cell and output gate begin with, and block */
+            /* after block four taps of each. scratch: x[t] and h[t - 1], two taps in a word; c, */
+            /* int16. */
             "    vmov s4, r0\n"                     /* step_x, x */
             "    vmov s5, r1\n"                     /* step_y, y */
             "    vmov s6, r2\n"                     /* stream_begin, weights */
@@ -115,6 +117,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    add r12, r12, #516\n"              /* stream, stream, #516 */
             /* Of each unit the gates, the cell state and the output. */
             "5:\n"
+            /* The gates' sums of x, then those of h, four taps at a time, each times its factor. */
             "    vmov lr, s7\n"                     /* taps, scratch_begin */
             "    ldmia r12!, {r0, r2, r4, r7}\n"    /* stream!, {input, forget, cell, output} */
             "    movw r1, #8\n"                     /* taps_end, #8 */
@@ -240,6 +243,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    ssat r4, #16, r4\n"                /* cell, #16, cell */
             "    add r7, r7, r6\n"                  /* output, output, output_x */
             "    ssat r7, #16, r7\n"                /* output, #16, output */
+            /* Sigmoid and tanh: straight lines between entries of the table. */
             "    add r3, r0, r0, lsl #1\n"          /* place, input, input, lsl #1 */
             "    eor r1, r3, r3, asr #31\n"         /* size, place, place, asr #31 */
             "    sub r1, r1, r3, asr #31\n"         /* size, size, place, asr #31 */
@@ -304,6 +308,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    eor r1, r1, r3, asr #31\n"         /* value, value, place, asr #31 */
             "    add r1, r1, #128\n"                /* value, value, #128 */
             "    asr r4, r1, #8\n"                  /* cell, value, #8 */
+            /* The cell state: what the forget gate keeps of it, and what the input gate lets in. */
             "    vmov r6, s10\n"                    /* c_at, next_c */
             "    ldrsh r1, [r6]\n"                  /* c, [c_at] */
             "    mul r2, r2, r1\n"                  /* forget, forget, c */
@@ -326,6 +331,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    ssat r1, #16, r1\n"                /* c, #16, c */
             "    strh r1, [r6], #2\n"               /* c, [c_at], #2 */
             "    vmov s10, r6\n"                    /* next_c, c_at */
+            /* The output: of the cell state's tanh what the output gate lets out. */
             "    add r3, r1, r1, lsl #1\n"          /* place, c, c, lsl #1 */
             "    eor r1, r3, r3, asr #31\n"         /* size, place, place, asr #31 */
             "    sub r1, r1, r3, asr #31\n"         /* size, size, place, asr #31 */

@@ -64,72 +64,73 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UN
                                                           uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) */
-            /* + addend >> shift), or sat(round(sum * factor) + y_zero). scratch: what the sums */
-            /* of */
-            /* three columns begin with, four taps of each a block; then scale and addend, or the */
-            /* factor twice; y_zero for floats; move; -a_zero and b_zero, twice in a word each. */
+            /* y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + */
+            /* addend >> shift), or of floats sat(round(sum * factor) + y_zero). */
+            /* scratch: what the sums of three columns begin with, blocks of four taps of each, */
+            /* two in a word; then scale and addend, or the factor twice; y_zero of floats; move; */
+            /* -a_zero and b_zero, twice in a word each. */
             "    vmov s0, r0\n"                     /* all_a, a */
             "    vmov s1, r1\n"                     /* panel_b, b */
             "    vmov s2, r2\n"                     /* panel_y, y */
             "    vmov s3, r3\n"                     /* panel_begin, scratch */
             "    movw r0, #60\n"                    /* panel_bytes, #60 */
             "    add r0, r3, r0\n"                  /* panel_end, scratch, panel_bytes */
-            "    vmov s4, r0\n"                     /* end, panel_end */
+            "    vmov s4, r0\n"                     /* end_of_panel, panel_end */
             "    movw r0, #3\n"                     /* panels, #3 */
             "    vmov s5, r0\n"                     /* panels_left, panels */
             "1:\n"
             /* Three columns of b, widened to int16: two taps a word. */
             "    vmov r7, s1\n"                     /* source, panel_b */
             "    vmov r12, s3\n"                    /* panel, panel_begin */
-            "    vmov r0, s4\n"                     /* panel_end, end */
+            "    vmov r0, s4\n"                     /* panel_end, end_of_panel */
             "    ldr r3, [r0, #12]\n"               /* start0, [panel_end, #12] */
             "    ldr r11, [r0, #16]\n"              /* minus_a_zero, [panel_end, #16] */
             "    ldr lr, [r0, #20]\n"               /* b_zero, [panel_end, #20] */
-            "    vmov s6, lr\n"                     /* both_b_zero, b_zero */
+            "    vmov s6, lr\n"                     /* b_zero_kept, b_zero */
             "    mov r5, r3\n"                      /* start1, start0 */
             "    mov r9, r3\n"                      /* start2, start0 */
             "    add r12, r12, #12\n"               /* panel, panel, #12 */
             "2:\n"
-            "    ldrsb r0, [r7]\n"                  /* x0, [source] */
-            "    ldrsb r1, [r7, #1]\n"              /* x1, [source, #1] */
-            "    ldrsb r2, [r7, #2]\n"              /* x2, [source, #2] */
-            "    ldrsb r4, [r7, #7]\n"              /* z0, [source, #7] */
-            "    ldrsb r6, [r7, #8]\n"              /* z1, [source, #8] */
-            "    ldrsb r10, [r7, #9]\n"             /* z2, [source, #9] */
+            "    ldrsb r0, [r7]\n"                  /* c0_02, [source] */
+            "    ldrsb r1, [r7, #1]\n"              /* c1_02, [source, #1] */
+            "    ldrsb r2, [r7, #2]\n"              /* c2_02, [source, #2] */
+            "    ldrsb r4, [r7, #7]\n"              /* c0_13, [source, #7] */
+            "    ldrsb r6, [r7, #8]\n"              /* c1_13, [source, #8] */
+            "    ldrsb r10, [r7, #9]\n"             /* c2_13, [source, #9] */
             "    ldrsb lr, [r7, #14]\n"             /* upper, [source, #14] */
             "    ldrsb r8, [r7, #15]\n"             /* next_upper, [source, #15] */
-            "    pkhbt r0, r0, lr, lsl #16\n"       /* x0, x0, upper, lsl #16 */
-            "    pkhbt r1, r1, r8, lsl #16\n"       /* x1, x1, next_upper, lsl #16 */
+            "    pkhbt r0, r0, lr, lsl #16\n"       /* c0_02, c0_02, upper, lsl #16 */
+            "    pkhbt r1, r1, r8, lsl #16\n"       /* c1_02, c1_02, next_upper, lsl #16 */
             "    ldrsb lr, [r7, #16]\n"             /* upper, [source, #16] */
             "    ldrsb r8, [r7, #21]\n"             /* next_upper, [source, #21] */
-            "    pkhbt r2, r2, lr, lsl #16\n"       /* x2, x2, upper, lsl #16 */
-            "    pkhbt r4, r4, r8, lsl #16\n"       /* z0, z0, next_upper, lsl #16 */
+            "    pkhbt r2, r2, lr, lsl #16\n"       /* c2_02, c2_02, upper, lsl #16 */
+            "    pkhbt r4, r4, r8, lsl #16\n"       /* c0_13, c0_13, next_upper, lsl #16 */
             "    ldrsb lr, [r7, #22]\n"             /* upper, [source, #22] */
             "    ldrsb r8, [r7, #23]\n"             /* next_upper, [source, #23] */
-            "    pkhbt r6, r6, lr, lsl #16\n"       /* z1, z1, upper, lsl #16 */
-            "    pkhbt r10, r10, r8, lsl #16\n"     /* z2, z2, next_upper, lsl #16 */
+            "    pkhbt r6, r6, lr, lsl #16\n"       /* c1_13, c1_13, upper, lsl #16 */
+            "    pkhbt r10, r10, r8, lsl #16\n"     /* c2_13, c2_13, next_upper, lsl #16 */
             "    add r7, r7, #28\n"                 /* source, source, #28 */
-            "    vmov lr, s6\n"                     /* b_zero, both_b_zero */
-            "    ssub16 r0, r0, lr\n"               /* x0, x0, b_zero */
-            "    ssub16 r1, r1, lr\n"               /* x1, x1, b_zero */
-            "    ssub16 r2, r2, lr\n"               /* x2, x2, b_zero */
-            "    ssub16 r4, r4, lr\n"               /* z0, z0, b_zero */
-            "    ssub16 r6, r6, lr\n"               /* z1, z1, b_zero */
-            "    ssub16 r10, r10, lr\n"             /* z2, z2, b_zero */
-            "    smlad r3, r0, r11, r3\n"           /* start0, x0, minus_a_zero, start0 */
-            "    smlad r5, r1, r11, r5\n"           /* start1, x1, minus_a_zero, start1 */
-            "    smlad r9, r2, r11, r9\n"           /* start2, x2, minus_a_zero, start2 */
-            "    smlad r3, r4, r11, r3\n"           /* start0, z0, minus_a_zero, start0 */
-            "    smlad r5, r6, r11, r5\n"           /* start1, z1, minus_a_zero, start1 */
-            "    smlad r9, r10, r11, r9\n"          /* start2, z2, minus_a_zero, start2 */
-            "    stmia r12!, {r0-r2, r4, r6, r10}\n" /* panel!, {x0, x1, x2, z0, z1, z2} */
-            "    vmov r0, s4\n"                     /* panel_end, end */
+            "    vmov lr, s6\n"                     /* b_zero, b_zero_kept */
+            "    ssub16 r0, r0, lr\n"               /* c0_02, c0_02, b_zero */
+            "    ssub16 r1, r1, lr\n"               /* c1_02, c1_02, b_zero */
+            "    ssub16 r2, r2, lr\n"               /* c2_02, c2_02, b_zero */
+            "    ssub16 r4, r4, lr\n"               /* c0_13, c0_13, b_zero */
+            "    ssub16 r6, r6, lr\n"               /* c1_13, c1_13, b_zero */
+            "    ssub16 r10, r10, lr\n"             /* c2_13, c2_13, b_zero */
+            "    smlad r3, r0, r11, r3\n"           /* start0, c0_02, minus_a_zero, start0 */
+            "    smlad r5, r1, r11, r5\n"           /* start1, c1_02, minus_a_zero, start1 */
+            "    smlad r9, r2, r11, r9\n"           /* start2, c2_02, minus_a_zero, start2 */
+            "    smlad r3, r4, r11, r3\n"           /* start0, c0_13, minus_a_zero, start0 */
+            "    smlad r5, r6, r11, r5\n"           /* start1, c1_13, minus_a_zero, start1 */
+            "    smlad r9, r10, r11, r9\n"          /* start2, c2_13, minus_a_zero, start2 */
+            /* panel!, {c0_02, c1_02, c2_02, c0_13, c1_13, c2_13} */
+            "    stmia r12!, {r0-r2, r4, r6, r10}\n"
+            "    vmov r0, s4\n"                     /* panel_end, end_of_panel */
             "    cmp r12, r0\n"                     /* panel, panel_end */
             "    bne 2b\n"
             "    vmov r12, s3\n"                    /* panel, panel_begin */
             "    stmia r12, {r3, r5, r9}\n"         /* panel, {start0, start1, start2} */
-            /* With two rows of a: six sums, four taps at a time. */
+            /* With two rows of a, even and odd: six sums, four taps at a time. */
             "    vmov r4, s0\n"                     /* row, all_a */
             "    vmov r1, s2\n"                     /* out, panel_y */
             "    vmov s6, r1\n"                     /* rows_y, out */
@@ -141,43 +142,43 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UN
             "    mov r6, r0\n"                      /* odd0, even0 */
             "    mov r7, r2\n"                      /* odd1, even1 */
             "    mov lr, r5\n"                      /* odd2, even2 */
-            "    ldr r8, [r4, #8]\n"                /* row1, [row, #8] */
-            "    ldr r9, [r4], #4\n"                /* row0, [row], #4 */
+            "    ldr r8, [r4, #8]\n"                /* odd_bytes, [row, #8] */
+            "    ldr r9, [r4], #4\n"                /* even_bytes, [row], #4 */
             "    ldmia r12!, {r1, r3, r10}\n"       /* panel!, {column0, column1, column2} */
-            "    sxtb16 r11, r9\n"                  /* pair, row0 */
+            "    sxtb16 r11, r9\n"                  /* pair, even_bytes */
             "    smlad r0, r11, r1, r0\n"           /* even0, pair, column0, even0 */
             "    smlad r2, r11, r3, r2\n"           /* even1, pair, column1, even1 */
             "    smlad r5, r11, r10, r5\n"          /* even2, pair, column2, even2 */
-            "    sxtb16 r11, r8\n"                  /* pair, row1 */
+            "    sxtb16 r11, r8\n"                  /* pair, odd_bytes */
             "    smlad r6, r11, r1, r6\n"           /* odd0, pair, column0, odd0 */
             "    smlad r7, r11, r3, r7\n"           /* odd1, pair, column1, odd1 */
             "    smlad lr, r11, r10, lr\n"          /* odd2, pair, column2, odd2 */
             "    ldmia r12!, {r1, r3, r10}\n"       /* panel!, {column0, column1, column2} */
-            "    sxtb16 r11, r9, ror #8\n"          /* pair, row0, ror #8 */
+            "    sxtb16 r11, r9, ror #8\n"          /* pair, even_bytes, ror #8 */
             "    smlad r0, r11, r1, r0\n"           /* even0, pair, column0, even0 */
             "    smlad r2, r11, r3, r2\n"           /* even1, pair, column1, even1 */
             "    smlad r5, r11, r10, r5\n"          /* even2, pair, column2, even2 */
-            "    sxtb16 r11, r8, ror #8\n"          /* pair, row1, ror #8 */
+            "    sxtb16 r11, r8, ror #8\n"          /* pair, odd_bytes, ror #8 */
             "    smlad r6, r11, r1, r6\n"           /* odd0, pair, column0, odd0 */
             "    smlad r7, r11, r3, r7\n"           /* odd1, pair, column1, odd1 */
             "    smlad lr, r11, r10, lr\n"          /* odd2, pair, column2, odd2 */
-            "    ldr r8, [r4, #8]\n"                /* row1, [row, #8] */
-            "    ldr r9, [r4], #4\n"                /* row0, [row], #4 */
+            "    ldr r8, [r4, #8]\n"                /* odd_bytes, [row, #8] */
+            "    ldr r9, [r4], #4\n"                /* even_bytes, [row], #4 */
             "    ldmia r12!, {r1, r3, r10}\n"       /* panel!, {column0, column1, column2} */
-            "    sxtb16 r11, r9\n"                  /* pair, row0 */
+            "    sxtb16 r11, r9\n"                  /* pair, even_bytes */
             "    smlad r0, r11, r1, r0\n"           /* even0, pair, column0, even0 */
             "    smlad r2, r11, r3, r2\n"           /* even1, pair, column1, even1 */
             "    smlad r5, r11, r10, r5\n"          /* even2, pair, column2, even2 */
-            "    sxtb16 r11, r8\n"                  /* pair, row1 */
+            "    sxtb16 r11, r8\n"                  /* pair, odd_bytes */
             "    smlad r6, r11, r1, r6\n"           /* odd0, pair, column0, odd0 */
             "    smlad r7, r11, r3, r7\n"           /* odd1, pair, column1, odd1 */
             "    smlad lr, r11, r10, lr\n"          /* odd2, pair, column2, odd2 */
             "    ldmia r12!, {r1, r3, r10}\n"       /* panel!, {column0, column1, column2} */
-            "    sxtb16 r11, r9, ror #8\n"          /* pair, row0, ror #8 */
+            "    sxtb16 r11, r9, ror #8\n"          /* pair, even_bytes, ror #8 */
             "    smlad r0, r11, r1, r0\n"           /* even0, pair, column0, even0 */
             "    smlad r2, r11, r3, r2\n"           /* even1, pair, column1, even1 */
             "    smlad r5, r11, r10, r5\n"          /* even2, pair, column2, even2 */
-            "    sxtb16 r11, r8, ror #8\n"          /* pair, row1, ror #8 */
+            "    sxtb16 r11, r8, ror #8\n"          /* pair, odd_bytes, ror #8 */
             "    smlad r6, r11, r1, r6\n"           /* odd0, pair, column0, odd0 */
             "    smlad r7, r11, r3, r7\n"           /* odd1, pair, column1, odd1 */
             "    smlad lr, r11, r10, lr\n"          /* odd2, pair, column2, odd2 */

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.ArmDsp import four_sums
 from mcu_deploy.backends.ArmDsp.dense import (
     BLOCKS,
     LANES,
@@ -34,7 +35,7 @@ from mcu_deploy.backends.ArmDsp.dense import (
     is_of_rows,
     read,
     refusal,
-    round_pair,
+    round_group,
     rounding,
 )
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
@@ -55,7 +56,7 @@ from mcu_deploy.operators import label
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
 
-_BLOCK_CODE = 4 * 27  # bytes: all of its instructions are wide
+BLOCK_CODE = 4 * 27  # bytes: all of its instructions are wide
 # Behind the activations: output pointer, its end, where the blocks are entered, the scales of all,
 # and eight bytes for the rest of a row.
 _TAIL, _REST = 28, 28
@@ -90,7 +91,7 @@ def _pays(view: SubgraphView, node: Layer) -> bool:
             layer = layer_of(view, other, node.target)
             if other.op != "Conv" or is_of_rows(layer):
                 blocks += layer.macs // (TAPS * OUTPUTS)
-    return blocks * 5 >= _WORTH * BLOCKS * _BLOCK_CODE
+    return blocks * 5 >= _WORTH * BLOCKS * BLOCK_CODE
 
 
 def _proposal(
@@ -144,7 +145,7 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     even, odd = layer.pairs()
     halves = (LANES * odd + even).reshape(layer.groups, 2, layer.blocks, 4, 2)
     words = (halves[..., 0] & 0xFFFF | (halves[..., 1] & 0xFFFF) << 16).transpose(0, 2, 1, 3)
-    skipped = -layer.blocks % unrolled * _BLOCK_CODE
+    skipped = -layer.blocks % unrolled * BLOCK_CODE
     stream = [2 * TAPS * layer.blocks, skipped, len(layer.weights)]
     stream += [2 * TAPS * layer.middle] if layer.is_long else []
     stream += [] if common is None else common.words
@@ -152,7 +153,7 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     for group in range(layer.groups):
         ends: list[int] = []
         if common is None:
-            moves, ends = _ends(layer, group, shift)
+            moves, ends = round_group(layer, group, shift)
         else:
             moves = [*common.moves] * 2
         starts = bias[group] * [1, LANES, 1, LANES]
@@ -162,21 +163,6 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
 
-def _ends(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
-    """What the four sums of a group are moved by, and what stands behind its weights."""
-    indices = [min(OUTPUTS * group + k, len(layer.factors) - 1) for k in range(OUTPUTS)]
-    channels = [layer.channel(k) for k in indices]
-    first, second = (round_pair(channels[k], channels[k + 1], shift, layer.lanes) for k in (0, 2))
-    if first is not None and second is not None:
-        return [*first.moves, *second.moves], [*first.words, *second.words]
-    if layer.fixed is not None:
-        pairs = layer.fixed[indices]
-        shifts = sum(-int(by) << 8 * n for n, by in enumerate(pairs[:, 1]))
-        return [0] * OUTPUTS, [0, *map(int, pairs[:, 0]), shifts, layer.zero_points[1], 0]
-    factors = layer.factors[indices] / np.array([1, layer.lanes] * 2, np.float32)
-    return [0] * OUTPUTS, [0, *map(int, factors.astype(np.float32).view(np.uint32)), 0, 0, 0]
-
-
 class _Kept:
     """In the FPU's registers: the widened row, its end, the packed stream, of the next row x and y,
     the bytes from one row of y to the next one, rows that are left. Of long rows: where the blocks
@@ -184,11 +170,11 @@ class _Kept:
 
     def __init__(self, code: Assembly) -> None:
         self.row, self.end, self.stream, self.x, self.y, self.step, self.rows = code.registers(
-            "row row_end stream_begin row_x row_y y_step rows_left", kind=Kind.SINGLE
+            "row_begin end_of_row stream_begin row_x row_y y_step rows_left", kind=Kind.SINGLE
         )
-        self.limit, self.middle = code.registers("next_limit row_middle", kind=Kind.SINGLE)
+        self.limit, self.middle = code.registers("next_limit middle_of_row", kind=Kind.SINGLE)
         # Pinned, for the flow does not tell that a row's middle writes it before its end reads it.
-        self.before = code.register("odds_before", "d5")
+        self.before = code.register("odds_before_middle", "d5")
 
 
 class _Group:
@@ -206,18 +192,13 @@ class _Group:
         self.words = code.registers("w02 w46 w13 w57")
         self.ends = self.out, self.end, self.entry = code.registers("out out_end entry")
         self.common: list[Register] = []
+        self.own: list[Register] = []
         if common is None:
             self.own = code.registers("scale0 addend0 scale1 addend1 scale2 addend2 scale3 addend3")
         elif common.is_twice:
             self.common = code.registers("multiplier addend shift nothing")
         else:
             self.common = code.registers("even_scale even_addend odd_scale odd_addend")
-
-    @property
-    def scales(self) -> Sequence[tuple[Register, Register]]:
-        """Scale and addend of each output."""
-        words = 2 * self.common or self.own
-        return tuple(zip(words[::2], words[1::2], strict=True))
 
 
 def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Assembly:
@@ -258,7 +239,7 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
                         _block(code, group)
                 code.vmov(group.limit, kept.limit if layer.is_long else kept.end)
                 code.cmp(group.taps, group.limit)
-            for even, odd in _pairs(group.sums):
+            for even, odd in four_sums.pairs(group.sums):
                 code.sub(odd, odd, even)
             if layer.is_long:
                 _add_halves(code, kept, group, blocks[0])
@@ -270,9 +251,10 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
             else:
                 code.ldmia(group.taps, [*group.ends, *group.common])
             if common is not None and common.is_twice:
-                _round_twice(code, group, layer)
+                four_sums.round_twice(code, layer, group.sums, group.common[:3])
             else:
-                _round(code, group, layer, shift)
+                scales = four_sums.pairs(2 * group.common or group.own)
+                four_sums.round_once(code, layer, group.sums, scales, shift)
             code.place(store)
             if common is None:
                 code.ldmia(group.taps, group.ends)
@@ -284,10 +266,11 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
         if common is None:
             with code.rarely():
                 code.place(unsolved)
-                if layer.fixed is None:
-                    _round_floats(code, group, layer)
-                else:
-                    _round_each_twice(code, group, layer)
+                code.note("No integers round these outputs at once.")
+                if layer.fixed is None:  # behind a 0 there are factors
+                    four_sums.round_in_float(code, layer, group.sums, group.own[1:5])
+                else:  # behind a 0 there are multipliers, shifts and the zero point
+                    four_sums.round_each_twice(code, layer, group.sums, group.own[1:7])
                 code.b(store)
         code.place(last)
         if layer.rows > 1:
@@ -296,25 +279,23 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
 
 
 def _describe(code: Assembly, layer: Dense, common: Rounding | None) -> None:
-    middle = "; those before its middle" if layer.is_long else ""
-    if common is not None and common.is_twice:
-        code.note("y[r][k] = sat(((2 * sum * multiplier + 2**31 >> 32) + addend - (sum < 0)) >>")
-        code.note("shift), sum = start[k] + sum of x[r] * w[k].")
-        scales, own = "; multiplier, addend, shift, nothing", ""
+    """What stands over the code."""
+    formula, words, own = "sat((sum * scale >> 32) + addend >> shift)", "", ""
+    if common is None:
+        own = ", and scale and addend of each"
+    elif common.is_twice:
+        formula = "sat((2 * sum * multiplier >> 32, rounded) + addend - (sum < 0) >> shift)"
+        words = "; multiplier, addend, shift, nothing"
     else:
-        code.note("y[r][k] = sat((sum * scale >> 32) + addend >> shift), sum = start[k] + sum of")
-        code.note("x[r] * w[k].")
-        scales = "" if common is None else "; even and odd outputs' scale and addend"
-        own = ", and scale and addend of each" if common is None else ""
+        words = "; even outputs' scale and addend, odd ones'"
+    middle = "; bytes of it before the middle" if layer.is_long else ""
+    code.note(f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k].")
     code.note(
-        f"weights: bytes of a widened row; of code that the first blocks skip; outputs{middle}"
+        "weights: bytes of a widened row; of code that the first blocks skip; count of outputs"
+        f"{middle}{words}. Then of each four outputs their starts, of an odd one 256 times its own "
+        f"with the even one's; of each eight taps four words of two outputs, four of two{own}."
     )
-    code.note(f"{scales}. Of four outputs their starts, eight taps of two of them four words{own}.")
-
-
-def _pairs(sums: Sequence[Register]) -> Sequence[tuple[Register, Register]]:
-    """Even and odd ones."""
-    return tuple(zip(sums[::2], sums[1::2], strict=True))
+    code.note("scratch: a row, two taps in a word; what its outputs need; the row's last bytes.")
 
 
 def _begin(
@@ -323,7 +304,7 @@ def _begin(
     """The head of the stream, and what is kept of it."""
     x, y, weights, scratch = code.arguments("x y weights scratch")
     row_bytes, skipped, outputs, middle = code.registers("row_bytes skipped outputs middle")
-    stream = group.stream
+    stream, row_end = group.stream, code.register("row_end")
     code.vmov(kept.x, x)
     code.vmov(kept.y, y)
     code.vmov(kept.row, scratch)
@@ -333,8 +314,8 @@ def _begin(
         code.add(middle, middle, scratch)
         code.vmov(kept.middle, middle)
         code.vmov(kept.limit, middle)
-    code.add(row_bytes, scratch, row_bytes)
-    code.vmov(kept.end, row_bytes)
+    code.add(row_end, scratch, row_bytes)
+    code.vmov(kept.end, row_end)
     code.mov(group.out, y)
     code.add(group.end, y, outputs)
     if surplus:
@@ -412,9 +393,9 @@ def _widen(code: Assembly, kept: _Kept, layer: Dense) -> Register:
 
 
 def _block(code: Assembly, group: _Group) -> None:
-    """Eight taps of four outputs: 32 products in 27 instructions, of `_BLOCK_CODE`."""
+    """Eight taps of four outputs: 32 products in 27 instructions, of `BLOCK_CODE`."""
     code.ldmia_w(group.taps.moving, group.x)
-    for even, odd in _pairs(group.sums):
+    for even, odd in four_sums.pairs(group.sums):
         code.ldmia_w(group.stream.moving, group.words)
         for word, x in zip(group.words, group.x, strict=True):
             code.smlad(odd, word, x, odd)
@@ -459,75 +440,3 @@ def _store(code: Assembly, group: _Group, surplus: int) -> None:
         store = code.strbne if n >= OUTPUTS - surplus else code.strb
         store(element, group.out[n - OUTPUTS])
     code.str(group.out, group.taps[0])
-
-
-def _round(code: Assembly, group: _Group, layer: Dense, shift: int) -> None:
-    """The four sums to elements, by scale and addend of each."""
-    limit, by = getattr(code, layer.saturate), layer.lanes.bit_length() - 1
-    for acc, (scale, addend) in zip(group.sums, group.scales, strict=True):
-        code.smmla(acc, acc, scale, addend)
-    for n, acc in enumerate(group.sums):
-        limit(acc, 8, acc.asr(shift + n % 2 * by))
-
-
-def _round_floats(code: Assembly, group: _Group, layer: Dense) -> None:
-    """The four sums times their factors, which are the words behind the first."""
-    code.note("No integers round these outputs: behind a 0 there are float32 factors.")
-    factors = code.registers("factor01 factor23", kind=Kind.DOUBLE)
-    products = code.registers("product01 product23", kind=Kind.DOUBLE)
-    for pair, words in ((factors, group.own[1:5]), (products, group.sums)):
-        code.vmov(pair[0], *words[:2])
-        code.vmov(pair[1], *words[2:])
-    halves = [half for pair in products for half in pair.halves]
-    for product in halves:
-        code.vcvt_f32_s32(product, product)
-    for product, factor in zip(halves, (h for pair in factors for h in pair.halves), strict=True):
-        code.vmul_f32(product, product, factor)
-    for product in halves:
-        code.vcvtr_s32_f32(product, product)
-    code.vmov(*group.sums[:2], products[0])
-    code.vmov(*group.sums[2:], products[1])
-    zero, limit = layer.zero_points[1], getattr(code, layer.saturate)
-    for acc in group.sums:
-        (code.sub if zero < 0 else code.add)(acc, acc, abs(zero))
-        limit(acc, 8, acc)
-
-
-def _twice(code: Assembly, into: Register, acc: Register, lanes: int) -> None:
-    """Twice a sum, of which the accumulator is a multiple."""
-    if lanes == 1:
-        code.lsl(into, acc, 1)
-    else:
-        code.asr(into, acc, lanes.bit_length() - 2)
-
-
-def _round_twice(code: Assembly, group: _Group, layer: Dense) -> None:
-    """The four sums times the multiplier, with the addend and the shift: the upper word of twice
-    the product is rounded with ties up, then shifted with ties away from zero, which is with ties
-    up of one less where it is negative."""
-    multiplier, addend, shift, _ = group.common
-    high, limit = code.register("high"), getattr(code, layer.saturate)
-    for n, acc in enumerate(group.sums):
-        _twice(code, high, acc, layer.lanes if n % 2 else 1)
-        code.smmlar(high, high, multiplier, addend)
-        code.add(acc, high, acc.asr(31))
-        code.asr(acc, acc, shift)
-        limit(acc, 8, acc)
-
-
-def _round_each_twice(code: Assembly, group: _Group, layer: Dense) -> None:
-    """The same with the words behind the first: multipliers, shifts in the bytes of one, the zero
-    point; the carry is the last bit that a shift drops."""
-    code.note("No integers round these outputs at once: behind a 0 there are multipliers, their")
-    code.note("shifts, a byte each, and the zero point.")
-    *multipliers, shifts, zero = group.own[1:7]
-    shift, high = code.registers("shift high")
-    limit = getattr(code, layer.saturate)
-    for n, (acc, multiplier) in enumerate(zip(group.sums, multipliers, strict=True)):
-        code.ubfx(shift, shifts, 8 * n, 8)
-        _twice(code, high, acc, layer.lanes if n % 2 else 1)
-        code.smmulr(high, high, multiplier)
-        code.add(acc, high, acc.asr(31))
-        code.asrs(acc, acc, shift)
-        code.adc(acc, acc, zero)
-        limit(acc, 8, acc)

@@ -5,9 +5,6 @@ all units read them. The sums of a unit's four gates are made together: 4 sums, 
 activations, 4 of weights, of which SXTB16 takes two taps each time, and the two pointers. Sums are
 rounded twice, as TFLite does: SMMLAR multiplies and rounds with ties up, and the shift behind it is
 with ties away from zero, that is with ties up of one less where the sum is negative.
-
-Sigmoid and tanh are straight lines between the entries of TFLite's table. tanh has its last value
-from entry 255 on: a further one like it, and magnitudes of 16 bits, take the place of a branch.
 """
 
 from __future__ import annotations
@@ -20,6 +17,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
+from mcu_deploy.backends.ArmDsp import sigmoid
 from mcu_deploy.backends.ArmDsp.requantization import reach
 from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
@@ -44,7 +42,6 @@ from mcu_deploy.operators.tflite_lstm import (
     Factor,
     QuantizedLstm,
     quantized_lstm,
-    sigmoid_table,
     weights,
 )
 
@@ -55,7 +52,6 @@ _BLOCK_BYTES = 2 * _TAPS
 _MOST_UNROLLED = (8, 2)  # blocks, of two forms
 _ORDER = (0, 4, 2, 6)  # where a block's taps lie in the scratch, in bytes
 _MOST_ELEMENTS = 4095  # of input and hidden state, which offsets and MOVW reach
-_TABLE_BYTES = 4 * 129
 _C_CYCLES, _C_BYTES = 40, 40
 
 
@@ -150,9 +146,6 @@ def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
 def pack(lstm: QuantizedLstm, parts: Sequence[Sequence[tuple[Array, Array | None, str]]]) -> Array:
     """The words that the kernel reads: the table; then of each unit, for the input and again for
     the hidden state, what the four sums start from, and block after block four taps of each."""
-    table = np.zeros(_TABLE_BYTES // 2, np.uint16)
-    table[:256] = sigmoid_table()
-    table[256] = table[255]
     units = []
     for source, size in enumerate((lstm.inputs, lstm.hidden)):
         of_gates = [gate[source] for gate in parts]
@@ -162,7 +155,7 @@ def pack(lstm: QuantizedLstm, parts: Sequence[Sequence[tuple[Array, Array | None
         words = np.ascontiguousarray(taps).view(np.uint32)
         units += [starts.astype(np.int32).view(np.uint32), words.transpose(1, 2, 0)]
     rows = [part.reshape(lstm.hidden, -1) for part in units]
-    return np.concatenate([table.view(np.uint32), np.hstack(rows).reshape(-1)])
+    return np.concatenate([sigmoid.table(), np.hstack(rows).reshape(-1)])
 
 
 def _body(lstm: QuantizedLstm, stem: str) -> str:
@@ -201,17 +194,7 @@ class _Unit:
         self.words = code.registers("input_w forget_w cell_w output_w")
         self.doubled, self.multiplier, self.half = code.registers("doubled multiplier half")
         self.c, self.h, self.at = code.registers("c h c_at")
-        self.line = _Line(code)
-
-
-class _Line:
-    """The registers of a straight line between two entries of the table: the place with its sign
-    and without, the entry before it and how far the next one is, the value there."""
-
-    def __init__(self, code: Assembly) -> None:
-        self.table, self.place, self.size = code.registers("table place size")
-        self.entry, self.first, self.rise = code.registers("entry first rise")
-        self.value = code.register("value")
+        self.line = sigmoid.Line(code)
 
 
 def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
@@ -227,11 +210,16 @@ def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
     x, y, weights, scratch = code.arguments("x y weights scratch")
     kept, unit = _Kept(code), _Unit(code)
     hidden, step = lstm.hidden, lstm.strides[0]
-    code.note("gate = sat16(round(w x[t]) + round(r h[t - 1])); c[t] = clip(round(sigmoid(forget)")
-    code.note("c[t - 1]) + round(sigmoid(input) tanh(cell))); y[t] = h[t] = sat(round(")
-    code.note("sigmoid(output) tanh(c[t])) + zero_point). weights: sigmoid's table, a halfword an")
-    code.note("entry; of each unit, for x and again for h, what the four gates' sums begin with,")
-    code.note("then block after block four taps of each. scratch: x[t], h[t - 1], int16; c.")
+    code.note(
+        "gate = sat16(round(w x[t]) + round(r h[t - 1])); c[t] = clip(round(sigmoid(forget) "
+        "c[t - 1]) + round(sigmoid(input) tanh(cell))); y[t] = h[t] = sat(round(sigmoid(output) "
+        "tanh(c[t])) + zero_point)."
+    )
+    code.note(
+        "weights: sigmoid's table, a halfword an entry; then of each unit, for x and again for h, "
+        "what the sums of input, forget, cell and output gate begin with, and block after block "
+        "four taps of each. scratch: x[t] and h[t - 1], two taps in a word; c, int16."
+    )
     code.vmov(kept.x, x)
     code.vmov(kept.y, y)
     code.vmov(kept.weights, weights)
@@ -260,12 +248,13 @@ def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
         code.add(unit.at, unit.at, size)
         code.vmov(kept.cell, unit.at)
         code.vmov(unit.stream, kept.weights)
-        code.add(unit.stream, unit.stream, _TABLE_BYTES)
+        code.add(unit.stream, unit.stream, sigmoid.TABLE_BYTES)
         code.note("Of each unit the gates, the cell state and the output.")
         with code.repeat(hidden):
             _gates(code, unit, kept, lstm, most)
             _state(code, unit, kept, lstm)
-            _tanh(code, unit.line, unit.h, unit.c, lstm.tanh)
+            code.note("The output: of the cell state's tanh what the output gate lets out.")
+            sigmoid.tanh(code, unit.line, unit.h, unit.c, lstm.tanh)
             code.mul(unit.h, unit.h, unit.gates[OUTPUT])
             _round(code, unit, unit.h, lstm.result, 8, zero_point)
             code.vmov(out, kept.y)
@@ -326,6 +315,7 @@ def _widen(code: Assembly, source: Register, into: Register, elements: int) -> N
 def _gates(code: Assembly, unit: _Unit, kept: _Kept, lstm: QuantizedLstm, most: int) -> None:
     """The four gates of a unit, behind their functions."""
     first, second = kept.from_x
+    code.note("The gates' sums of x, then those of h, four taps at a time, each times its factor.")
     code.vmov(unit.taps, kept.scratch)
     _sums(code, unit, _blocks(lstm.inputs), [gate.from_x for gate in lstm.gates], most)
     code.vmov(first, *unit.gates[:2])
@@ -337,15 +327,17 @@ def _gates(code: Assembly, unit: _Unit, kept: _Kept, lstm: QuantizedLstm, most: 
     for gate, other in zip(unit.gates, unit.from_x, strict=True):
         code.add(gate, gate, other)
         code.ssat(gate, 16, gate)
+    code.note("Sigmoid and tanh: straight lines between entries of the table.")
     for index in (INPUT, FORGET, OUTPUT):
-        _sigmoid(code, unit.line, unit.gates[index])
-    _tanh(code, unit.line, unit.gates[CELL], unit.gates[CELL], (3, 0))
+        sigmoid.sigmoid(code, unit.line, unit.gates[index])
+    sigmoid.tanh(code, unit.line, unit.gates[CELL], unit.gates[CELL], (3, 0))
 
 
 def _state(code: Assembly, unit: _Unit, kept: _Kept, lstm: QuantizedLstm) -> None:
     """The cell state: of the one before what the forget gate keeps, and what the input gate lets
     in."""
     c, old, new = unit.c, unit.gates[FORGET], unit.gates[INPUT]
+    code.note("The cell state: what the forget gate keeps of it, and what the input gate lets in.")
     code.vmov(unit.at, kept.cell)
     code.ldrsh(c, unit.at[0])
     code.mul(old, old, c)
@@ -417,56 +409,3 @@ def _round(
         code.asr(acc, acc, by)
     (code.sub if zero_point < 0 else code.add)(acc, acc, abs(zero_point))
     code.ssat(acc, bits, acc)
-
-
-def _line_at(code: Assembly, line: _Line, bits: int) -> None:
-    """The value at a place of this size, which is `bits` finer than the table's entries: on the
-    straight line between two of them."""
-    code.lsr(line.entry, line.size, bits)
-    code.add(line.entry, line.table, line.entry.lsl(1))
-    code.ldrh(line.first, line.entry[0])
-    code.ldrh(line.rise, line.entry[2])
-    code.ubfx(line.value, line.size, 0, bits)
-    code.sub(line.rise, line.rise, line.first)
-    code.mul(line.value, line.value, line.rise)
-    code.add(line.value, line.value, line.first.lsl(bits))
-
-
-def _magnitude(code: Assembly, line: _Line) -> None:
-    code.eor(line.size, line.place, line.place.asr(31))
-    code.sub(line.size, line.size, line.place.asr(31))
-
-
-def _signed(code: Assembly, line: _Line, into: Register, bits: int, by: int) -> None:
-    """What of the value, whose table's entries have `bits` more, is above a half, with the sign of
-    the place, and rounded to `by` bits less."""
-    code.sub(line.value, line.value, 1 << bits + 15)
-    code.eor(line.value, line.value, line.place.asr(31))
-    code.add(line.value, line.value, 1 << by - 1)
-    code.asr(into, line.value, by)
-
-
-def _sigmoid(code: Assembly, line: _Line, value: Register) -> None:
-    """Steps of 2**-12 to steps of 2**-15. sigmoid(-v) is 1 - sigmoid(v): half is taken away, what
-    is left has the sign, and half is added."""
-    code.add(line.place, value, value.lsl(1))
-    _magnitude(code, line)
-    _line_at(code, line, 9)
-    _signed(code, line, line.value, 9, 10)
-    code.add(value, line.value, 1 << 14)
-
-
-def _tanh(code: Assembly, line: _Line, into: Register, value: Register, factor: Factor) -> None:
-    """Steps to steps of 2**-15, for the factor of `QuantizedLstm.tanh`: 2 sigmoid(2 v) - 1."""
-    multiplier, shift = factor
-    by = (multiplier // 3).bit_length() - 1
-    code.add(line.place, value, value.lsl(1))
-    if by:
-        code.lsl(line.place, line.place, by)
-    if shift:
-        code.add(line.place, line.place, 1 << shift >> 1)
-        code.asr(line.place, line.place, shift)
-    _magnitude(code, line)
-    code.usat(line.size, 16, line.size)
-    _line_at(code, line, 8)
-    _signed(code, line, into, 8, 8)

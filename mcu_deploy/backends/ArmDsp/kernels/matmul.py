@@ -13,15 +13,12 @@ are those before the end: rows and columns are computed twice, taps are zeros th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import multiplier
 from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, saturate
-from mcu_deploy.backends.ArmDsp.requantization import Channel, accumulate, shift_of
-from mcu_deploy.backends.ArmDsp.requantization import refusal as refusal_of
+from mcu_deploy.backends.ArmDsp.matrices import BLOCK_BYTES, COLUMNS, TAPS, Product, Rounding
 from mcu_deploy.backends.ArmDsp.six_sums import Sums, round_in_float
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
@@ -42,90 +39,15 @@ from mcu_deploy.backends.isa import Assembly, Kind, Memory, kernel
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.loops import nest, plus
-from mcu_deploy.backends.kit.strides import Loops, matrices
-from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.ir import DType
 
 OPERATORS = ("MatMul",)
 
-_TAPS, _ROWS, _COLUMNS = 4, 2, 3  # at a time
-_BLOCK_BYTES = 2 * _TAPS * _COLUMNS
+_ROWS = 2  # at a time
 _MOST_UNROLLED = 8  # blocks of taps
-_SHIFT = 4  # as in product.py
 _CONSTANTS = 24  # bytes: scale and addend or twice the factor, zero point, move, both zero points
 _MOST_DEPTH, _MOST_COLUMNS = 4000, 1000  # that offsets of loads and stores reach
 _C_CYCLES, _C_BYTES = 40, 40  # of what is around the kernel: of a matrix, of the function
-
-
-@dataclass(frozen=True)
-class Rounding:
-    """words: scale and addend, or twice the factor as float32; then the zero point for floats, and
-    what a sum is moved by. is_real: whether it is in floats."""
-
-    words: tuple[int, int, int, int]
-    shift: int
-    is_real: bool
-
-
-@dataclass(frozen=True)
-class Product:
-    """a: [..., row, tap]; b: [..., tap, column]; y: [..., row, column]."""
-
-    a: TensorType
-    b: TensorType
-    y: TensorType
-
-    @property
-    def rows(self) -> int:
-        return self.a.shape[-2] if self.a.rank > 1 else 1
-
-    @property
-    def columns(self) -> int:
-        return self.b.shape[-1] if self.b.rank > 1 else 1
-
-    @property
-    def depth(self) -> int:
-        return self.a.shape[-1]
-
-    @property
-    def loops(self) -> Loops:
-        """Over the matrices of a, b and y."""
-        return matrices(self.a, self.b)
-
-    @property
-    def rest(self) -> int:
-        """Taps that are no block."""
-        return self.depth % _TAPS
-
-    @property
-    def panel_bytes(self) -> int:
-        """Of the columns in the scratch: what sums start from, and the words."""
-        return 4 * _COLUMNS + _BLOCK_BYTES * -(-self.depth // _TAPS)
-
-    @property
-    def zero_points(self) -> tuple[int, int, int]:
-        a, b, y = (t.scaling.zero_point[0] for t in (self.a, self.b, self.y))
-        return a, b, y
-
-    def rounding(self) -> Rounding | None:
-        """In integers where these give the oracle's bits, else in floats; None where the factor is
-        too large, or no normal number."""
-        factor = multiplier(self.a.scaling, self.b.scaling, self.y.scaling)
-        shift = min(shift_of(factor), _SHIFT)
-        if shift < 0:
-            return None
-        a, b = (
-            [end - zero for end in type_.dtype.range]
-            for type_, zero in zip((self.a, self.b), self.zero_points, strict=False)
-        )
-        ends = [self.depth * left * right for left in a for right in b]
-        if refusal_of(factor):
-            return None
-        zero, bounds = self.zero_points[2], self.y.dtype.range
-        found = accumulate(Channel(factor[0], zero, bounds, (min(ends), max(ends))), 1, shift)
-        if found is None:
-            bits = int(factor.astype(np.float32).view(np.uint32)[0])
-            return Rounding((bits, bits, zero, 0), 0, is_real=True)
-        return Rounding((found.scale, found.addend, 0, found.move), shift, is_real=False)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -187,9 +109,9 @@ def refusal(layer: Layer) -> str:
     product = Product(*types)
     if not product.y.elements:
         return "there is nothing to compute"
-    if not _TAPS <= product.depth <= _MOST_DEPTH or product.columns > _MOST_COLUMNS:
+    if not TAPS <= product.depth <= _MOST_DEPTH or product.columns > _MOST_COLUMNS:
         return (
-            f"it multiplies matrices whose rows have {_TAPS} to {_MOST_DEPTH} elements with those "
+            f"it multiplies matrices whose rows have {TAPS} to {_MOST_DEPTH} elements with those "
             f"of up to {_MOST_COLUMNS} columns"
         )
     return clamp_refusal(layer)
@@ -227,7 +149,7 @@ class _Registers:
             "all_a panel_b panel_y panel_begin", kind=Kind.SINGLE
         )
         self.out, self.end, self.pairs, self.panels, self.b_zero = code.registers(
-            "rows_y end pairs_left panels_left both_b_zero", kind=Kind.SINGLE
+            "rows_y end_of_panel pairs_left panels_left b_zero_kept", kind=Kind.SINGLE
         )
         self.panel, self.panel_end = code.registers("panel panel_end")
         self.sums = Sums.of(code)
@@ -245,36 +167,41 @@ def assemble(product: Product, rounding: Rounding) -> Assembly:
     code = Assembly()
     r = _Registers(code)
     a, b, y, scratch = code.arguments("a b y scratch")
-    columns, whole = product.columns, product.depth // _TAPS
-    code.note("y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32)")
-    code.note("+ addend >> shift), or sat(round(sum * factor) + y_zero). scratch: what the sums of")
-    code.note("three columns begin with, four taps of each a block; then scale and addend, or the")
-    code.note("factor twice; y_zero for floats; move; -a_zero and b_zero, twice in a word each.")
+    columns, whole = product.columns, product.depth // TAPS
+    code.note(
+        "y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + addend "
+        ">> shift), or of floats sat(round(sum * factor) + y_zero)."
+    )
+    code.note(
+        "scratch: what the sums of three columns begin with, blocks of four taps of each, two in a "
+        "word; then scale and addend, or the factor twice; y_zero of floats; move; -a_zero and "
+        "b_zero, twice in a word each."
+    )
     code.vmov(r.a, a)
     code.vmov(r.b, b)
     code.vmov(r.y, y)
     code.vmov(r.scratch, scratch)
-    bytes_, panels = code.registers("panel_bytes panels")
-    code.movw(bytes_, 4 * _COLUMNS + whole * _BLOCK_BYTES)
-    code.add(r.panel_end, scratch, bytes_)
+    size, panels = code.registers("panel_bytes panels")
+    code.movw(size, 4 * COLUMNS + whole * BLOCK_BYTES)
+    code.add(r.panel_end, scratch, size)
     code.vmov(r.end, r.panel_end)
-    count = -(-columns // _COLUMNS)
+    count = -(-columns // COLUMNS)
     code.movw(panels, count)
     code.vmov(r.panels, panels)
     next_b, next_y = code.registers("next_b next_y")
     with code.repeat(count):
         code.note("Three columns of b, widened to int16: two taps a word.")
         _widen(code, r, product)
-        code.note("With two rows of a: six sums, four taps at a time.")
+        code.note("With two rows of a, even and odd: six sums, four taps at a time.")
         _rows(code, r, product, rounding)
         code.vmov(next_b, r.b)
         code.vmov(next_y, r.y)
         code.vmov(panels, r.panels)
-        code.add(next_b, next_b, _COLUMNS)
-        code.add(next_y, next_y, _COLUMNS)
+        code.add(next_b, next_b, COLUMNS)
+        code.add(next_y, next_y, COLUMNS)
         code.sub(panels, panels, 1)
-        if columns % _COLUMNS and count > 1:
-            back = _COLUMNS - columns % _COLUMNS
+        if columns % COLUMNS and count > 1:
+            back = COLUMNS - columns % COLUMNS
             code.cmp(panels, 1)
             code.itt("eq")
             code.subeq(next_b, next_b, back)
@@ -288,7 +215,7 @@ def assemble(product: Product, rounding: Rounding) -> Assembly:
 
 def _offsets(product: Product) -> list[int]:
     """Of the columns of a panel; where there are fewer than three, the last one again."""
-    return [min(k, product.columns - 1) for k in range(_COLUMNS)]
+    return [min(k, product.columns - 1) for k in range(COLUMNS)]
 
 
 class _Columns:
@@ -297,7 +224,7 @@ class _Columns:
 
     def __init__(self, code: Assembly) -> None:
         self.source, self.a_zero, self.b_zero = code.registers("source minus_a_zero b_zero")
-        self.words = code.registers("x0 x1 x2 z0 z1 z2")
+        self.words = code.registers("c0_02 c1_02 c2_02 c0_13 c1_13 c2_13")
         self.upper = code.registers("upper next_upper")
         self.starts = code.registers("start0 start1 start2")
 
@@ -305,7 +232,7 @@ class _Columns:
 def _widen(code: Assembly, r: _Registers, product: Product) -> None:
     """Three columns to the panel, and before them what their sums start from."""
     a_zero, b_zero, _ = product.zero_points
-    constants = _BLOCK_BYTES if product.rest else 0
+    constants = BLOCK_BYTES if product.rest else 0
     columns = _Columns(code)
     code.vmov(columns.source, r.b)
     code.vmov(r.panel, r.scratch)
@@ -318,13 +245,13 @@ def _widen(code: Assembly, r: _Registers, product: Product) -> None:
         code.vmov(r.b_zero, columns.b_zero)
     for start in columns.starts[1:]:
         code.mov(start, columns.starts[0])
-    code.add(r.panel, r.panel, 4 * _COLUMNS)
-    with code.repeat(product.depth // _TAPS):
-        _widen_block(code, r, columns, product, _TAPS)
+    code.add(r.panel, r.panel, 4 * COLUMNS)
+    with code.repeat(product.depth // TAPS):
+        _widen_block(code, r, columns, product, TAPS)
         code.vmov(r.panel_end, r.end)
         code.cmp(r.panel, r.panel_end)
     if product.rest:
-        code.sub(columns.source, columns.source, (_TAPS - product.rest) * product.columns)
+        code.sub(columns.source, columns.source, (TAPS - product.rest) * product.columns)
         _widen_block(code, r, columns, product, product.rest)
     code.vmov(r.panel, r.scratch)
     code.stmia(r.panel, columns.starts)
@@ -341,24 +268,24 @@ def _widen_block(
     at = [
         k * product.columns + offset for k in (0, 1, 2, 3) for offset in _offsets(product)
     ]  # fmt: skip
-    low, high = at[: 2 * _COLUMNS], at[2 * _COLUMNS :]
+    low, high = at[: 2 * COLUMNS], at[2 * COLUMNS :]
     for word, offset in zip(words, low, strict=True):
         load(word, source[offset])
-    for n in range(0, 2 * _COLUMNS, 2):
+    for n in range(0, 2 * COLUMNS, 2):
         for upper, offset in zip(columns.upper, high[n : n + 2], strict=True):
             load(upper, source[offset])
         for word, upper in zip(words[n : n + 2], columns.upper, strict=True):
             code.pkhbt(word, word, upper.lsl(16))
-    code.add(source, source, _TAPS * product.columns)
+    code.add(source, source, TAPS * product.columns)
     if b_zero:
         code.vmov(columns.b_zero, r.b_zero)
         for word in words:
             code.ssub16(word, word, columns.b_zero)
     for n, word in enumerate(words):
-        first = n // _COLUMNS  # of the word's taps
-        if taps + first + 2 < _TAPS:
+        first = n // COLUMNS  # of the word's taps
+        if taps + first + 2 < TAPS:
             code.mov(word, 0)
-        elif taps + first < _TAPS:
+        elif taps + first < TAPS:
             code.bfc(word, 0, 16)
     if a_zero:
         for word, start in zip(words, 2 * columns.starts, strict=True):
@@ -372,7 +299,7 @@ class _Taps:
 
     def __init__(self, code: Assembly) -> None:
         self.row = code.register("row")
-        self.bytes = code.registers("row0 row1")
+        self.bytes = code.registers("even_bytes odd_bytes")
         self.pair = code.register("pair")
         self.columns = code.registers("column0 column1 column2")
 
@@ -380,7 +307,7 @@ class _Taps:
 def _rows(code: Assembly, r: _Registers, product: Product, rounding: Rounding) -> None:
     """The panel's columns of the product, two rows at a time."""
     rows, depth, columns = product.rows, product.depth, product.columns
-    whole, count = depth // _TAPS, -(-rows // _ROWS)
+    whole, count = depth // TAPS, -(-rows // _ROWS)
     pitch = depth if rows > 1 else 0
     taps, sums = _Taps(code), r.sums
     out, pairs = code.registers("out pairs")
@@ -405,7 +332,7 @@ def _rows(code: Assembly, r: _Registers, product: Product, rounding: Rounding) -
             compare,
         )  # fmt: skip
         if product.rest:
-            back = _TAPS - product.rest
+            back = TAPS - product.rest
             _multiply(code, r, taps, product, taps.row[pitch - back], taps.row[-back])
         _round(code, r, product, rounding)
         code.vmov(out, r.out)
