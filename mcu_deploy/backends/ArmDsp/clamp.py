@@ -120,7 +120,8 @@ def assemble(dtype: DType, elements: int, bounds: Sequence[str]) -> Assembly:
     formula = "y[i]"
     for bound in bounds:
         formula = f"{'max' if bound == 'low' else 'min'}({formula}, {bound})"
-    code.note(f"y[i] = {formula}. {' and '.join(bounds)}: the bound in each byte of a word.")
+    code.note(f"y[i] = {formula}. {' and '.join(bounds)}: the bound in each byte of a word;")
+    code.note("elements: how many y has, in place.")
     code.note("Four bytes at a time: what a subtraction leaves below zero is replaced (SEL).")
     code.lsrs(rounds_left, count, 4)
     code.beq(last)

@@ -154,6 +154,7 @@ def _sum_large(code: Assembly, pool: Pool, block: Block, words: int) -> None:
     rows = pool.runs[0]
     times = math.ceil(rows / pool.lane_rows)
     behind = code.register("rows_behind")
+    code.note("As many rows as lanes have room for, which are added to the words of the scratch.")
     code.movw(behind, rows)
     with code.repeat(times):
         code.movw(block.rows, pool.lane_rows)

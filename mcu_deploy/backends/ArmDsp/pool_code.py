@@ -27,7 +27,7 @@ class _Loops:
             "image line element_scale", kind=Kind.SINGLE
         )
         self.places = code.registers("top side", kind=Kind.SINGLE)
-        self.left, self.at, self.amount = code.registers("left at amount")
+        self.left, self.at, self.place, self.amount = code.registers("left at place amount")
         self.block = Block(code)
 
 
@@ -79,7 +79,7 @@ def _describe(code: Assembly, pool: Pool, rounding: Rounding | None) -> None:
     if pool.window.padded:
         code.note("Of a window what is inside of x is summed.")
         if each:
-            code.note(f"start is made of {begin} and {each} for each of these pixels.")
+            code.note(f"start is made anew: {begin}, and {each} for each of these pixels.")
         if pool.is_of_inside:
             code.note("scale is that of one pixel, and is divided by how many these are.")
     of = "int32" if pool.is_large else "int16: of four channels the first, third, second, fourth"
@@ -120,7 +120,7 @@ def _cut_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops: _
     """Of a pool some of whose windows are partly outside."""
     channels, window, block, pixel = pool.channels, pool.window, loops.block, loops.block.pixel
     height, width = window.input
-    base, row_bytes, pixel_bytes = code.registers("base row_bytes pixel_bytes")
+    base, line, row_bytes, pixel_bytes = code.registers("base line row_bytes pixel_bytes")
     inside, skipped = code.registers("inside skipped")
     if rounding is None:
         code.vmov(block.out, pixel.y)
@@ -130,8 +130,8 @@ def _cut_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops: _
             first = _cut(code, pool, loops, 0, pixel.height)
             code.number(row_bytes, width * channels)
             code.vmov(base, loops.image)
-            code.mla(first, first, row_bytes, base)
-            code.vmov(loops.line, first)
+            code.mla(line, first, row_bytes, base)
+            code.vmov(loops.line, line)
             _begin(code, loops, loops.places[1], window.begin[1])
             with _counted(code, loops, loops.columns, window.output[1]):
                 first = _cut(code, pool, loops, 1, pixel.width)
@@ -154,28 +154,29 @@ def _cut_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops: _
 
 def _begin(code: Assembly, loops: _Loops, place: Register, padding: int) -> None:
     """The place of the first window, in rows or columns."""
-    code.movw(loops.at, padding)
-    code.neg(loops.at, loops.at)
-    code.vmov(place, loops.at)
+    code.movw(loops.place, padding)
+    code.neg(loops.place, loops.place)
+    code.vmov(place, loops.place)
 
 
 def _cut(code: Assembly, pool: Pool, loops: _Loops, axis: int, inside: Register) -> Register:
     """The first row of a window that is inside, in a register, and how many are; or columns. Its
     place becomes the next window's."""
-    window, place = pool.window, loops.places[axis]
-    first, end, size = code.registers("first end size")
-    code.vmov(loops.at, place)
-    code.bic(first, loops.at, loops.at.asr(31))
+    window, place = pool.window, loops.place
+    first, end, size, count = code.registers("first end size inside")
+    code.note(f"Which {('rows', 'columns')[axis]} of a window are inside.")
+    code.vmov(place, loops.places[axis])
+    code.bic(first, place, place.asr(31))
     code.movw(end, window.kernel[axis])
-    code.add(end, end, loops.at)
+    code.add(end, end, place)
     code.movw(size, window.input[axis])
     code.cmp(end, size)
     code.it("gt")
     code.movgt(end, size)
-    code.sub(end, end, first)
-    code.vmov(inside, end)
-    code.offset(loops.at, window.strides[axis], loops.amount)
-    code.vmov(place, loops.at)
+    code.sub(count, end, first)
+    code.vmov(inside, count)
+    code.offset(place, window.strides[axis], loops.amount)
+    code.vmov(loops.places[axis], place)
     return first
 
 
@@ -183,6 +184,7 @@ def _begin_sums(code: Assembly, pool: Pool, rounding: Rounding, loops: _Loops) -
     """What depends on how many elements of a window are inside."""
     (begin, each), block, pixel = pool.start, loops.block, loops.block.pixel
     count, height = code.registers("count height")
+    code.note("What depends on how many pixels of a window are inside.")
     code.vmov(pixel.window, block.x_at)
     code.vmov(block.sums_at, pixel.sums)
     code.vmov(block.sums, block.sums_at)
