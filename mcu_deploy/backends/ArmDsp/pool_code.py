@@ -1,341 +1,245 @@
-"""The assembler of pools: up to 16 channels of a window at a time. See kernels/pools.py."""
+"""The assembler of pools: from window to window. See kernels/pools.py."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mcu_deploy.backends.ArmDsp.layers import saturate
-from mcu_deploy.backends.ArmDsp.pooling import Pool, Rounding
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.ArmDsp.pool_blocks import WORDS, Block, cut_block, start_words, whole_block
+from mcu_deploy.backends.ArmDsp.pool_layer import Pool
+from mcu_deploy.backends.ArmDsp.pool_outputs import outputs
+from mcu_deploy.backends.ArmDsp.pool_rounding import Rounding
+from mcu_deploy.backends.isa import Assembly, Kind, Register
 
-WORDS = 4  # at a time, of four channels
-_SMALL = 9  # taps of a maximum that are all unrolled
-# In the FPU's registers: pointers to window, output, channels of the window, sums and their end;
-# counts of the outer loops; then the constants of an average as they lie in flash.
-_WINDOW, _Y, _CHANNELS, _SUMS = "s0", "s1", "s2", "s3"
-_IMAGES, _ROWS, _COLUMNS, _BLOCKS = "s4", "s5", "s6", "s7"
-_START, _SCALE, _ADDEND, _X_SCALE, _COUNT, _Y_SCALE = (f"s{n}" for n in range(8, 14))
-# Where the next sums go; and of a channel that is summed again, the sum and a term.
-_TO, _REAL, _TERM = "s14", "s14", "s15"
-_LEFT = "s15"  # rows of a large window
-# Of padded windows: the input's image and row; the place of the window, which may be outside; how
-# much of it is inside, and the bytes to the next row of that; the scale of one element.
-_IMAGE, _LINE, _TOP, _SIDE, _HEIGHT, _WIDTH, _SKIPPED, _ELEMENT = (f"s{n}" for n in range(16, 24))
+
+class _Loops:
+    """The registers of the way over images, rows, columns, and blocks of a window's channels.
+
+    In the FPU's: what is left of each loop. Of padded windows the image; its row at which a window
+    begins; the place of the window, which may be outside; the scale of one element.
+    """
+
+    def __init__(self, code: Assembly) -> None:
+        self.images, self.rows, self.columns, self.blocks = code.registers(
+            "images_left y_rows_left y_columns_left blocks_left", kind=Kind.SINGLE
+        )
+        self.image, self.line, self.element_scale = code.registers(
+            "image line element_scale", kind=Kind.SINGLE
+        )
+        self.places = code.registers("top side", kind=Kind.SINGLE)
+        self.left, self.at, self.place, self.amount = code.registers("left at place amount")
+        self.block = Block(code)
 
 
 def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
-    """The kernel. r0: the input, r1: output, both channel-last, r2: constants; r3: scratch, which
-    a maximum has none of."""
+    """The kernel: input, output, constants, and but for a maximum scratch.
+
+    A maximum is `y[p][c] = max x[q][c]` over the pixels q of the window of pixel p, an average
+    `y[p][c] = sat(((start + sum x[q][c]) * 2**by * scale >> 32) + addend >> shift)`. Both are
+    channel-last, of channels by four.
+    """
     code = Assembly()
-    channels = pool.channels
-    (height, width), (down, right) = pool.window.input, pool.window.strides
-    rows, columns = pool.window.output
-    blocks, rest = divmod(channels // 4, WORDS)
-    code(f"vmov {_WINDOW}, r0", f"vmov {_Y}, r1")
-    code(*([] if rounding is None else [f"vmov {_SUMS}, r3"]), "mov r12, r2")
+    loops = _Loops(code)
+    block, pixel = loops.block, loops.block.pixel
+    x, y, constants, scratch = code.arguments("x y constants scratch")
+    _describe(code, pool, rounding)
+    code.vmov(loops.image if pool.window.padded else pixel.window, x)
+    code.vmov(pixel.y, y)
+    held = [block.start]
+    if rounding is not None:
+        code.vmov(pixel.sums, scratch)
+        held += [loops.element_scale if pool.is_of_inside else pixel.scale, pixel.addend]
+        if rounding.margin:
+            held += [pixel.x_scale, pixel.count, pixel.y_scale]
     kind = "greatest element" if rounding is None else "sum"
     code.note(f"Of each window the {kind} of each channel, four channels a word.")
-    held = [_START] if rounding is None else [_START, _SCALE, _ADDEND]
-    if rounding is not None and rounding.margin:
-        held += [_X_SCALE, _COUNT, _Y_SCALE]
-    code(*(text for s in held for text in ("ldr r0, [r12], #4", f"vmov {s}, r0")))
-    if pool.window.padded:
-        _padded(code, pool, rounding)
-        return code
-    with _counted(code, _IMAGES, pool.y.shape[0]):
-        with _counted(code, _ROWS, rows):
-            with _counted(code, _COLUMNS, columns):
-                code(f"vmov r12, {_WINDOW}", f"vmov {_CHANNELS}, r12")
-                if rounding is None:
-                    code(f"vmov r10, {_Y}")
-                else:
-                    code(f"vmov r0, {_SUMS}", f"vmov {_TO}, r0")
-                if pool.is_large:
-                    _start_words(code, channels)
-                with _counted(code, _BLOCKS, blocks):
-                    if blocks:
-                        _block(code, pool, WORDS)
-                if rest:
-                    _block(code, pool, rest)
-                if rounding is None:
-                    code(f"vmov {_Y}, r10")
-                else:
-                    _outputs(code, pool, rounding)
-                _advance(code, _WINDOW, right * channels)
-            _advance(code, _WINDOW, (down * width - columns * right) * channels)
-        _advance(code, _WINDOW, (height - rows * down) * width * channels)
+    constant = code.register("constant")
+    for register in held:
+        code.ldr(constant, constants.after(4))
+        code.vmov(register, constant)
+    (_cut_windows if pool.window.padded else _whole_windows)(code, pool, rounding, loops)
     return code
 
 
-def _padded(code: Assembly, pool: Pool, rounding: Rounding | None) -> None:
-    """Of windows of which some are partly outside."""
-    channels, window = pool.channels, pool.window
-    (height, width), (top, side) = window.input, window.begin
-    blocks, rest = divmod(channels // 4, WORDS)
-    code(f"vmov r0, {_WINDOW}", f"vmov {_IMAGE}, r0")
+def _describe(code: Assembly, pool: Pool, rounding: Rounding | None) -> None:
+    """What stands over the function."""
+    window = f"of the {'x'.join(map(str, pool.window.kernel))} window of pixel p"
+    layout = f"x and y have {pool.channels} channels, which lie last."
     if rounding is None:
-        code(f"vmov r10, {_Y}")
-    elif pool.is_of_inside:
-        code(f"vmov r0, {_SCALE}", f"vmov {_ELEMENT}, r0")
-    with _counted(code, _IMAGES, pool.y.shape[0]):
-        code(f"movw r0, #{top}", "neg r0, r0", f"vmov {_TOP}, r0")
-        with _counted(code, _ROWS, window.output[0]):
-            _cut(code, pool, 0, _TOP, _HEIGHT)
-            code.number("r3", width * channels)
-            code(f"vmov r2, {_IMAGE}", "mla r1, r1, r3, r2", f"vmov {_LINE}, r1")
-            code(f"movw r0, #{side}", "neg r0, r0", f"vmov {_SIDE}, r0")
-            with _counted(code, _COLUMNS, window.output[1]):
-                _cut(code, pool, 1, _SIDE, _WIDTH)
-                code.number("r3", channels)
-                code(f"vmov r2, {_LINE}", "mla r12, r1, r3, r2", f"vmov {_CHANNELS}, r12")
-                code(f"vmov r0, {_WIDTH}", f"movw r1, #{width}", "sub r1, r1, r0", "mul r1, r1, r3")
-                code(f"vmov {_SKIPPED}, r1")
-                if rounding is not None:
-                    _begin_sums(code, pool, rounding)
-                with _counted(code, _BLOCKS, blocks):
-                    if blocks:
-                        _padded_block(code, pool, WORDS)
-                if rest:
-                    _padded_block(code, pool, rest)
-                if rounding is not None:
-                    _outputs(code, pool, rounding)
-        _advance(code, _IMAGE, height * width * channels)
+        code.note(f"y[p][c] = the greatest x[q][c] {window}. {layout}")
+        code.note("constants: the least element, in each byte of a word.")
+        code.note(f"In place: of a window {4 * WORDS} channels are read before they are written.")
+        return
+    by, (begin, each) = pool.lanes.bit_length() - 1, pool.start
+    code.note(f"y[p][c] = sat((sum * 2**{by} * scale >> 32) + addend >> {rounding.shift}),")
+    code.note(f"sum = start + all x[q][c] {window}. {layout}")
+    start = "start" if pool.is_large else "start, in both halves of a word"
+    reals = "; of float32 the scale of x, a window's pixels, the scale of y" * bool(rounding.margin)
+    code.note(f"constants: {start}; scale; addend{reals}.")
+    if pool.window.padded:
+        code.note("Of a window what is inside of x is summed.")
+        if each:
+            code.note(f"start is made anew: {begin}, and {each} for each of these pixels.")
+        if pool.is_of_inside:
+            code.note("scale is that of one pixel, and is divided by how many these are.")
+    of = "int32" if pool.is_large else "int16: of four channels the first, third, second, fourth"
+    code.note(f"scratch: the sums of a pixel, {of}.")
+    code.note("In place: a window is read before its pixel is written.")
+    if rounding.margin:
+        code.note("But what is next to the middle of two outputs is then summed again.")
 
 
-def _begin_sums(code: Assembly, pool: Pool, rounding: Rounding) -> None:
+def _whole_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops: _Loops) -> None:
+    """Of a pool whose windows are all inside."""
+    channels, block, pixel = pool.channels, loops.block, loops.block.pixel
+    (height, width), (down, right) = pool.window.input, pool.window.strides
+    rows, columns = pool.window.output
+    with _counted(code, loops, loops.images, pool.y.shape[0]):
+        with _counted(code, loops, loops.rows, rows):
+            with _counted(code, loops, loops.columns, columns):
+                code.vmov(block.x_at, pixel.window)
+                code.vmov(block.place, block.x_at)
+                if rounding is None:
+                    code.vmov(block.out, pixel.y)
+                else:
+                    code.vmov(block.sums_at, pixel.sums)
+                    code.vmov(block.sums, block.sums_at)
+                if pool.is_large:
+                    start_words(code, pool, block)
+                _blocks(code, pool, loops, whole_block)
+                if rounding is None:
+                    code.vmov(pixel.y, block.out)
+                else:
+                    outputs(code, pool, rounding, pixel)
+                _advance(code, loops, pixel.window, right * channels)
+            _advance(code, loops, pixel.window, (down * width - columns * right) * channels)
+        _advance(code, loops, pixel.window, (height - rows * down) * width * channels)
+
+
+def _cut_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops: _Loops) -> None:
+    """Of a pool some of whose windows are partly outside."""
+    channels, window, block, pixel = pool.channels, pool.window, loops.block, loops.block.pixel
+    height, width = window.input
+    base, line, row_bytes, pixel_bytes = code.registers("base line row_bytes pixel_bytes")
+    inside, skipped = code.registers("inside skipped")
+    if rounding is None:
+        code.vmov(block.out, pixel.y)
+    with _counted(code, loops, loops.images, pool.y.shape[0]):
+        _begin(code, loops, loops.places[0], window.begin[0])
+        with _counted(code, loops, loops.rows, window.output[0]):
+            first = _cut(code, pool, loops, 0, pixel.height)
+            code.number(row_bytes, width * channels)
+            code.vmov(base, loops.image)
+            code.mla(line, first, row_bytes, base)
+            code.vmov(loops.line, line)
+            _begin(code, loops, loops.places[1], window.begin[1])
+            with _counted(code, loops, loops.columns, window.output[1]):
+                first = _cut(code, pool, loops, 1, pixel.width)
+                code.number(pixel_bytes, channels)
+                code.vmov(base, loops.line)
+                code.mla(block.x_at, first, pixel_bytes, base)
+                code.vmov(block.place, block.x_at)
+                code.vmov(inside, pixel.width)
+                code.movw(skipped, width)
+                code.sub(skipped, skipped, inside)
+                code.mul(skipped, skipped, pixel_bytes)
+                code.vmov(pixel.skipped, skipped)
+                if rounding is not None:
+                    _begin_sums(code, pool, rounding, loops)
+                _blocks(code, pool, loops, cut_block)
+                if rounding is not None:
+                    outputs(code, pool, rounding, pixel)
+        _advance(code, loops, loops.image, height * width * channels)
+
+
+def _begin(code: Assembly, loops: _Loops, place: Register, padding: int) -> None:
+    """The place of the first window, in rows or columns."""
+    code.movw(loops.place, padding)
+    code.neg(loops.place, loops.place)
+    code.vmov(place, loops.place)
+
+
+def _cut(code: Assembly, pool: Pool, loops: _Loops, axis: int, inside: Register) -> Register:
+    """The first row of a window that is inside, in a register, and how many are; or columns. Its
+    place becomes the next window's."""
+    window, place = pool.window, loops.place
+    first, end, size, count = code.registers("first end size inside")
+    code.note(f"Which {('rows', 'columns')[axis]} of a window are inside.")
+    code.vmov(place, loops.places[axis])
+    code.bic(first, place, place.asr(31))
+    code.movw(end, window.kernel[axis])
+    code.add(end, end, place)
+    code.movw(size, window.input[axis])
+    code.cmp(end, size)
+    code.it("gt")
+    code.movgt(end, size)
+    code.sub(count, end, first)
+    code.vmov(inside, count)
+    code.offset(place, window.strides[axis], loops.amount)
+    code.vmov(loops.places[axis], place)
+    return first
+
+
+def _begin_sums(code: Assembly, pool: Pool, rounding: Rounding, loops: _Loops) -> None:
     """What depends on how many elements of a window are inside."""
-    begin, each = pool.start
-    code(f"vmov {_WINDOW}, r12", f"vmov r0, {_SUMS}", f"vmov {_TO}, r0")
-    code(f"vmov r0, {_WIDTH}", f"vmov r1, {_HEIGHT}", "mul r0, r0, r1")
+    (begin, each), block, pixel = pool.start, loops.block, loops.block.pixel
+    count, height = code.registers("count height")
+    code.note("What depends on how many pixels of a window are inside.")
+    code.vmov(pixel.window, block.x_at)
+    code.vmov(block.sums_at, pixel.sums)
+    code.vmov(block.sums, block.sums_at)
+    code.vmov(count, pixel.width)
+    code.vmov(height, pixel.height)
+    code.mul(count, count, height)
     if each:
-        code(f"movw r1, #{each & 0xFFFF}", f"movw r2, #{begin & 0xFFFF}", "mla r1, r0, r1, r2")
-        code("pkhbt r1, r1, r1, lsl #16", f"vmov {_START}, r1")
+        start, empty = code.registers("start empty")
+        code.movw(start, each & 0xFFFF)
+        code.movw(empty, begin & 0xFFFF)
+        code.mla(start, count, start, empty)
+        code.pkhbt(start, start, start.lsl(16))
+        code.vmov(block.start, start)
     if pool.is_of_inside:
-        code(f"vmov r1, {_ELEMENT}", "udiv r1, r1, r0", f"vmov {_SCALE}, r1")
+        scale = code.register("scale")
+        code.vmov(scale, loops.element_scale)
+        code.udiv(scale, scale, count)
+        code.vmov(pixel.scale, scale)
         if rounding.margin:
-            code(f"vmov {_COUNT}, r0", f"vcvt.f32.s32 {_COUNT}, {_COUNT}")
+            code.vmov(pixel.count, count)
+            code.vcvt_f32_s32(pixel.count, pixel.count)
 
 
-def _cut(code: Assembly, pool: Pool, axis: int, place: str, inside: str) -> None:
-    """The first row of a window that is inside, in r1, and how many are; or columns. Its place
-    becomes the next window's."""
-    window = pool.window
-    code(f"vmov r0, {place}", "bic r1, r0, r0, asr #31", f"movw r2, #{window.kernel[axis]}")
-    code("add r2, r2, r0", f"movw r3, #{window.input[axis]}", "cmp r2, r3", "it gt", "movgt r2, r3")
-    code("sub r2, r2, r1", f"vmov {inside}, r2")
-    code.offset("r0", window.strides[axis], "r3")
-    code(f"vmov {place}, r0")
-
-
-def _padded_block(code: Assembly, pool: Pool, words: int) -> None:
-    """Four channels a word of a window that is cut: their sums to the scratch, or maxima to the
-    output."""
-    (_, rows), (_, columns) = pool.spans
-    held = words if pool.is_maximum else 2 * words
-    taken = held if pool.is_maximum else 8
-    free = f"r{taken}"
-    code(f"vmov r0, {_START}", *(f"mov r{n}, r0" for n in range(1, held)))
-    code(f"vmov {free}, {_HEIGHT}", f"vmov {_LEFT}, {free}")
-    with code.repeat(rows.mean()):
-        code(f"vmov lr, {_WIDTH}")
-        with code.repeat(columns.mean()):
-            _pixel(code, pool, words, taken, is_held=False)
-            code("subs lr, lr, #1")
-        code(f"vmov {free}, {_SKIPPED}", f"add r12, r12, {free}")
-        code(f"vmov {free}, {_LEFT}", f"subs {free}, {free}, #1", f"vmov {_LEFT}, {free}")
-    _end_block(code, pool, held)
-    _to_next(code, words)
-
-
-def _end_block(code: Assembly, pool: Pool, held: int) -> None:
-    if pool.is_maximum:
-        code(f"stmia r10!, {_span(0, held)}")
-    else:
-        code(f"vmov r8, {_TO}", f"stmia r8!, {_span(0, held)}", f"vmov {_TO}, r8")
+def _blocks(
+    code: Assembly,
+    pool: Pool,
+    loops: _Loops,
+    take: Callable[[Assembly, Pool, Block, int], None],
+) -> None:
+    """All channels of a window, as many words at a time as there are registers for."""
+    blocks, rest = divmod(pool.channels // 4, WORDS)
+    with _counted(code, loops, loops.blocks, blocks):
+        if blocks:
+            take(code, pool, loops.block, WORDS)
+    if rest:
+        take(code, pool, loops.block, rest)
 
 
 @contextmanager
-def _counted(code: Assembly, register: str, times: int) -> Iterator[None]:
+def _counted(code: Assembly, loops: _Loops, left: Register, times: int) -> Iterator[None]:
     """A loop whose count is in an FPU's register."""
     if times <= 1:
         yield
         return
-    code(f"movw r0, #{times}", f"vmov {register}, r0")
+    code.movw(loops.left, times)
+    code.vmov(left, loops.left)
     with code.repeat(times):
         yield
-        code(f"vmov r0, {register}", "subs r0, r0, #1", f"vmov {register}, r0")
+        code.vmov(loops.left, left)
+        code.subs(loops.left, loops.left, 1)
+        code.vmov(left, loops.left)
 
 
-def _advance(code: Assembly, register: str, value: int) -> None:
+def _advance(code: Assembly, loops: _Loops, pointer: Register, value: int) -> None:
     if value:
-        code(f"vmov r0, {register}")
-        code.offset("r0", value, "r1")
-        code(f"vmov {register}, r0")
-
-
-def _span(first: int, count: int) -> str:
-    return f"{{r{first}-r{first + count - 1}}}" if count > 1 else f"{{r{first}}}"
-
-
-def _start_words(code: Assembly, channels: int) -> None:
-    """The sums of a large window, from r0 on, before its first element."""
-    code(f"vmov r1, {_START}", *(f"mov r{n}, r1" for n in (2, 3, 4)))
-    code(f"movw r5, #{channels // 4}")
-    with code.repeat(channels // 4):
-        code("stmia r0!, {r1-r4}", "subs r5, r5, #1")
-
-
-def _sum_large(code: Assembly, pool: Pool, words: int) -> None:
-    """Of a large window as many rows as lanes have room for, then the next, are added to the words
-    in the scratch."""
-    rows, columns, pitch = pool.runs
-    times = math.ceil(rows / pool.lane_rows)
-    code(f"movw r8, #{rows}")
-    with code.repeat(times):
-        code(f"movw lr, #{pool.lane_rows}", "cmp r8, lr", "it lo", "movlo lr, r8")
-        code("sub r8, r8, lr", f"vmov {_LEFT}, r8", *(f"mov r{n}, #0" for n in range(2 * words)))
-        with code.repeat(rows / times):
-            _run(code, pool, words, 8)
-            code.offset("r12", pitch - columns * pool.channels, "r8")
-            code("subs lr, lr, #1")
-        code(f"vmov lr, {_TO}")
-        for n in range(words):
-            _add_lanes(code, pool, f"r{2 * n}", f"r{2 * n + 1}")
-        code(f"vmov r8, {_LEFT}", "cmp r8, #0")
-    code(f"vmov {_TO}, lr")
-
-
-def _add_lanes(code: Assembly, pool: Pool, even: str, odd: str) -> None:
-    """The sums of four channels, of whose lanes those of even channels are in one register, to the
-    words from lr on."""
-    add = "sxtah" if pool.is_signed else "uxtah"
-    code("ldmia lr, {r8-r11}", f"{add} r8, r8, {even}", f"{add} r9, r9, {odd}")
-    code(f"{add} r10, r10, {even}, ror #16", f"{add} r11, r11, {odd}, ror #16")
-    code("stmia lr!, {r8-r11}")
-
-
-def _block(code: Assembly, pool: Pool, words: int) -> None:
-    """Four channels a word of a window: their sums to the scratch, or maxima to the output."""
-    held = words if pool.is_maximum else 2 * words
-    taken = held if pool.is_maximum else 8
-    rows, columns, pitch = pool.runs
-    if pool.is_large:
-        _sum_large(code, pool, words)
-        _to_next(code, words)
-        return
-    is_small = pool.is_maximum and pool.taps <= _SMALL
-    if not is_small:
-        code(f"vmov r0, {_START}", *(f"mov r{n}, r0" for n in range(1, held)))
-    if is_small:
-        for row in range(rows):
-            _run(code, pool, words, taken, is_first=row == 0)
-            code.offset("r12", pitch - columns * pool.channels, f"r{taken}")
-    elif rows > 1:
-        code(f"movw lr, #{rows}")
-        with code.repeat(rows):
-            _run(code, pool, words, taken)
-            code.offset("r12", pitch - columns * pool.channels, f"r{taken}")
-            code("subs lr, lr, #1")
-    else:
-        _run(code, pool, words, taken)
-    _end_block(code, pool, held)
-    _to_next(code, words)
-
-
-def _to_next(code: Assembly, words: int) -> None:
-    code(f"vmov r12, {_CHANNELS}", f"add r12, r12, #{4 * words}", f"vmov {_CHANNELS}, r12")
-
-
-def _run(code: Assembly, pool: Pool, words: int, taken: int, is_first: bool = False) -> None:
-    """The pixels of a row of a window, from r12 on, in registers from `taken` on; the first one is
-    the maximum so far."""
-    for column in range(pool.runs[1]):
-        _pixel(code, pool, words, taken, is_held=is_first and column == 0)
-
-
-def _pixel(code: Assembly, pool: Pool, words: int, taken: int, is_held: bool) -> None:
-    """is_held: it is what the maximum is so far."""
-    sign = "s" if pool.is_signed else "u"
-    code(f"ldmia r12!, {_span(0 if is_held else taken, words)}")
-    for n in range(0 if is_held else words):
-        x = f"r{taken + n}"
-        if pool.is_maximum:
-            code(f"{sign}sub8 r11, r{n}, {x}", f"sel r{n}, r{n}, {x}")
-        else:
-            even, odd = f"r{2 * n}", f"r{2 * n + 1}"
-            code(f"{sign}xtab16 {even}, {even}, {x}", f"{sign}xtab16 {odd}, {odd}, {x}, ror #8")
-    code.offset("r12", pool.channels - 4 * words, f"r{taken}")
-
-
-def _outputs(code: Assembly, pool: Pool, rounding: Rounding) -> None:
-    """The outputs of a pixel, four at a time, from the lanes of their sums."""
-    bound = saturate(pool.y)
-    code(f"vmov r12, {_SUMS}", f"vmov lr, {_Y}", f"vmov r8, {_SCALE}", f"vmov r9, {_ADDEND}")
-    code("mov r11, #0", "movt r11, #0xFFFF")
-    _advance_to(code, "r10", pool.channels)
-    with code.repeat(pool.channels // 4):
-        if pool.is_large:
-            by = pool.lanes.bit_length() - 1
-            code("ldmia r12!, {r0-r3}", *(f"lsl r{n}, r{n}, #{by}" for n in range(4)))
-        else:
-            code("ldmia r12!, {r0, r1}", "and r2, r0, r11", "and r3, r1, r11")
-            code("lsl r0, r0, #16", "lsl r1, r1, #16")
-        code(*(f"smmla r{n}, r{n}, r8, r9" for n in range(4)))
-        if rounding.margin:
-            code("mov r6, #0")
-            for n in range(4):
-                code(f"add r7, r{n}, #{rounding.margin}")
-                code(f"tst r7, #{rounding.fraction}")
-                code("it eq", f"orreq r6, r6, #{1 << n}")
-        code(*(f"{bound} r{n}, #8, r{n}, asr #{rounding.shift}" for n in range(4)))
-        code("strb r0, [lr], #4", *(f"strb r{n}, [lr, #{n - 4}]" for n in range(1, 4)))
-        if rounding.margin:
-            done = code.label()
-            code("cmp r6, #0", f"beq {done}f")
-            with code.times(4 * rounding.again):
-                _sum_again(code, pool)
-            code.place(done)
-        code("cmp lr, r10")
-    code(f"vmov {_Y}, lr")
-
-
-def _advance_to(code: Assembly, register: str, channels: int) -> None:
-    """The end of a pixel's outputs."""
-    code(f"mov {register}, lr")
-    code.offset(register, channels, "r0")
-
-
-def _sum_again(code: Assembly, pool: Pool) -> None:
-    """In float32, the channels of the last four whose bits are set in r6."""
-    x_zero, y_zero = pool.zero_points
-    is_padded = pool.window.padded
-    rows, columns, pitch = pool.runs
-    (_, heights), (_, widths) = pool.spans
-    again = code.label()
-    code.place(again)
-    # The channel's place in the window is that of its output in the pixel.
-    code("rbit r7, r6", "clz r7, r7", "sub r0, r6, #1", "and r6, r6, r0", "sub r7, r7, #4")
-    code("add r7, r7, lr", f"vmov r0, {_Y}", "sub r0, r7, r0", f"vmov r1, {_WINDOW}")
-    code("add r0, r0, r1", "mov r1, #0", f"vmov {_REAL}, r1")
-    code(f"vmov r2, {_HEIGHT}" if is_padded else f"movw r2, #{rows}")
-    code(f"movw r5, #{pool.channels}")
-    with code.repeat(heights.mean() if is_padded else rows):
-        code(f"vmov r3, {_WIDTH}" if is_padded else f"movw r3, #{columns}")
-        with code.repeat(widths.mean() if is_padded else columns):
-            code("ldrsb r4, [r0]" if pool.is_signed else "ldrb r4, [r0]", "add r0, r0, r5")
-            code.offset("r4", -x_zero, "r1")
-            code(f"vmov {_TERM}, r4", f"vcvt.f32.s32 {_TERM}, {_TERM}")
-            code(f"vmul.f32 {_TERM}, {_TERM}, {_X_SCALE}", f"vadd.f32 {_REAL}, {_REAL}, {_TERM}")
-            code("subs r3, r3, #1")
-        if is_padded:
-            code(f"vmov r1, {_SKIPPED}", "add r0, r0, r1")
-        else:
-            code.offset("r0", pitch - columns * pool.channels, "r1")
-        code("subs r2, r2, #1")
-    code(f"vdiv.f32 {_REAL}, {_REAL}, {_COUNT}", f"vdiv.f32 {_REAL}, {_REAL}, {_Y_SCALE}")
-    code(f"vcvtr.s32.f32 {_REAL}, {_REAL}", f"vmov r0, {_REAL}")
-    code.offset("r0", y_zero, "r1")
-    code(f"{saturate(pool.y)} r0, #8, r0", "strb r0, [r7]")
-    code("cmp r6, #0", f"bne {again}b")
+        code.vmov(loops.at, pointer)
+        code.offset(loops.at, value, loops.amount)
+        code.vmov(pointer, loops.at)
