@@ -197,7 +197,7 @@ class Kernel:
     def helpers(self, fpu: bool) -> tuple[CFunction, ...]:
         """What the body calls."""
         gather = (*depthwise.gathered(self.layer), Parameter("const int32_t *", "pitch"))
-        rows = (*depthwise.convolved(self.layer), Parameter("const int32_t *", "numbers"))
+        rows = (*depthwise.convolved(self.layer), Parameter("const int32_t *", "shape"))
         return (
             kernel(depthwise.GATHER, gather, self.gather, fpu=fpu),
             kernel(depthwise.ROWS, rows, self.rows, fpu=fpu),
@@ -216,12 +216,7 @@ def pack(layer: Convolution, blocks: Blocks) -> Array:
     factor for the addend and 0 for the scale, or TFLite's multiplier and shift."""
     transposed = (0, 2, 1) if blocks.lines.is_transposed else (0, 1, 2)
     weights = np.pad(layer.weights[:, 0].transpose(transposed), ((0, 0), (0, 0), (0, 1)))
-    order: list[int] = []  # of the bytes of a row; -1: the zero behind it
-    for part in blocks.chunks:
-        halves = [[-1 if tap is None else tap for tap in pair] for pair in part]
-        halves += [[-1, -1]] * (len(halves) % 2)
-        for low, high in zip(halves[::2], halves[1::2], strict=True):
-            order += [low[0], high[0], low[1], high[1]]
+    order = [-1 if tap is None else tap for tap in blocks.order]  # -1: the zero behind it
     octets = (weights[:, :, order] & 0xFF).astype(np.uint8).reshape(weights.shape[0], -1)
     words = np.ascontiguousarray(octets).view(np.uint32)
     header = []
