@@ -116,13 +116,14 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise_plane_dsp(const uint32_t *taps MCU_UNUS
                                                    int8_t *y MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* Lines of a channel by a 3x3 kernel: y[i][j] = sat((start + gain sum(w[k][l] */
-            /* x[i'][j'])) scale >> 40), k and l of 0 to 2, x[i'][j'] what w[k][l] meets, as the */
-            /* plane has it, or 0 beyond. `start` has the bias, the zero point of y, and what */
-            /* rounds. */
-            /* taps, words of bytes from the lowest on: w[0][0], w[0][1], w[0][2], gain; w[1][0], */
-            /* w[1][1], w[1][2], the number of the channel's first late sum, 0 if it has none; */
-            /* w[2][0], w[2][1], w[2][2], 0; then a word each: start; scale. */
+            /* Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = */
+            /* sat((start + gain sum(w[k][l] x[i'][j'])) scale >> 40), rounded down, with */
+            /* x[i'][j'] what w[k][l] meets, as the plane has it, or 0 beyond. start has the bias */
+            /* times the gain, and the zero point of y and a half, which become its units by the */
+            /* scale. */
+            /* taps, words, those in brackets by their bytes from the lowest on: (w[0][0], */
+            /* w[0][1], w[0][2], gain), (w[1][0], w[1][1], w[1][2], number of the channel's first */
+            /* late sum or 0), (w[2][0], w[2][1], w[2][2], 0), start, scale. */
             /* The weights times their gain: of each row w0 w1 and w1 w2. */
             "    ldmia r0, {r0, r3-r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
             "    sub r1, r1, #32\n"                 /* plane, plane, #32 */
@@ -502,6 +503,8 @@ MCU_FUNCTION void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, i
                                                               uint8_t *scratch) {
     int8_t *const middle = y;
     {
+        /* Four channels at a time, whose planes are 160 bytes of the scratch.
+         * A band's input is in them before its outputs are written, which may lie on it. */
         for (int32_t channel = 0; channel < 8; channel += 4) {
             const int8_t *from = x + channel;
             int8_t *to = middle + channel;

@@ -159,13 +159,14 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
                                                        const int32_t *shape MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* Lines of a filter by a 5x5 kernel: y[i][j] = sat((sum scale >> 32) + addend >> 4), */
-            /* sum = bias + sum(w[k][l] x[i'][j']), x[i'][j'] what w[k][l] meets, as the plane */
-            /* has it, its padding with it. Without a scale above 0, y[i][j] = sat(round(sum */
-            /* addend) + zero point), addend a float32. */
-            /* taps, words: bias; scale; addend; then for k of 0 to 4 the bytes w[k][0], w[k][2], */
-            /* w[k][1], w[k][3], w[k][1], w[k][3], w[k][2], w[k][4]. shape, words: bytes from an */
-            /* output to the next; from a line to the next; zero point. */
+            /* Lines of a filter by a 5x5 kernel, rows of the image or columns: y[i][j] = */
+            /* sat((sum scale >> 32) + addend >> 4), rounded down, with sum = bias + sum(w[k][l] */
+            /* x[i'][j']), x[i'][j'] what w[k][l] meets, as the plane has it. Where scale is not */
+            /* above 0, y[i][j] = sat(round(sum addend) + zero point), with addend a float32. */
+            /* taps, words, those in brackets by their bytes from the lowest on: bias, scale, */
+            /* addend, for k of 0 to 4: (w[k][0], w[k][2], w[k][1], w[k][3]), (w[k][1], w[k][3], */
+            /* w[k][2], w[k][4]). shape, words: bytes from an output to the next, bytes from a */
+            /* line of outputs to the next, zero point of y. */
             "    ldmia r0!, {r4, r5, r7}\n"         /* taps!, {bias, scale, addend} */
             "    ldmia r3, {r3, r6, r12}\n"         /* shape, {step, line_step, zero} */
             "    vmov s12, r4\n"                    /* bias, bias */
@@ -181,150 +182,150 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "1:\n"
             "    vmov r1, r7, d1\n"                 /* plane, stream, plane_stream */
             "    vmov r4, s12\n"                    /* sum5, bias */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r4\n"            /* sum0, w0, x0, sum5 */
-            "    smlabt r8, r2, r3, r4\n"           /* sum1, w0, x0, sum5 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r5, r4\n"            /* sum2, w0, x1, sum5 */
-            "    smlabt r10, r2, r5, r4\n"          /* sum3, w0, x1, sum5 */
+            "    smlad r0, r2, r3, r4\n"            /* sum0, w0_1, x0, sum5 */
+            "    smlabt r8, r2, r3, r4\n"           /* sum1, w0_1, x0, sum5 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r4\n"            /* sum2, w0_1, x1, sum5 */
+            "    smlabt r10, r2, r5, r4\n"          /* sum3, w0_1, x1, sum5 */
             "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
             "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w1, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w2, x0, sum3 */
-            "    smlad r6, r2, r3, r4\n"            /* sum4, w0, x0, sum5 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w1, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w2, x1, sum5 */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r4\n"            /* sum4, w0_1, x0, sum5 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
             "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3, x0, sum5 */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
             "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0, x0, sum1 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r5, r9\n"            /* sum2, w0, x1, sum2 */
-            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0, x1, sum3 */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
             "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
             "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w1, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w2, x0, sum3 */
-            "    smlad r6, r2, r3, r6\n"            /* sum4, w0, x0, sum4 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w1, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w2, x1, sum5 */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
             "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3, x0, sum5 */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
             "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0, x0, sum1 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r5, r9\n"            /* sum2, w0, x1, sum2 */
-            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0, x1, sum3 */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
             "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
             "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w1, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w2, x0, sum3 */
-            "    smlad r6, r2, r3, r6\n"            /* sum4, w0, x0, sum4 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w1, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w2, x1, sum5 */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
             "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3, x0, sum5 */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
             "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0, x0, sum1 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r5, r9\n"            /* sum2, w0, x1, sum2 */
-            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0, x1, sum3 */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
             "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
             "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w1, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w2, x0, sum3 */
-            "    smlad r6, r2, r3, r6\n"            /* sum4, w0, x0, sum4 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w1, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w2, x1, sum5 */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
             "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3, x0, sum5 */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
             "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0, x0, sum1 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r5, r9\n"            /* sum2, w0, x1, sum2 */
-            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0, x1, sum3 */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
             "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
             "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w1, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w2, x0, sum3 */
-            "    smlad r6, r2, r3, r6\n"            /* sum4, w0, x0, sum4 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w1, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w2, x1, sum5 */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
             "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3, x0, sum5 */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
             "    vmov r5, r7, d0\n"                 /* scale, addend, scale_addend */
             "    cmp r5, #0\n"                      /* scale, #0 */
             "    ble 2f\n"
@@ -357,115 +358,115 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    vmov s2, r1\n"                     /* plane_stream.low, plane */
             "    vmov r1, r7, d1\n"                 /* plane, stream, plane_stream */
             "    vmov r10, s12\n"                   /* sum3, bias */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
             "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
             "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r10\n"           /* sum0, w0, x0, sum3 */
-            "    smlabt r8, r2, r3, r10\n"          /* sum1, w0, x0, sum3 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r4, r10\n"           /* sum2, w0, x1, sum3 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w1, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3, x3, sum3 */
+            "    smlad r0, r2, r3, r10\n"           /* sum0, w0_1, x0, sum3 */
+            "    smlabt r8, r2, r3, r10\n"          /* sum1, w0_1, x0, sum3 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r10\n"           /* sum2, w0_1, x1, sum3 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
             "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
             "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
             "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0, x0, sum1 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r4, r9\n"            /* sum2, w0, x1, sum2 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w1, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3, x3, sum3 */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
             "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
             "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
             "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0, x0, sum1 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r4, r9\n"            /* sum2, w0, x1, sum2 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w1, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3, x3, sum3 */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
             "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
             "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
             "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0, x0, sum1 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r4, r9\n"            /* sum2, w0, x1, sum2 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w1, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3, x3, sum3 */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
             "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0, w2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w1, w0, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0, w0 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3, w2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w2, w2 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
             "    ldr r3, [r1]\n"                    /* x0, [plane] */
             "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
             "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
             "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0, x0, sum1 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w1, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w2, x1, sum1 */
-            "    smlad r9, r2, r4, r9\n"            /* sum2, w0, x1, sum2 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w1, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3, x3, sum3 */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
             "    vmov r5, r7, d0\n"                 /* scale, addend, scale_addend */
             "    cmp r5, #0\n"                      /* scale, #0 */
             "    ble 4f\n"
@@ -558,7 +559,8 @@ MCU_FUNCTION void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x, int8_t *y
                                                       const uint32_t *taps, const int32_t *shape,
                                                       uint8_t *scratch) {
     const int32_t channels = shape[5];
-    /* Padding stays 0 on both sides of the lines. */
+    /* Four channels at a time, whose planes are the scratch. A band's input is in them before its
+     * outputs are written, which may lie on it. Padding stays 0 on both sides of the lines. */
     memset(scratch, 0, 1344);
     for (int32_t channel = 0; channel < channels; channel += 4) {
         /* Where fewer than four are left, those before them are taken again, and not convolved. */

@@ -91,17 +91,23 @@ class _Block:
     """The registers of a kernel that convolves a plane by blocks.
 
     plane, y: what is read and written next; stream: of the weights; step: from an output to the
-    next. sums: of neighbours; weights: taps, two in a register. In D registers lie the beginnings
-    of a line, in plane and output; a block's, in plane and weights; its first output and the step;
-    scale and addend. In S registers, where the line's last whole block ends, the bytes to the next
-    line of outputs, how many lines are left, the bias, the zero point, and where the weights end.
+    next. sums: of neighbours; weights: of each of the kernel's chunks the taps, two in a register.
+    In D registers lie the beginnings of a line, in plane and output; a block's, in plane and
+    weights; its first output and the step; scale and addend. In S registers, where the line's last
+    whole block ends, the bytes to the next line of outputs, how many lines are left, the bias, the
+    zero point, and where the weights end.
     """
 
-    def __init__(self, code: Assembly) -> None:
+    def __init__(self, code: Assembly, chunks: Sequence[Sequence[Halves]]) -> None:
         self.taps, self.plane, self.y, self.shape = code.arguments("taps plane y shape")
         self.stream, self.step = code.registers("stream step")
         self.sums = code.registers(" ".join(f"sum{n}" for n in range(MOST_OUTPUTS)))
-        self.weights = code.registers(" ".join(f"w{n}" for n in range(_REGISTERS)))
+        self.weights = [
+            code.registers(
+                " ".join("w" + "_".join(str(n) for n in pair if n is not None) for pair in part)
+            )
+            for part in chunks
+        ]
         self.scale, self.addend, self.zero = code.registers("scale addend zero")
         self.end, self.amount, self.left = code.registers("end amount left")
         self.line, self.block, self.output, self.scaling = code.registers(
@@ -180,7 +186,7 @@ class Blocks:
         """All lines of a band: the filter's constants, its plane, the output; then where the bytes
         from an output to the next are, those from a line to the next, and the zero point."""
         code, lines = Assembly(), self.lines
-        of = _Block(code)
+        of = _Block(code, self.chunks)
         self._describe(code)
         bias, line_step = code.registers("bias line_step")
         code.ldmia(of.taps.moving, [bias, of.scale, of.addend])
@@ -238,18 +244,21 @@ class Blocks:
 
     def _describe(self, code: Assembly) -> None:
         rows, columns = self.lines.kernel
-        order = ", ".join("0" if tap is None else f"w[k][{tap}]" for tap in self.order)
+        taps = ["0" if tap is None else f"w[k][{tap}]" for tap in self.order]
+        words = ", ".join(f"({', '.join(taps[n : n + 4])})" for n in range(0, len(taps), 4))
         code.note(
-            f"Lines of a filter by a {rows}x{columns} kernel: y[i][j] = sat((sum scale >> 32) + "
-            f"addend >> {self.shift}), sum = bias + sum(w[k][l] x[i'][j']), x[i'][j'] what w[k][l] "
-            "meets, as the plane has it, its padding with it. Without a scale above 0, "
-            + ("as TFLite rounds twice: addend is the multiplier, scale the shift, to the left."
+            f"Lines of a filter by a {rows}x{columns} kernel, rows of the image or columns: "
+            f"y[i][j] = sat((sum scale >> 32) + addend >> {self.shift}), rounded down, with sum = "
+            "bias + sum(w[k][l] x[i'][j']), x[i'][j'] what w[k][l] meets, as the plane has it. "
+            "Where scale is not above 0, "
+            + ("as TFLite rounds twice, by the multiplier addend and the shift to the left scale."
                if self.rounds_twice else
-               "y[i][j] = sat(round(sum addend) + zero point), addend a float32.")
+               "y[i][j] = sat(round(sum addend) + zero point), with addend a float32.")
         )  # fmt: skip
         code.note(
-            f"taps, words: bias; scale; addend; then for k of 0 to {rows - 1} the bytes {order}. "
-            "shape, words: bytes from an output to the next; from a line to the next; zero point."
+            "taps, words, those in brackets by their bytes from the lowest on: bias, scale, "
+            f"addend, for k of 0 to {rows - 1}: {words}. shape, words: bytes from an output to the "
+            "next, bytes from a line of outputs to the next, zero point of y."
         )
 
     def _block(self, code: Assembly, of: _Block, outputs: int) -> tuple[Label, int, Label]:
@@ -306,8 +315,8 @@ class Blocks:
     ) -> None:
         """A row of the kernel. x: for the line's words, as many as the weights leave. begun: the
         sums that do not begin with the bias, which the last one holds until then."""
-        for part in self.chunks:
-            weights, data = of.weights[: len(part)], x[: len(x) - len(part)]
+        for part, weights in zip(self.chunks, of.weights, strict=True):
+            data = x[: len(x) - len(part)]
             if len(part) > 2:
                 code.ldmia(of.stream.moving, weights[::2])
             else:

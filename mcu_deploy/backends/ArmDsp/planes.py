@@ -192,14 +192,16 @@ def rows(layer: Convolution, lines: BareLines) -> Assembly:
     code = Assembly()
     of = _Convolving(code)
     code.note(
-        "Lines of a channel by a 3x3 kernel: y[i][j] = sat((start + gain sum(w[k][l] x[i'][j'])) "
-        f"scale >> {32 + shift(layer)}), k and l of 0 to 2, x[i'][j'] what w[k][l] meets, as the "
-        "plane has it, or 0 beyond. `start` has the bias, the zero point of y, and what rounds."
+        "Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + "
+        f"gain sum(w[k][l] x[i'][j'])) scale >> {32 + shift(layer)}), rounded down, with x[i'][j'] "
+        "what w[k][l] meets, as the plane has it, or 0 beyond. start has the bias times the gain, "
+        "and the zero point of y and a half, which become its units by the scale."
     )
     code.note(
-        "taps, words of bytes from the lowest on: w[0][0], w[0][1], w[0][2], gain; w[1][0], "
-        "w[1][1], w[1][2], the number of the channel's first late sum, 0 if it has none; w[2][0], "
-        "w[2][1], w[2][2], 0; then a word each: start; scale."
+        "taps, words, those in brackets by their bytes from the lowest on: "
+        "(w[0][0], w[0][1], w[0][2], gain), "
+        "(w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), "
+        "(w[2][0], w[2][1], w[2][2], 0), start, scale."
     )
     _take_weights(code, lines, of)
     alike = groupby(range(lines.band), lines.rows_inside)

@@ -191,7 +191,7 @@ class Kernel:
             "depthwise_any.c.j2", gather=depthwise.GATHER, rows=depthwise.ROWS,
             into=self.layer.x.dtype.c_type, out_of=self.layer.y.dtype.c_type, lines=self.lines,
             filters=self.layer.weights.shape[0] // self.channels, tap_words=self.tap_words,
-            is_by_byte=self.channels < LANES,
+            is_by_byte=self.channels < LANES, may_lie_on_input=self.may_lie_on_input,
         )  # fmt: skip
 
     def helpers(self, fpu: bool) -> tuple[CFunction, ...]:
