@@ -15,12 +15,14 @@ from sampling import examples
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp, frames
 from mcu_deploy.backends.ArmDsp.bordered import Bordered
-from mcu_deploy.backends.ArmDsp.kernels import winograd
+from mcu_deploy.backends.ArmDsp.kernels import pointwise_shared, winograd
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.product import Product
 from mcu_deploy.backends.ArmDsp.product import words as packed_words
 from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.interface import Proposals, Target, layer_of
+from mcu_deploy.backends.isa.encoding import addresses
+from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
@@ -183,3 +185,19 @@ def test_only_the_last_round_over_the_taps_ends_at_a_multiple(
     assert product.has_loop == (product.rounds > 1) == bool(kernel.alignment > 4)
     left = [n * product.unrolled * product.pair_bytes // 3 for n in range(1, product.rounds)]
     assert all(behind % kernel.alignment for behind in left)
+
+
+@pytest.mark.parametrize("channels", [4, 20, 32, 36, 512])
+def test_the_loop_of_all_1x1_layers_is_entered_where_a_step_begins(
+    channels: int, tmp_path: Path
+) -> None:
+    """A number of the layer is how many bytes in front of the loop's end that is."""
+    layer = convolution(Case((channels, 3, 3), 4, (1, 1), pads=(0, 0, 0, 0)), tmp_path)
+    way = pointwise_shared.WAYS["any"]
+    items = pointwise_shared.assemble(layer, way).items
+    at = dict(zip(items, addresses(items)[:-1], strict=True))
+    (jump,) = (i for i in items if isinstance(i, Instruction) and i.name == "bx")
+    (end,) = (i.operands[1] for i in items if isinstance(i, Instruction) and i.name == "adr")
+    steps = (channels // 4 - 1) % 8 + 1
+    behind = pointwise_shared.numbers(pointwise_shared.steps_of(layer, way))[-1]
+    assert at[end] - at[jump.targets[-steps]] == behind

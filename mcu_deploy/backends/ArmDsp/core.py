@@ -28,7 +28,10 @@ class Tile:
     def __init__(self, code: Assembly, product: Product) -> None:
         self.stream, self.taps = code.registers("stream taps")
         self.sums = Sums.of(code)
-        self.biases = code.registers("even_bias odd_bias")
+        # Where they come with the tile, they are the last sums that they begin.
+        self.biases = [self.sums.even[2], self.sums.odd[2]]
+        if product.begins_early:
+            self.biases = code.registers("even_bias odd_bias")
         self.scales = code.registers("even_scale even_addend odd_scale odd_addend")
         # s14 and s15, where kernels of other parts find them.
         self.ends = code.register("out_end", "d7")
@@ -374,3 +377,13 @@ def multiply_add(
     they begin with."""
     for acc, pixel in zip(sums, x, strict=True):
         code.smlad(acc, word, pixel, start or acc)
+
+
+def widen(
+    code: Assembly, extend: str, words: Sequence[Register], others: Sequence[Register]
+) -> None:
+    """Words of four bytes to pairs of int16: bytes 0 and 2 stay, bytes 1 and 3 go to the others."""
+    for word, other in zip(words, others, strict=True):
+        getattr(code, extend)(other, word.ror(8))
+    for word in words:
+        getattr(code, extend)(word, word)

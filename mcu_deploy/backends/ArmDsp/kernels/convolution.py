@@ -12,19 +12,20 @@ begun once, and gathered and multiplied for each.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core_text as core
-from mcu_deploy.backends.ArmDsp import frames
+from mcu_deploy.backends.ArmDsp import core, frames
 from mcu_deploy.backends.ArmDsp.bordered import Bordered
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.frames import Frame, Kernel, numbers
-from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
+from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather, Windows
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
@@ -38,7 +39,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -134,232 +135,448 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
     return Proposal(part, price, make, replacement, CHANNELS_LAST, title)
 
 
-def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
-    """The kernel. r0: the image, r1: output, r2: numbers and packed stream, r3: scratch.
+class _Registers:
+    """What a kernel names once.
 
-    image: what it copies with its padding, so that the layer of the kernel has none. s8: behind the
-    tile's activations, where the numbers are; s9: the activations; s10: the stream.
+    source, column, row: of the next window: its first byte, and where in the image that is. begun:
+    the words in the frame of the window that is begun. In S registers, activations: of the tile;
+    numbers: what is behind them; stream: what is behind the numbers. group, end: of groups, the
+    next one's stream, and the end of the last one's.
     """
-    frame, tiles = Frame(kernel), kernel.tiles
+
+    def __init__(self, code: Assembly, kernel: Kernel) -> None:
+        self.tile = core.Tile(code, kernel.product)
+        self.windows = Windows(code, kernel.is_shared)
+        self.frame = Frame(kernel, self.tile.taps)
+        self.source, self.column, self.row = code.registers("source column row")
+        self.begun, self.free = code.registers("begun free")
+        self.activations, self.numbers, self.stream, self.group, self.end = code.registers(
+            "activations numbers weights group_weights weights_end", kind=Kind.SINGLE
+        )
+
+    @property
+    def slots(self) -> list[Register]:
+        """What the frame has at `downs` and `begins`."""
+        return [*self.windows.downs, *self.windows.sources]
+
+
+def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
+    """The kernel: image, output, numbers and packed stream, scratch.
+
+    image: what it copies with its padding, so that the layer of the kernel has none.
+    """
+    tiles = kernel.tiles
     code = Assembly()
-    core.hold_table(kernel.product, code, "r2")
+    names = _Registers(code, kernel)
+    tile, windows, frame, free = names.tile, names.windows, names.frame, names.free
+    source, column, row = names.source, names.column, names.row
+    x, y, weights, scratch = code.arguments("x y weights scratch")
+    core.hold_table(kernel.product, code, tile, weights)
     if image is not None:
-        image.assemble(code, kernel.scratch_bytes)
-    code.note("The layer's numbers go behind the taps of a tile, to r12; s10: the weights.")
-    _begin(code, kernel, frame)
-    code.note("Three windows, at r9-r11 if they are inside of the image and of one row.")
+        image.assemble(code, x, y, scratch, kernel.scratch_bytes)
+    code.note("The layer's numbers go behind the taps of a tile.")
+    _begin(code, kernel, names, (x, y, weights, scratch))
+    code.note("Three windows, begun at once if they are inside of the image and of one row.")
     slow, ready, done = code.label(), code.label(), code.label()
     share = 1 - float(tiles.are_whole().mean())
+    columns, rows, step, stride = code.registers("tile_columns tile_rows step tile_stride")
+    out, stop, filters = code.registers("out end filters")
     with code.repeat(tiles.count, "b"):
-        code(f"add r11, r12, #{frame.at('source')}", "ldmia r11, {r0-r7}")
-        code("cmp r1, r3", "it lo", "cmplo r2, r4", f"bhs {slow}f")
+        code.add(free, tile.taps, frame.at("source"))
+        first, *others = windows.downs
+        code.ldmia(free, [source, column, row, columns, rows, step, first, stride])
+        code.cmp(column, columns)
+        code.it("lo")
+        code.cmplo(row, rows)
+        code.bhs(slow)
         with code.times(1 - share):
-            code("mov r9, r0", "add r1, r1, r7")
-            if kernel.is_shared:
-                code("add r0, r0, r5")
-            else:
-                code("add r10, r9, r5", "add r11, r10, r5", "add r0, r11, r5")
-                code("mov r7, r6", "mov r8, r6")
-            code(f"strd r0, r1, {frame('source')}")
+            code.mov(windows.sources[0], source)
+            code.add(column, column, stride)
+            for one, next_ in pairwise([*windows.sources, source]):
+                code.add(next_, one, step)
+            for down in others:
+                code.mov(down, first)
+            code.strd(source, column, frame["source"])
         code.place(ready)
         if kernel.layer.groups > 1:
-            _groups(code, kernel, frame)
+            _groups(code, kernel, names)
         else:
-            code("vmov lr, s9")
-            kernel.gather.assemble(code)
-            code("vmov lr, s10")
-            _multiply(code, kernel)
-        holds_ends, next_ = kernel.product.holds_ends, f"ldr r6, {frame('next')}"
-        code("vmov r6, s14" if holds_ends else next_, f"ldr r7, {frame('filters')}")
+            into = code.register("into")
+            code.vmov(into, names.activations)
+            kernel.gather.assemble(code, windows, into)
+            code.vmov(tile.stream, names.stream)
+            _multiply(code, kernel, names)
+        if kernel.product.holds_ends:
+            code.vmov(out, tile.ends.halves[0])
+        else:
+            code.ldr(out, frame["next"])
+        code.ldr(filters, frame["filters"])
         if tiles.rest:
-            code(f"ldr r8, {frame('behind')}", "add r6, r6, r8")
+            code.ldr(free, frame["behind"])
+            code.add(out, out, free)
         else:
-            code("add r6, r6, r7, lsl #1")
+            code.add(out, out, filters.lsl(1))
         if kernel.layer.groups > 1:
-            code(f"ldr r7, {frame('filters of a group')}")
-        code("add r7, r6, r7", "vmov d7, r6, r7" if holds_ends else "strd r6, r7, [r12]")
-    code.note("Other windows are begun one by one: r0 the first byte, r1 the column, r2 the row.")
+            code.ldr(filters, frame["filters of a group"])
+        code.add(stop, out, filters)
+        if kernel.product.holds_ends:
+            code.vmov(tile.ends, out, stop)
+        else:
+            code.strd(out, stop, frame["next"])
+    code.note("Other windows are begun one by one.")
     code.place(slow)
     with code.times(tiles.count * share):
-        _windows(code, kernel, frame, ready, done)
+        _windows(code, kernel, names, ready, done)
     code.place(done)
     return code
 
 
-def _multiply(code: Assembly, kernel: Kernel) -> None:
-    is_aligned = kernel.alignment > 4
-    end = [f"tst r12, #{kernel.alignment - 1}"] if is_aligned else ["vmov r6, s8", "cmp r12, r6"]
-    core.assemble(kernel.product, code, "vmov r12, s9", end)
+def _multiply(code: Assembly, kernel: Kernel, names: _Registers) -> None:
+    taps, end = names.tile.taps, code.register("taps_end")
+
+    def compare() -> None:
+        if kernel.alignment > 4:
+            code.tst(taps, kernel.alignment - 1)
+        else:
+            code.vmov(end, names.numbers)
+            code.cmp(taps, end)
+
+    begin = functools.partial(code.vmov, taps, names.activations)
+    core.assemble(kernel.product, code, names.tile, begin, compare)
 
 
-def _groups(code: Assembly, kernel: Kernel, frame: Frame) -> None:
-    """The windows of a tile, one group's channels after the other's. s14: the next one's stream;
-    s15: the end of the last one's. The slots have what leads to the windows of the next."""
-    code("vmov r0, s10", "vmov s14, r0", f"add r0, r12, #{frame.slots}", "stmia r0, {r6-r11}")
+def _groups(code: Assembly, kernel: Kernel, names: _Registers) -> None:
+    """The windows of a tile, one group's channels after the other's. The slots have what leads to
+    the windows of the next."""
+    tile, frame, windows, sources = names.tile, names.frame, names.windows, names.windows.sources
+    slots, into, more, end = code.registers("slots into more end")
+    code.vmov(more, names.stream)
+    code.vmov(names.group, more)
+    code.add(slots, tile.taps, frame.downs)
+    code.stmia(slots, names.slots)
     with code.repeat(kernel.layer.groups):
-        code("vmov lr, s9", f"add r0, r12, #{frame.slots}", "ldmia r0, {r6-r11}")
-        kernel.gather.assemble(code)
-        code("vmov lr, s14")
-        _multiply(code, kernel)
-        code("vmov s14, lr", f"add r0, r12, #{frame.slots + 12}", "ldmia r0, {r1-r3}")
-        code(f"ldr r4, {frame('channels of a group')}", *(f"add r{n}, r{n}, r4" for n in (1, 2, 3)))
-        code("stmia r0, {r1-r3}", f"ldr r4, {frame('filters of a group')}")
-        code(f"ldr r5, {frame('end')}", "add r5, r5, r4", f"str r5, {frame('end')}")
-        code("vmov r4, s15", "cmp lr, r4")
+        code.vmov(into, names.activations)
+        code.add(slots, tile.taps, frame.downs)
+        code.ldmia(slots, names.slots)
+        kernel.gather.assemble(code, windows, into)
+        code.vmov(tile.stream, names.group)
+        _multiply(code, kernel, names)
+        code.vmov(names.group, tile.stream)
+        code.add(slots, tile.taps, frame.begins)
+        if kernel.is_shared:
+            code.ldr(sources[0], slots[0])
+        else:
+            code.ldmia(slots, sources)
+        code.ldr(more, frame["channels of a group"])
+        for source in sources:
+            code.add(source, source, more)
+        if kernel.is_shared:
+            code.str(sources[0], slots[0])
+        else:
+            code.stmia(slots, sources)
+        code.ldr(more, frame["filters of a group"])
+        code.ldr(end, frame["end"])
+        code.add(end, end, more)
+        code.str(end, frame["end"])
+        code.vmov(end, names.end)
+        code.cmp(tile.stream, end)
 
 
-def _begin(code: Assembly, kernel: Kernel, frame: Frame) -> None:
-    taken = frames.stated(kernel)
-    code("ldr r4, [r2], #4", "add r12, r3, r4")
+def _begin(
+    code: Assembly, kernel: Kernel, names: _Registers, arguments: Sequence[Register]
+) -> None:
+    """Numbers to the frame, and to registers what all tiles need."""
+    x, y, weights, scratch = arguments
+    tile, frame, taken = names.tile, names.frame, frames.stated(kernel)
+    taps, into, end = tile.taps, *code.registers("into end")
+    size, out, source = code.registers("size out source")
+    code.ldr(size, weights.after(4))
+    code.add(taps, scratch, size)
     if kernel.alignment > 4:
-        code(f"add r12, r12, #{kernel.alignment - 1}", f"bic r12, r12, #{kernel.alignment - 1}")
-    code("sub r4, r12, r4", "vmov s9, r4", "vmov s8, r12", "add lr, r12, #8")
+        code.add(taps, taps, kernel.alignment - 1)
+        code.bic(taps, taps, kernel.alignment - 1)
+    code.sub(size, taps, size)
+    code.vmov(names.activations, size)
+    code.vmov(names.numbers, taps)
+    code.add(into, taps, 8)
     if frames.are_words(taken):
+        words = code.registers("a b c d e f g h")
         for at in range(0, taken.size, 8):
-            last = 3 + min(8, taken.size - at)
-            code(f"ldmia r2!, {{r4-r{last}}}", f"stmia lr!, {{r4-r{last}}}")
+            code.ldmia(weights.moving, words[: taken.size - at])
+            code.stmia(into.moving, words[: taken.size - at])
     else:
-        code(f"add r6, r12, #{8 + 4 * (taken.size + taken.size % 2)}")
+        low, high = code.registers("low high")
+        code.add(end, taps, 8 + 4 * (taken.size + taken.size % 2))
         with code.repeat((taken.size + 1) // 2):
-            code("ldr r4, [r2], #4", "sxth r5, r4", "asrs r4, r4, #16")
-            code("strd r5, r4, [lr], #8", "cmp lr, r6")
-    of_group = "filters"
+            code.ldr(high, weights.after(4))
+            code.sxth(low, high)
+            code.asrs(high, high, 16)
+            code.strd(low, high, into.after(8))
+            code.cmp(into, end)
     if kernel.layer.groups > 1:
-        of_group = "filters of a group"
-        code(f"ldr r4, {frame('stream')}", "add r4, r2, r4", "vmov s15, r4")
-    code("vmov s10, r2", f"ldr r4, {frame(of_group)}")
+        code.ldr(end, frame["stream"])
+        code.add(end, weights, end)
+        code.vmov(names.end, end)
+    code.vmov(names.stream, weights)
+    code.ldr(size, frame["filters of a group" if kernel.layer.groups > 1 else "filters"])
     if kernel.product.holds_ends:
-        code(f"add r5, r1, #{kernel.product.lead}", "add r4, r5, r4", "vmov d7, r5, r4")
+        code.add(out, y, kernel.product.lead)
+        code.add(end, out, size)
+        code.vmov(tile.ends, out, end)
     else:
-        code("add r4, r1, r4", "strd r1, r4, [r12]")
-    code(f"ldr r4, {frame('source')}", "add r4, r0, r4", f"str r4, {frame('source')}")
-    code(f"add r4, r12, #{frame.at('rounds')}", "ldmia r4, {r4, r5}", "vmov d6, r4, r5")
+        code.add(end, y, size)
+        code.strd(y, end, frame["next"])
+    code.ldr(source, frame["source"])
+    code.add(source, x, source)
+    code.str(source, frame["source"])
+    rounds, rows = code.registers("rounds rows")
+    code.add(size, taps, frame.at("rounds"))
+    code.ldmia(size, [rounds, rows])
+    code.vmov(names.windows.counts, rounds, rows)
     if kernel.is_of_rows:
-        code("ldrd r4, r5, [r3]", f"str r4, {frame('row')}", f"str r5, {frame('row end')}")
+        code.ldrd(rows, end, scratch[0])
+        code.str(rows, frame["row"])
+        code.str(end, frame["row end"])
         if not kernel.is_shared:  # so that behind the last row no tile begins where all is inside
-            code(f"ldr r4, {frame('tile rows')}", "cmp r5, r4", "it lo")
-            code(f"strlo r5, {frame('tile rows')}")
+            code.ldr(rows, frame["tile rows"])
+            code.cmp(end, rows)
+            code.it("lo")
+            code.strlo(end, frame["tile rows"])
     if kernel.has_patches:
-        code(f"ldr r4, {frame('patches')}", f"ldr r7, {frame('patch')}", "add r4, r4, r12")
-        code("add r5, r4, r7", "add r6, r5, r7")
-        code(f"add lr, r12, #{frame.slots + 24}", "stmia lr, {r4-r6}")
+        _patches(code, kernel, names)
 
 
-def _windows(code: Assembly, kernel: Kernel, frame: Frame, ready: str, done: str) -> None:
-    """Begins a tile's windows one by one: r0 a window's first byte, r1 its column, r2 its row."""
-    tiles = kernel.tiles
-    begun = max(1, tiles.windows * int((~tiles.are_whole()).sum()))
+def _patches(code: Assembly, kernel: Kernel, names: _Registers) -> None:
+    """Where they are, to the frame."""
+    frame, taps = names.frame, names.tile.taps
+    size, into, *patches = code.registers("size into patch0 patch1 patch2")
+    code.ldr(patches[0], frame["patches"])
+    if kernel.is_shared:
+        code.add(patches[0], patches[0], taps)
+        code.str(patches[0], taps[frame.patches])
+        return
+    code.ldr(size, frame["patch"])
+    code.add(patches[0], patches[0], taps)
+    for one, next_ in pairwise(patches):
+        code.add(next_, one, size)
+    code.add(into, taps, frame.patches)
+    code.stmia(into, patches)
+
+
+def _windows(code: Assembly, kernel: Kernel, names: _Registers, ready: Label, done: Label) -> None:
+    """Begins a tile's windows one by one."""
+    tiles, frame, taps, begun = kernel.tiles, names.frame, names.tile.taps, names.begun
+    source, column, row, free = names.source, names.column, names.row, names.free
+    count = max(1, tiles.windows * int((~tiles.are_whole()).sum()))
     absent, following, window = code.label(), code.label(), code.label()
-    constants = (f"add r10, r12, #{frame.at('column end')}", "ldmia r10, {r4-r9}")
-    code(f"add r3, r12, #{frame.slots}", *constants)
+    numbers = code.registers("column_end row_end step stride columns_inside rows_inside")
+    column_end, row_end, step, stride, columns_inside, rows_inside = numbers
+    slot = 4 * tiles.windows  # from what leads down a window's rows to its begin
+
+    def load() -> None:
+        code.add(free, taps, frame.at("column end"))
+        code.ldmia(free, numbers)
+
+    code.add(begun, taps, frame.downs)
+    load()
     code.place(window)
     with code.times(tiles.windows):
         same = code.label()
-        code("cmp r1, r4", f"bne {same}f")
-        with code.times(tiles.layer.window.output[0] / begun):
-            code(f"ldr r1, {frame('column begin')}", f"ldr r10, {frame('row stride')}")
-            code("add r2, r2, r10", f"ldr r10, {frame('wrap')}", "add r0, r0, r10")
+        code.cmp(column, column_end)
+        code.bne(same)
+        with code.times(tiles.layer.window.output[0] / count):
+            code.ldr(column, frame["column begin"])
+            code.ldr(free, frame["row stride"])
+            code.add(row, row, free)
+            code.ldr(free, frame["wrap"])
+            code.add(source, source, free)
         code.place(same)
-        code("cmp r2, r5", f"beq {done if kernel.is_shared else absent}f")
+        code.cmp(row, row_end)
+        code.beq(done if kernel.is_shared else absent)
         if tiles.rest:
-            _rest(code, kernel, frame)
-        step = code.label()
+            _rest(code, kernel, names)
+        step_on = code.label()
         if kernel.has_patches:
             inside = code.label()
-            code("cmp r1, r8", "it lo", "cmplo r2, r9", f"blo {inside}f")
-            with code.times(float((~tiles.are_inside()).sum()) / begun):
-                _patch(code, kernel, frame)
-                code(*constants, f"b {step}f")
+            code.cmp(column, columns_inside)
+            code.it("lo")
+            code.cmplo(row, rows_inside)
+            code.blo(inside)
+            with code.times(float((~tiles.are_inside()).sum()) / count):
+                _patch(code, kernel, names)
+                load()
+                code.b(step_on)
             code.place(inside)
-        code(f"ldr r10, {frame('down')}", "str r10, [r3]", "str r0, [r3, #12]")
-        code.place(step)
-        code("add r0, r0, r6", "add r1, r1, r7")
+        code.ldr(free, frame["down"])
+        code.str(free, begun[0])
+        code.str(source, begun[slot])
+        code.place(step_on)
+        code.add(source, source, step)
+        code.add(column, column, stride)
         if not kernel.is_shared:
             code.place(following)
-            code("add r3, r3, #4", f"add r10, r12, #{frame.slots + 12}", "cmp r3, r10")
-            code(f"bne {window}b")
-    code(f"add r10, r12, #{frame.at('source')}", "stmia r10, {r0-r2}")
-    code(f"add r10, r12, #{frame.slots}", "ldmia r10, {r6-r11}", f"b {ready}b")
+            code.add(begun, begun, 4)
+            code.add(free, taps, frame.begins)
+            code.cmp(begun, free)
+            code.bne(window)
+    code.add(free, taps, frame.at("source"))
+    code.stmia(free, [source, column, row])
+    code.add(free, taps, frame.downs)
+    code.ldmia(free, names.slots)
+    code.b(ready)
     if kernel.is_shared:
         return
     with code.rarely():
         # There is no such pixel: it takes the one before it again, for nobody.
         code.place(absent)
-        code(f"add r10, r12, #{frame.slots}", "cmp r3, r10", f"beq {done}f")
-        code("sub r10, r3, #4", "ldr r4, [r10]", "str r4, [r3]", "ldr r4, [r10, #12]")
-        code("str r4, [r3, #12]", f"add r10, r12, #{frame.nowhere - 2}", "ldr r4, [r12]")
-        code("sub r10, r10, r4", f"sub r4, r3, #{frame.slots - frame.at('second') + 4}")
-        code("str r10, [r4]", *constants, f"b {following}b")
+        other = code.register("other")
+        code.add(free, taps, frame.downs)
+        code.cmp(begun, free)
+        code.beq(done)
+        code.sub(free, begun, 4)
+        code.ldr(other, free[0])
+        code.str(other, begun[0])
+        code.ldr(other, free[slot])
+        code.str(other, begun[slot])
+        code.add(free, taps, frame.nowhere - 2)
+        code.ldr(other, frame["next"])
+        code.sub(free, free, other)
+        code.sub(other, begun, frame.downs - frame.at("second") + 4)
+        code.str(free, other[0])
+        load()
+        code.b(following)
 
 
-def _rest(code: Assembly, kernel: Kernel, frame: Frame) -> None:
+def _rest(code: Assembly, kernel: Kernel, names: _Registers) -> None:
     """Where the pixels of this tile go: those of a row's last tile that do not exist, nowhere."""
-    whole = code.label()
-    code(f"ldr r10, {frame('filters')}", "sub r11, r10, #2", f"str r11, {frame('second')}")
-    code("add r11, r11, r10", f"str r11, {frame('third')}", "lsl r10, r10, #1")
-    code(f"str r10, {frame('behind')}", f"ldr r10, {frame('last column')}", "cmp r1, r10")
-    code(f"bne {whole}f", f"ldr r10, {frame('behind the rest')}", f"str r10, {frame('behind')}")
-    code(f"add r10, r12, #{frame.nowhere - 2}", "ldr r11, [r12]", "sub r10, r10, r11")
+    frame, taps, whole = names.frame, names.tile.taps, code.label()
+    filters, behind = names.free, code.register("behind")
+    code.ldr(filters, frame["filters"])
+    code.sub(behind, filters, 2)
+    code.str(behind, frame["second"])
+    code.add(behind, behind, filters)
+    code.str(behind, frame["third"])
+    code.lsl(filters, filters, 1)
+    code.str(filters, frame["behind"])
+    code.ldr(filters, frame["last column"])
+    code.cmp(names.column, filters)
+    code.bne(whole)
+    code.ldr(filters, frame["behind the rest"])
+    code.str(filters, frame["behind"])
+    code.add(filters, taps, frame.nowhere - 2)
+    code.ldr(behind, frame["next"])
+    code.sub(filters, filters, behind)
     if kernel.tiles.rest == 1:
-        code(f"str r10, {frame('second')}")
-    code(f"str r10, {frame('third')}")
+        code.str(filters, frame["second"])
+    code.str(filters, frame["third"])
     code.place(whole)
 
 
-def _patch(code: Assembly, kernel: Kernel, frame: Frame) -> None:
-    """Copies a window to its patch, and keeps r0-r3."""
-    layer = kernel.layer
+def _patch(code: Assembly, kernel: Kernel, names: _Registers) -> None:
+    """Copies a window to its patch."""
+    layer, frame, free = kernel.layer, names.frame, names.free
     code.note("One that leaves the image is copied, with the zero point around it.")
     unit = max(unit for unit in (1, 4, 16) if layer.x.shape[1] % unit == 0)
     width = kernel.gather.row_bytes // unit
-    code("ldr r8, [r3, #24]", f"ldr r4, {frame('down a patch')}", "str r4, [r3]")
-    code("str r8, [r3, #12]", f"ldr r10, {frame('patch')}", "add r10, r10, r8", "mov r9, r8")
-    code(f"ldr r4, {frame('zeros')}", "pkhbt r4, r4, r4, lsl #16")
-    code("mov r5, r4", "mov r6, r4", "mov r7, r4")
+    slot = 4 * kernel.tiles.windows
+    into, end, at = code.registers("into patch_end at")
+    zeros = code.registers("zeros zeros1 zeros2 zeros3")
+    code.ldr(into, names.begun[2 * slot])
+    code.ldr(free, frame["down a patch"])
+    code.str(free, names.begun[0])
+    code.str(into, names.begun[slot])
+    code.ldr(end, frame["patch"])
+    code.add(end, end, into)
+    code.mov(at, into)
+    code.ldr(zeros[0], frame["zeros"])
+    code.pkhbt(zeros[0], zeros[0], zeros[0].lsl(16))
+    for other in zeros[1:]:
+        code.mov(other, zeros[0])
     with code.repeat(kernel.patch_bytes // 32):
-        code("stmia r9!, {r4-r7}", "stmia r9!, {r4-r7}", "cmp r9, r10")
+        code.stmia(at.moving, zeros)
+        code.stmia(at.moving, zeros)
+        code.cmp(at, end)
     nothing = code.label()
-    # The columns from r5 on are inside, r6 of them.
-    code("rsb r5, r1, #0", "bic r5, r5, r5, asr #31", f"ldr r6, {frame('width')}")
-    code("sub r6, r6, r1", f"ldr r7, {frame('span')}", "cmp r6, r7", "it gt", "movgt r6, r7")
-    code("subs r6, r6, r5", f"ble {nothing}f")
-    code(f"ldr r7, {frame('channels')}", "mul r6, r6, r7", "mul r5, r5, r7")
-    code("add r7, r0, r5", "add r8, r8, r5", "mov r9, r2", f"ldr r5, {frame('height')}")
-    code(f"ldr r10, {frame('rows')}", f"ldr r11, {frame('down the image')}")
-    code(f"ldr lr, {frame('row of a patch')}")
+    # The columns from `outside` on are inside, `bytes` of them.
+    outside, bytes_, span = code.registers("outside bytes span")
+    code.rsb(outside, names.column, 0)
+    code.bic(outside, outside, outside.asr(31))
+    code.ldr(bytes_, frame["width"])
+    code.sub(bytes_, bytes_, names.column)
+    code.ldr(span, frame["span"])
+    code.cmp(bytes_, span)
+    code.it("gt")
+    code.movgt(bytes_, span)
+    code.subs(bytes_, bytes_, outside)
+    code.ble(nothing)
+    channels, from_, row = code.registers("channels from row")
+    height, rows, down, patch_down = code.registers("height rows_left down patch_down")
+    code.ldr(channels, frame["channels"])
+    code.mul(bytes_, bytes_, channels)
+    code.mul(outside, outside, channels)
+    code.add(from_, names.source, outside)
+    code.add(into, into, outside)
+    code.mov(row, names.row)
+    code.ldr(height, frame["height"])
+    code.ldr(rows, frame["rows"])
+    code.ldr(down, frame["down the image"])
+    code.ldr(patch_down, frame["row of a patch"])
+    kept = (names.source, names.column), (names.row, names.begun)
+    saved = code.registers("source_column row_begun", kind=Kind.DOUBLE)
     if unit == 16:
-        code("vmov d0, r0, r1", "vmov d1, r2, r3")
+        for two, pair in zip(saved, kept, strict=True):
+            code.vmov(two, *pair)
     with code.repeat(layer.window.kernel[0]):
-        outside = code.label()
-        code("cmp r9, r5", f"bhs {outside}f", "add r12, r7, r6" if unit == 16 else "mov r12, r6")
+        above = code.label()
+        code.cmp(row, height)
+        code.bhs(above)
         if unit == 16:
+            row_end, words = code.register("row_end"), code.registers("a b c d")
+            code.add(row_end, from_, bytes_)
             with code.repeat(width):
-                code("ldmia r7!, {r0-r3}", "stmia r8!, {r0-r3}", "cmp r7, r12")
-            code("sub r7, r7, r6", "sub r8, r8, r6")
+                code.ldmia(from_.moving, words)
+                code.stmia(into.moving, words)
+                code.cmp(from_, row_end)
+            code.sub(from_, from_, bytes_)
+            code.sub(into, into, bytes_)
         else:
-            _row(code, width, unit)
-        code.place(outside)
-        code("add r7, r7, r11", "add r8, r8, lr", f"add r9, r9, #{layer.window.dilations[0]}")
-        code("subs r10, r10, #1")
+            left = code.register("left")
+            code.mov(left, bytes_)
+            _row(code, from_, into, left, width, unit)
+        code.place(above)
+        code.add(from_, from_, down)
+        code.add(into, into, patch_down)
+        code.add(row, row, layer.window.dilations[0])
+        code.subs(rows, rows, 1)
     if unit == 16:
-        code("vmov r0, r1, d0", "vmov r2, r3, d1")
+        for two, pair in zip(saved, kept, strict=True):
+            code.vmov(*pair, two)
     code.place(nothing)
-    code("vmov r12, s8")
+    code.vmov(names.tile.taps, names.numbers)
 
 
-def _row(code: Assembly, width: int, unit: int) -> None:
-    """Copies r12 bytes from r7 to r8, from the last to the first: words, then what is left."""
-    some, done = code.label(), code.label()
+def _row(
+    code: Assembly, source: Register, into: Register, left: Register, width: int, unit: int
+) -> None:
+    """Copies so many bytes as are left, from the last to the first: words, then bytes."""
+    some, done, copied = code.label(), code.label(), code.register("copied")
     words = width * unit // 4
     if words:
-        code("subs r12, r12, #4", *([f"blo {some}f"] if unit == 1 else []))
+        code.subs(left, left, 4)
+        if unit == 1:
+            code.blo(some)
         with code.repeat(words, "bhs"):
-            code("ldr r4, [r7, r12]", "str r4, [r8, r12]", "subs r12, r12, #4")
+            code.ldr(copied, source[left])
+            code.str(copied, into[left])
+            code.subs(left, left, 4)
     if unit == 4:
         return
     if words:
         code.place(some)
-        code("adds r12, r12, #4", f"beq {done}f")
+        code.adds(left, left, 4)
+        code.beq(done)
     with code.repeat(width % 4 or 1):
-        code("subs r12, r12, #1", "ldrb r4, [r7, r12]", "strb r4, [r8, r12]")
+        code.subs(left, left, 1)
+        code.ldrb(copied, source[left])
+        code.strb(copied, into[left])
     code.place(done)

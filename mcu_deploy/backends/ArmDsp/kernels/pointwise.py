@@ -220,20 +220,13 @@ def _widen(code: Assembly, source: Register, into: Register, channels: int, exte
     """Three pixels to pairs of int16: of each pair of taps the three pixels."""
     low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
     other_low, other_high = code.registers("c0 c1 c2"), code.registers("d0 d1 d2")
-    widen = getattr(code, extend)
     for at in range(0, channels // 8 * 8, 8):
         for n in range(3):
             code.ldrd(low[n], high[n], source[n * channels + at])
-        for odd, even in zip((*other_low, *other_high), (*low, *high), strict=True):
-            widen(odd, even.ror(8))
-        for even in (*low, *high):
-            widen(even, even)
+        core.widen(code, extend, [*low, *high], [*other_low, *other_high])
         code.stmia(into.moving, [*low, *high, *other_low, *other_high])
     if channels % 8:
         for n in range(3):
             code.ldr(low[n], source[n * channels + channels - 4])
-        for n in range(3):
-            widen(high[n], low[n].ror(8))
-        for n in range(3):
-            widen(low[n], low[n])
+        core.widen(code, extend, low, high)
         code.stmia(into.moving, [*low, *high])
