@@ -62,7 +62,7 @@ def assemble(
     is_odd = product.filters % 2 == 1
     sums = tile.sums
     out, stop, second, third = code.registers("out end second third")
-    _describe(product, code)
+    _note_round(product, code)
     with code.repeat((product.filters + 1) // 2, "b" if is_odd else "bne"):
         begin()
         if not product.begins_early:
@@ -129,7 +129,7 @@ def _two_pairs(product: Product, code: Assembly, tile: Tile, begin: Callable[[],
     begin()
     with code.repeat(product.filters // 4):
         for pair in (0, 1):
-            _describe(product, code)
+            _note_round(product, code)
             if pair == 1:
                 code.note("These two meet the activations backwards.")
             _sums(product, code, tile, product.unrolled, is_first=True, is_backward=pair == 1)
@@ -209,10 +209,10 @@ def _slowly(
         store()
 
 
-def _describe(product: Product, code: Assembly) -> None:
-    code.note("Two filters, three outputs.")
+def _note_round(product: Product, code: Assembly) -> None:
+    code.note("Two filters, an even and an odd one, for three outputs.")
     if not product.is_wide:
-        code.note("A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones.")
+        code.note("Of a word of weights SXTB16 leaves the even filter's.")
 
 
 def _multiply(product: Product, code: Assembly, tile: Tile, end: Callable[[], None] | None) -> None:

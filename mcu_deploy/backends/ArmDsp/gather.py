@@ -42,11 +42,18 @@ class Windows:
         def each(name: str, count: int) -> list[Register]:
             return code.registers(" ".join(f"{name}{n}" for n in range(count)))
 
-        self.downs, self.sources = (each(name, 1 if is_shared else 3) for name in ("down", "x"))
+        self.downs, self.sources = (
+            each(name, 1 if is_shared else 3) for name in ("down", "window")
+        )
         self.low, self.high = (each(name, 5 if is_shared else 3) for name in ("a", "b"))
         self.left = code.register("left")
         self.rows_left = code.register("rows_left", kind=Kind.SINGLE)
         self.counts = code.register("rounds_rows", kind=Kind.DOUBLE)
+
+    @property
+    def begun(self) -> list[Register]:
+        """What the frame has from `downs` on."""
+        return [*self.downs, *self.sources]
 
     def down(self, code: Assembly) -> None:
         """Leads all to the next row."""
@@ -133,7 +140,10 @@ class Gather:
 
     def assemble(self, code: Assembly, windows: Windows, into: Register) -> None:
         """Of three windows, whose sources are lost."""
-        code.note("Their taps, widened to int16: two a word, of all three windows in turn.")
+        code.note(
+            "Their taps, widened to int16: two a word, of all three windows in turn. Of each four "
+            "bytes of a row they are 0 and 2, 1 and 3; what is left of a row is in its order."
+        )
         if self._has_bytes_behind:
             self._unrolled_rows(code, windows, into)
             return
@@ -252,7 +262,10 @@ class SharedGather:
 
     def assemble(self, code: Assembly, windows: Windows, into: Register) -> None:
         """Of the window, whose source is lost."""
-        code.note("Five columns that three windows share, widened to int16, two taps a word.")
+        code.note(
+            "Five columns that three windows share, widened to int16, two channels a word: of each "
+            "four of a row 0 and 2 of all columns, then 1 and 3."
+        )
         pitch, rows, has_loop = self.layer.x.shape[1], self.layer.window.kernel[0], self.rounds > 1
         low, high, left = windows.low, windows.high, windows.left
         (source,) = windows.sources

@@ -156,8 +156,9 @@ def assemble(
     tile = core.Tile(code, taken)
     pixels, output, weights, scratch = code.arguments("x y weights scratch")
     state, into = tile.taps, tile.stream
+    _describe(taken, code)
     core.hold_table(taken, code, tile, weights)
-    code.note("A tile's state is behind its pixels.")
+    code.note("A tile's state is behind its taps.")
     out, stop = code.registers("out end")
     code.add(state, scratch, tile_bytes)
     code.str(pixels, state[_INPUT])
@@ -214,6 +215,18 @@ def assemble(
             code.ldrh(element, last[left])
             code.strh(element, out[left])
     return code
+
+
+def _describe(product: Product, code: Assembly) -> None:
+    product.describe(code)
+    code.note(
+        "x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, "
+        "of four at the end 0 2 1 3."
+    )
+    code.note(
+        "scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last "
+        "tile's outputs go; these, first. In place: a tile is read before it is written."
+    )
 
 
 def _widen(code: Assembly, source: Register, into: Register, channels: int, extend: str) -> None:

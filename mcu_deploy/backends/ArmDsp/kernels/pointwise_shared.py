@@ -76,7 +76,7 @@ class _Loop:
         self.product, self.tile = product, tile
         self.entries = [code.label() for _ in range(product.steps + 1)]
         self.entry, self.end = code.registers("entry taps_end", kind=Kind.SINGLE)
-        self._at = code.register("at")
+        self._at, self._until = code.registers("at until")
         self._words, self._x = code.registers("weights0 weights1"), code.registers("x0 x1 x2")
 
     def begin(self, code: Assembly, behind: Register) -> None:
@@ -105,8 +105,8 @@ class _Loop:
                     self._step(code)
             if has_entries:
                 code.place(self.entries[-1])
-            code.vmov(self._at, self.end)
-            code.cmp(taps, self._at)
+            code.vmov(self._until, self.end)
+            code.cmp(taps, self._until)
 
     def _step(self, code: Assembly) -> None:
         """All of it in wide encodings: `_STEP_BYTES`."""
@@ -182,14 +182,28 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
     tile = core.Tile(code, product)
     loop, state = _Loop(code, product, tile), tile.taps
     x, y, weights, scratch = code.arguments("x y weights scratch")
-    activations = code.register("activations", kind=Kind.SINGLE)
+    activations = code.register("first_taps", kind=Kind.SINGLE)
+    product.describe(code)
+    code.note(
+        "x: [p][channel], y: [p][f]. In front of the stream are words of the layer: the bytes of a "
+        "tile's taps, filters, `second`, `third`, tiles, bytes that the last tile goes back, "
+        "channels, and how far in front of the loop's end its first round begins."
+    )
+    code.note(
+        "scratch: the taps of a tile; words: `next` and `end` of the output, how far `second` and "
+        "`third` pixels are behind, x, the stream, tiles, bytes back, channels, filters; bytes for "
+        "outputs of no pixel. In place: a tile is read before it is written."
+    )
     _begin(code, loop, (x, y, weights, scratch), activations)
     tiles, back, channels, filters = code.registers("tiles back channels filters")
     out, stop, second, third = code.registers("out end second third")
-    sources, into = code.registers("x0 x1 x2"), code.register("into")
+    sources, into = code.registers("pixel0 pixel1 pixel2"), code.register("into")
     low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
-    source, row_end = code.registers("source x0_end")
-    code.note("Three pixels, widened to int16: two channels a word, of all three in turn.")
+    source, row_end = code.registers("source pixel0_end")
+    code.note(
+        "Three pixels, widened to int16: two channels a word, of all three in turn; of each four "
+        "channels 0 and 2, 1 and 3."
+    )
     with code.repeat(-(-layer.pixels // 3), "b"):
         code.ldr(sources[0], state[_INPUT])
         code.ldr(channels, state[_CHANNELS])
@@ -252,7 +266,7 @@ def _begin(
 ) -> None:
     """The numbers to where they are needed."""
     x, y, weights, scratch = arguments
-    code.note("The layer's sizes go behind the pixels of a tile.")
+    code.note("The layer's words go behind the taps of a tile.")
     numbers = code.registers("size filters second third tiles back channels behind")
     size, filters, second, third, tiles, back, channels, behind = numbers
     state, end = loop.tile.taps, code.register("end")
