@@ -432,7 +432,24 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
                                                          uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* A tile's state is behind its pixels. */
+            /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of */
+            /* pixels p, filters f and taps t. Each f and the next one, g, share a stream of */
+            /* words: */
+            /* bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f]. */
+            /* Of every second f and g the last taps come first. */
+            /* scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is */
+            /* rounded as it has to be, for which the biases are a little moved. */
+            /* If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f */
+            /* or g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and */
+            /* g; of the four words the first and the third are factors, the last one is the zero */
+            /* point. */
+            /* These three are behind the biases of the next f and g. */
+            /* x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 */
+            /* 5 7, of four at the end 0 2 1 3. */
+            /* scratch: the taps of a tile; words: x, the stream, tiles that are left, where the */
+            /* last tile's outputs go; these, first. In place: a tile is read before it is */
+            /* written. */
+            /* A tile's state is behind its taps. */
             "    add lr, r3, #24\n"                 /* taps, scratch, #24 */
             "    str r0, [lr]\n"                    /* x, [taps] */
             "    str r2, [lr, #4]\n"                /* weights, [taps, #4] */
@@ -458,8 +475,8 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    ldmia r0!, {r11, r12}\n"           /* stream!, {even_bias, odd_bias} */
             "    sub lr, lr, #24\n"                 /* taps, taps, #24 */
             "9:\n"
-            /* Two filters, three outputs. */
-            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* Two filters, an even and an odd one, for three outputs. */
+            /* Of a word of weights SXTB16 leaves the even filter's. */
             "    ldmia r0!, {r3, r4}\n"             /* stream!, {odd2, weights0} */
             "    ldmia lr!, {r8-r10}\n"             /* taps!, {x0, x1, x2} */
             "    sxtb16 r1, r3\n"                   /* even2, odd2 */
@@ -505,8 +522,8 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    strh r2, [r4, #-2]\n"              /* even0, [out, #-2] */
             "    strh r6, [r4, #2]\n"               /* even1, [out, #2] */
             "    strh r1, [r4, #6]\n"               /* even2, [out, #6] */
-            /* Two filters, three outputs. */
-            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* Two filters, an even and an odd one, for three outputs. */
+            /* Of a word of weights SXTB16 leaves the even filter's. */
             /* These two meet the activations backwards. */
             "    ldmia r0!, {r3, r9}\n"             /* stream!, {odd2, weights0} */
             "    ldmdb lr!, {r4, r8, r10}\n"        /* taps!, {x0, x1, x2} */
