@@ -70,36 +70,33 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_reorder_240x4_int8(const int8_t *x, int8_t 
     }
 }
 
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
+ * it has to be, for which the biases are a little moved.
+ * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
+ * the first and the third are factors, the last one is the zero point.
+ * x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word of
+ * the bytes of a tile's taps; a halfword each, to a whole word, those of the frame from `second`
+ * on.
+ * scratch: the taps of a tile; the frame, a word each: next, end, second, third, source, column,
+ * row, tile columns, tile rows, step, down, tile stride, column end, row end, window step,
+ * stride, columns inside, rows inside, column begin, row stride, wrap, filters, rounds, rows,
+ * height, down the image, row of a patch, down a patch, width, span, channels, zeros, patch,
+ * patches; a word of each window: what leads down its rows, its begin, its patch; bytes for
+ * outputs of no pixel; patches, with the zero point where there is no image.
+ * Some rows of y: the scratch begins with the rows of the image that the windows of the first of
+ * them, and those of the one behind the last, begin at.
+ * In place: a tile's windows are read before its outputs are written.
+ * The numbers go behind the taps of a tile. */
 MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_64d453e5_dsp(const int8_t *x MCU_UNUSED,
                                                              int8_t *y MCU_UNUSED,
                                                              const uint32_t *weights MCU_UNUSED,
                                                              uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of */
-            /* pixels p, filters f and taps t. Each f and the next one, g, share a stream of */
-            /* words: */
-            /* bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f]. */
-            /* scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is */
-            /* rounded as it has to be, for which the biases are a little moved. */
-            /* If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f */
-            /* or g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and */
-            /* g; of the four words the first and the third are factors, the last one is the zero */
-            /* point. */
-            /* x and y: [row][column][channel]. In front of the stream are numbers of the layer: */
-            /* a word of the bytes of a tile's taps; a halfword each, to a whole word, those of */
-            /* the frame from `second` on. */
-            /* scratch: the taps of a tile; the frame, a word each: next, end, second, third, */
-            /* source, column, row, tile columns, tile rows, step, down, tile stride, column end, */
-            /* row end, window step, stride, columns inside, rows inside, column begin, row */
-            /* stride, wrap, filters, rounds, rows, height, down the image, row of a patch, down */
-            /* a patch, width, span, channels, zeros, patch, patches; a word of each window: what */
-            /* leads down its rows, its begin, its patch; bytes for outputs of no pixel; patches, */
-            /* with the zero point where there is no image. */
-            /* Some rows of y: the scratch begins with the rows of the image that the windows of */
-            /* the first of them, and those of the one behind the last, begin at. */
-            /* In place: a tile's windows are read before its outputs are written. */
-            /* The numbers go behind the taps of a tile. */
             "    ldr r4, [r2], #4\n"                /* taps_bytes, [weights], #4 */
             "    add r6, r3, r4\n"                  /* taps, scratch, taps_bytes */
             "    sub r4, r6, r4\n"                  /* begin, taps, taps_bytes */
@@ -503,166 +500,175 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_64d453e5_dsp(const int8_t *x MCU
             "    pop {r4-r11, pc}\n");
 }
 
-MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_1522e5c6_dsp(
-    const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED, const uint32_t *weights MCU_UNUSED,
+/* y[p][c] = sat((sum * 2**16 * scale >> 32) + addend >> 16),
+ * sum = start + all x[q][c] of the 2x2 window of pixel p. x and y have 8 channels, which lie
+ * last.
+ * constants: start, in both halves of a word; scale; addend; of float32 the scale of x, a
+ * window's pixels, the scale of y.
+ * scratch: the sums of a pixel, int16: of four channels the first, third, second, fourth.
+ * In place: a window is read before its pixel is written.
+ * But what is next to the middle of two outputs is then summed again. */
+MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
+    const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED, const uint32_t *constants MCU_UNUSED,
     uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4-r11, lr}\n"
-            "    vmov s0, r0\n"
-            "    vmov s1, r1\n"
-            "    vmov s3, r3\n"
-            "    mov r12, r2\n"
+            "    push {r4-r10, lr}\n"
+            "    vmov s0, r0\n"                     /* window, x */
+            "    vmov s1, r1\n"                     /* pixel_y, y */
+            "    vmov s2, r3\n"                     /* sums, scratch */
             /* Of each window the sum of each channel, four channels a word. */
-            "    ldr r0, [r12], #4\n"
-            "    vmov s8, r0\n"
-            "    ldr r0, [r12], #4\n"
-            "    vmov s9, r0\n"
-            "    ldr r0, [r12], #4\n"
-            "    vmov s10, r0\n"
-            "    ldr r0, [r12], #4\n"
-            "    vmov s11, r0\n"
-            "    ldr r0, [r12], #4\n"
-            "    vmov s12, r0\n"
-            "    ldr r0, [r12], #4\n"
-            "    vmov s13, r0\n"
-            "    movw r0, #2\n"
-            "    vmov s5, r0\n"
+            "    ldr r0, [r2], #4\n"                /* constant, [constants], #4 */
+            "    vmov s3, r0\n"                     /* start, constant */
+            "    ldr r0, [r2], #4\n"                /* constant, [constants], #4 */
+            "    vmov s4, r0\n"                     /* scale, constant */
+            "    ldr r0, [r2], #4\n"                /* constant, [constants], #4 */
+            "    vmov s5, r0\n"                     /* addend, constant */
+            "    ldr r0, [r2], #4\n"                /* constant, [constants], #4 */
+            "    vmov s6, r0\n"                     /* x_scale, constant */
+            "    ldr r0, [r2], #4\n"                /* constant, [constants], #4 */
+            "    vmov s7, r0\n"                     /* count, constant */
+            "    ldr r0, [r2], #4\n"                /* constant, [constants], #4 */
+            "    vmov s8, r0\n"                     /* y_scale, constant */
+            "    movw r0, #2\n"                     /* left, #2 */
+            "    vmov s9, r0\n"                     /* y_rows_left, left */
             "1:\n"
-            "    movw r0, #7\n"
-            "    vmov s6, r0\n"
+            "    movw r0, #7\n"                     /* left, #7 */
+            "    vmov s10, r0\n"                    /* y_columns_left, left */
             "2:\n"
-            "    vmov r12, s0\n"
-            "    vmov s2, r12\n"
-            "    vmov r0, s3\n"
-            "    vmov s14, r0\n"
-            "    vmov r0, s8\n"
-            "    mov r1, r0\n"
-            "    mov r2, r0\n"
-            "    mov r3, r0\n"
-            "    movw lr, #2\n"
+            "    vmov r4, s0\n"                     /* x_at, window */
+            "    vmov s11, r4\n"                    /* block, x_at */
+            "    vmov r3, s2\n"                     /* sums_at, sums */
+            "    vmov s12, r3\n"                    /* block_sums, sums_at */
+            "    vmov r0, s3\n"                     /* even0, start */
+            "    mov r1, r0\n"                      /* odd0, even0 */
+            "    mov r2, r0\n"                      /* even1, even0 */
+            "    mov r5, r0\n"                      /* odd1, even0 */
+            "    movw r6, #2\n"                     /* rows_left, #2 */
             "3:\n"
-            "    ldmia r12!, {r8, r9}\n"
-            "    sxtab16 r0, r0, r8\n"
-            "    sxtab16 r1, r1, r8, ror #8\n"
-            "    sxtab16 r2, r2, r9\n"
-            "    sxtab16 r3, r3, r9, ror #8\n"
-            "    ldmia r12!, {r8, r9}\n"
-            "    sxtab16 r0, r0, r8\n"
-            "    sxtab16 r1, r1, r8, ror #8\n"
-            "    sxtab16 r2, r2, r9\n"
-            "    sxtab16 r3, r3, r9, ror #8\n"
-            "    add r12, r12, #104\n"
-            "    subs lr, lr, #1\n"
+            "    ldmia r4!, {r3, r7}\n"             /* x_at!, {x0, x1} */
+            "    sxtab16 r0, r0, r3\n"              /* even0, even0, x0 */
+            "    sxtab16 r1, r1, r3, ror #8\n"      /* odd0, odd0, x0, ror #8 */
+            "    sxtab16 r2, r2, r7\n"              /* even1, even1, x1 */
+            "    sxtab16 r5, r5, r7, ror #8\n"      /* odd1, odd1, x1, ror #8 */
+            "    ldmia r4!, {r3, r7}\n"             /* x_at!, {x0, x1} */
+            "    sxtab16 r0, r0, r3\n"              /* even0, even0, x0 */
+            "    sxtab16 r1, r1, r3, ror #8\n"      /* odd0, odd0, x0, ror #8 */
+            "    sxtab16 r2, r2, r7\n"              /* even1, even1, x1 */
+            "    sxtab16 r5, r5, r7, ror #8\n"      /* odd1, odd1, x1, ror #8 */
+            "    add r4, r4, #104\n"                /* x_at, x_at, #104 */
+            "    subs r6, r6, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 3b\n"
-            "    vmov r8, s14\n"
-            "    stmia r8!, {r0-r3}\n"
-            "    vmov s14, r8\n"
-            "    vmov r12, s2\n"
-            "    add r12, r12, #8\n"
-            "    vmov s2, r12\n"
-            "    vmov r12, s3\n"
-            "    vmov lr, s1\n"
-            "    vmov r8, s9\n"
-            "    vmov r9, s10\n"
-            "    mov r11, #0\n"
-            "    movt r11, #0xffff\n"
-            "    mov r10, lr\n"
-            "    add r10, r10, #8\n"
+            "    vmov r3, s12\n"                    /* sums_at, block_sums */
+            "    stmia r3!, {r0-r2, r5}\n"          /* sums_at!, {even0, odd0, even1, odd1} */
+            "    vmov s12, r3\n"                    /* block_sums, sums_at */
+            "    vmov r4, s11\n"                    /* x_at, block */
+            "    add r4, r4, #8\n"                  /* x_at, x_at, #8 */
+            "    vmov s11, r4\n"                    /* block, x_at */
+            /* Four outputs of their sums. */
+            "    vmov lr, s2\n"                     /* sums_at, sums */
+            "    vmov r2, s1\n"                     /* out, pixel_y */
+            "    vmov r8, s4\n"                     /* scale, scale */
+            "    vmov r9, s5\n"                     /* addend, addend */
+            "    mov r5, #0\n"                      /* upper_half, #0 */
+            "    movt r5, #0xffff\n"                /* upper_half, #0xffff */
+            "    mov r6, r2\n"                      /* out_end, out */
+            "    add r6, r6, #8\n"                  /* out_end, out_end, #8 */
             "4:\n"
-            "    ldmia r12!, {r0, r1}\n"
-            "    and r2, r0, r11\n"
-            "    and r3, r1, r11\n"
-            "    lsl r0, r0, #16\n"
-            "    lsl r1, r1, #16\n"
-            "    smmla r0, r0, r8, r9\n"
-            "    smmla r1, r1, r8, r9\n"
-            "    smmla r2, r2, r8, r9\n"
-            "    smmla r3, r3, r8, r9\n"
-            "    mov r6, #0\n"
-            "    add r7, r0, #128\n"
-            "    tst r7, #65280\n"
+            "    ldmia lr!, {r0, r3}\n"             /* sums_at!, {y0, y1} */
+            "    and r7, r0, r5\n"                  /* y2, y0, upper_half */
+            "    and r12, r3, r5\n"                 /* y3, y1, upper_half */
+            "    lsl r0, r0, #16\n"                 /* y0, y0, #16 */
+            "    lsl r3, r3, #16\n"                 /* y1, y1, #16 */
+            "    smmla r0, r0, r8, r9\n"            /* y0, y0, scale, addend */
+            "    smmla r3, r3, r8, r9\n"            /* y1, y1, scale, addend */
+            "    smmla r7, r7, r8, r9\n"            /* y2, y2, scale, addend */
+            "    smmla r12, r12, r8, r9\n"          /* y3, y3, scale, addend */
+            "    mov r1, #0\n"                      /* near, #0 */
+            "    add r4, r0, #128\n"                /* moved, y0, #128 */
+            "    tst r4, #65280\n"                  /* moved, #65280 */
             "    it eq\n"
-            "    orreq r6, r6, #1\n"
-            "    add r7, r1, #128\n"
-            "    tst r7, #65280\n"
+            "    orreq r1, r1, #1\n"                /* near, near, #1 */
+            "    add r4, r3, #128\n"                /* moved, y1, #128 */
+            "    tst r4, #65280\n"                  /* moved, #65280 */
             "    it eq\n"
-            "    orreq r6, r6, #2\n"
-            "    add r7, r2, #128\n"
-            "    tst r7, #65280\n"
+            "    orreq r1, r1, #2\n"                /* near, near, #2 */
+            "    add r4, r7, #128\n"                /* moved, y2, #128 */
+            "    tst r4, #65280\n"                  /* moved, #65280 */
             "    it eq\n"
-            "    orreq r6, r6, #4\n"
-            "    add r7, r3, #128\n"
-            "    tst r7, #65280\n"
+            "    orreq r1, r1, #4\n"                /* near, near, #4 */
+            "    add r4, r12, #128\n"               /* moved, y3, #128 */
+            "    tst r4, #65280\n"                  /* moved, #65280 */
             "    it eq\n"
-            "    orreq r6, r6, #8\n"
-            "    ssat r0, #8, r0, asr #16\n"
-            "    ssat r1, #8, r1, asr #16\n"
-            "    ssat r2, #8, r2, asr #16\n"
-            "    ssat r3, #8, r3, asr #16\n"
-            "    strb r0, [lr], #4\n"
-            "    strb r1, [lr, #-3]\n"
-            "    strb r2, [lr, #-2]\n"
-            "    strb r3, [lr, #-1]\n"
-            "    cmp r6, #0\n"
+            "    orreq r1, r1, #8\n"                /* near, near, #8 */
+            "    ssat r0, #8, r0, asr #16\n"        /* y0, #8, y0, asr #16 */
+            "    ssat r3, #8, r3, asr #16\n"        /* y1, #8, y1, asr #16 */
+            "    ssat r7, #8, r7, asr #16\n"        /* y2, #8, y2, asr #16 */
+            "    ssat r12, #8, r12, asr #16\n"      /* y3, #8, y3, asr #16 */
+            "    strb r0, [r2], #4\n"               /* y0, [out], #4 */
+            "    strb r3, [r2, #-3]\n"              /* y1, [out, #-3] */
+            "    strb r7, [r2, #-2]\n"              /* y2, [out, #-2] */
+            "    strb r12, [r2, #-1]\n"             /* y3, [out, #-1] */
+            "    cmp r1, #0\n"                      /* near, #0 */
             "    beq 5f\n"
+            /* Next to the middle of two outputs: summed in float32, as the model does. */
             "6:\n"
-            "    rbit r7, r6\n"
-            "    clz r7, r7\n"
-            "    sub r0, r6, #1\n"
-            "    and r6, r6, r0\n"
-            "    sub r7, r7, #4\n"
-            "    add r7, r7, lr\n"
-            "    vmov r0, s1\n"
-            "    sub r0, r7, r0\n"
-            "    vmov r1, s0\n"
-            "    add r0, r0, r1\n"
-            "    mov r1, #0\n"
-            "    vmov s14, r1\n"
-            "    movw r2, #2\n"
-            "    movw r5, #8\n"
+            "    rbit r0, r1\n"                     /* y_at, near */
+            "    clz r0, r0\n"                      /* y_at, y_at */
+            "    sub r3, r1, #1\n"                  /* less, near, #1 */
+            "    and r1, r1, r3\n"                  /* near, near, less */
+            "    sub r0, r0, #4\n"                  /* y_at, y_at, #4 */
+            "    add r0, r0, r2\n"                  /* y_at, y_at, out */
+            "    vmov r3, s1\n"                     /* begin, pixel_y */
+            "    sub r4, r0, r3\n"                  /* channel, y_at, begin */
+            "    vmov r3, s0\n"                     /* begin, window */
+            "    add r3, r4, r3\n"                  /* x_at, channel, begin */
+            "    mov r4, #0\n"                      /* zero, #0 */
+            "    vmov s11, r4\n"                    /* sum, zero */
+            "    movw r7, #2\n"                     /* rows_left, #2 */
+            "    movw r12, #8\n"                    /* channels, #8 */
             "7:\n"
-            "    movw r3, #2\n"
+            "    movw r10, #2\n"                    /* columns_left, #2 */
             "8:\n"
-            "    ldrsb r4, [r0]\n"
-            "    add r0, r0, r5\n"
-            "    add r4, r4, #7\n"
-            "    vmov s15, r4\n"
-            "    vcvt.f32.s32 s15, s15\n"
-            "    vmul.f32 s15, s15, s11\n"
-            "    vadd.f32 s14, s14, s15\n"
-            "    subs r3, r3, #1\n"
+            "    ldrsb r4, [r3]\n"                  /* element, [x_at] */
+            "    add r3, r3, r12\n"                 /* x_at, x_at, channels */
+            "    add r4, r4, #7\n"                  /* element, element, #7 */
+            "    vmov s12, r4\n"                    /* term, element */
+            "    vcvt.f32.s32 s12, s12\n"           /* term, term */
+            "    vmul.f32 s12, s12, s6\n"           /* term, term, x_scale */
+            "    vadd.f32 s11, s11, s12\n"          /* sum, sum, term */
+            "    subs r10, r10, #1\n"               /* columns_left, columns_left, #1 */
             "    bne 8b\n"
-            "    add r0, r0, #104\n"
-            "    subs r2, r2, #1\n"
+            "    add r3, r3, #104\n"                /* x_at, x_at, #104 */
+            "    subs r7, r7, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 7b\n"
-            "    vdiv.f32 s14, s14, s12\n"
-            "    vdiv.f32 s14, s14, s13\n"
-            "    vcvtr.s32.f32 s14, s14\n"
-            "    vmov r0, s14\n"
-            "    add r0, r0, #9\n"
-            "    ssat r0, #8, r0\n"
-            "    strb r0, [r7]\n"
-            "    cmp r6, #0\n"
+            "    vdiv.f32 s11, s11, s7\n"           /* sum, sum, count */
+            "    vdiv.f32 s11, s11, s8\n"           /* sum, sum, y_scale */
+            "    vcvtr.s32.f32 s11, s11\n"          /* sum, sum */
+            "    vmov r3, s11\n"                    /* y, sum */
+            "    add r3, r3, #9\n"                  /* y, y, #9 */
+            "    ssat r3, #8, r3\n"                 /* y, #8, y */
+            "    strb r3, [r0]\n"                   /* y, [y_at] */
+            "    cmp r1, #0\n"                      /* near, #0 */
             "    bne 6b\n"
             "5:\n"
-            "    cmp lr, r10\n"
+            "    cmp r2, r6\n"                      /* out, out_end */
             "    bne 4b\n"
-            "    vmov s1, lr\n"
-            "    vmov r0, s0\n"
-            "    add r0, r0, #16\n"
-            "    vmov s0, r0\n"
-            "    vmov r0, s6\n"
-            "    subs r0, r0, #1\n"
-            "    vmov s6, r0\n"
+            "    vmov s1, r2\n"                     /* pixel_y, out */
+            "    vmov r0, s0\n"                     /* at, window */
+            "    add r0, r0, #16\n"                 /* at, at, #16 */
+            "    vmov s0, r0\n"                     /* window, at */
+            "    vmov r0, s10\n"                    /* left, y_columns_left */
+            "    subs r0, r0, #1\n"                 /* left, left, #1 */
+            "    vmov s10, r0\n"                    /* y_columns_left, left */
             "    bne 2b\n"
-            "    vmov r0, s0\n"
-            "    add r0, r0, #128\n"
-            "    vmov s0, r0\n"
-            "    vmov r0, s5\n"
-            "    subs r0, r0, #1\n"
-            "    vmov s5, r0\n"
+            "    vmov r0, s0\n"                     /* at, window */
+            "    add r0, r0, #128\n"                /* at, at, #128 */
+            "    vmov s0, r0\n"                     /* window, at */
+            "    vmov r0, s9\n"                     /* left, y_rows_left */
+            "    subs r0, r0, #1\n"                 /* left, left, #1 */
+            "    vmov s9, r0\n"                     /* y_rows_left, left */
             "    bne 1b\n"
-            "    pop {r4-r11, pc}\n");
+            "    pop {r4-r10, pc}\n");
 }
 
 MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_t *y,
@@ -689,7 +695,7 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_
         next = strip + 0;
         range[0] = 2 * first;
         range[1] = 2 * last;
-        _mcu_dsp_conv_pool_avg_pool2x2_8_rows_1522e5c6_dsp(strip + 0, target, more_weights, work);
+        _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(strip + 0, target, more_weights, work);
         target += 112;
         memcpy(strip, strip + 480, 0);
     }

@@ -69,33 +69,30 @@ MCU_FUNCTION void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_
     }
 }
 
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
+ * it has to be, for which the biases are a little moved.
+ * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
+ * the first and the third are factors, the last one is the zero point.
+ * These three are behind the biases of the next f and g.
+ * x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word of
+ * the bytes of a tile's taps; a halfword each, to a whole word, those of the frame from `second`
+ * on.
+ * scratch: the taps of a tile; the frame, a word each: next, end, second, third, source, column,
+ * row, tile columns, tile rows, step, down, tile stride, column end, row end, window step,
+ * stride, columns inside, rows inside, column begin, row stride, wrap, filters, rounds, rows; a
+ * word of each window: what leads down its rows, its begin, its patch; bytes for outputs of no
+ * pixel; patches, with the zero point where there is no image.
+ * In place: a tile's windows are read before its outputs are written.
+ * The image is copied with its padding. */
 MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                  const uint32_t *weights MCU_UNUSED,
                                                  uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of */
-            /* pixels p, filters f and taps t. Each f and the next one, g, share a stream of */
-            /* words: */
-            /* bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f]. */
-            /* scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is */
-            /* rounded as it has to be, for which the biases are a little moved. */
-            /* If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f */
-            /* or g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and */
-            /* g; of the four words the first and the third are factors, the last one is the zero */
-            /* point. */
-            /* These three are behind the biases of the next f and g. */
-            /* x and y: [row][column][channel]. In front of the stream are numbers of the layer: */
-            /* a word of the bytes of a tile's taps; a halfword each, to a whole word, those of */
-            /* the frame from `second` on. */
-            /* scratch: the taps of a tile; the frame, a word each: next, end, second, third, */
-            /* source, column, row, tile columns, tile rows, step, down, tile stride, column end, */
-            /* row end, window step, stride, columns inside, rows inside, column begin, row */
-            /* stride, wrap, filters, rounds, rows; a word of each window: what leads down its */
-            /* rows, its begin, its patch; bytes for outputs of no pixel; patches, with the zero */
-            /* point where there is no image. */
-            /* In place: a tile's windows are read before its outputs are written. */
-            /* The image is copied with its padding. */
             "    add r5, r3, #308\n"                /* into, scratch, #308 */
             "    mov r6, r5\n"                      /* copy, into */
             "    add r7, r5, #512\n"                /* end, into, #512 */

@@ -58,18 +58,17 @@ MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* y[r][k] = sat((sum * scale >> 32) + addend >> shift), with sum = start[k] + sum of x[r] *
+ * w[k].
+ * weights: bytes of a widened row; of code that the first blocks skip; count of outputs. Then of
+ * each four outputs their starts, of an odd one 256 times its own with the even one's; of each
+ * eight taps four words of two outputs, four of two, and scale and addend of each.
+ * scratch: a row, two taps in a word; what its outputs need; the row's last bytes. */
 MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint32_t *weights MCU_UNUSED,
                                          uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[r][k] = sat((sum * scale >> 32) + addend >> shift), with sum = start[k] + sum of */
-            /* x[r] * w[k]. */
-            /* weights: bytes of a widened row; of code that the first blocks skip; count of */
-            /* outputs. Then of each four outputs their starts, of an odd one 256 times its own */
-            /* with the even one's; of each eight taps four words of two outputs, four of two, */
-            /* and scale and addend of each. */
-            /* scratch: a row, two taps in a word; what its outputs need; the row's last bytes. */
             "    vmov s0, r0\n"                     /* row_x, x */
             "    vmov s1, r1\n"                     /* row_y, y */
             "    vmov s8, r3\n"                     /* row_begin, scratch */
@@ -102,6 +101,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
             "    bx r2\n"                           /* entry */
+            "_mcu_dsp_dense_dense_dsp.to1:\n"
             "3:\n"
             /* Four outputs, eight taps at a time. A word of weights has 256 odd + even, */
             /* twice; by SXTB16 it has the even ones. */

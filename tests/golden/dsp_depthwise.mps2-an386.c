@@ -69,15 +69,15 @@ MCU_FUNCTION void _mcu_dsp_depthwise_reorder_80x4_int8(const int8_t *x, int8_t *
     }
 }
 
+/* Lines of four channels to their planes: of each pair of pixels four words, in each a channel's
+ * (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the image has no pixel. A
+ * line of the planes has 112 bytes. */
 MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UNUSED,
                                                      uint8_t *planes MCU_UNUSED,
                                                      int32_t lines MCU_UNUSED,
                                                      const int32_t *pitch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r7}\n"
-            /* Lines of four channels to their planes: of each pair of pixels four words, in each */
-            /* a channel's (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where */
-            /* the image has no pixel. A line of the planes has 112 bytes. */
             "    movw r4, #112\n"                   /* end, #112 */
             "    mla r4, r4, r2, r1\n"              /* end, end, lines, planes */
             "    vmov s0, r4\n"                     /* planes_end, end */
@@ -153,20 +153,20 @@ MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UN
             "    bx lr\n");
 }
 
+/* Lines of a filter by a 5x5 kernel, rows of the image or columns: y[i][j] = sat((sum scale >>
+ * 32) + addend >> 4), rounded down, with sum = bias + sum(w[k][l] x[i'][j']), x[i'][j'] what
+ * w[k][l] meets, as the plane has it. Where scale is not above 0, y[i][j] = sat(round(sum
+ * addend) + zero point), with addend a float32.
+ * taps, words, those in brackets by their bytes from the lowest on: bias, scale, addend, for k
+ * of 0 to 4: (w[k][0], w[k][2], w[k][1], w[k][3]), (w[k][1], w[k][3], w[k][2], w[k][4]). shape,
+ * words: bytes from an output to the next, bytes from a line of outputs to the next, zero point
+ * of y. */
 MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                        const uint8_t *plane MCU_UNUSED,
                                                        int8_t *y MCU_UNUSED,
                                                        const int32_t *shape MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* Lines of a filter by a 5x5 kernel, rows of the image or columns: y[i][j] = */
-            /* sat((sum scale >> 32) + addend >> 4), rounded down, with sum = bias + sum(w[k][l] */
-            /* x[i'][j']), x[i'][j'] what w[k][l] meets, as the plane has it. Where scale is not */
-            /* above 0, y[i][j] = sat(round(sum addend) + zero point), with addend a float32. */
-            /* taps, words, those in brackets by their bytes from the lowest on: bias, scale, */
-            /* addend, for k of 0 to 4: (w[k][0], w[k][2], w[k][1], w[k][3]), (w[k][1], w[k][3], */
-            /* w[k][2], w[k][4]). shape, words: bytes from an output to the next, bytes from a */
-            /* line of outputs to the next, zero point of y. */
             "    ldmia r0!, {r4, r5, r7}\n"         /* taps!, {bias, scale, addend} */
             "    ldmia r3, {r3, r6, r12}\n"         /* shape, {step, line_step, zero} */
             "    vmov s12, r4\n"                    /* bias, bias */

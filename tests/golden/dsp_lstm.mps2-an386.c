@@ -58,18 +58,17 @@ MCU_CONSTANT(_mcu_dsp_lstm_lstm_1_weights, uint32_t, 289, 0, 1156);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* gate = sat16(round(w x[t]) + round(r h[t - 1])); c[t] = clip(round(sigmoid(forget) c[t - 1]) +
+ * round(sigmoid(input) tanh(cell))); y[t] = h[t] = sat(round(sigmoid(output) tanh(c[t])) +
+ * zero_point).
+ * weights: sigmoid's table, a halfword an entry; then of each unit, for x and again for h, what
+ * the sums of input, forget, cell and output gate begin with, and block after block four taps of
+ * each. scratch: x[t] and h[t - 1], two taps in a word; c, int16. */
 MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const uint32_t *weights MCU_UNUSED,
                                                 uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r10, lr}\n"
-            /* gate = sat16(round(w x[t]) + round(r h[t - 1])); c[t] = clip(round(sigmoid(forget) */
-            /* c[t - 1]) + round(sigmoid(input) tanh(cell))); y[t] = h[t] = */
-            /* sat(round(sigmoid(output) tanh(c[t])) + zero_point). */
-            /* weights: sigmoid's table, a halfword an entry; then of each unit, for x and again */
-            /* for h, what the sums of input, forget, cell and output gate begin with, and block */
-            /* after block four taps of each. scratch: x[t] and h[t - 1], two taps in a word; c, */
-            /* int16. */
             "    vmov s4, r0\n"                     /* step_x, x */
             "    vmov s5, r1\n"                     /* step_y, y */
             "    vmov s6, r2\n"                     /* stream_begin, weights */

@@ -58,17 +58,17 @@ MCU_CONSTANT(_mcu_dsp_matmul_matmul_1_constants, uint32_t, 6, 0, 24);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + addend >>
+ * shift), or of floats sat(round(sum * factor) + y_zero).
+ * scratch: what the sums of three columns begin with, blocks of four taps of each, two in a
+ * word; then scale and addend, or the factor twice; y_zero of floats; move; -a_zero and b_zero,
+ * twice in a word each. */
 MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UNUSED,
                                                           const int8_t *b MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + */
-            /* addend >> shift), or of floats sat(round(sum * factor) + y_zero). */
-            /* scratch: what the sums of three columns begin with, blocks of four taps of each, */
-            /* two in a word; then scale and addend, or the factor twice; y_zero of floats; move; */
-            /* -a_zero and b_zero, twice in a word each. */
             "    vmov s0, r0\n"                     /* all_a, a */
             "    vmov s1, r1\n"                     /* panel_b, b */
             "    vmov s2, r2\n"                     /* panel_y, y */

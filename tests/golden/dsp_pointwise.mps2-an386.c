@@ -68,29 +68,26 @@ MCU_FUNCTION void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *
     }
 }
 
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * Of every second f and g the last taps come first.
+ * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
+ * it has to be, for which the biases are a little moved.
+ * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
+ * the first and the third are factors, the last one is the zero point.
+ * These three are behind the biases of the next f and g.
+ * x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, of
+ * four at the end 0 2 1 3.
+ * scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last tile's
+ * outputs go; these, first. In place: a tile is read before it is written.
+ * A tile's state is behind its taps. */
 MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                    const uint32_t *weights MCU_UNUSED,
                                                    uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of */
-            /* pixels p, filters f and taps t. Each f and the next one, g, share a stream of */
-            /* words: */
-            /* bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f]. */
-            /* Of every second f and g the last taps come first. */
-            /* scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is */
-            /* rounded as it has to be, for which the biases are a little moved. */
-            /* If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f */
-            /* or g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and */
-            /* g; of the four words the first and the third are factors, the last one is the zero */
-            /* point. */
-            /* These three are behind the biases of the next f and g. */
-            /* x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 */
-            /* 5 7, of four at the end 0 2 1 3. */
-            /* scratch: the taps of a tile; words: x, the stream, tiles that are left, where the */
-            /* last tile's outputs go; these, first. In place: a tile is read before it is */
-            /* written. */
-            /* A tile's state is behind its taps. */
             "    add r3, r3, #48\n"                 /* taps, scratch, #48 */
             "    str r0, [r3]\n"                    /* x, [taps] */
             "    str r2, [r3, #4]\n"                /* weights, [taps, #4] */

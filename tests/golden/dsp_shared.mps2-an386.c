@@ -71,26 +71,23 @@ MCU_FUNCTION void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) 
     }
 }
 
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * factor[f] and factor[g], float32.
+ * x: [p][channel], y: [p][f]. In front of the stream are words of the layer: the bytes of a
+ * tile's taps, filters, `second`, `third`, tiles, bytes that the last tile goes back, channels,
+ * and how far in front of the loop's end its first round begins.
+ * scratch: the taps of a tile; words: `next` and `end` of the output, how far `second` and
+ * `third` pixels are behind, x, the stream, tiles, bytes back, channels, filters; bytes for
+ * outputs of no pixel. In place: a tile is read before it is written.
+ * The layer's words go behind the taps of a tile. */
 MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_UNUSED,
                                                            int8_t *y MCU_UNUSED,
                                                            const uint32_t *weights MCU_UNUSED,
                                                            uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r10, lr}\n"
-            /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of */
-            /* pixels p, filters f and taps t. Each f and the next one, g, share a stream of */
-            /* words: */
-            /* bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f]. */
-            /* factor[f] and factor[g], float32. */
-            /* x: [p][channel], y: [p][f]. In front of the stream are words of the layer: the */
-            /* bytes of a tile's taps, filters, `second`, `third`, tiles, bytes that the last */
-            /* tile goes back, channels, and how far in front of the loop's end its first round */
-            /* begins. */
-            /* scratch: the taps of a tile; words: `next` and `end` of the output, how far */
-            /* `second` and `third` pixels are behind, x, the stream, tiles, bytes back, */
-            /* channels, filters; bytes for outputs of no pixel. In place: a tile is read before */
-            /* it is written. */
-            /* The layer's words go behind the taps of a tile. */
             /* weights!, {size, filters, second, third, tiles, back, channels, behind} */
             "    ldmia r2!, {r4-r9, r12, lr}\n"
             "    add r4, r3, r4\n"                  /* taps, scratch, size */

@@ -69,37 +69,34 @@ MCU_FUNCTION void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y
     }
 }
 
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
+ * it has to be, for which the biases are a little moved.
+ * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
+ * the first and the third are factors, the last one is the zero point.
+ * x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word of
+ * the bytes of a tile's taps; a halfword each, to a whole word, those of the frame from `second`
+ * on.
+ * scratch: the taps of a tile; the frame, a word each: next, end, second, third, source, column,
+ * row, tile columns, tile rows, step, down, tile stride, column end, row end, window step,
+ * stride, columns inside, rows inside, column begin, row stride, wrap, filters, rounds, rows,
+ * behind, last column, behind the rest, height, down the image, row of a patch, down a patch,
+ * width, span, channels, zeros, patch, patches; a word of each window: what leads down its rows,
+ * its begin, its patch; bytes for outputs of no pixel; patches, with the zero point where there
+ * is no image.
+ * Some rows of y: the scratch begins with the rows of the image that the windows of the first of
+ * them, and those of the one behind the last, begin at.
+ * In place: a tile's windows are read before its outputs are written.
+ * The numbers go behind the taps of a tile. */
 MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(const int8_t *x MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           const uint32_t *weights MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of */
-            /* pixels p, filters f and taps t. Each f and the next one, g, share a stream of */
-            /* words: */
-            /* bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f]. */
-            /* scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is */
-            /* rounded as it has to be, for which the biases are a little moved. */
-            /* If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f */
-            /* or g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and */
-            /* g; of the four words the first and the third are factors, the last one is the zero */
-            /* point. */
-            /* x and y: [row][column][channel]. In front of the stream are numbers of the layer: */
-            /* a word of the bytes of a tile's taps; a halfword each, to a whole word, those of */
-            /* the frame from `second` on. */
-            /* scratch: the taps of a tile; the frame, a word each: next, end, second, third, */
-            /* source, column, row, tile columns, tile rows, step, down, tile stride, column end, */
-            /* row end, window step, stride, columns inside, rows inside, column begin, row */
-            /* stride, wrap, filters, rounds, rows, behind, last column, behind the rest, height, */
-            /* down the image, row of a patch, down a patch, width, span, channels, zeros, patch, */
-            /* patches; a word of each window: what leads down its rows, its begin, its patch; */
-            /* bytes for outputs of no pixel; patches, with the zero point where there is no */
-            /* image. */
-            /* Some rows of y: the scratch begins with the rows of the image that the windows of */
-            /* the first of them, and those of the one behind the last, begin at. */
-            /* In place: a tile's windows are read before its outputs are written. */
-            /* The numbers go behind the taps of a tile. */
             "    ldr r4, [r2], #4\n"                /* taps_bytes, [weights], #4 */
             "    add r6, r3, r4\n"                  /* taps, scratch, taps_bytes */
             "    add r6, r6, #7\n"                  /* taps, taps, #7 */
@@ -757,61 +754,64 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(const int8_t *x MCU_UN
             "    pop {r4-r11, pc}\n");
 }
 
+/* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift).
+ * constants: both scales, the offset, the bytes of a run's whole words, the loops'. */
 MCU_KERNEL void _mcu_dsp_strips_add_int8_21_dsp(const int8_t *a MCU_UNUSED,
                                                 const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const int32_t *constants MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    ldmia r3, {r9-r12}\n"
-            "    add r12, r12, r2\n"
-            "    vmov s3, r12\n"
-            "    mov r12, #0xff00ff00\n"
+            /* constants, {a_scale, b_scale, offset, run_bytes} */
+            "    ldmia r3, {r3-r6}\n"
+            "    add r6, r6, r2\n"                  /* run_bytes, run_bytes, y */
+            "    vmov s0, r6\n"                     /* end, run_bytes */
+            "    mov r12, #0xff00ff00\n"            /* odd_bytes, #0xff00ff00 */
             /* Each element times its operand's scale (SMLAW), added, shifted, saturated. */
             "1:\n"
-            "    ldmia r0!, {r3, r4}\n"
-            "    ldmia r1!, {r5, r6}\n"
-            "    and r7, r12, r3, lsl #8\n"
-            "    and r3, r3, r12\n"
-            "    and r8, r12, r5, lsl #8\n"
-            "    and r5, r5, r12\n"
-            "    smlawt lr, r9, r7, r11\n"
-            "    smlawt lr, r10, r8, lr\n"
-            "    smlawb r7, r9, r7, r11\n"
-            "    smlawb r7, r10, r8, r7\n"
-            "    smlawt r8, r9, r3, r11\n"
-            "    smlawt r8, r10, r5, r8\n"
-            "    smlawb r3, r9, r3, r11\n"
-            "    smlawb r3, r10, r5, r3\n"
-            "    ssat r7, #8, r7, asr #21\n"
-            "    ssat lr, #8, lr, asr #21\n"
-            "    ssat r3, #8, r3, asr #21\n"
-            "    ssat r8, #8, r8, asr #21\n"
-            "    bfi r7, r3, #8, #8\n"
-            "    bfi lr, r8, #8, #8\n"
-            "    pkhbt r7, r7, lr, lsl #16\n"
-            "    str r7, [r2], #4\n"
-            "    and r7, r12, r4, lsl #8\n"
-            "    and r4, r4, r12\n"
-            "    and r8, r12, r6, lsl #8\n"
-            "    and r6, r6, r12\n"
-            "    smlawt lr, r9, r7, r11\n"
-            "    smlawt lr, r10, r8, lr\n"
-            "    smlawb r7, r9, r7, r11\n"
-            "    smlawb r7, r10, r8, r7\n"
-            "    smlawt r8, r9, r4, r11\n"
-            "    smlawt r8, r10, r6, r8\n"
-            "    smlawb r4, r9, r4, r11\n"
-            "    smlawb r4, r10, r6, r4\n"
-            "    ssat r7, #8, r7, asr #21\n"
-            "    ssat lr, #8, lr, asr #21\n"
-            "    ssat r4, #8, r4, asr #21\n"
-            "    ssat r8, #8, r8, asr #21\n"
-            "    bfi r7, r4, #8, #8\n"
-            "    bfi lr, r8, #8, #8\n"
-            "    pkhbt r7, r7, lr, lsl #16\n"
-            "    str r7, [r2], #4\n"
-            "    vmov lr, s3\n"
-            "    cmp r2, lr\n"
+            "    ldmia r0!, {r6, lr}\n"             /* a!, {a0123, a4567} */
+            "    ldmia r1!, {r7, r8}\n"             /* b!, {b0123, b4567} */
+            "    and r9, r12, r6, lsl #8\n"         /* a_even, odd_bytes, a0123, lsl #8 */
+            "    and r6, r6, r12\n"                 /* a0123, a0123, odd_bytes */
+            "    and r10, r12, r7, lsl #8\n"        /* b_even, odd_bytes, b0123, lsl #8 */
+            "    and r7, r7, r12\n"                 /* b0123, b0123, odd_bytes */
+            "    smlawt r11, r3, r9, r5\n"          /* sum, a_scale, a_even, offset */
+            "    smlawt r11, r4, r10, r11\n"        /* sum, b_scale, b_even, sum */
+            "    smlawb r9, r3, r9, r5\n"           /* a_even, a_scale, a_even, offset */
+            "    smlawb r9, r4, r10, r9\n"          /* a_even, b_scale, b_even, a_even */
+            "    smlawt r10, r3, r6, r5\n"          /* b_even, a_scale, a0123, offset */
+            "    smlawt r10, r4, r7, r10\n"         /* b_even, b_scale, b0123, b_even */
+            "    smlawb r6, r3, r6, r5\n"           /* a0123, a_scale, a0123, offset */
+            "    smlawb r6, r4, r7, r6\n"           /* a0123, b_scale, b0123, a0123 */
+            "    ssat r9, #8, r9, asr #21\n"        /* a_even, #8, a_even, asr #21 */
+            "    ssat r11, #8, r11, asr #21\n"      /* sum, #8, sum, asr #21 */
+            "    ssat r6, #8, r6, asr #21\n"        /* a0123, #8, a0123, asr #21 */
+            "    ssat r10, #8, r10, asr #21\n"      /* b_even, #8, b_even, asr #21 */
+            "    bfi r9, r6, #8, #8\n"              /* a_even, a0123, #8, #8 */
+            "    bfi r11, r10, #8, #8\n"            /* sum, b_even, #8, #8 */
+            "    pkhbt r9, r9, r11, lsl #16\n"      /* a_even, a_even, sum, lsl #16 */
+            "    str r9, [r2], #4\n"                /* a_even, [y], #4 */
+            "    and r9, r12, lr, lsl #8\n"         /* a_even, odd_bytes, a4567, lsl #8 */
+            "    and lr, lr, r12\n"                 /* a4567, a4567, odd_bytes */
+            "    and r10, r12, r8, lsl #8\n"        /* b_even, odd_bytes, b4567, lsl #8 */
+            "    and r8, r8, r12\n"                 /* b4567, b4567, odd_bytes */
+            "    smlawt r11, r3, r9, r5\n"          /* sum, a_scale, a_even, offset */
+            "    smlawt r11, r4, r10, r11\n"        /* sum, b_scale, b_even, sum */
+            "    smlawb r9, r3, r9, r5\n"           /* a_even, a_scale, a_even, offset */
+            "    smlawb r9, r4, r10, r9\n"          /* a_even, b_scale, b_even, a_even */
+            "    smlawt r10, r3, lr, r5\n"          /* b_even, a_scale, a4567, offset */
+            "    smlawt r10, r4, r8, r10\n"         /* b_even, b_scale, b4567, b_even */
+            "    smlawb lr, r3, lr, r5\n"           /* a4567, a_scale, a4567, offset */
+            "    smlawb lr, r4, r8, lr\n"           /* a4567, b_scale, b4567, a4567 */
+            "    ssat r9, #8, r9, asr #21\n"        /* a_even, #8, a_even, asr #21 */
+            "    ssat r11, #8, r11, asr #21\n"      /* sum, #8, sum, asr #21 */
+            "    ssat lr, #8, lr, asr #21\n"        /* a4567, #8, a4567, asr #21 */
+            "    ssat r10, #8, r10, asr #21\n"      /* b_even, #8, b_even, asr #21 */
+            "    bfi r9, lr, #8, #8\n"              /* a_even, a4567, #8, #8 */
+            "    bfi r11, r10, #8, #8\n"            /* sum, b_even, #8, #8 */
+            "    pkhbt r9, r9, r11, lsl #16\n"      /* a_even, a_even, sum, lsl #16 */
+            "    str r9, [r2], #4\n"                /* a_even, [y], #4 */
+            "    vmov r11, s0\n"                    /* sum, end */
+            "    cmp r2, r11\n"                     /* y, sum */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
 }

@@ -70,14 +70,14 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint
     }
 }
 
+/* Lines of four channels to their planes: of each pair of pixels four words, in each a channel's
+ * (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the image has no pixel. A
+ * line of the planes has 128 bytes. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_UNUSED,
                                                       uint8_t *planes MCU_UNUSED,
                                                       int32_t lines MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r7}\n"
-            /* Lines of four channels to their planes: of each pair of pixels four words, in each */
-            /* a channel's (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where */
-            /* the image has no pixel. A line of the planes has 128 bytes. */
             "    movw r3, #128\n"                   /* end, #128 */
             "    mla r3, r3, r2, r1\n"              /* end, end, lines, planes */
             "    vmov s0, r3\n"                     /* planes_end, end */
@@ -173,20 +173,19 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_
             "    bx lr\n");
 }
 
+/* Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + gain
+ * sum(w[k][l] x[i'][j'])) scale >> 40), rounded down, with x[i'][j'] what w[k][l] meets, as the
+ * plane has it, or 0 beyond. start has the bias times the gain, and the zero point of y and a
+ * half, which become its units by the scale.
+ * taps, words, those in brackets by their bytes from the lowest on: (w[0][0], w[0][1], w[0][2],
+ * gain), (w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), (w[2][0],
+ * w[2][1], w[2][2], 0), start, scale.
+ * The weights times their gain: of each row w0 w1 and w1 w2. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                         const uint8_t *plane MCU_UNUSED,
                                                         uint8_t *y MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = */
-            /* sat((start + gain sum(w[k][l] x[i'][j'])) scale >> 40), rounded down, with */
-            /* x[i'][j'] what w[k][l] meets, as the plane has it, or 0 beyond. start has the bias */
-            /* times the gain, and the zero point of y and a half, which become its units by the */
-            /* scale. */
-            /* taps, words, those in brackets by their bytes from the lowest on: (w[0][0], */
-            /* w[0][1], w[0][2], gain), (w[1][0], w[1][1], w[1][2], number of the channel's first */
-            /* late sum or 0), (w[2][0], w[2][1], w[2][2], 0), start, scale. */
-            /* The weights times their gain: of each row w0 w1 and w1 w2. */
             "    ldmia r0, {r0, r3-r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
             "    vmov d0, r5, r5\n"                 /* starts, start, start */
             "    lsr r5, r0, #24\n"                 /* gain, taps0, #24 */
@@ -426,30 +425,27 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const
     }
 }
 
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * Of every second f and g the last taps come first.
+ * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
+ * it has to be, for which the biases are a little moved.
+ * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
+ * the first and the third are factors, the last one is the zero point.
+ * These three are behind the biases of the next f and g.
+ * x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, of
+ * four at the end 0 2 1 3.
+ * scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last tile's
+ * outputs go; these, first. In place: a tile is read before it is written.
+ * A tile's state is behind its taps. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UNUSED,
                                                          uint8_t *y MCU_UNUSED,
                                                          const uint32_t *weights MCU_UNUSED,
                                                          uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of */
-            /* pixels p, filters f and taps t. Each f and the next one, g, share a stream of */
-            /* words: */
-            /* bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f]. */
-            /* Of every second f and g the last taps come first. */
-            /* scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is */
-            /* rounded as it has to be, for which the biases are a little moved. */
-            /* If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f */
-            /* or g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and */
-            /* g; of the four words the first and the third are factors, the last one is the zero */
-            /* point. */
-            /* These three are behind the biases of the next f and g. */
-            /* x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 */
-            /* 5 7, of four at the end 0 2 1 3. */
-            /* scratch: the taps of a tile; words: x, the stream, tiles that are left, where the */
-            /* last tile's outputs go; these, first. In place: a tile is read before it is */
-            /* written. */
-            /* A tile's state is behind its taps. */
             "    add lr, r3, #24\n"                 /* taps, scratch, #24 */
             "    str r0, [lr]\n"                    /* x, [taps] */
             "    str r2, [lr, #4]\n"                /* weights, [taps, #4] */
