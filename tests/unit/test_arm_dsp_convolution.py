@@ -15,17 +15,18 @@ from hypothesis.extra.numpy import arrays
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, frames
-from mcu_deploy.backends.ArmDsp.bordered import Bordered
+from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import pointwise_shared, winograd
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import Product
-from mcu_deploy.backends.ArmDsp.product import words as packed_words
-from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.interface import Proposals, Target, layer_of
 from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp import frames
+from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.encoding import addresses
 from mcu_deploy.backends.isa.instruction import Instruction, Note
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.product import Product
+from mcu_deploy.backends.quantized.product import words as packed_words
+from mcu_deploy.backends.quantized.tiles import Tiles
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, dense
+from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import fully_connected
-from mcu_deploy.backends.ArmDsp.requantization import reach
 from mcu_deploy.backends.interface import InPlace, Proposals, Target
 from mcu_deploy.backends.isa.encoding import addresses
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized import dense
+from mcu_deploy.backends.quantized.requantization import reach
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
 

@@ -16,16 +16,16 @@ import pytest
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp.blocks import Blocks
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, depthwise_any
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.lines import LANES, BareLines, Lines
-from mcu_deploy.backends.ArmDsp.product import shift
 from mcu_deploy.backends.interface import Target, layer_of
 from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp.blocks import Blocks
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Note
 from mcu_deploy.backends.isa.interpreter import Data, Program, call
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.lines import LANES, BareLines, Lines
+from mcu_deploy.backends.quantized.product import shift
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

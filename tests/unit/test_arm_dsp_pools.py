@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, pool_layer, pool_rounding
+from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.quantized import pool_layer, pool_rounding
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.operators import Call, find

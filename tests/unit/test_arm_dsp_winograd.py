@@ -17,10 +17,10 @@ from sampling import examples
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels.winograd import Winograd, refusal, transformed
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.winograd_windows import ORDER, POSITIONS
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import Proposal, Target, layer_of
+from mcu_deploy.backends.isa.dsp.winograd_windows import ORDER, POSITIONS
+from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.choose import Choosing, assign
 from mcu_deploy.choose.goals import GOALS
 from mcu_deploy.ir.view import view_of_all

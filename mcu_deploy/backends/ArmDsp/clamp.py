@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcu_deploy.backends.ArmDsp.layers import clamp
 from mcu_deploy.backends.interface import CFunction, Layer, Parameter, Proposal, Workload
 from mcu_deploy.backends.isa import Assembly, Register, kernel
 from mcu_deploy.backends.kit.arguments import pointer, scalar
+from mcu_deploy.backends.quantized.layers import clamp
 from mcu_deploy.ir import DType
 
 _AT_ONCE = 16

@@ -21,14 +21,8 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core, frames
-from mcu_deploy.backends.ArmDsp.bordered import Bordered
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
-from mcu_deploy.backends.ArmDsp.frames import Kernel, numbers
-from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.windows import Registers, begin_each, hold_patches
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -41,6 +35,12 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.isa.dsp import core, frames
+from mcu_deploy.backends.isa.dsp.bordered import Bordered
+from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
+from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
+from mcu_deploy.backends.isa.dsp.windows import Registers, begin_each, hold_patches
+from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -207,7 +207,8 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
 
 
 def _describe(code: Assembly, kernel: Kernel) -> None:
-    kernel.product.describe(code)
+    for line in kernel.product.description():
+        code.note(line)
     first, *others = kernel.names[2:]
     size = "a word each" if frames.are_words(frames.stated(kernel)) else "a halfword each"
     code.note(

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp import pool_code, pool_layer, pool_rounding
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
-from mcu_deploy.backends.ArmDsp.frames import numbers
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pools, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     Strips,
@@ -20,7 +18,6 @@ from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     kernel_of_rows,
     stem_of,
 )
-from mcu_deploy.backends.ArmDsp.layers import read
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -32,6 +29,10 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
+from mcu_deploy.backends.isa.dsp import pool_code
+from mcu_deploy.backends.isa.dsp.frames import numbers
+from mcu_deploy.backends.quantized import pool_layer, pool_rounding
+from mcu_deploy.backends.quantized.layers import read
 from mcu_deploy.operators import label
 
 OPERATORS = ("Conv", "tflite::Conv")

@@ -17,13 +17,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.blocks import Blocks, gather
 from mcu_deploy.backends.ArmDsp.kernels import depthwise
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.lines import LANES, Lines
-from mcu_deploy.backends.ArmDsp.product import shift
-from mcu_deploy.backends.ArmDsp.requantization import accumulations
-from mcu_deploy.backends.ArmDsp.staircases import Staircases
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -38,6 +32,12 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa.dsp.blocks import Blocks, gather
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.lines import LANES, Lines
+from mcu_deploy.backends.quantized.product import shift
+from mcu_deploy.backends.quantized.requantization import accumulations
+from mcu_deploy.backends.quantized.staircases import Staircases
 
 OPERATORS = ("Conv", "tflite::Conv")
 _HEADER = 3  # words of a filter's constants before its weights

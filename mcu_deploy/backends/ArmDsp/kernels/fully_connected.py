@@ -24,20 +24,6 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import four_sums
-from mcu_deploy.backends.ArmDsp.dense import (
-    BLOCKS,
-    LANES,
-    OUTPUTS,
-    TAPS,
-    Dense,
-    Rounding,
-    is_of_rows,
-    read,
-    refusal,
-    round_group,
-    rounding,
-)
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -51,7 +37,21 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.isa.dsp import four_sums
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized.dense import (
+    BLOCKS,
+    LANES,
+    OUTPUTS,
+    TAPS,
+    Dense,
+    Rounding,
+    is_of_rows,
+    read,
+    refusal,
+    round_group,
+    rounding,
+)
 from mcu_deploy.operators import label
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")

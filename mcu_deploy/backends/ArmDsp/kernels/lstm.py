@@ -17,8 +17,6 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
-from mcu_deploy.backends.ArmDsp import sigmoid
-from mcu_deploy.backends.ArmDsp.requantization import reach
 from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -31,9 +29,11 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp import sigmoid
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, each, plus, times
 from mcu_deploy.backends.kit.zero_points import folded_bias
+from mcu_deploy.backends.quantized.requantization import reach
 from mcu_deploy.operators.tflite_lstm import (
     CELL,
     FORGET,

@@ -17,9 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.layers import clamp_refusal, saturate, types_refusal
-from mcu_deploy.backends.ArmDsp.matrices import BLOCK_BYTES, COLUMNS, TAPS, Product, Rounding
-from mcu_deploy.backends.ArmDsp.six_sums import Sums, round_in_float
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,
@@ -36,9 +33,12 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Memory, kernel
+from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.loops import nest, plus
+from mcu_deploy.backends.quantized.layers import clamp_refusal, saturate, types_refusal
+from mcu_deploy.backends.quantized.matrices import BLOCK_BYTES, COLUMNS, TAPS, Product, Rounding
 from mcu_deploy.ir import DType
 
 OPERATORS = ("MatMul",)

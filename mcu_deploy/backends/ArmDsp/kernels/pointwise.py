@@ -11,10 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core
 from mcu_deploy.backends.ArmDsp.chains import fused
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import Product
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -27,6 +24,9 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.product import Product
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -218,7 +218,8 @@ def assemble(
 
 
 def _describe(product: Product, code: Assembly) -> None:
-    product.describe(code)
+    for line in product.description():
+        code.note(line)
     code.note(
         "x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, "
         "of four at the end 0 2 1 3."

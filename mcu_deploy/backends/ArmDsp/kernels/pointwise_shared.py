@@ -17,10 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import Product
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -32,6 +29,9 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.product import Product
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -183,7 +183,8 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
     loop, state = _Loop(code, product, tile), tile.taps
     x, y, weights, scratch = code.arguments("x y weights scratch")
     activations = code.register("first_taps", kind=Kind.SINGLE)
-    product.describe(code)
+    for line in product.description():
+        code.note(line)
     code.note(
         "x: [p][channel], y: [p][f]. In front of the stream are words of the layer: the bytes of a "
         "tile's taps, filters, `second`, `third`, tiles, bytes that the last tile goes back, "

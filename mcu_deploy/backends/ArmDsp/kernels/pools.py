@@ -25,10 +25,6 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.pool_blocks import WORDS
-from mcu_deploy.backends.ArmDsp.pool_code import assemble
-from mcu_deploy.backends.ArmDsp.pool_layer import Pool, read
-from mcu_deploy.backends.ArmDsp.pool_rounding import Rounding, rounding_of
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -39,7 +35,11 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
+from mcu_deploy.backends.isa.dsp.pool_blocks import WORDS
+from mcu_deploy.backends.isa.dsp.pool_code import assemble
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized.pool_layer import Pool, read
+from mcu_deploy.backends.quantized.pool_rounding import Rounding, rounding_of
 
 OPERATORS = (
     "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "tflite::AveragePool",

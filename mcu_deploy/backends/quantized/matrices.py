@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
-from mcu_deploy.backends.ArmDsp.requantization import accumulate, shift_of
-from mcu_deploy.backends.ArmDsp.requantization import refusal as refusal_of
-from mcu_deploy.backends.ArmDsp.staircases import Channel
 from mcu_deploy.backends.kit.strides import Loops, matrices
+from mcu_deploy.backends.quantized.requantization import accumulate, shift_of
+from mcu_deploy.backends.quantized.requantization import refusal as refusal_of
+from mcu_deploy.backends.quantized.staircases import Channel
 from mcu_deploy.ir import TensorType
 
 TAPS, COLUMNS = 4, 3  # at a time

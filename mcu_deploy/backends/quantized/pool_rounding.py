@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.pool_layer import Pool
-from mcu_deploy.backends.ArmDsp.requantization import shift_of
 from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.quantized.pool_layer import Pool
+from mcu_deploy.backends.quantized.requantization import shift_of
 
 _LEAST_SHIFT = 12
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.lines import LANES, MOST_OUTPUTS, PAIR, Lines
-from mcu_deploy.backends.ArmDsp.planes import Gathering, unrolled
-from mcu_deploy.backends.ArmDsp.six_sums import Sums, round_in_float, round_twice
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register, physical
+from mcu_deploy.backends.isa.dsp.planes import Gathering, unrolled
+from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.lines import LANES, MOST_OUTPUTS, PAIR, Lines
 
 _REGISTERS = 12  # of a block: its sums, weights, and words of the line
 # Taps of a row, by their numbers, that are the halves of a register; None: nothing.

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mcu_deploy.backends.ArmDsp.product import Product
-from mcu_deploy.backends.ArmDsp.six_sums import Sums, round_in_float, round_twice, to_next
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice, to_next
+from mcu_deploy.backends.quantized.product import Product
 
 
 class Tile:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.lines import PAIR, REACH, BareLines
-from mcu_deploy.backends.ArmDsp.requantization import shift_of
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.lines import PAIR, REACH, BareLines
+from mcu_deploy.backends.quantized.requantization import shift_of
 
 LEAST_GAIN = 91
 _MOST_UNROLLED = 6  # pairs of pixels

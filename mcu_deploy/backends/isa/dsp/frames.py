@@ -9,12 +9,12 @@ import functools
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.product import STATE, Product
-from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.isa import Register
+from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.operands import Memory
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.product import STATE, Product
+from mcu_deploy.backends.quantized.tiles import Tiles
 
 # What lies behind a tile's activations: what the core needs, what a tile begins with, what a window
 # that is begun by itself needs, what rows need that are not whole tiles, what groups need, what a

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcu_deploy.backends.ArmDsp.layers import saturate
-from mcu_deploy.backends.ArmDsp.pool_layer import Pool
-from mcu_deploy.backends.ArmDsp.pool_rounding import Rounding
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.quantized.layers import saturate
+from mcu_deploy.backends.quantized.pool_layer import Pool
+from mcu_deploy.backends.quantized.pool_rounding import Rounding
 
 
 class Pixel:

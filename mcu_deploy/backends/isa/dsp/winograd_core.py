@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcu_deploy.backends.ArmDsp import winograd_windows as windows
-from mcu_deploy.backends.ArmDsp.core import multiply_add
-from mcu_deploy.backends.ArmDsp.six_sums import Sums, round_in_float, round_twice, to_next
-from mcu_deploy.backends.ArmDsp.winograd_windows import (
+from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.isa.dsp import winograd_windows as windows
+from mcu_deploy.backends.isa.dsp.core import multiply_add
+from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice, to_next
+from mcu_deploy.backends.isa.dsp.winograd_windows import (
     AT,
     FRAME,
     LEFT,
@@ -26,7 +27,6 @@ from mcu_deploy.backends.ArmDsp.winograd_windows import (
     Shape,
     Windows,
 )
-from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 
 # The sums are so many times the convolution's.
 LANES_LOG2 = 2

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import BYTES, clamp_refusal, of_rows
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized.layers import BYTES, clamp_refusal, of_rows
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.pool import average_counts, pool_window
 from mcu_deploy.operators.windows import Window

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcu_deploy.backends.ArmDsp.dense import Dense
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.quantized.dense import Dense
 
 Pairs = Sequence[tuple[Register, Register]]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.ArmDsp.pool_layer import Pool
-from mcu_deploy.backends.ArmDsp.pool_outputs import Pixel
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.pool_outputs import Pixel
+from mcu_deploy.backends.quantized.pool_layer import Pool
 
 WORDS = 4  # at a time, of four channels
 _SMALL = 9  # taps of a maximum that are all unrolled

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import Linear, linear
-from mcu_deploy.backends.ArmDsp.layers import read as read_convolution
-from mcu_deploy.backends.ArmDsp.layers import refusal as refusal_of_types
-from mcu_deploy.backends.ArmDsp.requantization import accumulate, reach, shift_of
-from mcu_deploy.backends.ArmDsp.staircases import Channel
 from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.quantized.layers import Linear, linear
+from mcu_deploy.backends.quantized.layers import read as read_convolution
+from mcu_deploy.backends.quantized.layers import refusal as refusal_of_types
+from mcu_deploy.backends.quantized.requantization import accumulate, reach, shift_of
+from mcu_deploy.backends.quantized.staircases import Channel
 from mcu_deploy.operators.conv import conv_window
 
 LANES = 256  # of the odd output's sum

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.requantization import (
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.requantization import (
     Accumulation,
     accumulations,
     accumulations_late,
 )
-from mcu_deploy.backends.ArmDsp.staircases import Staircases
+from mcu_deploy.backends.quantized.staircases import Staircases
 
 UNSOLVED = 2  # in the place of which filter's sum is late
 

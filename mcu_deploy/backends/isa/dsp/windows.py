@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mcu_deploy.backends.ArmDsp import core
-from mcu_deploy.backends.ArmDsp.frames import Frame, Kernel
-from mcu_deploy.backends.ArmDsp.gather import Windows
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.isa.dsp.frames import Frame, Kernel
+from mcu_deploy.backends.isa.dsp.gather import Windows
 
 
 class Registers:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.interface import InPlace
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.tiles import Tiles
 
 _MOST_BYTES = 4096
 _MOST_OF_ROW = 128  # bytes, as a row's copy is unrolled

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.core import widen
-from mcu_deploy.backends.ArmDsp.layers import Convolution
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.core import widen
+from mcu_deploy.backends.quantized.layers import Convolution
 
 _MOST_UNROLLED = 6  # words of a run
 # Runs of more words are a loop, whose count is a number of the layer.

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mcu_deploy.backends.ArmDsp.pool_blocks import WORDS, Block, cut_block, start_words, whole_block
-from mcu_deploy.backends.ArmDsp.pool_layer import Pool
-from mcu_deploy.backends.ArmDsp.pool_outputs import outputs
-from mcu_deploy.backends.ArmDsp.pool_rounding import Rounding
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.pool_blocks import (
+    WORDS,
+    Block,
+    cut_block,
+    start_words,
+    whole_block,
+)
+from mcu_deploy.backends.isa.dsp.pool_outputs import outputs
+from mcu_deploy.backends.quantized.pool_layer import Pool
+from mcu_deploy.backends.quantized.pool_rounding import Rounding
 
 
 class _Loops:
