@@ -44,7 +44,8 @@ class _Tile:
     that two channels of each, and words of weights. held: six sums that waited in the FPU's
     registers, where difference, above and below are six each, two in a register: of a row's middle
     columns the difference; of the middle rows the sum, for the left and the right pixels above, and
-    the difference, for those below. targets: in the frame, where the addresses in target are.
+    the difference, for those below. targets: in the frame, where the addresses in target are. In S
+    registers, begin: of the stream; resumed: where it goes on behind late sums.
     """
 
     def __init__(self, code: Assembly) -> None:
@@ -61,10 +62,6 @@ class _Tile:
         )
         self.above, self.below = waiting[:2], waiting[2:]
         self.begin, self.resumed = code.registers("stream_begin resumed", kind=Kind.SINGLE)
-        self.pixel, self.kept_pixel = (
-            code.register("pixel"),
-            code.register("pixel_kept", kind=Kind.SINGLE),
-        )
 
 
 def assemble(shape: Shape, coverage: Coverage) -> Assembly:
@@ -212,7 +209,7 @@ def _slowly(
 ) -> None:
     """Two filters without an addend (see `Pair`), for each pixel; but for the last one the stream
     goes back."""
-    in_common, number = code.label(), tile.pixel
+    in_common, number = code.label(), code.register("pixel")
     even_scale, _, odd_scale, rest = tile.scales
     for pixel, (slow, scale, _) in enumerate(labels):
         code.place(slow)
@@ -233,10 +230,11 @@ def _slowly(
         code.note("No integers round these filters.")
         scales = even_scale, odd_scale
         if shape.rounds_twice:
-            code.vmov(tile.kept_pixel, number)
+            kept = code.register("pixel_kept", kind=Kind.SINGLE)
+            code.vmov(kept, number)
             lanes = LANES_LOG2, LANES_LOG2
             round_twice(code, tile.sums, scales, rest, shape.saturate, lanes)
-            code.vmov(number, tile.kept_pixel)
+            code.vmov(number, kept)
         else:
             round_in_float(code, tile.sums, scales, rest, shape.saturate)
         to = [ready for _, _, ready in labels]
