@@ -140,7 +140,7 @@ def test_sums_that_are_late(trial: dict[str, Any]) -> None:
     view = view_of_all(graph)
     layer = trial["read"](layer_of(view, next(view.nodes), Target("cortex-m3")))
     rounding = trial["solve"](layer)
-    late = np.flatnonzero(rounding.words[:, 0] != trial["solve"].__globals__["NEVER"])
+    late = np.flatnonzero(rounding.words[:, 0] != trial["assemble"].__globals__["NEVER"])
     assert 2 < len(late) <= pixels
     x = np.zeros((1, 8, 1, pixels), np.int8)
     for p, n in enumerate(late):
@@ -152,7 +152,7 @@ def test_sums_that_are_late(trial: dict[str, Any]) -> None:
     wanted = np.moveaxis(run_all(graph, [x])[graph.outputs[0]], 1, -1)
     found, _ = trial["run"](layer, np.moveaxis(x, 1, -1).tobytes())
     assert found == wanted.tobytes()
-    rounding.words[:, 0] = trial["solve"].__globals__["NEVER"]
+    rounding.words[:, 0] = trial["assemble"].__globals__["NEVER"]
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(trial["run"].__globals__, "solve", lambda _: rounding)
         found, _ = trial["run"](layer, np.moveaxis(x, 1, -1).tobytes())
