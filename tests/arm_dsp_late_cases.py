@@ -11,8 +11,8 @@ import numpy as np
 from quantized_layers import LayersModel, Quantized
 
 from mcu_deploy.backends.ArmDsp.kernels import depthwise
-from mcu_deploy.backends.ArmDsp.requantization import accumulate_late
-from mcu_deploy.backends.ArmDsp.staircases import Channel
+from mcu_deploy.backends.quantized.requantization import accumulate_late
+from mcu_deploy.backends.quantized.staircases import Channel
 
 # Of a filter: its two channels that count. So every sum is reached, by one pair of elements.
 _MANY, _ONE = 100, 1

@@ -12,8 +12,8 @@ from sampling import first
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
-from mcu_deploy.backends.ArmDsp import frames
-from mcu_deploy.backends.ArmDsp.bordered import Bordered
+from mcu_deploy.backends.isa.dsp import frames
+from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.options import Options
 
 pytestmark = [

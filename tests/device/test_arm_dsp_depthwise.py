@@ -17,10 +17,10 @@ from mcu_deploy import formats, passes
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import shift
-from mcu_deploy.backends.ArmDsp.requantization import accumulate
 from mcu_deploy.backends.interface import Target, layer_of
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.product import shift
+from mcu_deploy.backends.quantized.requantization import accumulate
 from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

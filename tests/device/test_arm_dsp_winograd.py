@@ -20,8 +20,8 @@ from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.ArmDsp.kernels.winograd import Winograd
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.interface import Target, layer_of
+from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.options import Options
 

@@ -58,131 +58,140 @@ MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* y[r][k] = sat((sum * scale >> 32) + addend >> shift), with sum = start[k] + sum of x[r] *
+ * w[k].
+ * weights: bytes of a widened row; of code that the first blocks skip; count of outputs. Then of
+ * each four outputs their starts, of an odd one 256 times its own with the even one's; of each
+ * eight taps four words of two outputs, four of two, and scale and addend of each.
+ * scratch: a row, two taps in a word; what its outputs need; the row's last bytes. */
 MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint32_t *weights MCU_UNUSED,
                                          uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    vmov s2, r0\n"
-            "    vmov s3, r1\n"
-            "    vmov s0, r3\n"
-            "    mov lr, r2\n"
-            "    ldmia lr!, {r0-r2}\n"
-            "    vmov r12, s0\n"
-            "    add r12, r12, r0\n"
-            "    vmov s1, r12\n"
-            "    vmov r4, s3\n"
-            "    add r5, r4, r2\n"
-            "    adr.w r6, 1f\n"
-            "    add r6, r6, r1\n"
-            "    orr r6, r6, #1\n"
-            "    vmov s5, lr\n"
-            "3:\n"
-            /* A row, widened to int16, in front of what outputs need to be stored. */
-            "    vmov r11, s2\n"
-            "    vmov r12, s0\n"
-            "    vmov lr, s1\n"
-            "4:\n"
-            "    ldmia r11!, {r0, r1}\n"
-            "    sxtb16 r2, r0, ror #8\n"
-            "    sxtb16 r3, r1, ror #8\n"
-            "    sxtb16 r0, r0\n"
-            "    sxtb16 r1, r1\n"
-            "    stmia r12!, {r0-r3}\n"
-            "    cmp r12, lr\n"
-            "    bne 4b\n"
-            "    stmia r12, {r4-r10}\n"
-            "    vmov lr, s5\n"
-            "    vmov r12, s0\n"
-            "    ldmia lr!, {r0-r3}\n"
-            "    bx r6\n"
+            "    vmov s0, r0\n"                     /* row_x, x */
+            "    vmov s1, r1\n"                     /* row_y, y */
+            "    vmov s8, r3\n"                     /* row_begin, scratch */
+            "    mov r9, r2\n"                      /* stream, weights */
+            "    ldmia r9!, {r0, r4, r5}\n"         /* stream!, {row_bytes, skipped, outputs} */
+            "    add r0, r3, r0\n"                  /* row_end, scratch, row_bytes */
+            "    vmov s9, r0\n"                     /* end_of_row, row_end */
+            "    mov r0, r1\n"                      /* out, y */
+            "    add r1, r1, r5\n"                  /* out_end, y, outputs */
+            "    adr.w r2, 3f\n"                    /* entry, 3 */
+            "    add r2, r2, r4\n"                  /* entry, entry, skipped */
+            "    orr r2, r2, #1\n"                  /* entry, entry, #1 */
+            "    vmov s1, r9\n"                     /* stream_begin, stream */
             "1:\n"
-            /* Four outputs (r0-r3), eight taps at a time (r4-r7). A word of weights has */
-            /* 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* A row, widened to int16, in front of what outputs need to be stored. */
+            "    vmov r7, s0\n"                     /* source, row_x */
+            "    vmov r6, s8\n"                     /* into, row_begin */
+            "    vmov r12, s9\n"                    /* into_end, end_of_row */
+            "4:\n"
+            "    ldmia r7!, {r3, r4}\n"             /* source!, {x0123, x4567} */
+            "    sxtb16 r5, r3, ror #8\n"           /* x13, x0123, ror #8 */
+            "    sxtb16 lr, r4, ror #8\n"           /* x57, x4567, ror #8 */
+            "    sxtb16 r3, r3\n"                   /* x02, x0123 */
+            "    sxtb16 r4, r4\n"                   /* x46, x4567 */
+            "    stmia r6!, {r3-r5, lr}\n"          /* into!, {x02, x46, x13, x57} */
+            "    cmp r6, r12\n"                     /* into, into_end */
+            "    bne 4b\n"
+            "    stmia r6, {r0-r2}\n"               /* into, {out, out_end, entry} */
+            "    vmov r9, s1\n"                     /* stream, stream_begin */
+            "    vmov r10, s8\n"                    /* taps, row_begin */
+            "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
+            "    bx r2\n"                           /* entry */
+            "_mcu_dsp_dense_dense_dsp.to1:\n"
+            "3:\n"
+            /* Four outputs, eight taps at a time. A word of weights has 256 odd + even, */
+            /* twice; by SXTB16 it has the even ones. */
             "5:\n"
-            "    ldmia r12!, {r4-r7}\n"
-            "    ldmia lr!, {r8-r11}\n"
-            "    smlad r1, r8, r4, r1\n"
-            "    smlad r1, r9, r5, r1\n"
-            "    smlad r1, r10, r6, r1\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    sxtb16 r8, r8\n"
-            "    sxtb16 r9, r9\n"
-            "    sxtb16 r10, r10\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r8, r4, r0\n"
-            "    smlad r0, r9, r5, r0\n"
-            "    smlad r0, r10, r6, r0\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    ldmia lr!, {r8-r11}\n"
-            "    smlad r3, r8, r4, r3\n"
-            "    smlad r3, r9, r5, r3\n"
-            "    smlad r3, r10, r6, r3\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    sxtb16 r8, r8\n"
-            "    sxtb16 r9, r9\n"
-            "    sxtb16 r10, r10\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r2, r8, r4, r2\n"
-            "    smlad r2, r9, r5, r2\n"
-            "    smlad r2, r10, r6, r2\n"
-            "    smlad r2, r11, r7, r2\n"
-            "    vmov r4, s1\n"
-            "    cmp r12, r4\n"
+            "    ldmia.w r10!, {r0, r2, r5, r8}\n"  /* taps!, {x02, x46, x13, x57} */
+            "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w46, w13, w57} */
+            "    smlad r6, r1, r0, r6\n"            /* odd0, w02, x02, odd0 */
+            "    smlad r6, r3, r2, r6\n"            /* odd0, w46, x46, odd0 */
+            "    smlad r6, r7, r5, r6\n"            /* odd0, w13, x13, odd0 */
+            "    smlad r6, r11, r8, r6\n"           /* odd0, w57, x57, odd0 */
+            "    sxtb16 r1, r1\n"                   /* w02, w02 */
+            "    sxtb16 r3, r3\n"                   /* w46, w46 */
+            "    sxtb16 r7, r7\n"                   /* w13, w13 */
+            "    sxtb16 r11, r11\n"                 /* w57, w57 */
+            "    smlad r4, r1, r0, r4\n"            /* even0, w02, x02, even0 */
+            "    smlad r4, r3, r2, r4\n"            /* even0, w46, x46, even0 */
+            "    smlad r4, r7, r5, r4\n"            /* even0, w13, x13, even0 */
+            "    smlad r4, r11, r8, r4\n"           /* even0, w57, x57, even0 */
+            "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w46, w13, w57} */
+            "    smlad lr, r1, r0, lr\n"            /* odd1, w02, x02, odd1 */
+            "    smlad lr, r3, r2, lr\n"            /* odd1, w46, x46, odd1 */
+            "    smlad lr, r7, r5, lr\n"            /* odd1, w13, x13, odd1 */
+            "    smlad lr, r11, r8, lr\n"           /* odd1, w57, x57, odd1 */
+            "    sxtb16 r1, r1\n"                   /* w02, w02 */
+            "    sxtb16 r3, r3\n"                   /* w46, w46 */
+            "    sxtb16 r7, r7\n"                   /* w13, w13 */
+            "    sxtb16 r11, r11\n"                 /* w57, w57 */
+            "    smlad r12, r1, r0, r12\n"          /* even1, w02, x02, even1 */
+            "    smlad r12, r3, r2, r12\n"          /* even1, w46, x46, even1 */
+            "    smlad r12, r7, r5, r12\n"          /* even1, w13, x13, even1 */
+            "    smlad r12, r11, r8, r12\n"         /* even1, w57, x57, even1 */
+            "    vmov r0, s9\n"                     /* limit, end_of_row */
+            "    cmp r10, r0\n"                     /* taps, limit */
             "    bne 5b\n"
-            "    sub r1, r1, r0\n"
-            "    sub r3, r3, r2\n"
+            "    sub r6, r6, r4\n"                  /* odd0, odd0, even0 */
+            "    sub lr, lr, r12\n"                 /* odd1, odd1, even1 */
             /* To elements of the output. */
-            "    ldmia lr!, {r4-r11}\n"
-            "    cbz r4, 6f\n"
-            "    smmla r0, r0, r4, r5\n"
-            "    smmla r1, r1, r6, r7\n"
-            "    smmla r2, r2, r8, r9\n"
-            "    smmla r3, r3, r10, r11\n"
-            "    ssat r0, #8, r0, asr #4\n"
-            "    ssat r1, #8, r1, asr #12\n"
-            "    ssat r2, #8, r2, asr #4\n"
-            "    ssat r3, #8, r3, asr #12\n"
+            /* stream!, {scale0, addend0, scale1, addend1, scale2, addend2, scale3, addend3} */
+            "    ldmia r9!, {r0-r3, r5, r7, r8, r11}\n"
+            "    cbz r0, 6f\n"                      /* scale0, 6 */
+            "    smmla r4, r4, r0, r1\n"            /* even0, even0, scale0, addend0 */
+            "    smmla r6, r6, r2, r3\n"            /* odd0, odd0, scale1, addend1 */
+            "    smmla r12, r12, r5, r7\n"          /* even1, even1, scale2, addend2 */
+            "    smmla lr, lr, r8, r11\n"           /* odd1, odd1, scale3, addend3 */
+            "    ssat r4, #8, r4, asr #4\n"         /* even0, #8, even0, asr #4 */
+            "    ssat r6, #8, r6, asr #12\n"        /* odd0, #8, odd0, asr #12 */
+            "    ssat r12, #8, r12, asr #4\n"       /* even1, #8, even1, asr #4 */
+            "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
             "7:\n"
-            "    ldmia r12, {r4-r6}\n"
-            "    strb r0, [r4], #4\n"
-            "    cmp r4, r5\n"
-            "    strb r1, [r4, #-3]\n"
-            "    strb r2, [r4, #-2]\n"
-            "    strb r3, [r4, #-1]\n"
-            "    str r4, [r12]\n"
+            "    ldmia r10, {r0-r2}\n"              /* taps, {out, out_end, entry} */
+            "    strb r4, [r0], #4\n"               /* even0, [out], #4 */
+            "    cmp r0, r1\n"                      /* out, out_end */
+            "    strb r6, [r0, #-3]\n"              /* odd0, [out, #-3] */
+            "    strb r12, [r0, #-2]\n"             /* even1, [out, #-2] */
+            "    strb lr, [r0, #-1]\n"              /* odd1, [out, #-1] */
+            "    str r0, [r10]\n"                   /* out, [taps] */
             "    beq 2f\n"
-            "    vmov r12, s0\n"
-            "    ldmia lr!, {r0-r3}\n"
-            "    bx r6\n"
+            "    vmov r10, s8\n"                    /* taps, row_begin */
+            "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
+            "    bx r2\n"                           /* entry */
             "6:\n"
-            /* No integers round these outputs. */
-            "    vmov d4, r5, r6\n"
-            "    vmov d5, r7, r8\n"
-            "    vmov d6, r0, r1\n"
-            "    vmov d7, r2, r3\n"
-            "    vcvt.f32.s32 s12, s12\n"
-            "    vcvt.f32.s32 s13, s13\n"
-            "    vcvt.f32.s32 s14, s14\n"
-            "    vcvt.f32.s32 s15, s15\n"
-            "    vmul.f32 s12, s12, s8\n"
-            "    vmul.f32 s13, s13, s9\n"
-            "    vmul.f32 s14, s14, s10\n"
-            "    vmul.f32 s15, s15, s11\n"
-            "    vcvtr.s32.f32 s12, s12\n"
-            "    vcvtr.s32.f32 s13, s13\n"
-            "    vcvtr.s32.f32 s14, s14\n"
-            "    vcvtr.s32.f32 s15, s15\n"
-            "    vmov r0, r1, d6\n"
-            "    vmov r2, r3, d7\n"
-            "    sub r0, r0, #5\n"
-            "    ssat r0, #8, r0\n"
-            "    sub r1, r1, #5\n"
-            "    ssat r1, #8, r1\n"
-            "    sub r2, r2, #5\n"
-            "    ssat r2, #8, r2\n"
-            "    sub r3, r3, #5\n"
-            "    ssat r3, #8, r3\n"
+            /* No integers round these outputs at once. */
+            "    vmov d0, r1, r2\n"                 /* factor01, addend0, scale1 */
+            "    vmov d1, r3, r5\n"                 /* factor23, addend1, scale2 */
+            "    vmov d2, r4, r6\n"                 /* product01, even0, odd0 */
+            "    vmov d3, r12, lr\n"                /* product23, even1, odd1 */
+            "    vcvt.f32.s32 s4, s4\n"             /* product01.low, product01.low */
+            "    vcvt.f32.s32 s5, s5\n"             /* product01.high, product01.high */
+            "    vcvt.f32.s32 s6, s6\n"             /* product23.low, product23.low */
+            "    vcvt.f32.s32 s7, s7\n"             /* product23.high, product23.high */
+            "    vmul.f32 s4, s4, s0\n"             /* product01.low, product01.low, factor01.low */
+            /* product01.high, product01.high, factor01.high */
+            "    vmul.f32 s5, s5, s1\n"
+            "    vmul.f32 s6, s6, s2\n"             /* product23.low, product23.low, factor23.low */
+            /* product23.high, product23.high, factor23.high */
+            "    vmul.f32 s7, s7, s3\n"
+            "    vcvtr.s32.f32 s4, s4\n"            /* product01.low, product01.low */
+            "    vcvtr.s32.f32 s5, s5\n"            /* product01.high, product01.high */
+            "    vcvtr.s32.f32 s6, s6\n"            /* product23.low, product23.low */
+            "    vcvtr.s32.f32 s7, s7\n"            /* product23.high, product23.high */
+            "    vmov r4, r6, d2\n"                 /* even0, odd0, product01 */
+            "    vmov r12, lr, d3\n"                /* even1, odd1, product23 */
+            "    sub r4, r4, #5\n"                  /* even0, even0, #5 */
+            "    ssat r4, #8, r4\n"                 /* even0, #8, even0 */
+            "    sub r6, r6, #5\n"                  /* odd0, odd0, #5 */
+            "    ssat r6, #8, r6\n"                 /* odd0, #8, odd0 */
+            "    sub r12, r12, #5\n"                /* even1, even1, #5 */
+            "    ssat r12, #8, r12\n"               /* even1, #8, even1 */
+            "    sub lr, lr, #5\n"                  /* odd1, odd1, #5 */
+            "    ssat lr, #8, lr\n"                 /* odd1, #8, odd1 */
             "    b 7b\n"
             "2:\n"
             "    pop {r4-r11, pc}\n");

@@ -69,474 +69,489 @@ MCU_FUNCTION void _mcu_dsp_depthwise_reorder_80x4_int8(const int8_t *x, int8_t *
     }
 }
 
-/* Lines of four channels to their planes, as int16: two pixels a word. */
+/* Lines of four channels to their planes: of each pair of pixels four words, in each a channel's
+ * (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the image has no pixel. A
+ * line of the planes has 112 bytes. */
 MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UNUSED,
                                                      uint8_t *planes MCU_UNUSED,
                                                      int32_t lines MCU_UNUSED,
                                                      const int32_t *pitch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r6-r11, lr}\n"
-            "    mov r12, r0\n"
-            "    mov r7, r1\n"
-            "    movw lr, #112\n"
-            "    mla lr, lr, r2, r7\n"
-            "    vmov s0, lr\n"
-            "    ldrd lr, r0, [r3]\n"
-            "    vmov s1, r0\n"
-            "    movw r6, #128\n"
-            "    movt r6, #128\n"
-            "    addw r7, r7, #16\n"
+            "    push {r4-r7}\n"
+            "    movw r4, #112\n"                   /* end, #112 */
+            "    mla r4, r4, r2, r1\n"              /* end, end, lines, planes */
+            "    vmov s0, r4\n"                     /* planes_end, end */
+            "    movw r7, #128\n"                   /* minus_zero, #128 */
+            "    movt r7, #128\n"                   /* minus_zero, #128 */
+            "    ldrd r5, r2, [r3]\n"               /* pixel_bytes, between, [pitch] */
+            "    vmov s1, r2\n"                     /* between_lines, between */
+            "    addw r1, r1, #16\n"                /* planes, planes, #16 */
             "1:\n"
-            "    ldr r0, [r12]\n"
-            "    ldr r1, [r12, lr]\n"
-            "    add r12, r12, lr, lsl #1\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    sxtab16 r8, r6, r2\n"
-            "    sxtab16 r9, r6, r2, ror #8\n"
-            "    sxtab16 r10, r6, r3\n"
-            "    sxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    ldr r0, [r12]\n"
-            "    ldr r1, [r12, lr]\n"
-            "    add r12, r12, lr, lsl #1\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    sxtab16 r8, r6, r2\n"
-            "    sxtab16 r9, r6, r2, ror #8\n"
-            "    sxtab16 r10, r6, r3\n"
-            "    sxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    ldr r0, [r12]\n"
-            "    ldr r1, [r12, lr]\n"
-            "    add r12, r12, lr, lsl #1\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    sxtab16 r8, r6, r2\n"
-            "    sxtab16 r9, r6, r2, ror #8\n"
-            "    sxtab16 r10, r6, r3\n"
-            "    sxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    ldr r0, [r12]\n"
-            "    ldr r1, [r12, lr]\n"
-            "    add r12, r12, lr, lsl #1\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    sxtab16 r8, r6, r2\n"
-            "    sxtab16 r9, r6, r2, ror #8\n"
-            "    sxtab16 r10, r6, r3\n"
-            "    sxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    ldr r0, [r12]\n"
-            "    ldr r1, [r12, lr]\n"
-            "    add r12, r12, lr, lsl #1\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    sxtab16 r8, r6, r2\n"
-            "    sxtab16 r9, r6, r2, ror #8\n"
-            "    sxtab16 r10, r6, r3\n"
-            "    sxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    add r7, r7, #32\n"
-            "    vmov r0, s1\n"
-            "    add r12, r12, r0\n"
-            "    vmov r0, s0\n"
-            "    sub r1, r7, #16\n"
-            "    cmp r1, r0\n"
+            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
+            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r6}\n"
+            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
+            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r6}\n"
+            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
+            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r6}\n"
+            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
+            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r6}\n"
+            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
+            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r6}\n"
+            "    add r1, r1, #32\n"                 /* planes, planes, #32 */
+            "    vmov r2, s1\n"                     /* between, between_lines */
+            "    add r0, r0, r2\n"                  /* pixels, pixels, between */
+            "    sub r2, r1, #16\n"                 /* amount, planes, #16 */
+            "    vmov r4, s0\n"                     /* end, planes_end */
+            "    cmp r2, r4\n"                      /* amount, end */
             "    bne 1b\n"
-            "    pop {r6-r11, pc}\n");
+            "    pop {r4-r7}\n"
+            "    bx lr\n");
 }
 
+/* Lines of a filter by a 5x5 kernel, rows of the image or columns: y[i][j] = sat((sum scale >>
+ * 32) + addend >> 4), rounded down, with sum = bias + sum(w[k][l] x[i'][j']), x[i'][j'] what
+ * w[k][l] meets, as the plane has it. Where scale is not above 0, y[i][j] = sat(round(sum
+ * addend) + zero point), with addend a float32.
+ * taps, words, those in brackets by their bytes from the lowest on: bias, scale, addend, for k
+ * of 0 to 4: (w[k][0], w[k][2], w[k][1], w[k][3]), (w[k][1], w[k][3], w[k][2], w[k][4]). shape,
+ * words: bytes from an output to the next, bytes from a line of outputs to the next, zero point
+ * of y. */
 MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                        const uint8_t *plane MCU_UNUSED,
                                                        int8_t *y MCU_UNUSED,
-                                                       const int32_t *numbers MCU_UNUSED) {
+                                                       const int32_t *shape MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    vpush {d8-d10}\n"
-            "    ldmia r0!, {r7-r9}\n"
-            "    ldmia r3, {r4-r6}\n"
-            "    vmov s14, r7\n"
-            "    vmov d4, r8, r9\n"
-            "    vmov s11, r4\n"
-            "    vmov s18, r5\n"
-            "    vmov s21, r6\n"
-            "    vmov s13, r0\n"
-            "    vmov d8, r1, r2\n"
-            "    mov r4, #8\n"
-            "    vmov s19, r4\n"
+            "    ldmia r0!, {r4, r5, r7}\n"         /* taps!, {bias, scale, addend} */
+            "    ldmia r3, {r3, r6, r12}\n"         /* shape, {step, line_step, zero} */
+            "    vmov s12, r4\n"                    /* bias, bias */
+            "    vmov d0, r5, r7\n"                 /* scale_addend, scale, addend */
+            "    vmov s13, r6\n"                    /* line_step, line_step */
+            "    vmov s14, r12\n"                   /* zero_point, zero */
+            "    vmov d1, r1, r0\n"                 /* plane_stream, plane, taps */
+            "    vmov d2, r2, r3\n"                 /* y_step, y, step */
+            "    vmov d3, r1, r2\n"                 /* line_plane_y, plane, y */
+            "    mov r0, #8\n"                      /* left, #8 */
+            "    vmov s15, r0\n"                    /* lines_left, left */
             /* Lines of outputs: a row of the kernel adds to 6 neighbours' sums. */
+            "1:\n"
+            "    vmov r1, r7, d1\n"                 /* plane, stream, plane_stream */
+            "    vmov r4, s12\n"                    /* sum5, bias */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r2, r3, r4\n"            /* sum0, w0_1, x0, sum5 */
+            "    smlabt r8, r2, r3, r4\n"           /* sum1, w0_1, x0, sum5 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r4\n"            /* sum2, w0_1, x1, sum5 */
+            "    smlabt r10, r2, r5, r4\n"          /* sum3, w0_1, x1, sum5 */
+            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r4\n"            /* sum4, w0_1, x0, sum5 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
+            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
+            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
+            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
+            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
+            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
+            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
+            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
+            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
+            "    vmov r5, r7, d0\n"                 /* scale, addend, scale_addend */
+            "    cmp r5, #0\n"                      /* scale, #0 */
+            "    ble 2f\n"
+            "    smmla r0, r0, r5, r7\n"            /* sum0, sum0, scale, addend */
+            "    smmla r8, r8, r5, r7\n"            /* sum1, sum1, scale, addend */
+            "    smmla r9, r9, r5, r7\n"            /* sum2, sum2, scale, addend */
+            "    smmla r10, r10, r5, r7\n"          /* sum3, sum3, scale, addend */
+            "    smmla r6, r6, r5, r7\n"            /* sum4, sum4, scale, addend */
+            "    smmla r4, r4, r5, r7\n"            /* sum5, sum5, scale, addend */
+            "    ssat r0, #8, r0, asr #4\n"         /* sum0, #8, sum0, asr #4 */
+            "    ssat r8, #8, r8, asr #4\n"         /* sum1, #8, sum1, asr #4 */
+            "    ssat r9, #8, r9, asr #4\n"         /* sum2, #8, sum2, asr #4 */
+            "    ssat r10, #8, r10, asr #4\n"       /* sum3, #8, sum3, asr #4 */
+            "    ssat r6, #8, r6, asr #4\n"         /* sum4, #8, sum4, asr #4 */
+            "    ssat r4, #8, r4, asr #4\n"         /* sum5, #8, sum5, asr #4 */
             "3:\n"
-            "    vmov r4, r5, d8\n"
-            "    vmov s12, r4\n"
-            "    vmov s10, r5\n"
-            "    vmov r12, lr, d6\n"
-            "    vmov r5, s14\n"
-            "    ldmia lr!, {r6, r8}\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    sxtb16 r9, r8, ror #8\n"
-            "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12]\n"
-            "    ldr r11, [r12, #16]\n"
-            "    smlad r0, r6, r10, r5\n"
-            "    smlabt r1, r6, r10, r5\n"
-            "    smlad r0, r7, r11, r0\n"
-            "    smlad r1, r8, r11, r1\n"
-            "    smlad r2, r6, r11, r5\n"
-            "    smlabt r3, r6, r11, r5\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlatb r0, r9, r10, r0\n"
-            "    smlad r1, r9, r10, r1\n"
-            "    smlad r2, r7, r10, r2\n"
-            "    smlad r3, r8, r10, r3\n"
-            "    smlad r4, r6, r10, r5\n"
-            "    smlabt r5, r6, r10, r5\n"
-            "    smlatb r2, r9, r11, r2\n"
-            "    smlad r3, r9, r11, r3\n"
-            "    smlad r4, r7, r11, r4\n"
-            "    smlad r5, r8, r11, r5\n"
-            "    ldr r10, [r12, #64]\n"
-            "    smlatb r4, r9, r10, r4\n"
-            "    smlad r5, r9, r10, r5\n"
-            "    add r12, r12, #112\n"
-            "    ldmia lr!, {r6, r8}\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    sxtb16 r9, r8, ror #8\n"
-            "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12]\n"
-            "    ldr r11, [r12, #16]\n"
-            "    smlad r0, r6, r10, r0\n"
-            "    smlabt r1, r6, r10, r1\n"
-            "    smlad r0, r7, r11, r0\n"
-            "    smlad r1, r8, r11, r1\n"
-            "    smlad r2, r6, r11, r2\n"
-            "    smlabt r3, r6, r11, r3\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlatb r0, r9, r10, r0\n"
-            "    smlad r1, r9, r10, r1\n"
-            "    smlad r2, r7, r10, r2\n"
-            "    smlad r3, r8, r10, r3\n"
-            "    smlad r4, r6, r10, r4\n"
-            "    smlabt r5, r6, r10, r5\n"
-            "    smlatb r2, r9, r11, r2\n"
-            "    smlad r3, r9, r11, r3\n"
-            "    smlad r4, r7, r11, r4\n"
-            "    smlad r5, r8, r11, r5\n"
-            "    ldr r10, [r12, #64]\n"
-            "    smlatb r4, r9, r10, r4\n"
-            "    smlad r5, r9, r10, r5\n"
-            "    add r12, r12, #112\n"
-            "    ldmia lr!, {r6, r8}\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    sxtb16 r9, r8, ror #8\n"
-            "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12]\n"
-            "    ldr r11, [r12, #16]\n"
-            "    smlad r0, r6, r10, r0\n"
-            "    smlabt r1, r6, r10, r1\n"
-            "    smlad r0, r7, r11, r0\n"
-            "    smlad r1, r8, r11, r1\n"
-            "    smlad r2, r6, r11, r2\n"
-            "    smlabt r3, r6, r11, r3\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlatb r0, r9, r10, r0\n"
-            "    smlad r1, r9, r10, r1\n"
-            "    smlad r2, r7, r10, r2\n"
-            "    smlad r3, r8, r10, r3\n"
-            "    smlad r4, r6, r10, r4\n"
-            "    smlabt r5, r6, r10, r5\n"
-            "    smlatb r2, r9, r11, r2\n"
-            "    smlad r3, r9, r11, r3\n"
-            "    smlad r4, r7, r11, r4\n"
-            "    smlad r5, r8, r11, r5\n"
-            "    ldr r10, [r12, #64]\n"
-            "    smlatb r4, r9, r10, r4\n"
-            "    smlad r5, r9, r10, r5\n"
-            "    add r12, r12, #112\n"
-            "    ldmia lr!, {r6, r8}\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    sxtb16 r9, r8, ror #8\n"
-            "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12]\n"
-            "    ldr r11, [r12, #16]\n"
-            "    smlad r0, r6, r10, r0\n"
-            "    smlabt r1, r6, r10, r1\n"
-            "    smlad r0, r7, r11, r0\n"
-            "    smlad r1, r8, r11, r1\n"
-            "    smlad r2, r6, r11, r2\n"
-            "    smlabt r3, r6, r11, r3\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlatb r0, r9, r10, r0\n"
-            "    smlad r1, r9, r10, r1\n"
-            "    smlad r2, r7, r10, r2\n"
-            "    smlad r3, r8, r10, r3\n"
-            "    smlad r4, r6, r10, r4\n"
-            "    smlabt r5, r6, r10, r5\n"
-            "    smlatb r2, r9, r11, r2\n"
-            "    smlad r3, r9, r11, r3\n"
-            "    smlad r4, r7, r11, r4\n"
-            "    smlad r5, r8, r11, r5\n"
-            "    ldr r10, [r12, #64]\n"
-            "    smlatb r4, r9, r10, r4\n"
-            "    smlad r5, r9, r10, r5\n"
-            "    add r12, r12, #112\n"
-            "    ldmia lr!, {r6, r8}\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    sxtb16 r9, r8, ror #8\n"
-            "    sxtb16 r8, r8\n"
-            "    ldr r10, [r12]\n"
-            "    ldr r11, [r12, #16]\n"
-            "    smlad r0, r6, r10, r0\n"
-            "    smlabt r1, r6, r10, r1\n"
-            "    smlad r0, r7, r11, r0\n"
-            "    smlad r1, r8, r11, r1\n"
-            "    smlad r2, r6, r11, r2\n"
-            "    smlabt r3, r6, r11, r3\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlatb r0, r9, r10, r0\n"
-            "    smlad r1, r9, r10, r1\n"
-            "    smlad r2, r7, r10, r2\n"
-            "    smlad r3, r8, r10, r3\n"
-            "    smlad r4, r6, r10, r4\n"
-            "    smlabt r5, r6, r10, r5\n"
-            "    smlatb r2, r9, r11, r2\n"
-            "    smlad r3, r9, r11, r3\n"
-            "    smlad r4, r7, r11, r4\n"
-            "    smlad r5, r8, r11, r5\n"
-            "    ldr r10, [r12, #64]\n"
-            "    smlatb r4, r9, r10, r4\n"
-            "    smlad r5, r9, r10, r5\n"
-            "    vmov r6, r7, d4\n"
-            "    cmp r6, #0\n"
+            "    vmov r2, r3, d2\n"                 /* y, step, y_step */
+            "    strb r0, [r2]\n"                   /* sum0, [y] */
+            "    strb r8, [r2, r3]\n"               /* sum1, [y, step] */
+            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    strb r9, [r2]\n"                   /* sum2, [y] */
+            "    strb r10, [r2, r3]\n"              /* sum3, [y, step] */
+            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    strb r6, [r2]\n"                   /* sum4, [y] */
+            "    strb r4, [r2, r3]\n"               /* sum5, [y, step] */
+            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    vmov s4, r2\n"                     /* y_step.low, y */
+            "    vmov r1, s2\n"                     /* plane, plane_stream.low */
+            "    addw r1, r1, #48\n"                /* plane, plane, #48 */
+            "    vmov s2, r1\n"                     /* plane_stream.low, plane */
+            "    vmov r1, r7, d1\n"                 /* plane, stream, plane_stream */
+            "    vmov r10, s12\n"                   /* sum3, bias */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r2, r3, r10\n"           /* sum0, w0_1, x0, sum3 */
+            "    smlabt r8, r2, r3, r10\n"          /* sum1, w0_1, x0, sum3 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r10\n"           /* sum2, w0_1, x1, sum3 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
+            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
+            "    ldr r3, [r1]\n"                    /* x0, [plane] */
+            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
+            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
+            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
+            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
+            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
+            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
+            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
+            "    vmov r5, r7, d0\n"                 /* scale, addend, scale_addend */
+            "    cmp r5, #0\n"                      /* scale, #0 */
             "    ble 4f\n"
-            "    smmla r0, r0, r6, r7\n"
-            "    smmla r1, r1, r6, r7\n"
-            "    smmla r2, r2, r6, r7\n"
-            "    smmla r3, r3, r6, r7\n"
-            "    smmla r4, r4, r6, r7\n"
-            "    smmla r5, r5, r6, r7\n"
-            "    ssat r0, #8, r0, asr #4\n"
-            "    ssat r1, #8, r1, asr #4\n"
-            "    ssat r2, #8, r2, asr #4\n"
-            "    ssat r3, #8, r3, asr #4\n"
-            "    ssat r4, #8, r4, asr #4\n"
-            "    ssat r5, #8, r5, asr #4\n"
+            "    smmla r0, r0, r5, r7\n"            /* sum0, sum0, scale, addend */
+            "    smmla r8, r8, r5, r7\n"            /* sum1, sum1, scale, addend */
+            "    smmla r9, r9, r5, r7\n"            /* sum2, sum2, scale, addend */
+            "    smmla r10, r10, r5, r7\n"          /* sum3, sum3, scale, addend */
+            "    ssat r0, #8, r0, asr #4\n"         /* sum0, #8, sum0, asr #4 */
+            "    ssat r8, #8, r8, asr #4\n"         /* sum1, #8, sum1, asr #4 */
+            "    ssat r9, #8, r9, asr #4\n"         /* sum2, #8, sum2, asr #4 */
+            "    ssat r10, #8, r10, asr #4\n"       /* sum3, #8, sum3, asr #4 */
             "5:\n"
-            "    vmov r6, r7, d5\n"
-            "    strb r0, [r6]\n"
-            "    strb r1, [r6, r7]\n"
-            "    add r6, r6, r7, lsl #1\n"
-            "    strb r2, [r6]\n"
-            "    strb r3, [r6, r7]\n"
-            "    add r6, r6, r7, lsl #1\n"
-            "    strb r4, [r6]\n"
-            "    strb r5, [r6, r7]\n"
-            "    add r6, r6, r7, lsl #1\n"
-            "    vmov s10, r6\n"
-            "    vmov r6, s12\n"
-            "    addw r6, r6, #48\n"
-            "    vmov s12, r6\n"
-            "    vmov r12, lr, d6\n"
-            "    vmov r3, s14\n"
-            "    ldmia lr!, {r4, r6}\n"
-            "    sxtb16 r5, r4, ror #8\n"
-            "    sxtb16 r4, r4\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12]\n"
-            "    ldr r9, [r12, #16]\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlad r0, r4, r8, r3\n"
-            "    smlabt r1, r4, r8, r3\n"
-            "    smlad r0, r5, r9, r0\n"
-            "    smlad r1, r6, r9, r1\n"
-            "    smlad r2, r4, r9, r3\n"
-            "    smlabt r3, r4, r9, r3\n"
-            "    smlatb r0, r7, r10, r0\n"
-            "    smlad r1, r7, r10, r1\n"
-            "    smlad r2, r5, r10, r2\n"
-            "    smlad r3, r6, r10, r3\n"
-            "    smlatb r2, r7, r11, r2\n"
-            "    smlad r3, r7, r11, r3\n"
-            "    add r12, r12, #112\n"
-            "    ldmia lr!, {r4, r6}\n"
-            "    sxtb16 r5, r4, ror #8\n"
-            "    sxtb16 r4, r4\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12]\n"
-            "    ldr r9, [r12, #16]\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlad r0, r4, r8, r0\n"
-            "    smlabt r1, r4, r8, r1\n"
-            "    smlad r0, r5, r9, r0\n"
-            "    smlad r1, r6, r9, r1\n"
-            "    smlad r2, r4, r9, r2\n"
-            "    smlabt r3, r4, r9, r3\n"
-            "    smlatb r0, r7, r10, r0\n"
-            "    smlad r1, r7, r10, r1\n"
-            "    smlad r2, r5, r10, r2\n"
-            "    smlad r3, r6, r10, r3\n"
-            "    smlatb r2, r7, r11, r2\n"
-            "    smlad r3, r7, r11, r3\n"
-            "    add r12, r12, #112\n"
-            "    ldmia lr!, {r4, r6}\n"
-            "    sxtb16 r5, r4, ror #8\n"
-            "    sxtb16 r4, r4\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12]\n"
-            "    ldr r9, [r12, #16]\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlad r0, r4, r8, r0\n"
-            "    smlabt r1, r4, r8, r1\n"
-            "    smlad r0, r5, r9, r0\n"
-            "    smlad r1, r6, r9, r1\n"
-            "    smlad r2, r4, r9, r2\n"
-            "    smlabt r3, r4, r9, r3\n"
-            "    smlatb r0, r7, r10, r0\n"
-            "    smlad r1, r7, r10, r1\n"
-            "    smlad r2, r5, r10, r2\n"
-            "    smlad r3, r6, r10, r3\n"
-            "    smlatb r2, r7, r11, r2\n"
-            "    smlad r3, r7, r11, r3\n"
-            "    add r12, r12, #112\n"
-            "    ldmia lr!, {r4, r6}\n"
-            "    sxtb16 r5, r4, ror #8\n"
-            "    sxtb16 r4, r4\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12]\n"
-            "    ldr r9, [r12, #16]\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlad r0, r4, r8, r0\n"
-            "    smlabt r1, r4, r8, r1\n"
-            "    smlad r0, r5, r9, r0\n"
-            "    smlad r1, r6, r9, r1\n"
-            "    smlad r2, r4, r9, r2\n"
-            "    smlabt r3, r4, r9, r3\n"
-            "    smlatb r0, r7, r10, r0\n"
-            "    smlad r1, r7, r10, r1\n"
-            "    smlad r2, r5, r10, r2\n"
-            "    smlad r3, r6, r10, r3\n"
-            "    smlatb r2, r7, r11, r2\n"
-            "    smlad r3, r7, r11, r3\n"
-            "    add r12, r12, #112\n"
-            "    ldmia lr!, {r4, r6}\n"
-            "    sxtb16 r5, r4, ror #8\n"
-            "    sxtb16 r4, r4\n"
-            "    sxtb16 r7, r6, ror #8\n"
-            "    sxtb16 r6, r6\n"
-            "    ldr r8, [r12]\n"
-            "    ldr r9, [r12, #16]\n"
-            "    ldr r10, [r12, #32]\n"
-            "    ldr r11, [r12, #48]\n"
-            "    smlad r0, r4, r8, r0\n"
-            "    smlabt r1, r4, r8, r1\n"
-            "    smlad r0, r5, r9, r0\n"
-            "    smlad r1, r6, r9, r1\n"
-            "    smlad r2, r4, r9, r2\n"
-            "    smlabt r3, r4, r9, r3\n"
-            "    smlatb r0, r7, r10, r0\n"
-            "    smlad r1, r7, r10, r1\n"
-            "    smlad r2, r5, r10, r2\n"
-            "    smlad r3, r6, r10, r3\n"
-            "    smlatb r2, r7, r11, r2\n"
-            "    smlad r3, r7, r11, r3\n"
-            "    vmov r6, r7, d4\n"
-            "    cmp r6, #0\n"
-            "    ble 6f\n"
-            "    smmla r0, r0, r6, r7\n"
-            "    smmla r1, r1, r6, r7\n"
-            "    smmla r2, r2, r6, r7\n"
-            "    smmla r3, r3, r6, r7\n"
-            "    ssat r0, #8, r0, asr #4\n"
-            "    ssat r1, #8, r1, asr #4\n"
-            "    ssat r2, #8, r2, asr #4\n"
-            "    ssat r3, #8, r3, asr #4\n"
-            "7:\n"
-            "    vmov r6, r7, d5\n"
-            "    strb r0, [r6]\n"
-            "    strb r1, [r6, r7]\n"
-            "    add r6, r6, r7, lsl #1\n"
-            "    strb r2, [r6]\n"
-            "    strb r3, [r6, r7]\n"
-            "    add r6, r6, r7, lsl #1\n"
-            "    vmov s10, r6\n"
-            "    vmov r4, r5, d8\n"
-            "    vmov r6, s18\n"
-            "    add r5, r5, r6\n"
-            "    add r4, r4, #112\n"
-            "    vmov d8, r4, r5\n"
-            "    vmov r6, s19\n"
-            "    subs r6, r6, #1\n"
-            "    vmov s19, r6\n"
-            "    bne 3b\n"
-            "    b 2f\n"
+            "    vmov r2, r3, d2\n"                 /* y, step, y_step */
+            "    strb r0, [r2]\n"                   /* sum0, [y] */
+            "    strb r8, [r2, r3]\n"               /* sum1, [y, step] */
+            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    strb r9, [r2]\n"                   /* sum2, [y] */
+            "    strb r10, [r2, r3]\n"              /* sum3, [y, step] */
+            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    vmov s4, r2\n"                     /* y_step.low, y */
+            "    vmov r1, r2, d3\n"                 /* plane, y, line_plane_y */
+            "    vmov r6, s13\n"                    /* line_step, line_step */
+            "    add r2, r2, r6\n"                  /* y, y, line_step */
+            "    add r1, r1, #112\n"                /* plane, plane, #112 */
+            "    vmov d3, r1, r2\n"                 /* line_plane_y, plane, y */
+            "    vmov s2, r1\n"                     /* plane_stream.low, plane */
+            "    vmov s4, r2\n"                     /* y_step.low, y */
+            "    vmov r0, s15\n"                    /* left, lines_left */
+            "    subs r0, r0, #1\n"                 /* left, left, #1 */
+            "    vmov s15, r0\n"                    /* lines_left, left */
+            "    bne 1b\n"
+            "    b 7f\n"
+            "2:\n"
+            "    bl 6f\n"
+            "8:\n"
+            "    b 3b\n"
             "4:\n"
-            "    bl 1f\n"
+            "    mov r6, r0\n"                      /* sum4, sum0 */
+            "    mov r4, r0\n"                      /* sum5, sum0 */
+            "    bl 6f\n"
+            "9:\n"
             "    b 5b\n"
             "6:\n"
-            "    bl 1f\n"
-            "    b 7b\n"
-            "1:\n"
-            "    mov r8, r7\n"
-            "    vmov r9, s21\n"
-            "    vmov d0, r0, r1\n"
-            "    vmov d1, r2, r7\n"
-            "    vcvt.f32.s32 s0, s0\n"
-            "    vcvt.f32.s32 s1, s1\n"
-            "    vcvt.f32.s32 s2, s2\n"
-            "    vmul.f32 s0, s0, s3\n"
-            "    vmul.f32 s1, s1, s3\n"
-            "    vmul.f32 s2, s2, s3\n"
-            "    vcvtr.s32.f32 s0, s0\n"
-            "    vcvtr.s32.f32 s1, s1\n"
-            "    vcvtr.s32.f32 s2, s2\n"
-            "    vmov r0, r1, d0\n"
-            "    vmov r2, s2\n"
-            "    vmov d0, r3, r4\n"
-            "    vmov d1, r5, r8\n"
-            "    vcvt.f32.s32 s0, s0\n"
-            "    vcvt.f32.s32 s1, s1\n"
-            "    vcvt.f32.s32 s2, s2\n"
-            "    vmul.f32 s0, s0, s3\n"
-            "    vmul.f32 s1, s1, s3\n"
-            "    vmul.f32 s2, s2, s3\n"
-            "    vcvtr.s32.f32 s0, s0\n"
-            "    vcvtr.s32.f32 s1, s1\n"
-            "    vcvtr.s32.f32 s2, s2\n"
-            "    vmov r3, r4, d0\n"
-            "    vmov r5, s2\n"
-            "    qadd r0, r0, r9\n"
-            "    ssat r0, #8, r0\n"
-            "    qadd r1, r1, r9\n"
-            "    ssat r1, #8, r1\n"
-            "    qadd r2, r2, r9\n"
-            "    ssat r2, #8, r2\n"
-            "    qadd r3, r3, r9\n"
-            "    ssat r3, #8, r3\n"
-            "    qadd r4, r4, r9\n"
-            "    ssat r4, #8, r4\n"
-            "    qadd r5, r5, r9\n"
-            "    ssat r5, #8, r5\n"
+            /* No integers round this filter. */
+            "    vmov r12, s14\n"                   /* zero, zero_point */
+            "    vmov d4, r0, r8\n"                 /* pair, sum0, sum1 */
+            "    vmov d5, r9, r7\n"                 /* last, sum2, addend */
+            "    vcvt.f32.s32 s8, s8\n"             /* pair.low, pair.low */
+            "    vcvt.f32.s32 s9, s9\n"             /* pair.high, pair.high */
+            "    vcvt.f32.s32 s10, s10\n"           /* last.low, last.low */
+            "    vmul.f32 s8, s8, s11\n"            /* pair.low, pair.low, last.high */
+            "    vmul.f32 s9, s9, s11\n"            /* pair.high, pair.high, last.high */
+            "    vmul.f32 s10, s10, s11\n"          /* last.low, last.low, last.high */
+            "    vcvtr.s32.f32 s8, s8\n"            /* pair.low, pair.low */
+            "    vcvtr.s32.f32 s9, s9\n"            /* pair.high, pair.high */
+            "    vcvtr.s32.f32 s10, s10\n"          /* last.low, last.low */
+            "    vmov r0, r8, d4\n"                 /* sum0, sum1, pair */
+            "    vmov r9, s10\n"                    /* sum2, last.low */
+            "    vmov d4, r10, r6\n"                /* pair, sum3, sum4 */
+            "    vmov d5, r4, r7\n"                 /* last, sum5, addend */
+            "    vcvt.f32.s32 s8, s8\n"             /* pair.low, pair.low */
+            "    vcvt.f32.s32 s9, s9\n"             /* pair.high, pair.high */
+            "    vcvt.f32.s32 s10, s10\n"           /* last.low, last.low */
+            "    vmul.f32 s8, s8, s11\n"            /* pair.low, pair.low, last.high */
+            "    vmul.f32 s9, s9, s11\n"            /* pair.high, pair.high, last.high */
+            "    vmul.f32 s10, s10, s11\n"          /* last.low, last.low, last.high */
+            "    vcvtr.s32.f32 s8, s8\n"            /* pair.low, pair.low */
+            "    vcvtr.s32.f32 s9, s9\n"            /* pair.high, pair.high */
+            "    vcvtr.s32.f32 s10, s10\n"          /* last.low, last.low */
+            "    vmov r10, r6, d4\n"                /* sum3, sum4, pair */
+            "    vmov r4, s10\n"                    /* sum5, last.low */
+            "    qadd r0, r0, r12\n"                /* sum0, sum0, zero */
+            "    ssat r0, #8, r0\n"                 /* sum0, #8, sum0 */
+            "    qadd r8, r8, r12\n"                /* sum1, sum1, zero */
+            "    ssat r8, #8, r8\n"                 /* sum1, #8, sum1 */
+            "    qadd r9, r9, r12\n"                /* sum2, sum2, zero */
+            "    ssat r9, #8, r9\n"                 /* sum2, #8, sum2 */
+            "    qadd r10, r10, r12\n"              /* sum3, sum3, zero */
+            "    ssat r10, #8, r10\n"               /* sum3, #8, sum3 */
+            "    qadd r6, r6, r12\n"                /* sum4, sum4, zero */
+            "    ssat r6, #8, r6\n"                 /* sum4, #8, sum4 */
+            "    qadd r4, r4, r12\n"                /* sum5, sum5, zero */
+            "    ssat r4, #8, r4\n"                 /* sum5, #8, sum5 */
             "    bx lr\n"
-            "2:\n"
-            "    vpop {d8-d10}\n"
+            "7:\n"
             "    pop {r4-r11, pc}\n");
 }
 
@@ -544,7 +559,8 @@ MCU_FUNCTION void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x, int8_t *y
                                                       const uint32_t *taps, const int32_t *shape,
                                                       uint8_t *scratch) {
     const int32_t channels = shape[5];
-    /* Padding stays 0 on both sides of the lines. */
+    /* Four channels at a time, whose planes are the scratch. A band's input is in them before its
+     * outputs are written, which may lie on it. Padding stays 0 on both sides of the lines. */
     memset(scratch, 0, 1344);
     for (int32_t channel = 0; channel < channels; channel += 4) {
         /* Where fewer than four are left, those before them are taken again, and not convolved. */

@@ -58,321 +58,332 @@ MCU_CONSTANT(_mcu_dsp_lstm_lstm_1_weights, uint32_t, 289, 0, 1156);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* gate = sat16(round(w x[t]) + round(r h[t - 1])); c[t] = clip(round(sigmoid(forget) c[t - 1]) +
+ * round(sigmoid(input) tanh(cell))); y[t] = h[t] = sat(round(sigmoid(output) tanh(c[t])) +
+ * zero_point).
+ * weights: sigmoid's table, a halfword an entry; then of each unit, for x and again for h, what
+ * the sums of input, forget, cell and output gate begin with, and block after block four taps of
+ * each. scratch: x[t] and h[t - 1], two taps in a word; c, int16. */
 MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const uint32_t *weights MCU_UNUSED,
                                                 uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4-r11, lr}\n"
-            "    vmov s8, r0\n"
-            "    vmov s9, r1\n"
-            "    vmov s10, r2\n"
-            "    vmov s11, r3\n"
-            "    movw r4, #7\n"
-            "    vmov s12, r4\n"
-            "    vmov r12, s11\n"
-            "    movw r4, #8\n"
-            "    add r12, r12, r4\n"
-            "    mov r4, #0\n"
-            "    movw r6, #8\n"
-            "    mov r5, #0\n"
+            "    push {r4-r10, lr}\n"
+            "    vmov s4, r0\n"                     /* step_x, x */
+            "    vmov s5, r1\n"                     /* step_y, y */
+            "    vmov s6, r2\n"                     /* stream_begin, weights */
+            "    vmov s7, r3\n"                     /* scratch_begin, scratch */
+            "    movw r0, #7\n"                     /* steps, #7 */
+            "    vmov s8, r0\n"                     /* steps_left, steps */
+            "    movw r0, #8\n"                     /* bytes, #8 */
+            "    add r1, r3, r0\n"                  /* into, scratch, bytes */
+            "    mov r0, #0\n"                      /* h_zero, #0 */
+            "    mov r2, #0\n"                      /* c_zero, #0 */
+            "    movw r3, #8\n"                     /* left, #8 */
             "1:\n"
-            "    strh r4, [r12], #2\n"
-            "    subs r6, r6, #1\n"
+            "    strh r0, [r1], #2\n"               /* h_zero, [into], #2 */
+            "    subs r3, r3, #1\n"                 /* left, left, #1 */
             "    bne 1b\n"
-            "    movw r6, #8\n"
-            "    mov r5, #0\n"
+            "    movw r3, #8\n"                     /* left, #8 */
             "2:\n"
-            "    strh r5, [r12], #2\n"
-            "    subs r6, r6, #1\n"
+            "    strh r2, [r1], #2\n"               /* c_zero, [into], #2 */
+            "    subs r3, r3, #1\n"                 /* left, left, #1 */
             "    bne 2b\n"
             /* A step: the input, widened to int16, in front of the hidden state. */
             "3:\n"
-            "    vmov r11, s8\n"
-            "    vmov r12, s11\n"
-            "    movw r3, #1\n"
+            "    vmov r2, s4\n"                     /* source, step_x */
+            "    vmov r1, s7\n"                     /* into, scratch_begin */
+            "    movw r3, #1\n"                     /* left, #1 */
             "4:\n"
-            "    ldr r0, [r11], #4\n"
-            "    sxtb16 r1, r0\n"
-            "    sxtb16 r2, r0, ror #8\n"
-            "    stmia r12!, {r1, r2}\n"
-            "    subs r3, r3, #1\n"
+            "    ldr r4, [r2], #4\n"                /* x0123, [source], #4 */
+            "    sxtb16 r0, r4\n"                   /* x02, x0123 */
+            "    sxtb16 r4, r4, ror #8\n"           /* x13, x0123, ror #8 */
+            "    stmia r1!, {r0, r4}\n"             /* into!, {x02, x13} */
+            "    subs r3, r3, #1\n"                 /* left, left, #1 */
             "    bne 4b\n"
-            "    movw r4, #0\n"
-            "    add r11, r11, r4\n"
-            "    vmov s8, r11\n"
-            "    vmov r4, s9\n"
-            "    movw r5, #8\n"
-            "    add r5, r4, r5\n"
-            "    vmov s14, r5\n"
-            "    vmov r4, s11\n"
-            "    movw r5, #24\n"
-            "    add r4, r4, r5\n"
-            "    vmov s13, r4\n"
-            "    vmov lr, s10\n"
-            "    add lr, lr, #516\n"
+            "    movw r0, #0\n"                     /* bytes, #0 */
+            "    add r2, r2, r0\n"                  /* source, source, bytes */
+            "    vmov s4, r2\n"                     /* step_x, source */
+            "    vmov r1, s5\n"                     /* out, step_y */
+            "    movw r0, #8\n"                     /* out_end, #8 */
+            "    add r0, r1, r0\n"                  /* out_end, out, out_end */
+            "    vmov s9, r0\n"                     /* y_end, out_end */
+            "    vmov r6, s7\n"                     /* c_at, scratch_begin */
+            "    movw r0, #24\n"                    /* bytes, #24 */
+            "    add r6, r6, r0\n"                  /* c_at, c_at, bytes */
+            "    vmov s10, r6\n"                    /* next_c, c_at */
+            "    vmov r12, s6\n"                    /* stream, stream_begin */
+            "    add r12, r12, #516\n"              /* stream, stream, #516 */
             /* Of each unit the gates, the cell state and the output. */
             "5:\n"
-            "    vmov r12, s11\n"
-            "    ldmia lr!, {r0-r3}\n"
-            "    movw r11, #8\n"
-            "    add r11, r11, r12\n"
-            "    ldmia r12!, {r4, r5}\n"
-            "    ldmia lr!, {r6-r9}\n"
-            "    sxtb16 r10, r6\n"
-            "    sxtb16 r6, r6, ror #8\n"
-            "    smlad r0, r10, r4, r0\n"
-            "    smlad r0, r6, r5, r0\n"
-            "    sxtb16 r10, r7\n"
-            "    sxtb16 r7, r7, ror #8\n"
-            "    smlad r1, r10, r4, r1\n"
-            "    smlad r1, r7, r5, r1\n"
-            "    sxtb16 r10, r8\n"
-            "    sxtb16 r8, r8, ror #8\n"
-            "    smlad r2, r10, r4, r2\n"
-            "    smlad r2, r8, r5, r2\n"
-            "    sxtb16 r10, r9\n"
-            "    sxtb16 r9, r9, ror #8\n"
-            "    smlad r3, r10, r4, r3\n"
-            "    smlad r3, r9, r5, r3\n"
-            "    movw r5, #23552\n"
-            "    movt r5, #20887\n"
-            "    lsl r4, r0, #2\n"
-            "    smmulr r0, r4, r5\n"
-            "    ssat r0, #16, r0\n"
-            "    movw r5, #47360\n"
-            "    movt r5, #21133\n"
-            "    lsl r4, r1, #2\n"
-            "    smmulr r1, r4, r5\n"
-            "    ssat r1, #16, r1\n"
-            "    movw r5, #35200\n"
-            "    movt r5, #24875\n"
-            "    lsl r4, r2, #2\n"
-            "    smmulr r2, r4, r5\n"
-            "    ssat r2, #16, r2\n"
-            "    movw r5, #46336\n"
-            "    movt r5, #21998\n"
-            "    lsl r4, r3, #2\n"
-            "    smmulr r3, r4, r5\n"
-            "    ssat r3, #16, r3\n"
-            "    vmov d0, r0, r1\n"
-            "    vmov d1, r2, r3\n"
-            "    ldmia lr!, {r0-r3}\n"
-            "    movw r11, #16\n"
-            "    add r11, r11, r12\n"
-            "    ldmia r12!, {r4, r5}\n"
-            "    ldmia lr!, {r6-r9}\n"
-            "    sxtb16 r10, r6\n"
-            "    sxtb16 r6, r6, ror #8\n"
-            "    smlad r0, r10, r4, r0\n"
-            "    smlad r0, r6, r5, r0\n"
-            "    sxtb16 r10, r7\n"
-            "    sxtb16 r7, r7, ror #8\n"
-            "    smlad r1, r10, r4, r1\n"
-            "    smlad r1, r7, r5, r1\n"
-            "    sxtb16 r10, r8\n"
-            "    sxtb16 r8, r8, ror #8\n"
-            "    smlad r2, r10, r4, r2\n"
-            "    smlad r2, r8, r5, r2\n"
-            "    sxtb16 r10, r9\n"
-            "    sxtb16 r9, r9, ror #8\n"
-            "    smlad r3, r10, r4, r3\n"
-            "    smlad r3, r9, r5, r3\n"
-            "    ldmia r12!, {r4, r5}\n"
-            "    ldmia lr!, {r6-r9}\n"
-            "    sxtb16 r10, r6\n"
-            "    sxtb16 r6, r6, ror #8\n"
-            "    smlad r0, r10, r4, r0\n"
-            "    smlad r0, r6, r5, r0\n"
-            "    sxtb16 r10, r7\n"
-            "    sxtb16 r7, r7, ror #8\n"
-            "    smlad r1, r10, r4, r1\n"
-            "    smlad r1, r7, r5, r1\n"
-            "    sxtb16 r10, r8\n"
-            "    sxtb16 r8, r8, ror #8\n"
-            "    smlad r2, r10, r4, r2\n"
-            "    smlad r2, r8, r5, r2\n"
-            "    sxtb16 r10, r9\n"
-            "    sxtb16 r9, r9, ror #8\n"
-            "    smlad r3, r10, r4, r3\n"
-            "    smlad r3, r9, r5, r3\n"
-            "    movw r5, #1152\n"
-            "    movt r5, #30276\n"
-            "    lsl r4, r0, #1\n"
-            "    mov r6, #1\n"
-            "    smmlar r4, r4, r5, r6\n"
-            "    add r0, r4, r0, asr #31\n"
-            "    ssat r0, #16, r0, asr #1\n"
-            "    movw r5, #27264\n"
-            "    movt r5, #19364\n"
-            "    lsl r4, r1, #1\n"
-            "    mov r6, #1\n"
-            "    smmlar r4, r4, r5, r6\n"
-            "    add r1, r4, r1, asr #31\n"
-            "    ssat r1, #16, r1, asr #1\n"
-            "    movw r5, #896\n"
-            "    movt r5, #31259\n"
-            "    lsl r4, r2, #1\n"
-            "    mov r6, #2\n"
-            "    smmlar r4, r4, r5, r6\n"
-            "    add r2, r4, r2, asr #31\n"
-            "    ssat r2, #16, r2, asr #2\n"
-            "    movw r5, #5120\n"
-            "    movt r5, #32582\n"
-            "    lsl r4, r3, #1\n"
-            "    mov r6, #1\n"
-            "    smmlar r4, r4, r5, r6\n"
-            "    add r3, r4, r3, asr #31\n"
-            "    ssat r3, #16, r3, asr #1\n"
-            "    vmov r4, r5, d0\n"
-            "    vmov r6, r7, d1\n"
-            "    vmov r12, s10\n"
-            "    add r0, r0, r4\n"
-            "    ssat r0, #16, r0\n"
-            "    add r1, r1, r5\n"
-            "    ssat r1, #16, r1\n"
-            "    add r2, r2, r6\n"
-            "    ssat r2, #16, r2\n"
-            "    add r3, r3, r7\n"
-            "    ssat r3, #16, r3\n"
-            "    add r4, r0, r0, lsl #1\n"
-            "    eor r5, r4, r4, asr #31\n"
-            "    sub r5, r5, r4, asr #31\n"
-            "    lsr r6, r5, #9\n"
-            "    add r6, r12, r6, lsl #1\n"
-            "    ldrh r7, [r6]\n"
-            "    ldrh r8, [r6, #2]\n"
-            "    ubfx r5, r5, #0, #9\n"
-            "    sub r8, r8, r7\n"
-            "    mul r5, r5, r8\n"
-            "    add r5, r5, r7, lsl #9\n"
-            "    sub r5, r5, #0x1000000\n"
-            "    eor r5, r5, r4, asr #31\n"
-            "    add r5, r5, #512\n"
-            "    asr r5, r5, #10\n"
-            "    add r0, r5, #16384\n"
-            "    add r4, r1, r1, lsl #1\n"
-            "    eor r5, r4, r4, asr #31\n"
-            "    sub r5, r5, r4, asr #31\n"
-            "    lsr r6, r5, #9\n"
-            "    add r6, r12, r6, lsl #1\n"
-            "    ldrh r7, [r6]\n"
-            "    ldrh r8, [r6, #2]\n"
-            "    ubfx r5, r5, #0, #9\n"
-            "    sub r8, r8, r7\n"
-            "    mul r5, r5, r8\n"
-            "    add r5, r5, r7, lsl #9\n"
-            "    sub r5, r5, #0x1000000\n"
-            "    eor r5, r5, r4, asr #31\n"
-            "    add r5, r5, #512\n"
-            "    asr r5, r5, #10\n"
-            "    add r1, r5, #16384\n"
-            "    add r4, r3, r3, lsl #1\n"
-            "    eor r5, r4, r4, asr #31\n"
-            "    sub r5, r5, r4, asr #31\n"
-            "    lsr r6, r5, #9\n"
-            "    add r6, r12, r6, lsl #1\n"
-            "    ldrh r7, [r6]\n"
-            "    ldrh r8, [r6, #2]\n"
-            "    ubfx r5, r5, #0, #9\n"
-            "    sub r8, r8, r7\n"
-            "    mul r5, r5, r8\n"
-            "    add r5, r5, r7, lsl #9\n"
-            "    sub r5, r5, #0x1000000\n"
-            "    eor r5, r5, r4, asr #31\n"
-            "    add r5, r5, #512\n"
-            "    asr r5, r5, #10\n"
-            "    add r3, r5, #16384\n"
-            "    add r4, r2, r2, lsl #1\n"
-            "    eor r5, r4, r4, asr #31\n"
-            "    sub r5, r5, r4, asr #31\n"
-            "    usat r5, #16, r5\n"
-            "    lsr r6, r5, #8\n"
-            "    add r6, r12, r6, lsl #1\n"
-            "    ldrh r7, [r6]\n"
-            "    ldrh r8, [r6, #2]\n"
-            "    ubfx r5, r5, #0, #8\n"
-            "    sub r8, r8, r7\n"
-            "    mul r5, r5, r8\n"
-            "    add r5, r5, r7, lsl #8\n"
-            "    sub r5, r5, #0x800000\n"
-            "    eor r5, r5, r4, asr #31\n"
-            "    add r5, r5, #128\n"
-            "    asr r2, r5, #8\n"
-            "    vmov r9, s13\n"
-            "    ldrsh r4, [r9]\n"
-            "    mul r1, r1, r4\n"
-            "    mul r0, r0, r2\n"
-            "    movw r5, #0\n"
-            "    movt r5, #16384\n"
-            "    lsl r4, r1, #1\n"
-            "    mov r6, #8192\n"
-            "    smmlar r4, r4, r5, r6\n"
-            "    add r1, r4, r1, asr #31\n"
-            "    ssat r1, #16, r1, asr #14\n"
-            "    movw r5, #0\n"
-            "    movt r5, #16384\n"
-            "    lsl r4, r0, #1\n"
-            "    mov r6, #0x10000\n"
-            "    smmlar r4, r4, r5, r6\n"
-            "    add r0, r4, r0, asr #31\n"
-            "    ssat r0, #16, r0, asr #17\n"
-            "    add r0, r1, r0\n"
-            "    ssat r0, #16, r0\n"
-            "    strh r0, [r9], #2\n"
-            "    vmov s13, r9\n"
-            "    add r4, r0, r0, lsl #1\n"
-            "    eor r5, r4, r4, asr #31\n"
-            "    sub r5, r5, r4, asr #31\n"
-            "    usat r5, #16, r5\n"
-            "    lsr r6, r5, #8\n"
-            "    add r6, r12, r6, lsl #1\n"
-            "    ldrh r7, [r6]\n"
-            "    ldrh r8, [r6, #2]\n"
-            "    ubfx r5, r5, #0, #8\n"
-            "    sub r8, r8, r7\n"
-            "    mul r5, r5, r8\n"
-            "    add r5, r5, r7, lsl #8\n"
-            "    sub r5, r5, #0x800000\n"
-            "    eor r5, r5, r4, asr #31\n"
-            "    add r5, r5, #128\n"
-            "    asr r0, r5, #8\n"
-            "    mul r0, r0, r3\n"
-            "    movw r5, #16833\n"
-            "    movt r5, #16410\n"
-            "    lsl r4, r0, #1\n"
-            "    mov r6, #0x200000\n"
-            "    smmlar r4, r4, r5, r6\n"
-            "    add r0, r4, r0, asr #31\n"
-            "    ssat r0, #8, r0, asr #22\n"
-            "    vmov r4, s9\n"
-            "    strb r0, [r4], #1\n"
-            "    vmov s9, r4\n"
-            "    vmov r5, s14\n"
-            "    cmp r4, r5\n"
+            /* The gates' sums of x, then those of h, four taps at a time, each times its factor. */
+            "    vmov lr, s7\n"                     /* taps, scratch_begin */
+            "    ldmia r12!, {r0, r2, r4, r7}\n"    /* stream!, {input, forget, cell, output} */
+            "    movw r1, #8\n"                     /* taps_end, #8 */
+            "    add r1, r1, lr\n"                  /* taps_end, taps_end, taps */
+            "    ldmia lr!, {r5, r8}\n"             /* taps!, {x02, x13} */
+            /* stream!, {input_w, forget_w, cell_w, output_w} */
+            "    ldmia r12!, {r1, r3, r6, r9}\n"
+            "    sxtb16 r10, r1\n"                  /* w02, input_w */
+            "    sxtb16 r1, r1, ror #8\n"           /* input_w, input_w, ror #8 */
+            "    smlad r0, r10, r5, r0\n"           /* input, w02, x02, input */
+            "    smlad r0, r1, r8, r0\n"            /* input, input_w, x13, input */
+            "    sxtb16 r10, r3\n"                  /* w02, forget_w */
+            "    sxtb16 r3, r3, ror #8\n"           /* forget_w, forget_w, ror #8 */
+            "    smlad r2, r10, r5, r2\n"           /* forget, w02, x02, forget */
+            "    smlad r2, r3, r8, r2\n"            /* forget, forget_w, x13, forget */
+            "    sxtb16 r10, r6\n"                  /* w02, cell_w */
+            "    sxtb16 r6, r6, ror #8\n"           /* cell_w, cell_w, ror #8 */
+            "    smlad r4, r10, r5, r4\n"           /* cell, w02, x02, cell */
+            "    smlad r4, r6, r8, r4\n"            /* cell, cell_w, x13, cell */
+            "    sxtb16 r10, r9\n"                  /* w02, output_w */
+            "    sxtb16 r9, r9, ror #8\n"           /* output_w, output_w, ror #8 */
+            "    smlad r7, r10, r5, r7\n"           /* output, w02, x02, output */
+            "    smlad r7, r9, r8, r7\n"            /* output, output_w, x13, output */
+            "    movw r3, #23552\n"                 /* multiplier, #23552 */
+            "    movt r3, #20887\n"                 /* multiplier, #20887 */
+            "    lsl r1, r0, #2\n"                  /* doubled, input, #2 */
+            "    smmulr r0, r1, r3\n"               /* input, doubled, multiplier */
+            "    ssat r0, #16, r0\n"                /* input, #16, input */
+            "    movw r3, #47360\n"                 /* multiplier, #47360 */
+            "    movt r3, #21133\n"                 /* multiplier, #21133 */
+            "    lsl r1, r2, #2\n"                  /* doubled, forget, #2 */
+            "    smmulr r2, r1, r3\n"               /* forget, doubled, multiplier */
+            "    ssat r2, #16, r2\n"                /* forget, #16, forget */
+            "    movw r3, #35200\n"                 /* multiplier, #35200 */
+            "    movt r3, #24875\n"                 /* multiplier, #24875 */
+            "    lsl r1, r4, #2\n"                  /* doubled, cell, #2 */
+            "    smmulr r4, r1, r3\n"               /* cell, doubled, multiplier */
+            "    ssat r4, #16, r4\n"                /* cell, #16, cell */
+            "    movw r3, #46336\n"                 /* multiplier, #46336 */
+            "    movt r3, #21998\n"                 /* multiplier, #21998 */
+            "    lsl r1, r7, #2\n"                  /* doubled, output, #2 */
+            "    smmulr r7, r1, r3\n"               /* output, doubled, multiplier */
+            "    ssat r7, #16, r7\n"                /* output, #16, output */
+            "    vmov d0, r0, r2\n"                 /* from_x01, input, forget */
+            "    vmov d1, r4, r7\n"                 /* from_x23, cell, output */
+            "    ldmia r12!, {r0, r2, r4, r7}\n"    /* stream!, {input, forget, cell, output} */
+            "    movw r1, #16\n"                    /* taps_end, #16 */
+            "    add r1, r1, lr\n"                  /* taps_end, taps_end, taps */
+            "    ldmia lr!, {r5, r8}\n"             /* taps!, {x02, x13} */
+            /* stream!, {input_w, forget_w, cell_w, output_w} */
+            "    ldmia r12!, {r1, r3, r6, r9}\n"
+            "    sxtb16 r10, r1\n"                  /* w02, input_w */
+            "    sxtb16 r1, r1, ror #8\n"           /* input_w, input_w, ror #8 */
+            "    smlad r0, r10, r5, r0\n"           /* input, w02, x02, input */
+            "    smlad r0, r1, r8, r0\n"            /* input, input_w, x13, input */
+            "    sxtb16 r10, r3\n"                  /* w02, forget_w */
+            "    sxtb16 r3, r3, ror #8\n"           /* forget_w, forget_w, ror #8 */
+            "    smlad r2, r10, r5, r2\n"           /* forget, w02, x02, forget */
+            "    smlad r2, r3, r8, r2\n"            /* forget, forget_w, x13, forget */
+            "    sxtb16 r10, r6\n"                  /* w02, cell_w */
+            "    sxtb16 r6, r6, ror #8\n"           /* cell_w, cell_w, ror #8 */
+            "    smlad r4, r10, r5, r4\n"           /* cell, w02, x02, cell */
+            "    smlad r4, r6, r8, r4\n"            /* cell, cell_w, x13, cell */
+            "    sxtb16 r10, r9\n"                  /* w02, output_w */
+            "    sxtb16 r9, r9, ror #8\n"           /* output_w, output_w, ror #8 */
+            "    smlad r7, r10, r5, r7\n"           /* output, w02, x02, output */
+            "    smlad r7, r9, r8, r7\n"            /* output, output_w, x13, output */
+            "    ldmia lr!, {r5, r8}\n"             /* taps!, {x02, x13} */
+            /* stream!, {input_w, forget_w, cell_w, output_w} */
+            "    ldmia r12!, {r1, r3, r6, r9}\n"
+            "    sxtb16 r10, r1\n"                  /* w02, input_w */
+            "    sxtb16 r1, r1, ror #8\n"           /* input_w, input_w, ror #8 */
+            "    smlad r0, r10, r5, r0\n"           /* input, w02, x02, input */
+            "    smlad r0, r1, r8, r0\n"            /* input, input_w, x13, input */
+            "    sxtb16 r10, r3\n"                  /* w02, forget_w */
+            "    sxtb16 r3, r3, ror #8\n"           /* forget_w, forget_w, ror #8 */
+            "    smlad r2, r10, r5, r2\n"           /* forget, w02, x02, forget */
+            "    smlad r2, r3, r8, r2\n"            /* forget, forget_w, x13, forget */
+            "    sxtb16 r10, r6\n"                  /* w02, cell_w */
+            "    sxtb16 r6, r6, ror #8\n"           /* cell_w, cell_w, ror #8 */
+            "    smlad r4, r10, r5, r4\n"           /* cell, w02, x02, cell */
+            "    smlad r4, r6, r8, r4\n"            /* cell, cell_w, x13, cell */
+            "    sxtb16 r10, r9\n"                  /* w02, output_w */
+            "    sxtb16 r9, r9, ror #8\n"           /* output_w, output_w, ror #8 */
+            "    smlad r7, r10, r5, r7\n"           /* output, w02, x02, output */
+            "    smlad r7, r9, r8, r7\n"            /* output, output_w, x13, output */
+            "    movw r3, #1152\n"                  /* multiplier, #1152 */
+            "    movt r3, #30276\n"                 /* multiplier, #30276 */
+            "    lsl r1, r0, #1\n"                  /* doubled, input, #1 */
+            "    mov r5, #1\n"                      /* half, #1 */
+            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
+            "    add r0, r1, r0, asr #31\n"         /* input, doubled, input, asr #31 */
+            "    ssat r0, #16, r0, asr #1\n"        /* input, #16, input, asr #1 */
+            "    movw r3, #27264\n"                 /* multiplier, #27264 */
+            "    movt r3, #19364\n"                 /* multiplier, #19364 */
+            "    lsl r1, r2, #1\n"                  /* doubled, forget, #1 */
+            "    mov r5, #1\n"                      /* half, #1 */
+            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
+            "    add r2, r1, r2, asr #31\n"         /* forget, doubled, forget, asr #31 */
+            "    ssat r2, #16, r2, asr #1\n"        /* forget, #16, forget, asr #1 */
+            "    movw r3, #896\n"                   /* multiplier, #896 */
+            "    movt r3, #31259\n"                 /* multiplier, #31259 */
+            "    lsl r1, r4, #1\n"                  /* doubled, cell, #1 */
+            "    mov r5, #2\n"                      /* half, #2 */
+            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
+            "    add r4, r1, r4, asr #31\n"         /* cell, doubled, cell, asr #31 */
+            "    ssat r4, #16, r4, asr #2\n"        /* cell, #16, cell, asr #2 */
+            "    movw r3, #5120\n"                  /* multiplier, #5120 */
+            "    movt r3, #32582\n"                 /* multiplier, #32582 */
+            "    lsl r1, r7, #1\n"                  /* doubled, output, #1 */
+            "    mov r5, #1\n"                      /* half, #1 */
+            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
+            "    add r7, r1, r7, asr #31\n"         /* output, doubled, output, asr #31 */
+            "    ssat r7, #16, r7, asr #1\n"        /* output, #16, output, asr #1 */
+            "    vmov r1, r3, d0\n"                 /* input_x, forget_x, from_x01 */
+            "    vmov r5, r6, d1\n"                 /* cell_x, output_x, from_x23 */
+            "    vmov lr, s6\n"                     /* table, stream_begin */
+            "    add r0, r0, r1\n"                  /* input, input, input_x */
+            "    ssat r0, #16, r0\n"                /* input, #16, input */
+            "    add r2, r2, r3\n"                  /* forget, forget, forget_x */
+            "    ssat r2, #16, r2\n"                /* forget, #16, forget */
+            "    add r4, r4, r5\n"                  /* cell, cell, cell_x */
+            "    ssat r4, #16, r4\n"                /* cell, #16, cell */
+            "    add r7, r7, r6\n"                  /* output, output, output_x */
+            "    ssat r7, #16, r7\n"                /* output, #16, output */
+            /* Sigmoid and tanh: straight lines between entries of the table. */
+            "    add r3, r0, r0, lsl #1\n"          /* place, input, input, lsl #1 */
+            "    eor r1, r3, r3, asr #31\n"         /* size, place, place, asr #31 */
+            "    sub r1, r1, r3, asr #31\n"         /* size, size, place, asr #31 */
+            "    lsr r6, r1, #9\n"                  /* entry, size, #9 */
+            "    add r6, lr, r6, lsl #1\n"          /* entry, table, entry, lsl #1 */
+            "    ldrh r5, [r6]\n"                   /* first, [entry] */
+            "    ldrh r6, [r6, #2]\n"               /* rise, [entry, #2] */
+            "    ubfx r1, r1, #0, #9\n"             /* value, size, #0, #9 */
+            "    sub r6, r6, r5\n"                  /* rise, rise, first */
+            "    mul r1, r1, r6\n"                  /* value, value, rise */
+            "    add r1, r1, r5, lsl #9\n"          /* value, value, first, lsl #9 */
+            "    sub r1, r1, #0x1000000\n"          /* value, value, #0x1000000 */
+            "    eor r1, r1, r3, asr #31\n"         /* value, value, place, asr #31 */
+            "    add r1, r1, #512\n"                /* value, value, #512 */
+            "    asr r1, r1, #10\n"                 /* value, value, #10 */
+            "    add r0, r1, #16384\n"              /* input, value, #16384 */
+            "    add r3, r2, r2, lsl #1\n"          /* place, forget, forget, lsl #1 */
+            "    eor r1, r3, r3, asr #31\n"         /* size, place, place, asr #31 */
+            "    sub r1, r1, r3, asr #31\n"         /* size, size, place, asr #31 */
+            "    lsr r6, r1, #9\n"                  /* entry, size, #9 */
+            "    add r6, lr, r6, lsl #1\n"          /* entry, table, entry, lsl #1 */
+            "    ldrh r5, [r6]\n"                   /* first, [entry] */
+            "    ldrh r6, [r6, #2]\n"               /* rise, [entry, #2] */
+            "    ubfx r1, r1, #0, #9\n"             /* value, size, #0, #9 */
+            "    sub r6, r6, r5\n"                  /* rise, rise, first */
+            "    mul r1, r1, r6\n"                  /* value, value, rise */
+            "    add r1, r1, r5, lsl #9\n"          /* value, value, first, lsl #9 */
+            "    sub r1, r1, #0x1000000\n"          /* value, value, #0x1000000 */
+            "    eor r1, r1, r3, asr #31\n"         /* value, value, place, asr #31 */
+            "    add r1, r1, #512\n"                /* value, value, #512 */
+            "    asr r1, r1, #10\n"                 /* value, value, #10 */
+            "    add r2, r1, #16384\n"              /* forget, value, #16384 */
+            "    add r3, r7, r7, lsl #1\n"          /* place, output, output, lsl #1 */
+            "    eor r1, r3, r3, asr #31\n"         /* size, place, place, asr #31 */
+            "    sub r1, r1, r3, asr #31\n"         /* size, size, place, asr #31 */
+            "    lsr r6, r1, #9\n"                  /* entry, size, #9 */
+            "    add r6, lr, r6, lsl #1\n"          /* entry, table, entry, lsl #1 */
+            "    ldrh r5, [r6]\n"                   /* first, [entry] */
+            "    ldrh r6, [r6, #2]\n"               /* rise, [entry, #2] */
+            "    ubfx r1, r1, #0, #9\n"             /* value, size, #0, #9 */
+            "    sub r6, r6, r5\n"                  /* rise, rise, first */
+            "    mul r1, r1, r6\n"                  /* value, value, rise */
+            "    add r1, r1, r5, lsl #9\n"          /* value, value, first, lsl #9 */
+            "    sub r1, r1, #0x1000000\n"          /* value, value, #0x1000000 */
+            "    eor r1, r1, r3, asr #31\n"         /* value, value, place, asr #31 */
+            "    add r1, r1, #512\n"                /* value, value, #512 */
+            "    asr r1, r1, #10\n"                 /* value, value, #10 */
+            "    add r7, r1, #16384\n"              /* output, value, #16384 */
+            "    add r3, r4, r4, lsl #1\n"          /* place, cell, cell, lsl #1 */
+            "    eor r1, r3, r3, asr #31\n"         /* size, place, place, asr #31 */
+            "    sub r1, r1, r3, asr #31\n"         /* size, size, place, asr #31 */
+            "    usat r1, #16, r1\n"                /* size, #16, size */
+            "    lsr r6, r1, #8\n"                  /* entry, size, #8 */
+            "    add r6, lr, r6, lsl #1\n"          /* entry, table, entry, lsl #1 */
+            "    ldrh r5, [r6]\n"                   /* first, [entry] */
+            "    ldrh r6, [r6, #2]\n"               /* rise, [entry, #2] */
+            "    ubfx r1, r1, #0, #8\n"             /* value, size, #0, #8 */
+            "    sub r6, r6, r5\n"                  /* rise, rise, first */
+            "    mul r1, r1, r6\n"                  /* value, value, rise */
+            "    add r1, r1, r5, lsl #8\n"          /* value, value, first, lsl #8 */
+            "    sub r1, r1, #0x800000\n"           /* value, value, #0x800000 */
+            "    eor r1, r1, r3, asr #31\n"         /* value, value, place, asr #31 */
+            "    add r1, r1, #128\n"                /* value, value, #128 */
+            "    asr r4, r1, #8\n"                  /* cell, value, #8 */
+            /* The cell state: what the forget gate keeps of it, and what the input gate lets in. */
+            "    vmov r6, s10\n"                    /* c_at, next_c */
+            "    ldrsh r1, [r6]\n"                  /* c, [c_at] */
+            "    mul r2, r2, r1\n"                  /* forget, forget, c */
+            "    mul r0, r0, r4\n"                  /* input, input, cell */
+            "    movw r3, #0\n"                     /* multiplier, #0 */
+            "    movt r3, #16384\n"                 /* multiplier, #16384 */
+            "    lsl r1, r2, #1\n"                  /* doubled, forget, #1 */
+            "    mov r5, #8192\n"                   /* half, #8192 */
+            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
+            "    add r2, r1, r2, asr #31\n"         /* forget, doubled, forget, asr #31 */
+            "    ssat r2, #16, r2, asr #14\n"       /* forget, #16, forget, asr #14 */
+            "    movw r3, #0\n"                     /* multiplier, #0 */
+            "    movt r3, #16384\n"                 /* multiplier, #16384 */
+            "    lsl r1, r0, #1\n"                  /* doubled, input, #1 */
+            "    mov r5, #0x10000\n"                /* half, #0x10000 */
+            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
+            "    add r0, r1, r0, asr #31\n"         /* input, doubled, input, asr #31 */
+            "    ssat r0, #16, r0, asr #17\n"       /* input, #16, input, asr #17 */
+            "    add r1, r2, r0\n"                  /* c, forget, input */
+            "    ssat r1, #16, r1\n"                /* c, #16, c */
+            "    strh r1, [r6], #2\n"               /* c, [c_at], #2 */
+            "    vmov s10, r6\n"                    /* next_c, c_at */
+            /* The output: of the cell state's tanh what the output gate lets out. */
+            "    add r3, r1, r1, lsl #1\n"          /* place, c, c, lsl #1 */
+            "    eor r1, r3, r3, asr #31\n"         /* size, place, place, asr #31 */
+            "    sub r1, r1, r3, asr #31\n"         /* size, size, place, asr #31 */
+            "    usat r1, #16, r1\n"                /* size, #16, size */
+            "    lsr r6, r1, #8\n"                  /* entry, size, #8 */
+            "    add r6, lr, r6, lsl #1\n"          /* entry, table, entry, lsl #1 */
+            "    ldrh r5, [r6]\n"                   /* first, [entry] */
+            "    ldrh r6, [r6, #2]\n"               /* rise, [entry, #2] */
+            "    ubfx r1, r1, #0, #8\n"             /* value, size, #0, #8 */
+            "    sub r6, r6, r5\n"                  /* rise, rise, first */
+            "    mul r1, r1, r6\n"                  /* value, value, rise */
+            "    add r1, r1, r5, lsl #8\n"          /* value, value, first, lsl #8 */
+            "    sub r1, r1, #0x800000\n"           /* value, value, #0x800000 */
+            "    eor r1, r1, r3, asr #31\n"         /* value, value, place, asr #31 */
+            "    add r1, r1, #128\n"                /* value, value, #128 */
+            "    asr r0, r1, #8\n"                  /* h, value, #8 */
+            "    mul r0, r0, r7\n"                  /* h, h, output */
+            "    movw r3, #16833\n"                 /* multiplier, #16833 */
+            "    movt r3, #16410\n"                 /* multiplier, #16410 */
+            "    lsl r1, r0, #1\n"                  /* doubled, h, #1 */
+            "    mov r5, #0x200000\n"               /* half, #0x200000 */
+            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
+            "    add r0, r1, r0, asr #31\n"         /* h, doubled, h, asr #31 */
+            "    ssat r0, #8, r0, asr #22\n"        /* h, #8, h, asr #22 */
+            "    vmov r1, s5\n"                     /* out, step_y */
+            "    strb r0, [r1], #1\n"               /* h, [out], #1 */
+            "    vmov s5, r1\n"                     /* step_y, out */
+            "    vmov r0, s9\n"                     /* out_end, y_end */
+            "    cmp r1, r0\n"                      /* out, out_end */
             "    bne 5b\n"
             /* The outputs are the next step's hidden state. */
-            "    vmov r11, s9\n"
-            "    movw r4, #8\n"
-            "    sub r11, r11, r4\n"
-            "    vmov r12, s11\n"
-            "    movw r4, #8\n"
-            "    add r12, r12, r4\n"
-            "    movw r3, #2\n"
+            "    vmov r2, s5\n"                     /* source, step_y */
+            "    movw r0, #8\n"                     /* bytes, #8 */
+            "    sub r2, r2, r0\n"                  /* source, source, bytes */
+            "    vmov r1, s7\n"                     /* into, scratch_begin */
+            "    movw r0, #8\n"                     /* bytes, #8 */
+            "    add r1, r1, r0\n"                  /* into, into, bytes */
+            "    movw r3, #2\n"                     /* left, #2 */
             "6:\n"
-            "    ldr r0, [r11], #4\n"
-            "    sxtb16 r1, r0\n"
-            "    sxtb16 r2, r0, ror #8\n"
-            "    stmia r12!, {r1, r2}\n"
-            "    subs r3, r3, #1\n"
+            "    ldr r4, [r2], #4\n"                /* x0123, [source], #4 */
+            "    sxtb16 r0, r4\n"                   /* x02, x0123 */
+            "    sxtb16 r4, r4, ror #8\n"           /* x13, x0123, ror #8 */
+            "    stmia r1!, {r0, r4}\n"             /* into!, {x02, x13} */
+            "    subs r3, r3, #1\n"                 /* left, left, #1 */
             "    bne 6b\n"
-            "    movw r4, #0\n"
-            "    add r11, r11, r4\n"
-            "    vmov s9, r11\n"
-            "    vmov r4, s12\n"
-            "    subs r4, r4, #1\n"
-            "    vmov s12, r4\n"
+            "    movw r0, #0\n"                     /* bytes, #0 */
+            "    add r2, r2, r0\n"                  /* source, source, bytes */
+            "    vmov s5, r2\n"                     /* step_y, source */
+            "    vmov r0, s8\n"                     /* steps, steps_left */
+            "    subs r0, r0, #1\n"                 /* steps, steps, #1 */
+            "    vmov s8, r0\n"                     /* steps_left, steps */
             "    bne 3b\n"
-            "    pop {r4-r11, pc}\n");
+            "    pop {r4-r10, pc}\n");
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -58,172 +58,177 @@ MCU_CONSTANT(_mcu_dsp_matmul_matmul_1_constants, uint32_t, 6, 0, 24);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
+/* y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + addend >>
+ * shift), or of floats sat(round(sum * factor) + y_zero).
+ * scratch: what the sums of three columns begin with, blocks of four taps of each, two in a
+ * word; then scale and addend, or the factor twice; y_zero of floats; move; -a_zero and b_zero,
+ * twice in a word each. */
 MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UNUSED,
                                                           const int8_t *b MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    vmov s8, r0\n"
-            "    vmov s9, r1\n"
-            "    vmov s10, r2\n"
-            "    vmov s11, r3\n"
-            "    vmov r4, s11\n"
-            "    movw r5, #60\n"
-            "    add r4, r4, r5\n"
-            "    vmov s13, r4\n"
-            "    movw r4, #3\n"
-            "    vmov s15, r4\n"
+            "    vmov s0, r0\n"                     /* all_a, a */
+            "    vmov s1, r1\n"                     /* panel_b, b */
+            "    vmov s2, r2\n"                     /* panel_y, y */
+            "    vmov s3, r3\n"                     /* panel_begin, scratch */
+            "    movw r0, #60\n"                    /* panel_bytes, #60 */
+            "    add r0, r3, r0\n"                  /* panel_end, scratch, panel_bytes */
+            "    vmov s4, r0\n"                     /* end_of_panel, panel_end */
+            "    movw r0, #3\n"                     /* panels, #3 */
+            "    vmov s5, r0\n"                     /* panels_left, panels */
             "1:\n"
             /* Three columns of b, widened to int16: two taps a word. */
-            "    vmov r12, s9\n"
-            "    vmov lr, s11\n"
-            "    vmov r6, s13\n"
-            "    ldr r8, [r6, #12]\n"
-            "    ldr r11, [r6, #16]\n"
-            "    ldr r7, [r6, #20]\n"
-            "    vmov s0, r7\n"
-            "    mov r9, r8\n"
-            "    mov r10, r8\n"
-            "    add lr, lr, #12\n"
+            "    vmov r7, s1\n"                     /* source, panel_b */
+            "    vmov r12, s3\n"                    /* panel, panel_begin */
+            "    vmov r0, s4\n"                     /* panel_end, end_of_panel */
+            "    ldr r3, [r0, #12]\n"               /* start0, [panel_end, #12] */
+            "    ldr r11, [r0, #16]\n"              /* minus_a_zero, [panel_end, #16] */
+            "    ldr lr, [r0, #20]\n"               /* b_zero, [panel_end, #20] */
+            "    vmov s6, lr\n"                     /* b_zero_kept, b_zero */
+            "    mov r5, r3\n"                      /* start1, start0 */
+            "    mov r9, r3\n"                      /* start2, start0 */
+            "    add r12, r12, #12\n"               /* panel, panel, #12 */
             "2:\n"
-            "    ldrsb r0, [r12]\n"
-            "    ldrsb r1, [r12, #1]\n"
-            "    ldrsb r2, [r12, #2]\n"
-            "    ldrsb r3, [r12, #7]\n"
-            "    ldrsb r4, [r12, #8]\n"
-            "    ldrsb r5, [r12, #9]\n"
-            "    ldrsb r6, [r12, #14]\n"
-            "    ldrsb r7, [r12, #15]\n"
-            "    pkhbt r0, r0, r6, lsl #16\n"
-            "    pkhbt r1, r1, r7, lsl #16\n"
-            "    ldrsb r6, [r12, #16]\n"
-            "    ldrsb r7, [r12, #21]\n"
-            "    pkhbt r2, r2, r6, lsl #16\n"
-            "    pkhbt r3, r3, r7, lsl #16\n"
-            "    ldrsb r6, [r12, #22]\n"
-            "    ldrsb r7, [r12, #23]\n"
-            "    pkhbt r4, r4, r6, lsl #16\n"
-            "    pkhbt r5, r5, r7, lsl #16\n"
-            "    add r12, r12, #28\n"
-            "    vmov r6, s0\n"
-            "    ssub16 r0, r0, r6\n"
-            "    ssub16 r1, r1, r6\n"
-            "    ssub16 r2, r2, r6\n"
-            "    ssub16 r3, r3, r6\n"
-            "    ssub16 r4, r4, r6\n"
-            "    ssub16 r5, r5, r6\n"
-            "    smlad r8, r0, r11, r8\n"
-            "    smlad r9, r1, r11, r9\n"
-            "    smlad r10, r2, r11, r10\n"
-            "    smlad r8, r3, r11, r8\n"
-            "    smlad r9, r4, r11, r9\n"
-            "    smlad r10, r5, r11, r10\n"
-            "    stmia lr!, {r0-r5}\n"
-            "    vmov r6, s13\n"
-            "    cmp lr, r6\n"
+            "    ldrsb r0, [r7]\n"                  /* c0_02, [source] */
+            "    ldrsb r1, [r7, #1]\n"              /* c1_02, [source, #1] */
+            "    ldrsb r2, [r7, #2]\n"              /* c2_02, [source, #2] */
+            "    ldrsb r4, [r7, #7]\n"              /* c0_13, [source, #7] */
+            "    ldrsb r6, [r7, #8]\n"              /* c1_13, [source, #8] */
+            "    ldrsb r10, [r7, #9]\n"             /* c2_13, [source, #9] */
+            "    ldrsb lr, [r7, #14]\n"             /* upper, [source, #14] */
+            "    ldrsb r8, [r7, #15]\n"             /* next_upper, [source, #15] */
+            "    pkhbt r0, r0, lr, lsl #16\n"       /* c0_02, c0_02, upper, lsl #16 */
+            "    pkhbt r1, r1, r8, lsl #16\n"       /* c1_02, c1_02, next_upper, lsl #16 */
+            "    ldrsb lr, [r7, #16]\n"             /* upper, [source, #16] */
+            "    ldrsb r8, [r7, #21]\n"             /* next_upper, [source, #21] */
+            "    pkhbt r2, r2, lr, lsl #16\n"       /* c2_02, c2_02, upper, lsl #16 */
+            "    pkhbt r4, r4, r8, lsl #16\n"       /* c0_13, c0_13, next_upper, lsl #16 */
+            "    ldrsb lr, [r7, #22]\n"             /* upper, [source, #22] */
+            "    ldrsb r8, [r7, #23]\n"             /* next_upper, [source, #23] */
+            "    pkhbt r6, r6, lr, lsl #16\n"       /* c1_13, c1_13, upper, lsl #16 */
+            "    pkhbt r10, r10, r8, lsl #16\n"     /* c2_13, c2_13, next_upper, lsl #16 */
+            "    add r7, r7, #28\n"                 /* source, source, #28 */
+            "    vmov lr, s6\n"                     /* b_zero, b_zero_kept */
+            "    ssub16 r0, r0, lr\n"               /* c0_02, c0_02, b_zero */
+            "    ssub16 r1, r1, lr\n"               /* c1_02, c1_02, b_zero */
+            "    ssub16 r2, r2, lr\n"               /* c2_02, c2_02, b_zero */
+            "    ssub16 r4, r4, lr\n"               /* c0_13, c0_13, b_zero */
+            "    ssub16 r6, r6, lr\n"               /* c1_13, c1_13, b_zero */
+            "    ssub16 r10, r10, lr\n"             /* c2_13, c2_13, b_zero */
+            "    smlad r3, r0, r11, r3\n"           /* start0, c0_02, minus_a_zero, start0 */
+            "    smlad r5, r1, r11, r5\n"           /* start1, c1_02, minus_a_zero, start1 */
+            "    smlad r9, r2, r11, r9\n"           /* start2, c2_02, minus_a_zero, start2 */
+            "    smlad r3, r4, r11, r3\n"           /* start0, c0_13, minus_a_zero, start0 */
+            "    smlad r5, r6, r11, r5\n"           /* start1, c1_13, minus_a_zero, start1 */
+            "    smlad r9, r10, r11, r9\n"          /* start2, c2_13, minus_a_zero, start2 */
+            /* panel!, {c0_02, c1_02, c2_02, c0_13, c1_13, c2_13} */
+            "    stmia r12!, {r0-r2, r4, r6, r10}\n"
+            "    vmov r0, s4\n"                     /* panel_end, end_of_panel */
+            "    cmp r12, r0\n"                     /* panel, panel_end */
             "    bne 2b\n"
-            "    vmov lr, s11\n"
-            "    stmia lr, {r8-r10}\n"
-            /* With two rows of a: six sums, r0-r5, four taps at a time. */
-            "    vmov r12, s8\n"
-            "    vmov r6, s10\n"
-            "    vmov s12, r6\n"
-            "    movw r6, #2\n"
-            "    vmov s14, r6\n"
+            "    vmov r12, s3\n"                    /* panel, panel_begin */
+            "    stmia r12, {r3, r5, r9}\n"         /* panel, {start0, start1, start2} */
+            /* With two rows of a, even and odd: six sums, four taps at a time. */
+            "    vmov r4, s0\n"                     /* row, all_a */
+            "    vmov r1, s2\n"                     /* out, panel_y */
+            "    vmov s6, r1\n"                     /* rows_y, out */
+            "    movw r0, #2\n"                     /* pairs, #2 */
+            "    vmov s7, r0\n"                     /* pairs_left, pairs */
             "3:\n"
-            "    vmov lr, s11\n"
-            "    ldmia lr!, {r0-r2}\n"
-            "    mov r3, r0\n"
-            "    mov r4, r1\n"
-            "    mov r5, r2\n"
-            "    ldr r10, [r12, #8]\n"
-            "    ldr r9, [r12], #4\n"
-            "    ldmia lr!, {r6-r8}\n"
-            "    sxtb16 r11, r9\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    sxtb16 r11, r10\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    ldmia lr!, {r6-r8}\n"
-            "    sxtb16 r11, r9, ror #8\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    sxtb16 r11, r10, ror #8\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    ldr r10, [r12, #8]\n"
-            "    ldr r9, [r12], #4\n"
-            "    ldmia lr!, {r6-r8}\n"
-            "    sxtb16 r11, r9\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    sxtb16 r11, r10\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    ldmia lr!, {r6-r8}\n"
-            "    sxtb16 r11, r9, ror #8\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    sxtb16 r11, r10, ror #8\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
+            "    vmov r12, s3\n"                    /* panel, panel_begin */
+            "    ldmia r12!, {r0, r2, r5}\n"        /* panel!, {even0, even1, even2} */
+            "    mov r6, r0\n"                      /* odd0, even0 */
+            "    mov r7, r2\n"                      /* odd1, even1 */
+            "    mov lr, r5\n"                      /* odd2, even2 */
+            "    ldr r8, [r4, #8]\n"                /* odd_bytes, [row, #8] */
+            "    ldr r9, [r4], #4\n"                /* even_bytes, [row], #4 */
+            "    ldmia r12!, {r1, r3, r10}\n"       /* panel!, {column0, column1, column2} */
+            "    sxtb16 r11, r9\n"                  /* pair, even_bytes */
+            "    smlad r0, r11, r1, r0\n"           /* even0, pair, column0, even0 */
+            "    smlad r2, r11, r3, r2\n"           /* even1, pair, column1, even1 */
+            "    smlad r5, r11, r10, r5\n"          /* even2, pair, column2, even2 */
+            "    sxtb16 r11, r8\n"                  /* pair, odd_bytes */
+            "    smlad r6, r11, r1, r6\n"           /* odd0, pair, column0, odd0 */
+            "    smlad r7, r11, r3, r7\n"           /* odd1, pair, column1, odd1 */
+            "    smlad lr, r11, r10, lr\n"          /* odd2, pair, column2, odd2 */
+            "    ldmia r12!, {r1, r3, r10}\n"       /* panel!, {column0, column1, column2} */
+            "    sxtb16 r11, r9, ror #8\n"          /* pair, even_bytes, ror #8 */
+            "    smlad r0, r11, r1, r0\n"           /* even0, pair, column0, even0 */
+            "    smlad r2, r11, r3, r2\n"           /* even1, pair, column1, even1 */
+            "    smlad r5, r11, r10, r5\n"          /* even2, pair, column2, even2 */
+            "    sxtb16 r11, r8, ror #8\n"          /* pair, odd_bytes, ror #8 */
+            "    smlad r6, r11, r1, r6\n"           /* odd0, pair, column0, odd0 */
+            "    smlad r7, r11, r3, r7\n"           /* odd1, pair, column1, odd1 */
+            "    smlad lr, r11, r10, lr\n"          /* odd2, pair, column2, odd2 */
+            "    ldr r8, [r4, #8]\n"                /* odd_bytes, [row, #8] */
+            "    ldr r9, [r4], #4\n"                /* even_bytes, [row], #4 */
+            "    ldmia r12!, {r1, r3, r10}\n"       /* panel!, {column0, column1, column2} */
+            "    sxtb16 r11, r9\n"                  /* pair, even_bytes */
+            "    smlad r0, r11, r1, r0\n"           /* even0, pair, column0, even0 */
+            "    smlad r2, r11, r3, r2\n"           /* even1, pair, column1, even1 */
+            "    smlad r5, r11, r10, r5\n"          /* even2, pair, column2, even2 */
+            "    sxtb16 r11, r8\n"                  /* pair, odd_bytes */
+            "    smlad r6, r11, r1, r6\n"           /* odd0, pair, column0, odd0 */
+            "    smlad r7, r11, r3, r7\n"           /* odd1, pair, column1, odd1 */
+            "    smlad lr, r11, r10, lr\n"          /* odd2, pair, column2, odd2 */
+            "    ldmia r12!, {r1, r3, r10}\n"       /* panel!, {column0, column1, column2} */
+            "    sxtb16 r11, r9, ror #8\n"          /* pair, even_bytes, ror #8 */
+            "    smlad r0, r11, r1, r0\n"           /* even0, pair, column0, even0 */
+            "    smlad r2, r11, r3, r2\n"           /* even1, pair, column1, even1 */
+            "    smlad r5, r11, r10, r5\n"          /* even2, pair, column2, even2 */
+            "    sxtb16 r11, r8, ror #8\n"          /* pair, odd_bytes, ror #8 */
+            "    smlad r6, r11, r1, r6\n"           /* odd0, pair, column0, odd0 */
+            "    smlad r7, r11, r3, r7\n"           /* odd1, pair, column1, odd1 */
+            "    smlad lr, r11, r10, lr\n"          /* odd2, pair, column2, odd2 */
             /* To elements of the output. */
-            "    ldmia lr, {r7-r9}\n"
-            "    smmla r0, r0, r7, r8\n"
-            "    smmla r1, r1, r7, r8\n"
-            "    smmla r2, r2, r7, r8\n"
-            "    smmla r3, r3, r7, r8\n"
-            "    smmla r4, r4, r7, r8\n"
-            "    smmla r5, r5, r7, r8\n"
-            "    ssat r0, #8, r0, asr #4\n"
-            "    ssat r1, #8, r1, asr #4\n"
-            "    ssat r2, #8, r2, asr #4\n"
-            "    ssat r3, #8, r3, asr #4\n"
-            "    ssat r4, #8, r4, asr #4\n"
-            "    ssat r5, #8, r5, asr #4\n"
-            "    vmov r6, s12\n"
-            "    strb r0, [r6]\n"
-            "    strb r1, [r6, #1]\n"
-            "    strb r2, [r6, #2]\n"
-            "    strb r3, [r6, #7]\n"
-            "    strb r4, [r6, #8]\n"
-            "    strb r5, [r6, #9]\n"
-            "    add r12, r12, #8\n"
-            "    add r6, r6, #14\n"
-            "    vmov r7, s14\n"
-            "    sub r7, r7, #1\n"
-            "    cmp r7, #1\n"
+            "    ldmia r12, {r1, r3, r12}\n"        /* panel, {scale, addend, y_zero} */
+            "    smmla r0, r0, r1, r3\n"            /* even0, even0, scale, addend */
+            "    smmla r2, r2, r1, r3\n"            /* even1, even1, scale, addend */
+            "    smmla r5, r5, r1, r3\n"            /* even2, even2, scale, addend */
+            "    smmla r6, r6, r1, r3\n"            /* odd0, odd0, scale, addend */
+            "    smmla r7, r7, r1, r3\n"            /* odd1, odd1, scale, addend */
+            "    smmla lr, lr, r1, r3\n"            /* odd2, odd2, scale, addend */
+            "    ssat r0, #8, r0, asr #4\n"         /* even0, #8, even0, asr #4 */
+            "    ssat r2, #8, r2, asr #4\n"         /* even1, #8, even1, asr #4 */
+            "    ssat r5, #8, r5, asr #4\n"         /* even2, #8, even2, asr #4 */
+            "    ssat r6, #8, r6, asr #4\n"         /* odd0, #8, odd0, asr #4 */
+            "    ssat r7, #8, r7, asr #4\n"         /* odd1, #8, odd1, asr #4 */
+            "    ssat lr, #8, lr, asr #4\n"         /* odd2, #8, odd2, asr #4 */
+            "    vmov r1, s6\n"                     /* out, rows_y */
+            "    strb r0, [r1]\n"                   /* even0, [out] */
+            "    strb r2, [r1, #1]\n"               /* even1, [out, #1] */
+            "    strb r5, [r1, #2]\n"               /* even2, [out, #2] */
+            "    strb r6, [r1, #7]\n"               /* odd0, [out, #7] */
+            "    strb r7, [r1, #8]\n"               /* odd1, [out, #8] */
+            "    strb lr, [r1, #9]\n"               /* odd2, [out, #9] */
+            "    add r4, r4, #8\n"                  /* row, row, #8 */
+            "    add r1, r1, #14\n"                 /* out, out, #14 */
+            "    vmov r0, s7\n"                     /* pairs, pairs_left */
+            "    sub r0, r0, #1\n"                  /* pairs, pairs, #1 */
+            "    cmp r0, #1\n"                      /* pairs, #1 */
             "    itt eq\n"
-            "    subeq r12, r12, #8\n"
-            "    subeq r6, r6, #7\n"
-            "    vmov s12, r6\n"
-            "    vmov s14, r7\n"
-            "    cmp r7, #0\n"
+            "    subeq r4, r4, #8\n"                /* row, row, #8 */
+            "    subeq r1, r1, #7\n"                /* out, out, #7 */
+            "    vmov s6, r1\n"                     /* rows_y, out */
+            "    vmov s7, r0\n"                     /* pairs_left, pairs */
+            "    cmp r0, #0\n"                      /* pairs, #0 */
             "    bne 3b\n"
-            "    vmov r6, s9\n"
-            "    vmov r7, s10\n"
-            "    vmov r8, s15\n"
-            "    add r6, r6, #3\n"
-            "    add r7, r7, #3\n"
-            "    sub r8, r8, #1\n"
-            "    cmp r8, #1\n"
+            "    vmov r1, s1\n"                     /* next_b, panel_b */
+            "    vmov r2, s2\n"                     /* next_y, panel_y */
+            "    vmov r0, s5\n"                     /* panels, panels_left */
+            "    add r1, r1, #3\n"                  /* next_b, next_b, #3 */
+            "    add r2, r2, #3\n"                  /* next_y, next_y, #3 */
+            "    sub r0, r0, #1\n"                  /* panels, panels, #1 */
+            "    cmp r0, #1\n"                      /* panels, #1 */
             "    itt eq\n"
-            "    subeq r6, r6, #2\n"
-            "    subeq r7, r7, #2\n"
-            "    vmov s9, r6\n"
-            "    vmov s10, r7\n"
-            "    vmov s15, r8\n"
-            "    cmp r8, #0\n"
+            "    subeq r1, r1, #2\n"                /* next_b, next_b, #2 */
+            "    subeq r2, r2, #2\n"                /* next_y, next_y, #2 */
+            "    vmov s1, r1\n"                     /* panel_b, next_b */
+            "    vmov s2, r2\n"                     /* panel_y, next_y */
+            "    vmov s5, r0\n"                     /* panels_left, panels */
+            "    cmp r0, #0\n"                      /* panels, #0 */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
 }

@@ -68,7 +68,21 @@ MCU_FUNCTION void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *
     }
 }
 
-/* A tile's state is behind its pixels. */
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * Of every second f and g the last taps come first.
+ * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
+ * it has to be, for which the biases are a little moved.
+ * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
+ * the first and the third are factors, the last one is the zero point.
+ * These three are behind the biases of the next f and g.
+ * x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, of
+ * four at the end 0 2 1 3.
+ * scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last tile's
+ * outputs go; these, first. In place: a tile is read before it is written.
+ * A tile's state is behind its taps. */
 MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                    const uint32_t *weights MCU_UNUSED,
                                                    uint8_t *scratch MCU_UNUSED) {
@@ -108,8 +122,8 @@ MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, i
             "    ldmia lr!, {r11, r12}\n"           /* stream!, {even_bias, odd_bias} */
             "    sub r3, r3, #48\n"                 /* taps, taps, #48 */
             "9:\n"
-            /* Two filters, three outputs. */
-            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* Two filters, an even and an odd one, for three outputs. */
+            /* Of a word of weights SXTB16 leaves the even filter's. */
             "    ldmia lr!, {r9, r10}\n"            /* stream!, {odd2, weights0} */
             "    ldmia r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
             "    sxtb16 r1, r9\n"                   /* even2, odd2 */
@@ -172,8 +186,8 @@ MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, i
             "    strh r2, [r6, #-2]\n"              /* even0, [out, #-2] */
             "    strh r5, [r6, #6]\n"               /* even1, [out, #6] */
             "    strh r1, [r6, #14]\n"              /* even2, [out, #14] */
-            /* Two filters, three outputs. */
-            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* Two filters, an even and an odd one, for three outputs. */
+            /* Of a word of weights SXTB16 leaves the even filter's. */
             /* These two meet the activations backwards. */
             "    ldmia lr!, {r9, r10}\n"            /* stream!, {odd2, weights0} */
             "    ldmdb r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */

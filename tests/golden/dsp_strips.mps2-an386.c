@@ -3,7 +3,7 @@
  *   source model  layers, SHA-256
  *                 3155015ec786e8d1397af80103ab97ffac692a6c315e7f11636cef0dd7b21faa
  *   constants     5,172 bytes, as a file: SHA-256
- *                 decf77855f217214c9d937966ef1d6de6ae5ebe98975ab3de6638eb64a52bf0d
+ *                 8694bc045c949a157dcaad893f828980b732ea250eb1d8e8061c2a4ac0349955
  *   workspace     12,288 bytes
  *   layers        3 with 1,769,472 multiply-accumulates
  *
@@ -19,7 +19,7 @@
  *   offset  bytes   from      to  holds
  *        0   6144  input       0  int8
  *     6144   6144      0       2  reshape_1_3
- *        0   3004      1       1  scratch of conv_1
+ *        0   2980      1       1  scratch of conv_1
  *        0   6144      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
@@ -69,662 +69,686 @@ MCU_FUNCTION void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y
     }
 }
 
-/* The layer's numbers go behind the taps of a tile, to r12; s10: the weights. */
-MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_97e291c2_dsp(const int8_t *x MCU_UNUSED,
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
+ * it has to be, for which the biases are a little moved.
+ * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
+ * the first and the third are factors, the last one is the zero point.
+ * x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word of
+ * the bytes of a tile's taps; a halfword each, to a whole word, those of the frame from `second`
+ * on.
+ * scratch: the taps of a tile; the frame, a word each: next, end, second, third, source, column,
+ * row, tile columns, tile rows, step, down, tile stride, column end, row end, window step,
+ * stride, columns inside, rows inside, column begin, row stride, wrap, filters, rounds, rows,
+ * behind, last column, behind the rest, height, down the image, row of a patch, down a patch,
+ * width, span, channels, zeros, patch, patches; a word of each window: what leads down its rows,
+ * its begin, its patch; bytes for outputs of no pixel; patches, with the zero point where there
+ * is no image.
+ * Some rows of y: the scratch begins with the rows of the image that the windows of the first of
+ * them, and those of the one behind the last, begin at.
+ * In place: a tile's windows are read before its outputs are written.
+ * The numbers go behind the taps of a tile. */
+MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(const int8_t *x MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           const uint32_t *weights MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    ldr r4, [r2], #4\n"
-            "    add r12, r3, r4\n"
-            "    add r12, r12, #7\n"
-            "    bic r12, r12, #7\n"
-            "    sub r4, r12, r4\n"
-            "    vmov s9, r4\n"
-            "    vmov s8, r12\n"
-            "    add lr, r12, #8\n"
-            "    add r6, r12, #152\n"
+            "    ldr r4, [r2], #4\n"                /* taps_bytes, [weights], #4 */
+            "    add r6, r3, r4\n"                  /* taps, scratch, taps_bytes */
+            "    add r6, r6, #7\n"                  /* taps, taps, #7 */
+            "    bic r6, r6, #7\n"                  /* taps, taps, #7 */
+            "    sub r4, r6, r4\n"                  /* begin, taps, taps_bytes */
+            "    vmov s4, r4\n"                     /* first_taps, begin */
+            "    vmov s5, r6\n"                     /* numbers, taps */
+            "    add r7, r6, #8\n"                  /* into, taps, #8 */
+            "    add r4, r6, #152\n"                /* end, taps, #152 */
             "1:\n"
-            "    ldr r4, [r2], #4\n"
-            "    sxth r5, r4\n"
-            "    asrs r4, r4, #16\n"
-            "    strd r5, r4, [lr], #8\n"
-            "    cmp lr, r6\n"
+            "    ldr r5, [r2], #4\n"                /* high, [weights], #4 */
+            "    sxth r12, r5\n"                    /* low, high */
+            "    asrs r5, r5, #16\n"                /* high, high, #16 */
+            "    strd r12, r5, [r7], #8\n"          /* low, high, [into], #8 */
+            "    cmp r7, r4\n"                      /* into, end */
             "    bne 1b\n"
-            "    vmov s10, r2\n"
-            "    ldr r4, [r12, #84]\n"
-            "    add r4, r1, r4\n"
-            "    strd r1, r4, [r12]\n"
-            "    ldr r4, [r12, #16]\n"
-            "    add r4, r0, r4\n"
-            "    str r4, [r12, #16]\n"
-            "    add r4, r12, #88\n"
-            "    ldmia r4, {r4, r5}\n"
-            "    vmov d6, r4, r5\n"
-            "    ldrd r4, r5, [r3]\n"
-            "    str r4, [r12, #24]\n"
-            "    str r5, [r12, #52]\n"
-            "    ldr r4, [r12, #144]\n"
-            "    ldr r7, [r12, #140]\n"
-            "    add r4, r4, r12\n"
-            "    add r5, r4, r7\n"
-            "    add r6, r5, r7\n"
-            "    add lr, r12, #172\n"
-            "    stmia lr, {r4-r6}\n"
-            /* Three windows, at r9-r11 if they are inside of the image and of one row. */
+            "    vmov s6, r2\n"                     /* first_weights, weights */
+            "    ldr r2, [r6, #84]\n"               /* filters, [taps, #84] */
+            "    add r4, r1, r2\n"                  /* end, y, filters */
+            "    strd r1, r4, [r6]\n"               /* y, end, [taps] */
+            "    ldr r1, [r6, #16]\n"               /* source, [taps, #16] */
+            "    add r1, r0, r1\n"                  /* source, x, source */
+            "    str r1, [r6, #16]\n"               /* source, [taps, #16] */
+            "    add r0, r6, #88\n"                 /* at, taps, #88 */
+            "    ldmia r0, {r0, r1}\n"              /* at, {rounds, rows} */
+            "    vmov d0, r0, r1\n"                 /* rounds_rows, rounds, rows */
+            "    ldrd r0, r1, [r3]\n"               /* row, row_end, [scratch] */
+            "    str r0, [r6, #24]\n"               /* row, [taps, #24] */
+            "    str r1, [r6, #52]\n"               /* row_end, [taps, #52] */
+            "    ldr r0, [r6, #144]\n"              /* patch0, [taps, #144] */
+            "    add r0, r0, r6\n"                  /* patch0, patch0, taps */
+            "    str r0, [r6, #156]\n"              /* patch0, [taps, #156] */
+            /* Three windows, begun at once if they are inside of the image and of one row. */
             "5:\n"
-            "    add r11, r12, #16\n"
-            "    ldmia r11, {r0-r7}\n"
-            "    cmp r1, r3\n"
+            "    add r0, r6, #16\n"                 /* at, taps, #16 */
+            /* at, {source, column, row, tile_columns, tile_rows, step, down0, tile_stride} */
+            "    ldmia r0, {r0-r5, r8, lr}\n"
+            "    cmp r1, r3\n"                      /* column, tile_columns */
             "    it lo\n"
-            "    cmplo r2, r4\n"
+            "    cmplo r2, r4\n"                    /* row, tile_rows */
             "    bhs 2f\n"
-            "    mov r9, r0\n"
-            "    add r1, r1, r7\n"
-            "    add r0, r0, r5\n"
-            "    strd r0, r1, [r12, #16]\n"
+            "    mov r12, r0\n"                     /* window0, source */
+            "    add r1, r1, lr\n"                  /* column, column, tile_stride */
+            "    add r0, r12, r5\n"                 /* source, window0, step */
+            "    strd r0, r1, [r6, #16]\n"          /* source, column, [taps, #16] */
             "3:\n"
-            "    vmov lr, s9\n"
-            /* Five columns that three windows share, widened to int16, two taps a word. */
-            "    mov r12, r9\n"
-            "    mov r11, r6\n"
-            "    mov r10, #3\n"
+            "    vmov r10, s4\n"                    /* into, first_taps */
+            /* Five columns that three windows share, widened to int16, two channels a word: of */
+            /* each four of a row 0 and 2 of all columns, then 1 and 3. */
+            "    mov lr, #3\n"                      /* left, #3 */
             "6:\n"
-            "    ldr r0, [r12], #4\n"
-            "    ldr r1, [r12, #12]\n"
-            "    ldr r2, [r12, #28]\n"
-            "    ldr r3, [r12, #44]\n"
-            "    ldr r4, [r12, #60]\n"
-            "    sxtb16 r5, r0, ror #8\n"
-            "    sxtb16 r6, r1, ror #8\n"
-            "    sxtb16 r7, r2, ror #8\n"
-            "    sxtb16 r8, r3, ror #8\n"
-            "    sxtb16 r9, r4, ror #8\n"
-            "    sxtb16 r0, r0\n"
-            "    sxtb16 r1, r1\n"
-            "    sxtb16 r2, r2\n"
-            "    sxtb16 r3, r3\n"
-            "    sxtb16 r4, r4\n"
-            "    stmia lr!, {r0-r9}\n"
-            "    ldr r0, [r12], #4\n"
-            "    ldr r1, [r12, #12]\n"
-            "    ldr r2, [r12, #28]\n"
-            "    ldr r3, [r12, #44]\n"
-            "    ldr r4, [r12, #60]\n"
-            "    sxtb16 r5, r0, ror #8\n"
-            "    sxtb16 r6, r1, ror #8\n"
-            "    sxtb16 r7, r2, ror #8\n"
-            "    sxtb16 r8, r3, ror #8\n"
-            "    sxtb16 r9, r4, ror #8\n"
-            "    sxtb16 r0, r0\n"
-            "    sxtb16 r1, r1\n"
-            "    sxtb16 r2, r2\n"
-            "    sxtb16 r3, r3\n"
-            "    sxtb16 r4, r4\n"
-            "    stmia lr!, {r0-r9}\n"
-            "    ldr r0, [r12], #4\n"
-            "    ldr r1, [r12, #12]\n"
-            "    ldr r2, [r12, #28]\n"
-            "    ldr r3, [r12, #44]\n"
-            "    ldr r4, [r12, #60]\n"
-            "    sxtb16 r5, r0, ror #8\n"
-            "    sxtb16 r6, r1, ror #8\n"
-            "    sxtb16 r7, r2, ror #8\n"
-            "    sxtb16 r8, r3, ror #8\n"
-            "    sxtb16 r9, r4, ror #8\n"
-            "    sxtb16 r0, r0\n"
-            "    sxtb16 r1, r1\n"
-            "    sxtb16 r2, r2\n"
-            "    sxtb16 r3, r3\n"
-            "    sxtb16 r4, r4\n"
-            "    stmia lr!, {r0-r9}\n"
-            "    ldr r0, [r12], #4\n"
-            "    ldr r1, [r12, #12]\n"
-            "    ldr r2, [r12, #28]\n"
-            "    ldr r3, [r12, #44]\n"
-            "    ldr r4, [r12, #60]\n"
-            "    sxtb16 r5, r0, ror #8\n"
-            "    sxtb16 r6, r1, ror #8\n"
-            "    sxtb16 r7, r2, ror #8\n"
-            "    sxtb16 r8, r3, ror #8\n"
-            "    sxtb16 r9, r4, ror #8\n"
-            "    sxtb16 r0, r0\n"
-            "    sxtb16 r1, r1\n"
-            "    sxtb16 r2, r2\n"
-            "    sxtb16 r3, r3\n"
-            "    sxtb16 r4, r4\n"
-            "    stmia lr!, {r0-r9}\n"
-            "    add r12, r12, r11\n"
-            "    subs r10, r10, #1\n"
+            "    ldr r0, [r12], #4\n"               /* a0, [window0], #4 */
+            "    ldr r1, [r12, #12]\n"              /* a1, [window0, #12] */
+            "    ldr r2, [r12, #28]\n"              /* a2, [window0, #28] */
+            "    ldr r3, [r12, #44]\n"              /* a3, [window0, #44] */
+            "    ldr r4, [r12, #60]\n"              /* a4, [window0, #60] */
+            "    sxtb16 r5, r0, ror #8\n"           /* b0, a0, ror #8 */
+            "    sxtb16 r6, r1, ror #8\n"           /* b1, a1, ror #8 */
+            "    sxtb16 r7, r2, ror #8\n"           /* b2, a2, ror #8 */
+            "    sxtb16 r9, r3, ror #8\n"           /* b3, a3, ror #8 */
+            "    sxtb16 r11, r4, ror #8\n"          /* b4, a4, ror #8 */
+            "    sxtb16 r0, r0\n"                   /* a0, a0 */
+            "    sxtb16 r1, r1\n"                   /* a1, a1 */
+            "    sxtb16 r2, r2\n"                   /* a2, a2 */
+            "    sxtb16 r3, r3\n"                   /* a3, a3 */
+            "    sxtb16 r4, r4\n"                   /* a4, a4 */
+            /* into!, {a0, a1, a2, a3, a4, b0, b1, b2, b3, b4} */
+            "    stmia r10!, {r0-r7, r9, r11}\n"
+            "    ldr r0, [r12], #4\n"               /* a0, [window0], #4 */
+            "    ldr r1, [r12, #12]\n"              /* a1, [window0, #12] */
+            "    ldr r2, [r12, #28]\n"              /* a2, [window0, #28] */
+            "    ldr r3, [r12, #44]\n"              /* a3, [window0, #44] */
+            "    ldr r4, [r12, #60]\n"              /* a4, [window0, #60] */
+            "    sxtb16 r5, r0, ror #8\n"           /* b0, a0, ror #8 */
+            "    sxtb16 r6, r1, ror #8\n"           /* b1, a1, ror #8 */
+            "    sxtb16 r7, r2, ror #8\n"           /* b2, a2, ror #8 */
+            "    sxtb16 r9, r3, ror #8\n"           /* b3, a3, ror #8 */
+            "    sxtb16 r11, r4, ror #8\n"          /* b4, a4, ror #8 */
+            "    sxtb16 r0, r0\n"                   /* a0, a0 */
+            "    sxtb16 r1, r1\n"                   /* a1, a1 */
+            "    sxtb16 r2, r2\n"                   /* a2, a2 */
+            "    sxtb16 r3, r3\n"                   /* a3, a3 */
+            "    sxtb16 r4, r4\n"                   /* a4, a4 */
+            /* into!, {a0, a1, a2, a3, a4, b0, b1, b2, b3, b4} */
+            "    stmia r10!, {r0-r7, r9, r11}\n"
+            "    ldr r0, [r12], #4\n"               /* a0, [window0], #4 */
+            "    ldr r1, [r12, #12]\n"              /* a1, [window0, #12] */
+            "    ldr r2, [r12, #28]\n"              /* a2, [window0, #28] */
+            "    ldr r3, [r12, #44]\n"              /* a3, [window0, #44] */
+            "    ldr r4, [r12, #60]\n"              /* a4, [window0, #60] */
+            "    sxtb16 r5, r0, ror #8\n"           /* b0, a0, ror #8 */
+            "    sxtb16 r6, r1, ror #8\n"           /* b1, a1, ror #8 */
+            "    sxtb16 r7, r2, ror #8\n"           /* b2, a2, ror #8 */
+            "    sxtb16 r9, r3, ror #8\n"           /* b3, a3, ror #8 */
+            "    sxtb16 r11, r4, ror #8\n"          /* b4, a4, ror #8 */
+            "    sxtb16 r0, r0\n"                   /* a0, a0 */
+            "    sxtb16 r1, r1\n"                   /* a1, a1 */
+            "    sxtb16 r2, r2\n"                   /* a2, a2 */
+            "    sxtb16 r3, r3\n"                   /* a3, a3 */
+            "    sxtb16 r4, r4\n"                   /* a4, a4 */
+            /* into!, {a0, a1, a2, a3, a4, b0, b1, b2, b3, b4} */
+            "    stmia r10!, {r0-r7, r9, r11}\n"
+            "    ldr r0, [r12], #4\n"               /* a0, [window0], #4 */
+            "    ldr r1, [r12, #12]\n"              /* a1, [window0, #12] */
+            "    ldr r2, [r12, #28]\n"              /* a2, [window0, #28] */
+            "    ldr r3, [r12, #44]\n"              /* a3, [window0, #44] */
+            "    ldr r4, [r12, #60]\n"              /* a4, [window0, #60] */
+            "    sxtb16 r5, r0, ror #8\n"           /* b0, a0, ror #8 */
+            "    sxtb16 r6, r1, ror #8\n"           /* b1, a1, ror #8 */
+            "    sxtb16 r7, r2, ror #8\n"           /* b2, a2, ror #8 */
+            "    sxtb16 r9, r3, ror #8\n"           /* b3, a3, ror #8 */
+            "    sxtb16 r11, r4, ror #8\n"          /* b4, a4, ror #8 */
+            "    sxtb16 r0, r0\n"                   /* a0, a0 */
+            "    sxtb16 r1, r1\n"                   /* a1, a1 */
+            "    sxtb16 r2, r2\n"                   /* a2, a2 */
+            "    sxtb16 r3, r3\n"                   /* a3, a3 */
+            "    sxtb16 r4, r4\n"                   /* a4, a4 */
+            /* into!, {a0, a1, a2, a3, a4, b0, b1, b2, b3, b4} */
+            "    stmia r10!, {r0-r7, r9, r11}\n"
+            "    add r12, r12, r8\n"                /* window0, window0, down0 */
+            "    subs lr, lr, #1\n"                 /* left, left, #1 */
             "    bne 6b\n"
-            "    vmov lr, s10\n"
-            /* Two filters, three outputs: r0-r2 are the even one's sums, r3-r5 the odd one's. */
-            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            "    vmov r5, s6\n"                     /* stream, first_weights */
+            /* Two filters, an even and an odd one, for three outputs. */
+            /* Of a word of weights SXTB16 leaves the even filter's. */
             "11:\n"
-            "    vmov r12, s9\n"
-            "    ldmia lr!, {r2, r5}\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r5\n"
-            "    smlad r4, r11, r7, r5\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r2\n"
-            "    smlad r1, r11, r7, r2\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
+            "    vmov r6, s4\n"                     /* taps, first_taps */
+            "    ldmia r5!, {r3, r7}\n"             /* stream!, {even2, odd2} */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r7\n"           /* odd0, weights0, x0, odd2 */
+            "    smlad lr, r11, r1, r7\n"           /* odd1, weights0, x1, odd2 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r3\n"           /* even0, weights0, x0, even2 */
+            "    smlad r12, r11, r1, r3\n"          /* even1, weights0, x1, even2 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
             "12:\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    ldmia r12!, {r6-r10}\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r6, r3\n"
-            "    smlad r4, r11, r7, r4\n"
-            "    smlad r5, r11, r8, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r6, r0\n"
-            "    smlad r1, r11, r7, r1\n"
-            "    smlad r2, r11, r8, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r7, r3\n"
-            "    smlad r4, r11, r8, r4\n"
-            "    smlad r5, r11, r9, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r7, r0\n"
-            "    smlad r1, r11, r8, r1\n"
-            "    smlad r2, r11, r9, r2\n"
-            "    ldr r11, [lr], #4\n"
-            "    smlad r3, r11, r8, r3\n"
-            "    smlad r4, r11, r9, r4\n"
-            "    smlad r5, r11, r10, r5\n"
-            "    sxtb16 r11, r11\n"
-            "    smlad r0, r11, r8, r0\n"
-            "    smlad r1, r11, r9, r1\n"
-            "    smlad r2, r11, r10, r2\n"
-            "    tst r12, #7\n"
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
+            "    smlad lr, r11, r1, lr\n"           /* odd1, weights0, x1, odd1 */
+            "    smlad r7, r11, r2, r7\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r0, r8\n"           /* even0, weights0, x0, even0 */
+            "    smlad r12, r11, r1, r12\n"         /* even1, weights0, x1, even1 */
+            "    smlad r3, r11, r2, r3\n"           /* even2, weights0, x2, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r1, r9\n"           /* odd0, weights0, x1, odd0 */
+            "    smlad lr, r11, r2, lr\n"           /* odd1, weights0, x2, odd1 */
+            "    smlad r7, r11, r4, r7\n"           /* odd2, weights0, x3, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r1, r8\n"           /* even0, weights0, x1, even0 */
+            "    smlad r12, r11, r2, r12\n"         /* even1, weights0, x2, even1 */
+            "    smlad r3, r11, r4, r3\n"           /* even2, weights0, x3, even2 */
+            "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
+            "    smlad r9, r11, r2, r9\n"           /* odd0, weights0, x2, odd0 */
+            "    smlad lr, r11, r4, lr\n"           /* odd1, weights0, x3, odd1 */
+            "    smlad r7, r11, r10, r7\n"          /* odd2, weights0, x4, odd2 */
+            "    sxtb16 r11, r11\n"                 /* weights0, weights0 */
+            "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
+            "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
+            "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
+            "    tst r6, #7\n"                      /* taps, #7 */
             "    bne 12b\n"
             /* To elements of the output: scaled, shifted, saturated. */
-            "    sub r3, r3, r0\n"
-            "    sub r4, r4, r1\n"
-            "    sub r5, r5, r2\n"
-            "    ldmia lr!, {r6-r9}\n"
-            "    cbz r7, 7f\n"
+            "    sub r9, r9, r8\n"                  /* odd0, odd0, even0 */
+            "    sub lr, lr, r12\n"                 /* odd1, odd1, even1 */
+            "    sub r7, r7, r3\n"                  /* odd2, odd2, even2 */
+            /* stream!, {even_scale, even_addend, odd_scale, odd_addend} */
+            "    ldmia r5!, {r0, r1, r4, r11}\n"
+            "    cbz r1, 7f\n"                      /* even_addend, 7 */
             "8:\n"
-            "    smmla r0, r0, r6, r7\n"
-            "    smmla r1, r1, r6, r7\n"
-            "    smmla r2, r2, r6, r7\n"
-            "    ssat r0, #8, r0, asr #4\n"
-            "    ssat r1, #8, r1, asr #4\n"
-            "    ssat r2, #8, r2, asr #4\n"
-            "    smmla r3, r3, r8, r9\n"
-            "    smmla r4, r4, r8, r9\n"
-            "    smmla r5, r5, r8, r9\n"
-            "    ssat r3, #8, r3, asr #12\n"
-            "    ssat r4, #8, r4, asr #12\n"
-            "    ssat r5, #8, r5, asr #12\n"
+            "    smmla r8, r8, r0, r1\n"            /* even0, even0, even_scale, even_addend */
+            "    smmla r12, r12, r0, r1\n"          /* even1, even1, even_scale, even_addend */
+            "    smmla r3, r3, r0, r1\n"            /* even2, even2, even_scale, even_addend */
+            "    ssat r8, #8, r8, asr #4\n"         /* even0, #8, even0, asr #4 */
+            "    ssat r12, #8, r12, asr #4\n"       /* even1, #8, even1, asr #4 */
+            "    ssat r3, #8, r3, asr #4\n"         /* even2, #8, even2, asr #4 */
+            "    smmla r9, r9, r4, r11\n"           /* odd0, odd0, odd_scale, odd_addend */
+            "    smmla lr, lr, r4, r11\n"           /* odd1, odd1, odd_scale, odd_addend */
+            "    smmla r7, r7, r4, r11\n"           /* odd2, odd2, odd_scale, odd_addend */
+            "    ssat r9, #8, r9, asr #12\n"        /* odd0, #8, odd0, asr #12 */
+            "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
+            "    ssat r7, #8, r7, asr #12\n"        /* odd2, #8, odd2, asr #12 */
             "9:\n"
-            "    ldmia r12, {r6-r9}\n"
+            "    ldmia r6, {r0-r2, r4}\n"           /* taps, {out, end, second, third} */
             /* Stored: of each pixel both filters at once. */
-            "    bfi r0, r3, #8, #8\n"
-            "    bfi r1, r4, #8, #8\n"
-            "    bfi r2, r5, #8, #8\n"
-            "    strh r0, [r6], #2\n"
-            "    strh r1, [r6, r8]\n"
-            "    strh r2, [r6, r9]\n"
-            "    str r6, [r12]\n"
-            "    cmp r6, r7\n"
+            "    bfi r8, r9, #8, #8\n"              /* even0, odd0, #8, #8 */
+            "    bfi r12, lr, #8, #8\n"             /* even1, odd1, #8, #8 */
+            "    bfi r3, r7, #8, #8\n"              /* even2, odd2, #8, #8 */
+            "    strh r8, [r0], #2\n"               /* even0, [out], #2 */
+            "    strh r12, [r0, r2]\n"              /* even1, [out, second] */
+            "    strh r3, [r0, r4]\n"               /* even2, [out, third] */
+            "    str r0, [r6]\n"                    /* out, [taps] */
+            "    cmp r0, r1\n"                      /* out, end */
             "    bne 11b\n"
             "    b 10f\n"
             "7:\n"
-            /* Sums that are rounded too late, which r10 names, become the next. */
+            /* Sums that are rounded too late, which a word names, become the next. */
             "13:\n"
-            "    ldmia lr!, {r7, r10, r11}\n"
-            "    cbnz r7, 14f\n"
-            "    cmp r10, r0\n"
+            "    ldmia r5!, {r1, r2, r10}\n"        /* stream!, {even_addend, late, next_addend} */
+            "    cbnz r1, 14f\n"                    /* even_addend, 14 */
+            "    cmp r2, r8\n"                      /* late, even0 */
             "    itt ne\n"
-            "    cmpne r10, r1\n"
-            "    cmpne r10, r2\n"
+            "    cmpne r2, r12\n"                   /* late, even1 */
+            "    cmpne r2, r3\n"                    /* late, even2 */
             "    beq 16f\n"
             "15:\n"
-            "    movs r7, r11\n"
+            "    movs r1, r10\n"                    /* even_addend, next_addend */
             "    beq 13b\n"
             "    b 8b\n"
             "14:\n"
-            "    cmp r10, r3\n"
+            "    cmp r2, r9\n"                      /* late, odd0 */
             "    itt ne\n"
-            "    cmpne r10, r4\n"
-            "    cmpne r10, r5\n"
+            "    cmpne r2, lr\n"                    /* late, odd1 */
+            "    cmpne r2, r7\n"                    /* late, odd2 */
             "    bne 15b\n"
-            "    cmp r10, r3\n"
+            "    cmp r2, r9\n"                      /* late, odd0 */
             "    it eq\n"
-            "    addeq r3, r3, #256\n"
-            "    cmp r10, r4\n"
+            "    addeq r9, r9, #256\n"              /* odd0, odd0, #256 */
+            "    cmp r2, lr\n"                      /* late, odd1 */
             "    it eq\n"
-            "    addeq r4, r4, #256\n"
-            "    cmp r10, r5\n"
+            "    addeq lr, lr, #256\n"              /* odd1, odd1, #256 */
+            "    cmp r2, r7\n"                      /* late, odd2 */
             "    it eq\n"
-            "    addeq r5, r5, #256\n"
+            "    addeq r7, r7, #256\n"              /* odd2, odd2, #256 */
             "    b 15b\n"
             "16:\n"
-            "    cmp r10, r0\n"
+            "    cmp r2, r8\n"                      /* late, even0 */
             "    it eq\n"
-            "    addeq r0, r0, #1\n"
-            "    cmp r10, r1\n"
+            "    addeq r8, r8, #1\n"                /* even0, even0, #1 */
+            "    cmp r2, r12\n"                     /* late, even1 */
             "    it eq\n"
-            "    addeq r1, r1, #1\n"
-            "    cmp r10, r2\n"
+            "    addeq r12, r12, #1\n"              /* even1, even1, #1 */
+            "    cmp r2, r3\n"                      /* late, even2 */
             "    it eq\n"
-            "    addeq r2, r2, #1\n"
+            "    addeq r3, r3, #1\n"                /* even2, even2, #1 */
             "    b 15b\n"
             "10:\n"
-            "    ldr r6, [r12]\n"
-            "    ldr r7, [r12, #84]\n"
-            "    ldr r8, [r12, #96]\n"
-            "    add r6, r6, r8\n"
-            "    add r7, r6, r7\n"
-            "    strd r6, r7, [r12]\n"
+            "    ldr r0, [r6]\n"                    /* out, [taps] */
+            "    ldr r1, [r6, #84]\n"               /* filters, [taps, #84] */
+            "    ldr r2, [r6, #96]\n"               /* behind, [taps, #96] */
+            "    add r0, r0, r2\n"                  /* out, out, behind */
+            "    add r1, r0, r1\n"                  /* end, out, filters */
+            "    strd r0, r1, [r6]\n"               /* out, end, [taps] */
             "    b 5b\n"
-            /* Other windows are begun one by one: r0 the first byte, r1 the column, r2 the row. */
             "2:\n"
-            "    add r3, r12, #148\n"
-            "    add r10, r12, #48\n"
-            "    ldmia r10, {r4-r9}\n"
+            /* Other windows are begun one by one. */
+            "    add r8, r6, #148\n"                /* begun, taps, #148 */
+            "    add r3, r6, #48\n"                 /* at, taps, #48 */
+            /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
+            "    ldmia r3, {r3-r5, r7, r12, lr}\n"
             "19:\n"
-            "    cmp r1, r4\n"
+            "    cmp r1, r3\n"                      /* column, column_end */
             "    bne 20f\n"
-            "    ldr r1, [r12, #72]\n"
-            "    ldr r10, [r12, #76]\n"
-            "    add r2, r2, r10\n"
-            "    ldr r10, [r12, #80]\n"
-            "    add r0, r0, r10\n"
+            "    ldr r1, [r6, #72]\n"               /* column, [taps, #72] */
+            "    ldr r3, [r6, #76]\n"               /* row_stride, [taps, #76] */
+            "    add r2, r2, r3\n"                  /* row, row, row_stride */
+            "    ldr r3, [r6, #80]\n"               /* wrap, [taps, #80] */
+            "    add r0, r0, r3\n"                  /* source, source, wrap */
             "20:\n"
-            "    cmp r2, r5\n"
+            "    cmp r2, r4\n"                      /* row, row_end */
             "    beq 4f\n"
-            "    ldr r10, [r12, #84]\n"
-            "    sub r11, r10, #2\n"
-            "    str r11, [r12, #8]\n"
-            "    add r11, r11, r10\n"
-            "    str r11, [r12, #12]\n"
-            "    lsl r10, r10, #1\n"
-            "    str r10, [r12, #96]\n"
-            "    ldr r10, [r12, #100]\n"
-            "    cmp r1, r10\n"
-            "    bne 21f\n"
-            "    ldr r10, [r12, #104]\n"
-            "    str r10, [r12, #96]\n"
-            "    add r10, r12, #182\n"
-            "    ldr r11, [r12]\n"
-            "    sub r10, r10, r11\n"
-            "    str r10, [r12, #12]\n"
-            "21:\n"
-            "    cmp r1, r8\n"
+            "    ldr r3, [r6, #84]\n"               /* filters, [taps, #84] */
+            "    sub r4, r3, #2\n"                  /* second, filters, #2 */
+            "    str r4, [r6, #8]\n"                /* second, [taps, #8] */
+            "    add r4, r4, r3\n"                  /* third, second, filters */
+            "    str r4, [r6, #12]\n"               /* third, [taps, #12] */
+            "    lsl r3, r3, #1\n"                  /* behind, filters, #1 */
+            "    str r3, [r6, #96]\n"               /* behind, [taps, #96] */
+            "    ldr r3, [r6, #100]\n"              /* last_column, [taps, #100] */
+            "    cmp r1, r3\n"                      /* column, last_column */
+            "    bne 22f\n"
+            "    ldr r3, [r6, #104]\n"              /* behind, [taps, #104] */
+            "    str r3, [r6, #96]\n"               /* behind, [taps, #96] */
+            "    add r3, r6, #158\n"                /* nowhere, taps, #158 */
+            "    ldr r4, [r6]\n"                    /* next, [taps] */
+            "    sub r3, r3, r4\n"                  /* nowhere, nowhere, next */
+            "    str r3, [r6, #12]\n"               /* nowhere, [taps, #12] */
+            "22:\n"
+            "    cmp r1, r12\n"                     /* column, columns_inside */
             "    it lo\n"
-            "    cmplo r2, r9\n"
+            "    cmplo r2, lr\n"                    /* row, rows_inside */
             "    blo 23f\n"
             /* One that leaves the image is copied, with the zero point around it. */
-            "    ldr r8, [r3, #24]\n"
-            "    ldr r4, [r12, #120]\n"
-            "    str r4, [r3]\n"
-            "    str r8, [r3, #12]\n"
-            "    ldr r10, [r12, #140]\n"
-            "    add r10, r10, r8\n"
-            "    mov r9, r8\n"
-            "    ldr r4, [r12, #136]\n"
-            "    pkhbt r4, r4, r4, lsl #16\n"
-            "    mov r5, r4\n"
-            "    mov r6, r4\n"
-            "    mov r7, r4\n"
+            "    ldr r7, [r8, #8]\n"                /* into, [begun, #8] */
+            "    ldr r3, [r6, #120]\n"              /* down_patch, [taps, #120] */
+            "    str r3, [r8]\n"                    /* down_patch, [begun] */
+            "    str r7, [r8, #4]\n"                /* into, [begun, #4] */
+            "    ldr r12, [r6, #140]\n"             /* patch_end, [taps, #140] */
+            "    add r12, r12, r7\n"                /* patch_end, patch_end, into */
+            "    mov lr, r7\n"                      /* at, into */
+            "    ldr r3, [r6, #136]\n"              /* zeros, [taps, #136] */
+            "    pkhbt r3, r3, r3, lsl #16\n"       /* zeros, zeros, zeros, lsl #16 */
+            "    mov r4, r3\n"                      /* zeros1, zeros */
+            "    mov r5, r3\n"                      /* zeros2, zeros */
+            "    mov r9, r3\n"                      /* zeros3, zeros */
             "24:\n"
-            "    stmia r9!, {r4-r7}\n"
-            "    stmia r9!, {r4-r7}\n"
-            "    cmp r9, r10\n"
+            "    stmia lr!, {r3-r5, r9}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
+            "    stmia lr!, {r3-r5, r9}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
+            "    cmp lr, r12\n"                     /* at, patch_end */
             "    bne 24b\n"
-            "    rsb r5, r1, #0\n"
-            "    bic r5, r5, r5, asr #31\n"
-            "    ldr r6, [r12, #124]\n"
-            "    sub r6, r6, r1\n"
-            "    ldr r7, [r12, #128]\n"
-            "    cmp r6, r7\n"
+            "    rsb r4, r1, #0\n"                  /* outside, column, #0 */
+            "    bic r4, r4, r4, asr #31\n"         /* outside, outside, outside, asr #31 */
+            "    ldr r3, [r6, #124]\n"              /* inside, [taps, #124] */
+            "    sub r3, r3, r1\n"                  /* inside, inside, column */
+            "    ldr r5, [r6, #128]\n"              /* span, [taps, #128] */
+            "    cmp r3, r5\n"                      /* inside, span */
             "    it gt\n"
-            "    movgt r6, r7\n"
-            "    subs r6, r6, r5\n"
+            "    movgt r3, r5\n"                    /* inside, span */
+            "    subs r3, r3, r4\n"                 /* inside, inside, outside */
             "    ble 25f\n"
-            "    ldr r7, [r12, #132]\n"
-            "    mul r6, r6, r7\n"
-            "    mul r5, r5, r7\n"
-            "    add r7, r0, r5\n"
-            "    add r8, r8, r5\n"
-            "    mov r9, r2\n"
-            "    ldr r5, [r12, #108]\n"
-            "    ldr r10, [r12, #92]\n"
-            "    ldr r11, [r12, #112]\n"
-            "    ldr lr, [r12, #116]\n"
-            "    vmov d0, r0, r1\n"
-            "    vmov d1, r2, r3\n"
+            "    ldr r5, [r6, #132]\n"              /* channels, [taps, #132] */
+            "    mul r3, r3, r5\n"                  /* inside, inside, channels */
+            "    mul r4, r4, r5\n"                  /* outside, outside, channels */
+            "    add r5, r0, r4\n"                  /* inside_source, source, outside */
+            "    add r7, r7, r4\n"                  /* into, into, outside */
+            "    mov r4, r2\n"                      /* patch_row, row */
+            "    ldr r12, [r6, #108]\n"             /* height, [taps, #108] */
+            "    ldr lr, [r6, #92]\n"               /* rows_left, [taps, #92] */
+            "    ldr r9, [r6, #112]\n"              /* pitch, [taps, #112] */
+            "    ldr r6, [r6, #116]\n"              /* patch_pitch, [taps, #116] */
+            "    vmov d0, r0, r1\n"                 /* source_column, source, column */
+            "    vmov d1, r2, r8\n"                 /* row_begun, row, begun */
             "26:\n"
-            "    cmp r9, r5\n"
+            "    cmp r4, r12\n"                     /* patch_row, height */
             "    bhs 27f\n"
-            "    add r12, r7, r6\n"
+            "    add r8, r5, r3\n"                  /* row_end, inside_source, inside */
             "28:\n"
-            "    ldmia r7!, {r0-r3}\n"
-            "    stmia r8!, {r0-r3}\n"
-            "    cmp r7, r12\n"
+            "    ldmia r5!, {r0-r2, r10}\n"         /* inside_source!, {a, b, c, d} */
+            "    stmia r7!, {r0-r2, r10}\n"         /* into!, {a, b, c, d} */
+            "    cmp r5, r8\n"                      /* inside_source, row_end */
             "    bne 28b\n"
-            "    sub r7, r7, r6\n"
-            "    sub r8, r8, r6\n"
+            "    sub r5, r5, r3\n"                  /* inside_source, inside_source, inside */
+            "    sub r7, r7, r3\n"                  /* into, into, inside */
             "27:\n"
-            "    add r7, r7, r11\n"
-            "    add r8, r8, lr\n"
-            "    add r9, r9, #1\n"
-            "    subs r10, r10, #1\n"
+            "    add r5, r5, r9\n"                  /* inside_source, inside_source, pitch */
+            "    add r7, r7, r6\n"                  /* into, into, patch_pitch */
+            "    add r4, r4, #1\n"                  /* patch_row, patch_row, #1 */
+            "    subs lr, lr, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 26b\n"
-            "    vmov r0, r1, d0\n"
-            "    vmov r2, r3, d1\n"
+            "    vmov r0, r1, d0\n"                 /* source, column, source_column */
+            "    vmov r2, r8, d1\n"                 /* row, begun, row_begun */
             "25:\n"
-            "    vmov r12, s8\n"
-            "    add r10, r12, #48\n"
-            "    ldmia r10, {r4-r9}\n"
-            "    b 22f\n"
+            "    vmov r6, s5\n"                     /* taps, numbers */
+            "    add r3, r6, #48\n"                 /* at, taps, #48 */
+            /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
+            "    ldmia r3, {r3-r5, r7, r12, lr}\n"
+            "    b 21f\n"
             "23:\n"
-            "    ldr r10, [r12, #40]\n"
-            "    str r10, [r3]\n"
-            "    str r0, [r3, #12]\n"
-            "22:\n"
-            "    add r0, r0, r6\n"
-            "    add r1, r1, r7\n"
-            "    add r10, r12, #16\n"
-            "    stmia r10, {r0-r2}\n"
-            "    add r10, r12, #148\n"
-            "    ldmia r10, {r6-r11}\n"
+            "    ldr r3, [r6, #40]\n"               /* down, [taps, #40] */
+            "    str r3, [r8]\n"                    /* down, [begun] */
+            "    str r0, [r8, #4]\n"                /* source, [begun, #4] */
+            "21:\n"
+            "    add r0, r0, r5\n"                  /* source, source, step */
+            "    add r1, r1, r7\n"                  /* column, column, stride */
+            "    add r3, r6, #16\n"                 /* at, taps, #16 */
+            "    stmia r3, {r0-r2}\n"               /* at, {source, column, row} */
+            "    add r3, r6, #148\n"                /* at, taps, #148 */
+            "    ldmia r3, {r8, r12}\n"             /* at, {down0, window0} */
             "    b 3b\n"
             "4:\n"
             "    pop {r4-r11, pc}\n");
@@ -811,14 +835,14 @@ MCU_FUNCTION void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8
         const int32_t until = wanted < 12 ? wanted : 12;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_strips_conv3x3_rows_97e291c2_dsp(source, next, weights, work);
+        _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(source, next, weights, work);
         source += 512 * (until - made);
         made = until;
         next = strip + 1024;
         range[0] = first - 1;
         range[1] = last - 1;
         int8_t *const rows = (int8_t *)scratch;
-        _mcu_dsp_strips_conv3x3_rows_97e291c2_dsp(strip + 512, rows, more_weights, work);
+        _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(strip + 512, rows, more_weights, work);
         _mcu_dsp_strips_add_int8_21_dsp(x, rows, target, constants);
         x += 1024;
         target += 1024;

@@ -3,7 +3,7 @@
  *   source model  layers, SHA-256
  *                 3155015ec786e8d1397af80103ab97ffac692a6c315e7f11636cef0dd7b21faa
  *   constants     5,172 bytes, as a file: SHA-256
- *                 decf77855f217214c9d937966ef1d6de6ae5ebe98975ab3de6638eb64a52bf0d
+ *                 8694bc045c949a157dcaad893f828980b732ea250eb1d8e8061c2a4ac0349955
  *   workspace     12,288 bytes
  *   layers        3 with 1,769,472 multiply-accumulates
  *

@@ -70,307 +70,318 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint
     }
 }
 
-/* Lines of four channels to their planes, as int16: two pixels a word. */
+/* Lines of four channels to their planes: of each pair of pixels four words, in each a channel's
+ * (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the image has no pixel. A
+ * line of the planes has 128 bytes. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_UNUSED,
                                                       uint8_t *planes MCU_UNUSED,
                                                       int32_t lines MCU_UNUSED) {
     __asm__(".syntax unified\n"
-            "    push {r4-r11, lr}\n"
-            "    mov r12, r0\n"
-            "    mov r7, r1\n"
-            "    movw lr, #128\n"
-            "    mla lr, lr, r2, r7\n"
-            "    vmov s0, lr\n"
-            "    movw r6, #65286\n"
-            "    movt r6, #65286\n"
+            "    push {r4-r7}\n"
+            "    movw r3, #128\n"                   /* end, #128 */
+            "    mla r3, r3, r2, r1\n"              /* end, end, lines, planes */
+            "    vmov s0, r3\n"                     /* planes_end, end */
+            "    movw r12, #65286\n"                /* minus_zero, #65286 */
+            "    movt r12, #65286\n"                /* minus_zero, #65286 */
             "1:\n"
-            "    ldr r0, [r12]\n"
-            "    ldr r1, [r12, #4]\n"
-            "    ldr r4, [r12, #8]\n"
-            "    ldr r5, [r12, #12]\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    uxtab16 r8, r6, r2\n"
-            "    uxtab16 r9, r6, r2, ror #8\n"
-            "    uxtab16 r10, r6, r3\n"
-            "    uxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    pkhbt r2, r4, r5, lsl #16\n"
-            "    pkhtb r3, r5, r4, asr #16\n"
-            "    uxtab16 r8, r6, r2\n"
-            "    uxtab16 r9, r6, r2, ror #8\n"
-            "    uxtab16 r10, r6, r3\n"
-            "    uxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    ldr r0, [r12, #16]\n"
-            "    ldr r1, [r12, #20]\n"
-            "    ldr r4, [r12, #24]\n"
-            "    ldr r5, [r12, #28]\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    uxtab16 r8, r6, r2\n"
-            "    uxtab16 r9, r6, r2, ror #8\n"
-            "    uxtab16 r10, r6, r3\n"
-            "    uxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    pkhbt r2, r4, r5, lsl #16\n"
-            "    pkhtb r3, r5, r4, asr #16\n"
-            "    uxtab16 r8, r6, r2\n"
-            "    uxtab16 r9, r6, r2, ror #8\n"
-            "    uxtab16 r10, r6, r3\n"
-            "    uxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    ldr r0, [r12, #32]\n"
-            "    ldr r1, [r12, #36]\n"
-            "    ldr r4, [r12, #40]\n"
-            "    ldr r5, [r12, #44]\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    uxtab16 r8, r6, r2\n"
-            "    uxtab16 r9, r6, r2, ror #8\n"
-            "    uxtab16 r10, r6, r3\n"
-            "    uxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    pkhbt r2, r4, r5, lsl #16\n"
-            "    pkhtb r3, r5, r4, asr #16\n"
-            "    uxtab16 r8, r6, r2\n"
-            "    uxtab16 r9, r6, r2, ror #8\n"
-            "    uxtab16 r10, r6, r3\n"
-            "    uxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    ldr r0, [r12, #48]\n"
-            "    ldr r1, [r12, #52]\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    uxtab16 r8, r6, r2\n"
-            "    uxtab16 r9, r6, r2, ror #8\n"
-            "    uxtab16 r10, r6, r3\n"
-            "    uxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    ldr r0, [r12, #56]\n"
-            "    movw r1, #64250\n"
-            "    movt r1, #64250\n"
-            "    pkhbt r2, r0, r1, lsl #16\n"
-            "    pkhtb r3, r1, r0, asr #16\n"
-            "    uxtab16 r8, r6, r2\n"
-            "    uxtab16 r9, r6, r2, ror #8\n"
-            "    uxtab16 r10, r6, r3\n"
-            "    uxtab16 r11, r6, r3, ror #8\n"
-            "    stmia r7!, {r8-r11}\n"
-            "    add r12, r12, #60\n"
-            "    vmov r0, s0\n"
-            "    cmp r7, r0\n"
+            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
+            "    ldr r4, [r0, #4]\n"                /* right0, [pixels, #4] */
+            "    ldr r5, [r0, #8]\n"                /* left1, [pixels, #8] */
+            "    ldr r6, [r0, #12]\n"               /* right1, [pixels, #12] */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r7}\n"
+            "    pkhbt r3, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
+            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
+            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r7}\n"
+            "    ldr r2, [r0, #16]\n"               /* left0, [pixels, #16] */
+            "    ldr r4, [r0, #20]\n"               /* right0, [pixels, #20] */
+            "    ldr r5, [r0, #24]\n"               /* left1, [pixels, #24] */
+            "    ldr r6, [r0, #28]\n"               /* right1, [pixels, #28] */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r7}\n"
+            "    pkhbt r3, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
+            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
+            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r7}\n"
+            "    ldr r2, [r0, #32]\n"               /* left0, [pixels, #32] */
+            "    ldr r4, [r0, #36]\n"               /* right0, [pixels, #36] */
+            "    ldr r5, [r0, #40]\n"               /* left1, [pixels, #40] */
+            "    ldr r6, [r0, #44]\n"               /* right1, [pixels, #44] */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r7}\n"
+            "    pkhbt r3, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
+            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
+            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r7}\n"
+            "    ldr r2, [r0, #48]\n"               /* left0, [pixels, #48] */
+            "    ldr r4, [r0, #52]\n"               /* right0, [pixels, #52] */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r7}\n"
+            "    ldr r2, [r0, #56]\n"               /* left0, [pixels, #56] */
+            "    movw r4, #64250\n"                 /* right0, #64250 */
+            "    movt r4, #64250\n"                 /* right0, #64250 */
+            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r1!, {r2-r4, r7}\n"
+            "    add r0, r0, #60\n"                 /* pixels, pixels, #60 */
+            "    vmov r3, s0\n"                     /* end, planes_end */
+            "    cmp r1, r3\n"                      /* planes, end */
             "    bne 1b\n"
-            "    pop {r4-r11, pc}\n");
+            "    pop {r4-r7}\n"
+            "    bx lr\n");
 }
 
-/* A channel's weights, times its gain: of each row w0 w1 and w1 w2, in r0-r5. */
+/* Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + gain
+ * sum(w[k][l] x[i'][j'])) scale >> 40), rounded down, with x[i'][j'] what w[k][l] meets, as the
+ * plane has it, or 0 beyond. start has the bias times the gain, and the zero point of y and a
+ * half, which become its units by the scale.
+ * taps, words, those in brackets by their bytes from the lowest on: (w[0][0], w[0][1], w[0][2],
+ * gain), (w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), (w[2][0],
+ * w[2][1], w[2][2], 0), start, scale.
+ * The weights times their gain: of each row w0 w1 and w1 w2. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                         const uint8_t *plane MCU_UNUSED,
                                                         uint8_t *y MCU_UNUSED) {
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    ldmia r0, {r6-r10}\n"
-            "    mov r12, r1\n"
-            "    mov lr, r2\n"
-            "    vmov s0, r9\n"
-            "    vmov s1, r9\n"
-            "    vmov s2, r10\n"
-            "    lsr r11, r6, #24\n"
-            "    sxtb16 r9, r6\n"
-            "    sxtb16 r10, r6, ror #8\n"
-            "    smulbb r10, r10, r11\n"
-            "    smulbb r0, r9, r11\n"
-            "    smultb r1, r9, r11\n"
-            "    pkhbt r0, r0, r10, lsl #16\n"
-            "    pkhbt r1, r10, r1, lsl #16\n"
-            "    sxtb16 r9, r7\n"
-            "    sxtb16 r10, r7, ror #8\n"
-            "    smulbb r10, r10, r11\n"
-            "    smulbb r2, r9, r11\n"
-            "    smultb r3, r9, r11\n"
-            "    pkhbt r2, r2, r10, lsl #16\n"
-            "    pkhbt r3, r10, r3, lsl #16\n"
-            "    sxtb16 r9, r8\n"
-            "    sxtb16 r10, r8, ror #8\n"
-            "    smulbb r10, r10, r11\n"
-            "    smulbb r4, r9, r11\n"
-            "    smultb r5, r9, r11\n"
-            "    pkhbt r4, r4, r10, lsl #16\n"
-            "    pkhbt r5, r10, r5, lsl #16\n"
-            "    vmov r9, s2\n"
+            "    ldmia r0, {r0, r3-r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
+            "    vmov d0, r5, r5\n"                 /* starts, start, start */
+            "    lsr r5, r0, #24\n"                 /* gain, taps0, #24 */
+            "    sxtb16 r7, r0\n"                   /* w0_w2, taps0 */
+            "    sxtb16 r0, r0, ror #8\n"           /* w1, taps0, ror #8 */
+            "    smulbb r0, r0, r5\n"               /* w1, w1, gain */
+            "    smulbb r12, r7, r5\n"              /* row0_w01, w0_w2, gain */
+            "    smultb lr, r7, r5\n"               /* row0_w12, w0_w2, gain */
+            "    pkhbt r12, r12, r0, lsl #16\n"     /* row0_w01, row0_w01, w1, lsl #16 */
+            "    pkhbt lr, r0, lr, lsl #16\n"       /* row0_w12, w1, row0_w12, lsl #16 */
+            "    sxtb16 r7, r3\n"                   /* w0_w2, taps1 */
+            "    sxtb16 r0, r3, ror #8\n"           /* w1, taps1, ror #8 */
+            "    smulbb r0, r0, r5\n"               /* w1, w1, gain */
+            "    smulbb r3, r7, r5\n"               /* row1_w01, w0_w2, gain */
+            "    smultb r8, r7, r5\n"               /* row1_w12, w0_w2, gain */
+            "    pkhbt r3, r3, r0, lsl #16\n"       /* row1_w01, row1_w01, w1, lsl #16 */
+            "    pkhbt r8, r0, r8, lsl #16\n"       /* row1_w12, w1, row1_w12, lsl #16 */
+            "    sxtb16 r7, r4\n"                   /* w0_w2, taps2 */
+            "    sxtb16 r0, r4, ror #8\n"           /* w1, taps2, ror #8 */
+            "    smulbb r0, r0, r5\n"               /* w1, w1, gain */
+            "    smulbb r4, r7, r5\n"               /* row2_w01, w0_w2, gain */
+            "    smultb r5, r7, r5\n"               /* row2_w12, w0_w2, gain */
+            "    pkhbt r4, r4, r0, lsl #16\n"       /* row2_w01, row2_w01, w1, lsl #16 */
+            "    pkhbt r5, r0, r5, lsl #16\n"       /* row2_w12, w1, row2_w12, lsl #16 */
             /* Output lines that see rows 0, 1, 2 of the kernel. */
-            "    add r6, r12, #256\n"
-            "    vmov s3, r6\n"
+            "    add r0, r1, #256\n"                /* end, plane, #256 */
+            "    vmov s2, r0\n"                     /* lines_end, end */
             "1:\n"
-            "    vmov r10, s0\n"
-            "    ldr r6, [r12]\n"
-            "    ldr r7, [r12, #128]\n"
-            "    ldr r8, [r12, #256]\n"
-            "    smlad r10, r6, r1, r10\n"
-            "    smlad r10, r7, r3, r10\n"
-            "    smlad r10, r8, r5, r10\n"
-            "    smmul r10, r10, r9\n"
-            "    usat r10, #8, r10, asr #8\n"
-            "    strb r10, [lr]\n"
-            "    vmov r10, r11, d0\n"
-            "    smlad r10, r6, r0, r10\n"
-            "    smlatb r11, r6, r0, r11\n"
-            "    smlad r10, r7, r2, r10\n"
-            "    smlatb r11, r7, r2, r11\n"
-            "    smlad r10, r8, r4, r10\n"
-            "    smlatb r11, r8, r4, r11\n"
-            "    ldr r6, [r12, #16]\n"
-            "    ldr r7, [r12, #144]\n"
-            "    ldr r8, [r12, #272]\n"
-            "    smlabt r10, r6, r1, r10\n"
-            "    smlad r11, r6, r1, r11\n"
-            "    smlabt r10, r7, r3, r10\n"
-            "    smlad r11, r7, r3, r11\n"
-            "    smlabt r10, r8, r5, r10\n"
-            "    smlad r11, r8, r5, r11\n"
-            "    smmul r10, r10, r9\n"
-            "    smmul r11, r11, r9\n"
-            "    usat r10, #8, r10, asr #8\n"
-            "    usat r11, #8, r11, asr #8\n"
-            "    strb r10, [lr, #4]\n"
-            "    strb r11, [lr, #8]\n"
-            "    vmov r10, r11, d0\n"
-            "    smlad r10, r6, r0, r10\n"
-            "    smlatb r11, r6, r0, r11\n"
-            "    smlad r10, r7, r2, r10\n"
-            "    smlatb r11, r7, r2, r11\n"
-            "    smlad r10, r8, r4, r10\n"
-            "    smlatb r11, r8, r4, r11\n"
-            "    ldr r6, [r12, #32]\n"
-            "    ldr r7, [r12, #160]\n"
-            "    ldr r8, [r12, #288]\n"
-            "    smlabt r10, r6, r1, r10\n"
-            "    smlad r11, r6, r1, r11\n"
-            "    smlabt r10, r7, r3, r10\n"
-            "    smlad r11, r7, r3, r11\n"
-            "    smlabt r10, r8, r5, r10\n"
-            "    smlad r11, r8, r5, r11\n"
-            "    smmul r10, r10, r9\n"
-            "    smmul r11, r11, r9\n"
-            "    usat r10, #8, r10, asr #8\n"
-            "    usat r11, #8, r11, asr #8\n"
-            "    strb r10, [lr, #12]\n"
-            "    strb r11, [lr, #16]\n"
-            "    vmov r10, r11, d0\n"
-            "    smlad r10, r6, r0, r10\n"
-            "    smlatb r11, r6, r0, r11\n"
-            "    smlad r10, r7, r2, r10\n"
-            "    smlatb r11, r7, r2, r11\n"
-            "    smlad r10, r8, r4, r10\n"
-            "    smlatb r11, r8, r4, r11\n"
-            "    ldr r6, [r12, #48]\n"
-            "    ldr r7, [r12, #176]\n"
-            "    ldr r8, [r12, #304]\n"
-            "    smlabt r10, r6, r1, r10\n"
-            "    smlad r11, r6, r1, r11\n"
-            "    smlabt r10, r7, r3, r10\n"
-            "    smlad r11, r7, r3, r11\n"
-            "    smlabt r10, r8, r5, r10\n"
-            "    smlad r11, r8, r5, r11\n"
-            "    smmul r10, r10, r9\n"
-            "    smmul r11, r11, r9\n"
-            "    usat r10, #8, r10, asr #8\n"
-            "    usat r11, #8, r11, asr #8\n"
-            "    strb r10, [lr, #20]\n"
-            "    strb r11, [lr, #24]\n"
-            "    vmov r10, r11, d0\n"
-            "    smlad r10, r6, r0, r10\n"
-            "    smlatb r11, r6, r0, r11\n"
-            "    smlad r10, r7, r2, r10\n"
-            "    smlatb r11, r7, r2, r11\n"
-            "    smlad r10, r8, r4, r10\n"
-            "    smlatb r11, r8, r4, r11\n"
-            "    ldr r6, [r12, #64]\n"
-            "    ldr r7, [r12, #192]\n"
-            "    ldr r8, [r12, #320]\n"
-            "    smlabt r10, r6, r1, r10\n"
-            "    smlad r11, r6, r1, r11\n"
-            "    smlabt r10, r7, r3, r10\n"
-            "    smlad r11, r7, r3, r11\n"
-            "    smlabt r10, r8, r5, r10\n"
-            "    smlad r11, r8, r5, r11\n"
-            "    smmul r10, r10, r9\n"
-            "    smmul r11, r11, r9\n"
-            "    usat r10, #8, r10, asr #8\n"
-            "    usat r11, #8, r11, asr #8\n"
-            "    strb r10, [lr, #28]\n"
-            "    strb r11, [lr, #32]\n"
-            "    vmov r10, r11, d0\n"
-            "    smlad r10, r6, r0, r10\n"
-            "    smlatb r11, r6, r0, r11\n"
-            "    smlad r10, r7, r2, r10\n"
-            "    smlatb r11, r7, r2, r11\n"
-            "    smlad r10, r8, r4, r10\n"
-            "    smlatb r11, r8, r4, r11\n"
-            "    ldr r6, [r12, #80]\n"
-            "    ldr r7, [r12, #208]\n"
-            "    ldr r8, [r12, #336]\n"
-            "    smlabt r10, r6, r1, r10\n"
-            "    smlad r11, r6, r1, r11\n"
-            "    smlabt r10, r7, r3, r10\n"
-            "    smlad r11, r7, r3, r11\n"
-            "    smlabt r10, r8, r5, r10\n"
-            "    smlad r11, r8, r5, r11\n"
-            "    smmul r10, r10, r9\n"
-            "    smmul r11, r11, r9\n"
-            "    usat r10, #8, r10, asr #8\n"
-            "    usat r11, #8, r11, asr #8\n"
-            "    strb r10, [lr, #36]\n"
-            "    strb r11, [lr, #40]\n"
-            "    vmov r10, r11, d0\n"
-            "    smlad r10, r6, r0, r10\n"
-            "    smlatb r11, r6, r0, r11\n"
-            "    smlad r10, r7, r2, r10\n"
-            "    smlatb r11, r7, r2, r11\n"
-            "    smlad r10, r8, r4, r10\n"
-            "    smlatb r11, r8, r4, r11\n"
-            "    ldr r6, [r12, #96]\n"
-            "    ldr r7, [r12, #224]\n"
-            "    ldr r8, [r12, #352]\n"
-            "    smlabt r10, r6, r1, r10\n"
-            "    smlad r11, r6, r1, r11\n"
-            "    smlabt r10, r7, r3, r10\n"
-            "    smlad r11, r7, r3, r11\n"
-            "    smlabt r10, r8, r5, r10\n"
-            "    smlad r11, r8, r5, r11\n"
-            "    smmul r10, r10, r9\n"
-            "    smmul r11, r11, r9\n"
-            "    usat r10, #8, r10, asr #8\n"
-            "    usat r11, #8, r11, asr #8\n"
-            "    strb r10, [lr, #44]\n"
-            "    strb r11, [lr, #48]\n"
-            "    vmov r10, r11, d0\n"
-            "    smlad r10, r6, r0, r10\n"
-            "    smlatb r11, r6, r0, r11\n"
-            "    smlad r10, r7, r2, r10\n"
-            "    smlatb r11, r7, r2, r11\n"
-            "    smlad r10, r8, r4, r10\n"
-            "    smlatb r11, r8, r4, r11\n"
-            "    ldr r6, [r12, #112]\n"
-            "    ldr r7, [r12, #240]\n"
-            "    ldr r8, [r12, #368]\n"
-            "    smlabt r10, r6, r1, r10\n"
-            "    smlad r11, r6, r1, r11\n"
-            "    smlabt r10, r7, r3, r10\n"
-            "    smlad r11, r7, r3, r11\n"
-            "    smlabt r10, r8, r5, r10\n"
-            "    smlad r11, r8, r5, r11\n"
-            "    smmul r10, r10, r9\n"
-            "    smmul r11, r11, r9\n"
-            "    usat r10, #8, r10, asr #8\n"
-            "    usat r11, #8, r11, asr #8\n"
-            "    strb r10, [lr, #52]\n"
-            "    strb r11, [lr, #56]\n"
-            "    add r12, r12, #128\n"
-            "    add lr, lr, #60\n"
-            "    vmov r6, s3\n"
-            "    cmp r12, r6\n"
+            "    vmov r0, s0\n"                     /* sum0, starts.low */
+            "    ldr r7, [r1]\n"                    /* x0, [plane] */
+            "    ldr r9, [r1, #128]\n"              /* x1, [plane, #128] */
+            "    ldr r10, [r1, #256]\n"             /* x2, [plane, #256] */
+            "    smlad r0, r7, lr, r0\n"            /* sum0, x0, row0_w12, sum0 */
+            "    smlad r0, r9, r8, r0\n"            /* sum0, x1, row1_w12, sum0 */
+            "    smlad r0, r10, r5, r0\n"           /* sum0, x2, row2_w12, sum0 */
+            "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
+            "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
+            "    strb r0, [r2]\n"                   /* sum0, [y] */
+            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
+            "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
+            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r1, #16]\n"               /* x0, [plane, #16] */
+            "    ldr r9, [r1, #144]\n"              /* x1, [plane, #144] */
+            "    ldr r10, [r1, #272]\n"             /* x2, [plane, #272] */
+            "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
+            "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
+            "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
+            "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
+            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
+            "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
+            "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
+            "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
+            "    strb r0, [r2, #4]\n"               /* sum0, [y, #4] */
+            "    strb r11, [r2, #8]\n"              /* sum1, [y, #8] */
+            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
+            "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
+            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r1, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r9, [r1, #160]\n"              /* x1, [plane, #160] */
+            "    ldr r10, [r1, #288]\n"             /* x2, [plane, #288] */
+            "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
+            "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
+            "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
+            "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
+            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
+            "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
+            "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
+            "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
+            "    strb r0, [r2, #12]\n"              /* sum0, [y, #12] */
+            "    strb r11, [r2, #16]\n"             /* sum1, [y, #16] */
+            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
+            "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
+            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r1, #48]\n"               /* x0, [plane, #48] */
+            "    ldr r9, [r1, #176]\n"              /* x1, [plane, #176] */
+            "    ldr r10, [r1, #304]\n"             /* x2, [plane, #304] */
+            "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
+            "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
+            "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
+            "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
+            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
+            "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
+            "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
+            "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
+            "    strb r0, [r2, #20]\n"              /* sum0, [y, #20] */
+            "    strb r11, [r2, #24]\n"             /* sum1, [y, #24] */
+            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
+            "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
+            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r1, #64]\n"               /* x0, [plane, #64] */
+            "    ldr r9, [r1, #192]\n"              /* x1, [plane, #192] */
+            "    ldr r10, [r1, #320]\n"             /* x2, [plane, #320] */
+            "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
+            "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
+            "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
+            "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
+            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
+            "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
+            "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
+            "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
+            "    strb r0, [r2, #28]\n"              /* sum0, [y, #28] */
+            "    strb r11, [r2, #32]\n"             /* sum1, [y, #32] */
+            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
+            "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
+            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r1, #80]\n"               /* x0, [plane, #80] */
+            "    ldr r9, [r1, #208]\n"              /* x1, [plane, #208] */
+            "    ldr r10, [r1, #336]\n"             /* x2, [plane, #336] */
+            "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
+            "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
+            "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
+            "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
+            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
+            "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
+            "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
+            "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
+            "    strb r0, [r2, #36]\n"              /* sum0, [y, #36] */
+            "    strb r11, [r2, #40]\n"             /* sum1, [y, #40] */
+            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
+            "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
+            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r1, #96]\n"               /* x0, [plane, #96] */
+            "    ldr r9, [r1, #224]\n"              /* x1, [plane, #224] */
+            "    ldr r10, [r1, #352]\n"             /* x2, [plane, #352] */
+            "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
+            "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
+            "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
+            "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
+            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
+            "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
+            "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
+            "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
+            "    strb r0, [r2, #44]\n"              /* sum0, [y, #44] */
+            "    strb r11, [r2, #48]\n"             /* sum1, [y, #48] */
+            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
+            "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
+            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r1, #112]\n"              /* x0, [plane, #112] */
+            "    ldr r9, [r1, #240]\n"              /* x1, [plane, #240] */
+            "    ldr r10, [r1, #368]\n"             /* x2, [plane, #368] */
+            "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
+            "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
+            "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
+            "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
+            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
+            "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
+            "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
+            "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
+            "    strb r0, [r2, #52]\n"              /* sum0, [y, #52] */
+            "    strb r11, [r2, #56]\n"             /* sum1, [y, #56] */
+            "    add r1, r1, #128\n"                /* plane, plane, #128 */
+            "    add r2, r2, #60\n"                 /* y, y, #60 */
+            "    vmov r0, s2\n"                     /* end, lines_end */
+            "    cmp r1, r0\n"                      /* plane, end */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
 }
@@ -414,7 +425,21 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const
     }
 }
 
-/* A tile's state is behind its pixels. */
+/* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
+ * filters f and taps t. Each f and the next one, g, share a stream of words:
+ * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
+ * Of every second f and g the last taps come first.
+ * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
+ * it has to be, for which the biases are a little moved.
+ * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
+ * the first and the third are factors, the last one is the zero point.
+ * These three are behind the biases of the next f and g.
+ * x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, of
+ * four at the end 0 2 1 3.
+ * scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last tile's
+ * outputs go; these, first. In place: a tile is read before it is written.
+ * A tile's state is behind its taps. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UNUSED,
                                                          uint8_t *y MCU_UNUSED,
                                                          const uint32_t *weights MCU_UNUSED,
@@ -446,8 +471,8 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    ldmia r0!, {r11, r12}\n"           /* stream!, {even_bias, odd_bias} */
             "    sub lr, lr, #24\n"                 /* taps, taps, #24 */
             "9:\n"
-            /* Two filters, three outputs. */
-            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* Two filters, an even and an odd one, for three outputs. */
+            /* Of a word of weights SXTB16 leaves the even filter's. */
             "    ldmia r0!, {r3, r4}\n"             /* stream!, {odd2, weights0} */
             "    ldmia lr!, {r8-r10}\n"             /* taps!, {x0, x1, x2} */
             "    sxtb16 r1, r3\n"                   /* even2, odd2 */
@@ -493,8 +518,8 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    strh r2, [r4, #-2]\n"              /* even0, [out, #-2] */
             "    strh r6, [r4, #2]\n"               /* even1, [out, #2] */
             "    strh r1, [r4, #6]\n"               /* even2, [out, #6] */
-            /* Two filters, three outputs. */
-            /* A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones. */
+            /* Two filters, an even and an odd one, for three outputs. */
+            /* Of a word of weights SXTB16 leaves the even filter's. */
             /* These two meet the activations backwards. */
             "    ldmia r0!, {r3, r9}\n"             /* stream!, {odd2, weights0} */
             "    ldmdb lr!, {r4, r8, r10}\n"        /* taps!, {x0, x1, x2} */
@@ -585,6 +610,8 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t
         source += 60 * taken;
         left -= taken;
         {
+            /* Four channels at a time, whose planes are 512 bytes of the scratch.
+             * A band's input is in them before its outputs are written, which may lie on it. */
             for (int32_t channel = 0; channel < 4; channel += 4) {
                 const uint8_t *from = strip + channel;
                 uint8_t *to = target + channel;

@@ -1,18 +1,18 @@
 /* network_dsp_winograd.h: for programs that run the network, made by mcu-deploy.
  *
  *   source model  convolutions, SHA-256
- *                 7ca9095da642f8f3aa9ed9b809b3316134a92c7fe934b1f49c0808828c1a9541
- *   constants     248 bytes, as a file: SHA-256
- *                 7085475b74c8c31bfaa9048449ce3b9cffb94849112e22e3e943f7384cb7e5e1
- *   workspace     752 bytes
- *   layers        3 with 5,040 multiply-accumulates
+ *                 deac9422873b404256ba58db1c133bec08e80a5b464f8c004f75228f1d132ca6
+ *   constants     1,144 bytes, as a file: SHA-256
+ *                 7bfe949ce258785bbee0212a3965ed4423f6a568364b90b9109a8b3307e5e7cc
+ *   workspace     1,424 bytes
+ *   layers        3 with 13,824 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
- *   0: int8: int8_t[140], 140 bytes
+ *   0: int8: int8_t[384], 384 bytes
  *      real value = 1 * (q - 127)
  * Outputs:
- *   0: int8_y: int8_t[140], 140 bytes
- *      real value = 240 * (q + 128)
+ *   0: int8_y: int8_t[192], 192 bytes
+ *      real value = 1357.645 * q
  *
  * Tensors are compact and row-major: the last index runs fastest.
  */
@@ -36,7 +36,7 @@ extern "C" {
  *     MCU_DSP_WINOGRAD_CHECK_WORKSPACE(array);
  * For the arena of mcu_run, as crt/arena/arena.c is compiled:
  *     MCU_DSP_WINOGRAD_CHECK_ARENA(MCU_ARENA_NUM_PAGES, MCU_ARENA_PAGE_SIZE_LOG2); */
-#define MCU_DSP_WINOGRAD_WORKSPACE_SIZE      752U
+#define MCU_DSP_WINOGRAD_WORKSPACE_SIZE      1424U
 #define MCU_DSP_WINOGRAD_WORKSPACE_ALIGNMENT 16U
 /* clang-format off */
 #define MCU_DSP_WINOGRAD_CHECK_WORKSPACE(array) \
@@ -51,12 +51,12 @@ extern "C" {
 
 /* Inputs and outputs: the bytes of each and, where it is quantized as a whole, its scale and zero
  * point: real value = scale * (q - zero point). */
-#define MCU_DSP_WINOGRAD_INPUT_0_BYTES       140U
+#define MCU_DSP_WINOGRAD_INPUT_0_BYTES       384U
 #define MCU_DSP_WINOGRAD_INPUT_0_SCALE       1.0e+0F
 #define MCU_DSP_WINOGRAD_INPUT_0_ZERO_POINT  127
-#define MCU_DSP_WINOGRAD_OUTPUT_0_BYTES      140U
-#define MCU_DSP_WINOGRAD_OUTPUT_0_SCALE      2.4e+2F
-#define MCU_DSP_WINOGRAD_OUTPUT_0_ZERO_POINT (-128)
+#define MCU_DSP_WINOGRAD_OUTPUT_0_BYTES      192U
+#define MCU_DSP_WINOGRAD_OUTPUT_0_SCALE      1.357645e+3F
+#define MCU_DSP_WINOGRAD_OUTPUT_0_ZERO_POINT 0
 
 /* The model, for mcu_instance_init and mcu_run. */
 #define mcu_network_dsp_winograd (&_mcu_network_dsp_winograd)

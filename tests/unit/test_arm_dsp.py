@@ -15,11 +15,12 @@ from sampling import examples
 
 from mcu_deploy import formats, passes
 from mcu_deploy.arithmetic import tflite
-from mcu_deploy.backends.ArmDsp import ArmDsp, requantization
+from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
-from mcu_deploy.backends.ArmDsp.product import words as packed_words
-from mcu_deploy.backends.ArmDsp.staircases import Channel, Staircases, steps_of
 from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.quantized import requantization
+from mcu_deploy.backends.quantized.product import words as packed_words
+from mcu_deploy.backends.quantized.staircases import Channel, Staircases, steps_of
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.ir.view import view_of_all
 

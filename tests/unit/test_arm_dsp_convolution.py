@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from arm_dsp_convolutions import BLOCK, GROUPS, LINES, REFUSED, SHARED, SPEECH, TAKEN, Case, model
+from arm_dsp_late_cases import FACTORS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, frames
-from mcu_deploy.backends.ArmDsp.bordered import Bordered
-from mcu_deploy.backends.ArmDsp.kernels import winograd
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import Product
-from mcu_deploy.backends.ArmDsp.product import words as packed_words
-from mcu_deploy.backends.ArmDsp.tiles import Tiles
+from mcu_deploy.backends.ArmDsp import ArmDsp
+from mcu_deploy.backends.ArmDsp.kernels import pointwise_shared, winograd
 from mcu_deploy.backends.interface import Proposals, Target, layer_of
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp import frames
+from mcu_deploy.backends.isa.dsp.bordered import Bordered
+from mcu_deploy.backends.isa.encoding import addresses
+from mcu_deploy.backends.isa.instruction import Instruction, Note
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.product import Product
+from mcu_deploy.backends.quantized.product import words as packed_words
+from mcu_deploy.backends.quantized.tiles import Tiles
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
@@ -183,3 +189,98 @@ def test_only_the_last_round_over_the_taps_ends_at_a_multiple(
     assert product.has_loop == (product.rounds > 1) == bool(kernel.alignment > 4)
     left = [n * product.unrolled * product.pair_bytes // 3 for n in range(1, product.rounds)]
     assert all(behind % kernel.alignment for behind in left)
+
+
+@pytest.mark.parametrize("channels", [4, 20, 32, 36, 512])
+def test_the_loop_of_all_1x1_layers_is_entered_where_a_step_begins(
+    channels: int, tmp_path: Path
+) -> None:
+    """A number of the layer is how many bytes in front of the loop's end that is."""
+    layer = convolution(Case((channels, 3, 3), 4, (1, 1), pads=(0, 0, 0, 0)), tmp_path)
+    way = pointwise_shared.WAYS["any"]
+    items = pointwise_shared.assemble(layer, way).items
+    at = dict(zip(items, addresses(items)[:-1], strict=True))
+    (jump,) = (i for i in items if isinstance(i, Instruction) and i.name == "bx")
+    (end,) = (i.operands[1] for i in items if isinstance(i, Instruction) and i.name == "adr")
+    steps = (channels // 4 - 1) % 8 + 1
+    behind = pointwise_shared.numbers(pointwise_shared.steps_of(layer, way))[-1]
+    assert at[end] - at[jump.targets[-steps]] == behind
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the words of a stream are, of each filter."""
+
+    weights: np.ndarray
+    biases: np.ndarray
+
+
+def read_by_head(product: Product) -> Read:
+    """The stream of a product by what the head of a kernel says of it, to its last word."""
+    code = Assembly()
+    product.describe(code)
+    head = " ".join(item.text for item in code.items if isinstance(item, Note))
+    words = iter(product.pack().view(np.int32).tolist())
+    weights, biases, is_late = [], [], False
+
+    def skip_late() -> None:
+        while is_late:
+            which, _, addend = (next(words) for _ in range(3))
+            if addend or which == 2:
+                return
+
+    for pair in range(product.layer.groups * ((product.filters + 1) // 2)):
+        first, second = next(words), next(words)
+        if "behind the biases of the next" in head:
+            skip_late()
+        both = []
+        for _ in range(product.pairs):
+            one = np.array([next(words)], np.int32).view(np.int16).astype(np.int64)
+            if "in halves 256 w[g] + w[f]" in head:
+                even = one.astype(np.int8).astype(np.int64)
+                both.append((even, (one - even) >> 8))
+            else:
+                assert "one of w[f], one of w[g], in halves" in head
+                both.append((one, np.array([next(words)], np.int32).view(np.int16)))
+        if "the last taps come first" in head and pair % 2:
+            both.reverse()
+        weights += [np.concatenate(of) for of in zip(*both, strict=True)]
+        is_narrow = "256 bias[g] + bias[f]" in head
+        biases += [first, (second - first) / 256 if is_narrow else second]
+        addend = [next(words) for _ in range(4 if "scale[f], addend[f]" in head else 2)][1]
+        is_late = "If addend[f] is 0" in head and addend == 0
+        if "behind the biases of the next" not in head:
+            skip_late()
+        elif (pair + 1) % ((product.filters + 1) // 2) == 0:
+            assert (next(words), next(words)) == (0, 0)
+            skip_late()
+            is_late = False
+    assert not list(words)
+    # A group of an odd number of filters has one of zeros behind these.
+    in_group = product.filters + product.filters % 2
+    kept = [n for n in range(len(biases)) if n % in_group < product.filters]
+    return Read(np.array(weights)[kept], np.array(biases)[kept])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"is_wide": True}, {"is_shared": True}, {"holds_ends": True, "is_double": True},
+     {"is_common": True}],
+)  # fmt: skip
+@pytest.mark.parametrize("case", [SHARED[0], SHARED[3], SHARED[4], GROUPS[11]])
+def test_the_head_of_a_kernel_says_what_its_stream_is(
+    case: Case, how: dict[str, bool], tmp_path: Path
+) -> None:
+    layer = convolution(case, tmp_path)
+    if how.get("is_double"):
+        layer = convolution(replace(case, shape=(4, 3, 3), filters=8, group=1), tmp_path)
+    factors = [FACTORS[count][0] for count in (0, 1, 2, None)]
+    layer = replace(layer, factors=np.resize(np.float32(factors), layer.factors.size))
+    product = frames.Kernel(layer, **how).product
+    assert product.late and product.unsolved
+    found = read_by_head(product)
+    taps = product.weights.shape[1]
+    np.testing.assert_array_equal(found.weights[:, :taps], product.weights)
+    assert not found.weights[:, taps:].any()
+    # They are moved by what makes rounding exact: see requantization.py.
+    assert (abs(found.biases - layer.bias) < 2**15).all()

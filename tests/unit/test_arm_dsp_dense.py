@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, dense
+from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import fully_connected
-from mcu_deploy.backends.ArmDsp.requantization import reach
 from mcu_deploy.backends.interface import InPlace, Proposals, Target
+from mcu_deploy.backends.isa.encoding import addresses
+from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized import dense
+from mcu_deploy.backends.quantized.requantization import reach
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
 
@@ -88,6 +91,21 @@ def test_what_is_packed_gives_the_bits_of_the_float_product(
             factor = own.astype(np.int32).view(np.float32)[1 + place]
             given_ = np.rint(np.float32(acc) * factor).clip(-121, 134) - 7
         assert given_ == wanted[output]
+
+
+@pytest.mark.parametrize("common", [None, dense.Rounding((1, 2, 3, 4))])
+def test_the_jump_into_the_unrolled_blocks_finds_each_at_its_distance(
+    common: dense.Rounding | None,
+) -> None:
+    layer = a_layer(np.random.default_rng(1), 8, 40, np.full(8, 0.01))
+    items = fully_connected.assemble(layer, 4, common, dense.BLOCKS).items
+    places = dict(zip(items, addresses(items)[:-1], strict=True))
+    jumps = [i for i in items if isinstance(i, Instruction) and i.name == "bx"]
+    first, *others = blocks = [places[label] for label in jumps[0].targets]
+    assert jumps[0].targets == jumps[1].targets
+    assert others == [first + n * fully_connected.BLOCK_CODE for n in range(1, dense.BLOCKS)]
+    skipped = fully_connected.pack(layer, 4, common, dense.BLOCKS)[1]
+    assert first + skipped == blocks[-layer.blocks]
 
 
 def test_layers_of_other_depths_and_counts_share_the_unrolled_code(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from sampling import examples
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.ArmDsp import lines as lines_of
 from mcu_deploy.backends.interface import Target
+from mcu_deploy.backends.quantized import lines as lines_of
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp, pooling
+from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.quantized import pool_layer, pool_rounding
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.operators import Call, find
@@ -54,8 +55,8 @@ def test_what_is_not_summed_again_has_the_bits_of_the_oracle(
     operator = find("", "GlobalAveragePool")
     assert operator is not None
     wanted = evaluate(operator, call)[0].reshape(-1)
-    pool = pooling.Pool(*types, pool_window(call), False)
-    rounding = pooling.round_sums(pool)
+    pool = pool_layer.Pool(*types, pool_window(call), False)
+    rounding = pool_rounding.round_sums(pool)
     if isinstance(rounding, str):
         return
     sums = (x.astype(np.int64) - x_zero).sum(axis=(0, 2, 3))
@@ -76,9 +77,9 @@ def test_a_mean_of_an_even_number_is_summed_again_where_it_is_a_tie(tmp_path: Pa
         x = TensorType(DType.INT8, (1, 64, *case.plane), quantization)
         y = TensorType(DType.INT8, (1, 64, 1, 1), quantization)
         window = pool_window(Call("GlobalAveragePool", {}, (None,), (x,), (y,)))
-        roundings[case] = pooling.round_sums(pooling.Pool(x, y, window, False))
+        roundings[case] = pool_rounding.round_sums(pool_layer.Pool(x, y, window, False))
     odd, even = roundings[ODD], roundings[EVEN]
-    assert isinstance(odd, pooling.Rounding) and isinstance(even, pooling.Rounding)
+    assert isinstance(odd, pool_rounding.Rounding) and isinstance(even, pool_rounding.Rounding)
     assert odd.margin == 0 and even.again == pytest.approx(1 / 64, rel=0.01)
 
 
@@ -88,8 +89,8 @@ def test_averages_of_integers_have_one_multiplication_for_every_window() -> None
         for taps in (*range(1, 258), 600, 1024, 4096):
             x, y = (TensorType(dtype, (1, 4, 1, n), Quantization((0.1,), (5,))) for n in (taps, 1))
             window = pool_window(Call("GlobalAveragePool", {}, (None,), (x,), (y,)))
-            pool = pooling.Pool(x, y, window, False, is_of_integers=True)
-            assert isinstance(pooling.round_sums(pool), pooling.Rounding)
+            pool = pool_layer.Pool(x, y, window, False, is_of_integers=True)
+            assert isinstance(pool_rounding.round_sums(pool), pool_rounding.Rounding)
 
 
 def test_padded_averages_of_integers_have_one_scale_for_all_counts() -> None:
@@ -99,8 +100,8 @@ def test_padded_averages_of_integers_have_one_scale_for_all_counts() -> None:
             attributes = {"kernel_shape": (size, size), "auto_pad": "SAME_UPPER"}
             x = TensorType(dtype, (1, 4, 20, 20), Quantization((0.1,), (5,)))
             window = pool_window(Call("AveragePool", attributes, (None,), (x,), (x,)))
-            pool = pooling.Pool(x, x, window, False, is_of_integers=True, is_of_inside=True)
-            assert isinstance(pooling.round_sums(pool), pooling.Rounding)
+            pool = pool_layer.Pool(x, x, window, False, is_of_integers=True, is_of_inside=True)
+            assert isinstance(pool_rounding.round_sums(pool), pool_rounding.Rounding)
 
 
 @pytest.mark.parametrize(("case", "cycles"), [(ODD, 7_933), (EVEN, 4_707), (LARGEST, 9_127)])

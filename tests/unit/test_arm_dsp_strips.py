@@ -10,11 +10,11 @@ from arm_dsp_strips_cases import TAKEN, Block, model
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.ArmDsp.frames import Kernel
 from mcu_deploy.backends.ArmDsp.kernels import convolution_strips
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import Strips
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.interface import Proposal, Target, layer_of
+from mcu_deploy.backends.isa.dsp.frames import Kernel
+from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import mcu_deploy
 
 ROOT = Path(mcu_deploy.__file__).parent
@@ -48,6 +50,24 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = _graph(ROOT)
     assert "mcu_deploy.ir.graph" in graph["mcu_deploy.ir"]
     assert _circle(graph) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "below"),
+    [
+        ("quantized", ("isa", "ArmDsp", "CpuRef")),  # it names no register
+        ("isa", ("ArmDsp", "CpuRef")),
+        ("kit", ("quantized", "isa", "ArmDsp", "CpuRef")),
+    ],
+)
+def test_rooms_of_kernels_import_what_stands_below(room: str, below: tuple[str, ...]) -> None:
+    graph = _graph(ROOT)
+    backends = "mcu_deploy.backends."
+    own = [name for name in graph if f"{name}.".startswith(f"{backends}{room}.")]
+    assert own
+    for name in own:
+        wrong = {m for m in graph[name] for b in below if f"{m}.".startswith(f"{backends}{b}.")}
+        assert not wrong, f"{name} imports {wrong}"
 
 
 def test_a_circle_is_found_wherever_the_import_stands(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_an_operator_that_the_reader_of_tflite_lacks_is_told_so(tmp_path: Path) 
 
 def test_a_type_is_told_with_what_it_lacks() -> None:
     """Not "it computes int8, not int8": what lacks a scale, or is another than the first."""
-    from mcu_deploy.backends.ArmDsp.layers import types_refusal
+    from mcu_deploy.backends.quantized.layers import types_refusal
     from mcu_deploy.ir import DType, Quantization, TensorType
 
     scaled = TensorType(DType.INT8, (1, 4), Quantization((0.5,), (0,)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import Layer, SubgraphView, layer_of
+from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.ir import Graph, GraphEditor
 
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcu_deploy.backends.ArmDsp.layers import clamp
 from mcu_deploy.backends.interface import CFunction, Layer, Parameter, Proposal, Workload
-from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa import Assembly, Register, kernel
 from mcu_deploy.backends.kit.arguments import pointer, scalar
+from mcu_deploy.backends.quantized.layers import clamp
 from mcu_deploy.ir import DType
 
 _AT_ONCE = 16
@@ -98,34 +98,48 @@ def _word(name: str) -> Parameter:
 
 
 def assemble(dtype: DType, elements: int, bounds: Sequence[str]) -> Assembly:
-    """The pass, of no count of elements. r0: these, r1: their count, then a word for each bound.
+    """The pass, of no count of elements: these, their count, then a word for each bound.
 
-    An output that is a part of another tensor may lie on any byte: LDR may be unaligned, LDM not.
+    y[i] = min(max(y[i], low), high), in place. An output that is a part of another tensor may lie
+    on any byte: LDR may be unaligned, LDM not.
     """
     code = Assembly()
     last, done = code.label(), code.label()
-    words = ("r5", "r6", "r7", "r8")
+    y, count, *limits = code.arguments(" ".join(("y", "elements", *bounds)))
+    words = code.registers("y0123 y4567 y89ab ycdef")
+    rounds_left, difference = code.registers("rounds_left difference")
     rounds, rest = divmod(elements, _AT_ONCE)
+
+    def clamp_bytes(word: Register) -> None:
+        """The subtraction says of each byte whether it left something below zero."""
+        for name, limit in zip(bounds, limits, strict=True):
+            pair = (word, limit) if name == "low" else (limit, word)
+            (code.ssub8 if dtype is DType.INT8 else code.usub8)(difference, *pair)
+            code.sel(word, word, limit)
+
+    formula = "y[i]"
+    for bound in bounds:
+        formula = f"{'max' if bound == 'low' else 'min'}({formula}, {bound})"
+    code.note(f"y[i] = {formula}. {' and '.join(bounds)}: the bound in each byte of a word;")
+    code.note("elements: how many y has, in place.")
     code.note("Four bytes at a time: what a subtraction leaves below zero is replaced (SEL).")
-    code("lsrs r4, r1, #4", f"beq {last}f")
+    code.lsrs(rounds_left, count, 4)
+    code.beq(last)
     with code.times(rounds > 0), code.repeat(max(1, rounds)):
-        code(*(f"ldr {word}, [r0, #{4 * n}]" for n, word in enumerate(words)))
+        for n, word in enumerate(words):
+            code.ldr(word, y[4 * n])
         for word in words:
-            _clamp(code, dtype, word, bounds)
-        code(*(f"str {word}, [r0], #4" for word in words), "subs r4, r4, #1")
+            clamp_bytes(word)
+        for word in words:
+            code.str(word, y.after(4))
+        code.subs(rounds_left, rounds_left, 1)
     code.place(last)
-    code(f"ands r1, r1, #{_AT_ONCE - 1}", f"beq {done}f")
+    code.ands(count, count, _AT_ONCE - 1)
+    code.beq(done)
     with code.times(rest > 0), code.repeat(max(1, rest)):
-        code("ldrb r5, [r0]")
-        _clamp(code, dtype, "r5", bounds)
-        code("strb r5, [r0], #1", "subs r1, r1, #1")
+        code.ldrb(words[0], y[0])
+        clamp_bytes(words[0])
+        code.strb(words[0], y.after(1))
+        code.subs(count, count, 1)
     code.place(done)
     return code
-
-
-def _clamp(code: Assembly, dtype: DType, word: str, bounds: Sequence[str]) -> None:
-    """Four elements. The subtraction says of each byte whether it left something below zero."""
-    subtract = "ssub8" if dtype is DType.INT8 else "usub8"
-    for index, bound in enumerate(bounds, 2):
-        pair = f"{word}, r{index}" if bound == "low" else f"r{index}, {word}"
-        code(f"{subtract} r9, {pair}", f"sel {word}, {word}, r{index}")

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import clamp_refusal, types_refusal
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -32,6 +31,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import Assembly, Kind, kernel
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.strides import broadcast_loops
+from mcu_deploy.backends.quantized.layers import clamp_refusal, types_refusal
 from mcu_deploy.ir import TensorType
 from mcu_deploy.ir.types import channels_last
 from mcu_deploy.operators import Call, find

@@ -54,11 +54,18 @@ def workload(
     )  # fmt: skip
 
 
-def function_of(stem: str, x: TensorType, y: TensorType, code: Assembly, fpu: bool) -> CFunction:
-    """A kernel from an image to another one."""
+def function_of(
+    stem: str,
+    x: TensorType,
+    y: TensorType,
+    code: Assembly,
+    fpu: bool,
+    constants: str = "weights",
+) -> CFunction:
+    """A kernel from an image to another one. constants: what it calls these."""
     parameters = (
         Parameter(f"const {x.dtype.c_type} *", "x"),
         Parameter(f"{y.dtype.c_type} *", "y"),
-        Parameter("const uint32_t *", "weights"), Parameter("uint8_t *", "scratch"),
+        Parameter("const uint32_t *", constants), Parameter("uint8_t *", "scratch"),
     )  # fmt: skip
     return kernel(stem, parameters, code, fpu=fpu)

@@ -152,9 +152,11 @@ class Assembly:
         self.add_instruction(Instruction(again, (label,)), (times - 1) / times)
         self._times /= times
 
-    def unroll(self, times: int, most: int, body: Callable[[], None], *again: str) -> None:
+    def unroll(
+        self, times: int, most: int, body: Callable[[], None], again: Callable[[], None]
+    ) -> None:
         """`body` so often: each by itself, or where these are more than `most`, half as many in a
-        loop, behind those that it leaves. again: the flags of its branch."""
+        loop, behind those that it leaves. again: adds what sets the flags of its branch."""
         together = most // 2
         has_loop = times > most
         for _ in range(times % together if has_loop else times):
@@ -163,7 +165,7 @@ class Assembly:
             with self.repeat(times // together):
                 for _ in range(together):
                     body()
-                self(*again)
+                again()
 
     @contextmanager
     def times(self, times: float) -> Iterator[None]:

@@ -144,7 +144,9 @@ class Program:
         return State({n: values[n] for n in REGISTERS}, {n: values[n] for n in _FLAGS})
 
 
-def call(items: Sequence[Item], arguments: Sequence[int], memory: Data, stack: int = 512) -> None:
+def call(
+    kernel: Sequence[Item] | Program, arguments: Sequence[int], memory: Data, stack: int = 512
+) -> None:
     """Calls a kernel with a prologue as C does, with up to four arguments, on a stack of so many
     bytes. Fault: also where it does not give back the registers that it must."""
     top = 0x7FFF_FFF0
@@ -152,7 +154,8 @@ def call(items: Sequence[Item], arguments: Sequence[int], memory: Data, stack: i
     state = State({name: 0xA5A5_0000 + 7 * n for n, name in enumerate(REGISTERS)})
     state.registers |= {f"r{n}": value & _WORD for n, value in enumerate(arguments)}
     state.registers |= {"sp": top, "lr": RETURN}
-    after = Program(items).run(state, memory).registers
+    program = kernel if isinstance(kernel, Program) else Program(kernel)
+    after = program.run(state, memory).registers
     kept = [f"r{n}" for n in range(4, 12)] + [f"s{n}" for n in range(16, 32)] + ["sp"]
     for name in kept:
         if after[name] != state.registers[name]:

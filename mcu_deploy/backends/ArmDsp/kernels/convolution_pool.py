@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp import pool_code, pooling
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
-from mcu_deploy.backends.ArmDsp.frames import numbers
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pools, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     Strips,
@@ -20,7 +18,6 @@ from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     kernel_of_rows,
     stem_of,
 )
-from mcu_deploy.backends.ArmDsp.layers import read
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -32,6 +29,10 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
+from mcu_deploy.backends.isa.dsp import pool_code
+from mcu_deploy.backends.isa.dsp.frames import numbers
+from mcu_deploy.backends.quantized import pool_layer, pool_rounding
+from mcu_deploy.backends.quantized.layers import read
 from mcu_deploy.operators import label
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -42,7 +43,7 @@ _CODE_BYTES = 200  # of the C around the assembler
 class Pooled:
     """What `Strips` has behind a convolution here."""
 
-    layer: pooling.Pool
+    layer: pool_layer.Pool
 
     @property
     def scratch_bytes(self) -> int:
@@ -58,10 +59,10 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     last = reader(view, between.layer)
     if last is None or label(last.domain, last.op) not in pools.OPERATORS:
         return ""
-    pool = pooling.read(last)
+    pool = pool_layer.read(last)
     if isinstance(pool, str) or pool.window.padded:
         return ""
-    rounding = pooling.rounding_of(pool, last)
+    rounding = pool_rounding.rounding_of(pool, last)
     strips = Strips.of(before, Pooled(pool), is_equal=True)
     if isinstance(rounding, str) or strips is None or strips.scratch_bytes >= pool.x.bytes:
         return ""
@@ -89,7 +90,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         fpu = layers[0].target.fpu
         helpers = (
             function_of(stems[0], before.layer.x, before.layer.y, convolved, fpu),
-            function_of(stems[1], pool.x, pool.y, pooled, fpu), *between.helpers,
+            function_of(stems[1], pool.x, pool.y, pooled, fpu, "constants"), *between.helpers,
         )  # fmt: skip
         return (workload(layers[0], "conv_pool_strips_dsp", body, constants, price, helpers),)
 

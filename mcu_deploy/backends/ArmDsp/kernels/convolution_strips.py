@@ -16,12 +16,8 @@ import numpy as np
 
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
-from mcu_deploy.backends.ArmDsp.frames import Kernel, numbers
-from mcu_deploy.backends.ArmDsp.gather import SharedGather
 from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwise, tables
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.pairs import Walk
-from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -34,6 +30,10 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
+from mcu_deploy.backends.isa.dsp.gather import SharedGather
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.tiles import Tiles
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators import label
 from mcu_deploy.operators.windows import Window

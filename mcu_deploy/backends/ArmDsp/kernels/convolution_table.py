@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pointwise, tables
-from mcu_deploy.backends.ArmDsp.layers import read
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
+from mcu_deploy.backends.quantized.layers import read
 
 OPERATORS = ("Conv", "tflite::Conv")
 

@@ -25,11 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import planes
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.lines import LANES, BareLines
-from mcu_deploy.backends.ArmDsp.requantization import are_straight, multiplications, multiply_late
-from mcu_deploy.backends.ArmDsp.staircases import Channel, Staircases
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -44,8 +39,17 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa.dsp import planes
 from mcu_deploy.backends.kit.c_files import helper
 from mcu_deploy.backends.kit.kit import Kit
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.lines import LANES, BareLines
+from mcu_deploy.backends.quantized.requantization import (
+    are_straight,
+    multiplications,
+    multiply_late,
+)
+from mcu_deploy.backends.quantized.staircases import Channel, Staircases
 
 OPERATORS = ("Conv", "tflite::Conv")
 GATHER, ROWS = "gather_planes_dsp", "depthwise_plane_dsp"

@@ -17,13 +17,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.blocks import Blocks, gather
 from mcu_deploy.backends.ArmDsp.kernels import depthwise
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.lines import LANES, Lines
-from mcu_deploy.backends.ArmDsp.product import shift
-from mcu_deploy.backends.ArmDsp.requantization import accumulations
-from mcu_deploy.backends.ArmDsp.staircases import Staircases
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -38,6 +32,12 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa.dsp.blocks import Blocks, gather
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.lines import LANES, Lines
+from mcu_deploy.backends.quantized.product import shift
+from mcu_deploy.backends.quantized.requantization import accumulations
+from mcu_deploy.backends.quantized.staircases import Staircases
 
 OPERATORS = ("Conv", "tflite::Conv")
 _HEADER = 3  # words of a filter's constants before its weights
@@ -192,13 +192,13 @@ class Kernel:
             "depthwise_any.c.j2", gather=depthwise.GATHER, rows=depthwise.ROWS,
             into=self.layer.x.dtype.c_type, out_of=self.layer.y.dtype.c_type, lines=self.lines,
             filters=self.layer.weights.shape[0] // self.channels, tap_words=self.tap_words,
-            is_by_byte=self.channels < LANES,
+            is_by_byte=self.channels < LANES, may_lie_on_input=self.may_lie_on_input,
         )  # fmt: skip
 
     def helpers(self, fpu: bool) -> tuple[CFunction, ...]:
         """What the body calls."""
         gather = (*depthwise.gathered(self.layer), Parameter("const int32_t *", "pitch"))
-        rows = (*depthwise.convolved(self.layer), Parameter("const int32_t *", "numbers"))
+        rows = (*depthwise.convolved(self.layer), Parameter("const int32_t *", "shape"))
         return (
             kernel(depthwise.GATHER, gather, self.gather, fpu=fpu),
             kernel(depthwise.ROWS, rows, self.rows, fpu=fpu),
@@ -217,12 +217,7 @@ def pack(layer: Convolution, blocks: Blocks) -> Array:
     factor for the addend and 0 for the scale, or TFLite's multiplier and shift."""
     transposed = (0, 2, 1) if blocks.lines.is_transposed else (0, 1, 2)
     weights = np.pad(layer.weights[:, 0].transpose(transposed), ((0, 0), (0, 0), (0, 1)))
-    order: list[int] = []  # of the bytes of a row; -1: the zero behind it
-    for part in blocks.chunks:
-        halves = [[-1 if tap is None else tap for tap in pair] for pair in part]
-        halves += [[-1, -1]] * (len(halves) % 2)
-        for low, high in zip(halves[::2], halves[1::2], strict=True):
-            order += [low[0], high[0], low[1], high[1]]
+    order = [-1 if tap is None else tap for tap in blocks.order]  # -1: the zero behind it
     octets = (weights[:, :, order] & 0xFF).astype(np.uint8).reshape(weights.shape[0], -1)
     words = np.ascontiguousarray(octets).view(np.uint32)
     header = []

@@ -8,7 +8,6 @@ from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -19,6 +18,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
+from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import pairs
-from mcu_deploy.backends.ArmDsp.layers import saturate
 from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register
+from mcu_deploy.backends.quantized.layers import saturate
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call
 

@@ -24,19 +24,6 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.dense import (
-    BLOCKS,
-    LANES,
-    OUTPUTS,
-    TAPS,
-    Dense,
-    Rounding,
-    is_of_rows,
-    read,
-    refusal,
-    round_pair,
-    rounding,
-)
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -49,26 +36,30 @@ from mcu_deploy.backends.interface import (
     Workload,
     layer_of,
 )
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.isa.dsp import four_sums
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized.dense import (
+    BLOCKS,
+    LANES,
+    OUTPUTS,
+    TAPS,
+    Dense,
+    Rounding,
+    is_of_rows,
+    read,
+    refusal,
+    round_group,
+    rounding,
+)
 from mcu_deploy.operators import label
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
 
-_BLOCK_CODE = 4 * 27  # bytes
-_SUMS = ("r0", "r1", "r2", "r3")  # even, odd, even, odd
-# Scale and addend of even and odd outputs: of all, and of each of a group.
-_COMMON_SCALES = ("r7", "r8", "r9", "r10") * 2
-_OWN_SCALES = ("r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11")
-# What makes twice the sum, by what it is a multiple of.
-_TWICE = {1: "lsl {}, {}, #1", LANES: "asr {}, {}, #7"}
+BLOCK_CODE = 4 * 27  # bytes: all of its instructions are wide
 # Behind the activations: output pointer, its end, where the blocks are entered, the scales of all,
 # and eight bytes for the rest of a row.
 _TAIL, _REST = 28, 28
-# In the FPU's registers.
-_ROW, _END, _X, _Y, _STEP, _WEIGHTS, _ROWS = "s0", "s1", "s2", "s3", "s4", "s5", "s6"
-# Of long rows: where the blocks end next, the middle, and the odd outputs' sums before it.
-_LIMIT, _MIDDLE, _BEFORE = "s7", "s16", "d5"
 # The long form must save so many cycles for each byte of its code.
 _WORTH = 1
 
@@ -100,7 +91,7 @@ def _pays(view: SubgraphView, node: Layer) -> bool:
             layer = layer_of(view, other, node.target)
             if other.op != "Conv" or is_of_rows(layer):
                 blocks += layer.macs // (TAPS * OUTPUTS)
-    return blocks * 5 >= _WORTH * BLOCKS * _BLOCK_CODE
+    return blocks * 5 >= _WORTH * BLOCKS * BLOCK_CODE
 
 
 def _proposal(
@@ -154,7 +145,7 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     even, odd = layer.pairs()
     halves = (LANES * odd + even).reshape(layer.groups, 2, layer.blocks, 4, 2)
     words = (halves[..., 0] & 0xFFFF | (halves[..., 1] & 0xFFFF) << 16).transpose(0, 2, 1, 3)
-    skipped = -layer.blocks % unrolled * _BLOCK_CODE
+    skipped = -layer.blocks % unrolled * BLOCK_CODE
     stream = [2 * TAPS * layer.blocks, skipped, len(layer.weights)]
     stream += [2 * TAPS * layer.middle] if layer.is_long else []
     stream += [] if common is None else common.words
@@ -162,7 +153,7 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     for group in range(layer.groups):
         ends: list[int] = []
         if common is None:
-            moves, ends = _ends(layer, group, shift)
+            moves, ends = round_group(layer, group, shift)
         else:
             moves = [*common.moves] * 2
         starts = bias[group] * [1, LANES, 1, LANES]
@@ -172,194 +163,280 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
 
-def _ends(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
-    """What the four sums of a group are moved by, and what stands behind its weights."""
-    indices = [min(OUTPUTS * group + k, len(layer.factors) - 1) for k in range(OUTPUTS)]
-    channels = [layer.channel(k) for k in indices]
-    first, second = (round_pair(channels[k], channels[k + 1], shift, layer.lanes) for k in (0, 2))
-    if first is not None and second is not None:
-        return [*first.moves, *second.moves], [*first.words, *second.words]
-    if layer.fixed is not None:
-        pairs = layer.fixed[indices]
-        shifts = sum(-int(by) << 8 * n for n, by in enumerate(pairs[:, 1]))
-        return [0] * OUTPUTS, [0, *map(int, pairs[:, 0]), shifts, layer.zero_points[1], 0]
-    factors = layer.factors[indices] / np.array([1, layer.lanes] * 2, np.float32)
-    return [0] * OUTPUTS, [0, *map(int, factors.astype(np.float32).view(np.uint32)), 0, 0, 0]
+class _Kept:
+    """In the FPU's registers: the widened row, its end, the packed stream, of the next row x and y,
+    the bytes from one row of y to the next one, rows that are left. Of long rows: where the blocks
+    end next, the middle, and the odd outputs' sums before it."""
+
+    def __init__(self, code: Assembly) -> None:
+        self.row, self.end, self.stream, self.x, self.y, self.step, self.rows = code.registers(
+            "row_begin end_of_row stream_begin row_x row_y y_step rows_left", kind=Kind.SINGLE
+        )
+        self.limit, self.middle = code.registers("next_limit middle_of_row", kind=Kind.SINGLE)
+        # Pinned, for the flow does not tell that a row's middle writes it before its end reads it.
+        self.before = code.register("odds_before_middle", "d5")
+
+
+class _Group:
+    """The registers of four outputs.
+
+    sums: even, odd, even, odd. ends: where y goes, where the row of y ends, where the blocks are
+    entered. common: what rounds all outputs, the four words of `Rounding`; own: what rounds each of
+    the four, scale and addend, or the words of a group that has no such.
+    """
+
+    def __init__(self, code: Assembly, common: Rounding | None) -> None:
+        self.taps, self.stream, self.limit = code.registers("taps stream limit")
+        self.sums = code.registers("even0 odd0 even1 odd1")
+        self.x = code.registers("x02 x46 x13 x57")
+        self.words = code.registers("w02 w46 w13 w57")
+        self.ends = self.out, self.end, self.entry = code.registers("out out_end entry")
+        self.common: list[Register] = []
+        self.own: list[Register] = []
+        if common is None:
+            self.own = code.registers("scale0 addend0 scale1 addend1 scale2 addend2 scale3 addend3")
+        elif common.is_twice:
+            self.common = code.registers("multiplier addend shift nothing")
+        else:
+            self.common = code.registers("even_scale even_addend odd_scale odd_addend")
 
 
 def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Assembly:
-    """The kernel. r0: rows, r1: output, r2: the packed stream, r3: scratch."""
+    """The kernel: x, y, the packed stream, scratch.
+
+    y[r][k] = sat(((sum of x[r] * w[k] + start[k]) * scale >> 32) + addend >> shift), or as TFLite
+    rounds twice, or in float32. The stream is that of `pack`; the scratch has a row, widened to
+    int16 in the order of SXTB16, then the words of `ends` and `common`, then the row's last bytes.
+    y may follow the rows that were read, the scratch the row that is read: `scratch_distance`.
+    """
     surplus = -len(layer.weights) % OUTPUTS
     passes = math.ceil(layer.blocks / unrolled)
-    skipped = passes * unrolled - layer.blocks
     code = Assembly()
-    blocks, last = code.label(), code.label()
-    code(f"vmov {_X}, r0", f"vmov {_Y}, r1", f"vmov {_ROW}, r3", "mov lr, r2")
-    code(f"ldmia lr!, {{r0-{'r3' if layer.is_long else 'r2'}}}", f"vmov r12, {_ROW}")
-    if layer.is_long:
-        code("add r3, r3, r12", f"vmov {_MIDDLE}, r3", f"vmov {_LIMIT}, r3")
-    code("add r12, r12, r0", f"vmov {_END}, r12")
-    code(f"vmov r4, {_Y}", "add r5, r4, r2")
-    if surplus:
-        code(f"add r5, r5, #{surplus}")
-    code(f"adr.w r6, {blocks}f", "add r6, r6, r1", "orr r6, r6, #1")
-    if common is not None:
-        code("ldmia lr!, {r7-r10}")
-    code(f"vmov {_WEIGHTS}, lr")
-    if layer.rows > 1:
-        code(f"vmov {_STEP}, r2", f"movw r0, #{layer.rows}", f"vmov {_ROWS}, r0")
-    rows = code.label()
+    kept, group = _Kept(code), _Group(code, common)
+    rows, last = code.label(), code.label()
+    blocks = [code.label() for _ in range(unrolled)]
+    _describe(code, layer, common)
+    _begin(code, kept, group, layer, surplus, blocks[0])
     code.place(rows)
     with code.times(layer.rows):
         code.note("A row, widened to int16, in front of what outputs need to be stored.")
-        _widen(code, layer)
-        code("stmia r12, {r4-r10}", f"vmov lr, {_WEIGHTS}", f"vmov r12, {_ROW}")
-        code("ldmia lr!, {r0-r3}", "bx r6")
-        code.place(blocks)
+        into = _widen(code, kept, layer)
+        code.stmia(into, [*group.ends, *group.common])
+        code.vmov(group.stream, kept.stream)
+        code.vmov(group.taps, kept.row)
+        code.ldmia(group.stream.moving, group.sums)
+        code.bx(group.entry, to=blocks)
+        code.place(blocks[0])
         with code.times(layer.groups):
-            code.note("Four outputs (r0-r3), eight taps at a time (r4-r7). A word of weights has")
-            code.note("256 odd + even, twice; by SXTB16 it has the even ones.")
+            code.note("Four outputs, eight taps at a time. A word of weights has 256 odd + even,")
+            code.note("twice; by SXTB16 it has the even ones.")
+            skipped = passes * unrolled - layer.blocks
             with code.repeat(passes):
-                for n in range(unrolled):
+                for n, block in enumerate(blocks):
+                    if n:
+                        code.place(block)
                     with code.times((passes - (n < skipped)) / passes):
-                        _block(code)
-                code(f"vmov r4, {_LIMIT if layer.is_long else _END}", "cmp r12, r4")
-            code("sub r1, r1, r0", "sub r3, r3, r2")
+                        _block(code, group)
+                code.vmov(group.limit, kept.limit if layer.is_long else kept.end)
+                code.cmp(group.taps, group.limit)
+            for even, odd in four_sums.pairs(group.sums):
+                code.sub(odd, odd, even)
             if layer.is_long:
-                _add_halves(code, blocks)
-            fractional, store = code.label(), code.label()
+                _add_halves(code, kept, group, blocks[0])
+            unsolved, store = code.label(), code.label()
             code.note("To elements of the output.")
             if common is None:
-                code("ldmia lr!, {r4-r11}", f"cbz r4, {fractional}f")
+                code.ldmia(group.stream.moving, group.own)
+                code.cbz(group.own[0], unsolved)
             else:
-                code("ldmia r12, {r4-r10}")
+                code.ldmia(group.taps, [*group.ends, *group.common])
             if common is not None and common.is_twice:
-                _round_twice(code, layer)
+                four_sums.round_twice(code, layer, group.sums, group.common[:3])
             else:
-                scales = _OWN_SCALES if common is None else _COMMON_SCALES
-                by = layer.lanes.bit_length() - 1
-                for acc, scale, addend in zip(_SUMS, scales[::2], scales[1::2], strict=True):
-                    code(f"smmla {acc}, {acc}, {scale}, {addend}")
-                for n, acc in enumerate(_SUMS):
-                    code(f"{layer.saturate} {acc}, #8, {acc}, asr #{shift + n % 2 * by}")
+                scales = four_sums.pairs(2 * group.common or group.own)
+                four_sums.round_once(code, layer, group.sums, scales, shift)
             code.place(store)
             if common is None:
-                code("ldmia r12, {r4-r6}")
-            _store(code, surplus)
-            code(f"beq {last}f", f"vmov r12, {_ROW}", "ldmia lr!, {r0-r3}", "bx r6")
+                code.ldmia(group.taps, group.ends)
+            _store(code, group, surplus)
+            code.beq(last)
+            code.vmov(group.taps, kept.row)
+            code.ldmia(group.stream.moving, group.sums)
+            code.bx(group.entry, to=blocks)
         if common is None:
             with code.rarely():
-                code.place(fractional)
-                code.note("No integers round these outputs.")
-                if layer.fixed is None:
-                    _round_floats(code, layer)
-                else:
-                    _round_each_twice(code, layer)
-                code(f"b {store}b")
+                code.place(unsolved)
+                code.note("No integers round these outputs at once.")
+                if layer.fixed is None:  # behind a 0 there are factors
+                    four_sums.round_in_float(code, layer, group.sums, group.own[1:5])
+                else:  # behind a 0 there are multipliers, shifts and the zero point
+                    four_sums.round_each_twice(code, layer, group.sums, group.own[1:7])
+                code.b(store)
         code.place(last)
         if layer.rows > 1:
-            done = code.label()
-            code(f"vmov r0, {_ROWS}", "subs r0, r0, #1", f"beq {done}f", f"vmov {_ROWS}, r0")
-            code(f"vmov r4, {_Y}", f"vmov r5, {_STEP}", "add r4, r4, r5", f"vmov {_Y}, r4")
-            code("add r5, r4, r5", *([f"add r5, r5, #{surplus}"] if surplus else []))
-            code(f"b {rows}b")
-            code.place(done)
+            _next_row(code, kept, group, surplus, rows)
     return code
 
 
-def _widen(code: Assembly, layer: Dense) -> None:
-    """A row, to pairs of int16 in the scratch; r12 ends behind them, r4-r10 stay. The bytes of a
-    block that the row does not fill are any: their weights are 0."""
+def _describe(code: Assembly, layer: Dense, common: Rounding | None) -> None:
+    """What stands over the code."""
+    formula, words, own = "sat((sum * scale >> 32) + addend >> shift)", "", ""
+    if common is None:
+        own = ", and scale and addend of each"
+    elif common.is_twice:
+        formula = "sat((2 * sum * multiplier >> 32, rounded) + addend - (sum < 0) >> shift)"
+        words = "; multiplier, addend, shift, nothing"
+    else:
+        words = "; even outputs' scale and addend, odd ones'"
+    middle = "; bytes of it before the middle" if layer.is_long else ""
+    code.note(f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k].")
+    code.note(
+        "weights: bytes of a widened row; of code that the first blocks skip; count of outputs"
+        f"{middle}{words}. Then of each four outputs their starts, of an odd one 256 times its own "
+        f"with the even one's; of each eight taps four words of two outputs, four of two{own}."
+    )
+    code.note("scratch: a row, two taps in a word; what its outputs need; the row's last bytes.")
+
+
+def _begin(
+    code: Assembly, kept: _Kept, group: _Group, layer: Dense, surplus: int, blocks: Label
+) -> None:
+    """The head of the stream, and what is kept of it."""
+    x, y, weights, scratch = code.arguments("x y weights scratch")
+    row_bytes, skipped, outputs, middle = code.registers("row_bytes skipped outputs middle")
+    stream, row_end = group.stream, code.register("row_end")
+    code.vmov(kept.x, x)
+    code.vmov(kept.y, y)
+    code.vmov(kept.row, scratch)
+    code.mov(stream, weights)
+    code.ldmia(stream.moving, [row_bytes, skipped, outputs, *([middle] if layer.is_long else [])])
+    if layer.is_long:
+        code.add(middle, middle, scratch)
+        code.vmov(kept.middle, middle)
+        code.vmov(kept.limit, middle)
+    code.add(row_end, scratch, row_bytes)
+    code.vmov(kept.end, row_end)
+    code.mov(group.out, y)
+    code.add(group.end, y, outputs)
+    if surplus:
+        code.add(group.end, group.end, surplus)
+    code.adr_w(group.entry, blocks)
+    code.add(group.entry, group.entry, skipped)
+    code.orr(group.entry, group.entry, 1)
+    if group.common:
+        code.ldmia(stream.moving, group.common)
+    code.vmov(kept.stream, stream)
+    if layer.rows > 1:
+        left = code.register("rows")
+        code.vmov(kept.step, outputs)
+        code.movw(left, layer.rows)
+        code.vmov(kept.rows, left)
+
+
+def _next_row(code: Assembly, kept: _Kept, group: _Group, surplus: int, rows: Label) -> None:
+    """Where another one is left."""
+    done = code.label()
+    left, step = code.registers("rows y_step")
+    code.vmov(left, kept.rows)
+    code.subs(left, left, 1)
+    code.beq(done)
+    code.vmov(kept.rows, left)
+    code.vmov(group.out, kept.y)
+    code.vmov(step, kept.step)
+    code.add(group.out, group.out, step)
+    code.vmov(kept.y, group.out)
+    code.add(group.end, group.out, step)
+    if surplus:
+        code.add(group.end, group.end, surplus)
+    code.b(rows)
+    code.place(done)
+
+
+def _widen(code: Assembly, kept: _Kept, layer: Dense) -> Register:
+    """A row, to pairs of int16 in the scratch; gives where these end. The bytes of a block that the
+    row does not fill are any: their weights are 0."""
     whole, rest = divmod(layer.weights.shape[1], TAPS)
-    code(f"vmov r11, {_X}", f"vmov r12, {_ROW}", f"vmov lr, {_END}")
+    source, into, end, byte = code.registers("source into into_end byte")
+    bytes_, widened = code.registers("x0123 x4567"), code.registers("x02 x46 x13 x57")
+
+    def eight() -> None:
+        extend = getattr(code, layer.extend)
+        for word, from_ in zip(widened[2:], bytes_, strict=True):
+            extend(word, from_.ror(8))
+        for word, from_ in zip(widened[:2], bytes_, strict=True):
+            extend(word, from_)
+        code.stmia(into.moving, widened)
+
+    code.vmov(source, kept.x)
+    code.vmov(into, kept.row)
+    code.vmov(end, kept.end)
     if rest:
-        code(f"sub lr, lr, #{2 * TAPS}")
+        code.sub(end, end, 2 * TAPS)
     if whole:
         with code.repeat(whole):
             if rest % 4 and layer.rows > 1:  # rows begin anywhere, where LDM would trap
-                code("ldr r0, [r11], #4", "ldr r1, [r11], #4")
+                for word in bytes_:
+                    code.ldr(word, source.after(4))
             else:
-                code("ldmia r11!, {r0, r1}")
-            _widen_eight(code, layer)
-            code("cmp r12, lr")
+                code.ldmia(source.moving, bytes_)
+            eight()
+            code.cmp(into, end)
     if rest:
         for n in range(rest):
-            code("ldrb r0, [r11], #1", f"strb r0, [r12, #{2 * TAPS + _REST + n}]")
-        code(f"ldrd r0, r1, [r12, #{2 * TAPS + _REST}]")
-        _widen_eight(code, layer)
+            code.ldrb(byte, source.after(1))
+            code.strb(byte, into[2 * TAPS + _REST + n])
+        code.ldrd(*bytes_, into[2 * TAPS + _REST])
+        eight()
     if layer.rows > 1:
-        code(f"vmov {_X}, r11")
+        code.vmov(kept.x, source)
+    return into
 
 
-def _widen_eight(code: Assembly, layer: Dense) -> None:
-    code(f"{layer.extend} r2, r0, ror #8", f"{layer.extend} r3, r1, ror #8")
-    code(f"{layer.extend} r0, r0", f"{layer.extend} r1, r1", "stmia r12!, {r0-r3}")
+def _block(code: Assembly, group: _Group) -> None:
+    """Eight taps of four outputs: 32 products in 27 instructions, of `BLOCK_CODE`."""
+    code.ldmia_w(group.taps.moving, group.x)
+    for even, odd in four_sums.pairs(group.sums):
+        code.ldmia_w(group.stream.moving, group.words)
+        for word, x in zip(group.words, group.x, strict=True):
+            code.smlad(odd, word, x, odd)
+        for word in group.words:
+            code.sxtb16(word, word)
+        for word, x in zip(group.words, group.x, strict=True):
+            code.smlad(even, word, x, even)
 
 
-def _block(code: Assembly) -> None:
-    """Eight taps of four outputs: 32 products in 27 instructions."""
-    taps = [("r8", "r4"), ("r9", "r5"), ("r10", "r6"), ("r11", "r7")]
-    code("ldmia r12!, {r4-r7}")
-    for even, odd in (_SUMS[:2], _SUMS[2:]):
-        code("ldmia lr!, {r8-r11}")
-        code(*(f"smlad {odd}, {word}, {x}, {odd}" for word, x in taps))
-        code(*(f"sxtb16 {word}, {word}" for word, _ in taps))
-        code(*(f"smlad {even}, {word}, {x}, {even}" for word, x in taps))
-
-
-def _add_halves(code: Assembly, blocks: str) -> None:
-    """The odd outputs' sums, which are 256-fold in r1 and r3: in the middle of the row they wait,
-    and the sums begin again with the even ones' as they are; at its end both are added."""
+def _add_halves(code: Assembly, kept: _Kept, group: _Group, blocks: Label) -> None:
+    """The odd outputs' sums, which are 256-fold: in the middle of the row they wait, and the sums
+    begin again with the even ones' as they are; at its end both are added."""
     end = code.label()
-    code("asr r1, r1, #8", "asr r3, r3, #8", f"vmov r5, {_END}", "cmp r4, r5", f"beq {end}f")
-    code(f"vmov {_BEFORE}, r1, r3", "mov r1, r0", "mov r3, r2", f"vmov {_LIMIT}, r5")
-    code(f"b {blocks}b")
+    evens, odds = group.sums[::2], group.sums[1::2]
+    row_end, middle = code.registers("row_end middle")
+    before = code.registers("before0 before1")
+    for odd in odds:
+        code.asr(odd, odd, 8)
+    code.vmov(row_end, kept.end)
+    code.cmp(group.limit, row_end)
+    code.beq(end)
+    code.vmov(kept.before, *odds)
+    for even, odd in zip(evens, odds, strict=True):
+        code.mov(odd, even)
+    code.vmov(kept.limit, row_end)
+    code.b(blocks)
     code.place(end)
-    code(f"vmov r4, r5, {_BEFORE}", "add r1, r1, r4", "add r3, r3, r5")
-    code(f"vmov r4, {_MIDDLE}", f"vmov {_LIMIT}, r4")
+    code.vmov(*before, kept.before)
+    for odd, half in zip(odds, before, strict=True):
+        code.add(odd, odd, half)
+    code.vmov(middle, kept.middle)
+    code.vmov(kept.limit, middle)
 
 
-def _store(code: Assembly, surplus: int) -> None:
+def _store(code: Assembly, group: _Group, surplus: int) -> None:
     """The four outputs, but for those that the last group has too many."""
-    code("strb r0, [r4], #4", "cmp r4, r5")
-    for n in range(1, OUTPUTS):
+    code.strb(group.sums[0], group.out.after(4))
+    code.cmp(group.out, group.end)
+    for n, element in enumerate(group.sums[1:], 1):
         if n == OUTPUTS - surplus:
-            code(f"i{'t' * surplus} ne")
-        code(f"strb{'ne' if n >= OUTPUTS - surplus else ''} r{n}, [r4, #{n - 4}]")
-    code("str r4, [r12]")
-
-
-def _round_floats(code: Assembly, layer: Dense) -> None:
-    """The four sums times the factors in r5-r8."""
-    code("vmov d4, r5, r6", "vmov d5, r7, r8", "vmov d6, r0, r1", "vmov d7, r2, r3")
-    code(*(f"vcvt.f32.s32 s{n}, s{n}" for n in range(12, 16)))
-    code(*(f"vmul.f32 s{n}, s{n}, s{n - 4}" for n in range(12, 16)))
-    code(*(f"vcvtr.s32.f32 s{n}, s{n}" for n in range(12, 16)))
-    code("vmov r0, r1, d6", "vmov r2, r3, d7")
-    zero = layer.zero_points[1]
-    for acc in _SUMS:
-        code(f"{'sub' if zero < 0 else 'add'} {acc}, {acc}, #{abs(zero)}")
-        code(f"{layer.saturate} {acc}, #8, {acc}")
-
-
-def _round_twice(code: Assembly, layer: Dense) -> None:
-    """The four sums times the multiplier in r7, with the addend in r8 and the shift in r9: the
-    upper word of twice the product is rounded with ties up, then shifted with ties away from zero,
-    which is with ties up of one less where it is negative."""
-    for n, acc in enumerate(_SUMS):
-        code(_TWICE[layer.lanes if n % 2 else 1].format("r10", acc), "smmlar r10, r10, r7, r8")
-        code(f"add {acc}, r10, {acc}, asr #31", f"asr {acc}, {acc}, r9")
-        code(f"{layer.saturate} {acc}, #8, {acc}")
-
-
-def _round_each_twice(code: Assembly, layer: Dense) -> None:
-    """The same with multipliers in r5-r8, shifts in the bytes of r9 and the zero point in r10: the
-    carry is the last bit that a shift drops."""
-    for n, acc in enumerate(_SUMS):
-        code(f"ubfx r11, r9, #{8 * n}, #8", _TWICE[layer.lanes if n % 2 else 1].format("r4", acc))
-        code(f"smmulr r4, r4, r{5 + n}", f"add {acc}, r4, {acc}, asr #31")
-        code(
-            f"asrs {acc}, {acc}, r11",
-            f"adc {acc}, {acc}, r10",
-            f"{layer.saturate} {acc}, #8, {acc}",
-        )
+            getattr(code, f"i{'t' * surplus}")("ne")
+        store = code.strbne if n >= OUTPUTS - surplus else code.strb
+        store(element, group.out[n - OUTPUTS])
+    code.str(group.out, group.taps[0])

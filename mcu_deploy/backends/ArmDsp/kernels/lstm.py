@@ -5,9 +5,6 @@ all units read them. The sums of a unit's four gates are made together: 4 sums, 
 activations, 4 of weights, of which SXTB16 takes two taps each time, and the two pointers. Sums are
 rounded twice, as TFLite does: SMMLAR multiplies and rounds with ties up, and the shift behind it is
 with ties away from zero, that is with ties up of one less where the sum is negative.
-
-Sigmoid and tanh are straight lines between the entries of TFLite's table. tanh has its last value
-from entry 255 on: a further one like it, and magnitudes of 16 bits, take the place of a branch.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
-from mcu_deploy.backends.ArmDsp.requantization import reach
 from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -32,10 +28,12 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp import sigmoid
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, each, plus, times
 from mcu_deploy.backends.kit.zero_points import folded_bias
+from mcu_deploy.backends.quantized.requantization import reach
 from mcu_deploy.operators.tflite_lstm import (
     CELL,
     FORGET,
@@ -44,7 +42,6 @@ from mcu_deploy.operators.tflite_lstm import (
     Factor,
     QuantizedLstm,
     quantized_lstm,
-    sigmoid_table,
     weights,
 )
 
@@ -55,11 +52,6 @@ _BLOCK_BYTES = 2 * _TAPS
 _MOST_UNROLLED = (8, 2)  # blocks, of two forms
 _ORDER = (0, 4, 2, 6)  # where a block's taps lie in the scratch, in bytes
 _MOST_ELEMENTS = 4095  # of input and hidden state, which offsets and MOVW reach
-_GATES = ("r0", "r1", "r2", "r3")
-_TABLE_BYTES = 4 * 129
-_X, _Y, _WEIGHTS, _SCRATCH = "s8", "s9", "s10", "s11"
-_STEPS, _CELLS, _ROW = "s12", "s13", "s14"
-_FROM_X = ("d0", "d1")  # the gates' first sums
 _C_CYCLES, _C_BYTES = 40, 40
 
 
@@ -154,9 +146,6 @@ def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
 def pack(lstm: QuantizedLstm, parts: Sequence[Sequence[tuple[Array, Array | None, str]]]) -> Array:
     """The words that the kernel reads: the table; then of each unit, for the input and again for
     the hidden state, what the four sums start from, and block after block four taps of each."""
-    table = np.zeros(_TABLE_BYTES // 2, np.uint16)
-    table[:256] = sigmoid_table()
-    table[256] = table[255]
     units = []
     for source, size in enumerate((lstm.inputs, lstm.hidden)):
         of_gates = [gate[source] for gate in parts]
@@ -166,7 +155,7 @@ def pack(lstm: QuantizedLstm, parts: Sequence[Sequence[tuple[Array, Array | None
         words = np.ascontiguousarray(taps).view(np.uint32)
         units += [starts.astype(np.int32).view(np.uint32), words.transpose(1, 2, 0)]
     rows = [part.reshape(lstm.hidden, -1) for part in units]
-    return np.concatenate([table.view(np.uint32), np.hstack(rows).reshape(-1)])
+    return np.concatenate([sigmoid.table(), np.hstack(rows).reshape(-1)])
 
 
 def _body(lstm: QuantizedLstm, stem: str) -> str:
@@ -179,167 +168,244 @@ def _body(lstm: QuantizedLstm, stem: str) -> str:
     return "{\n" + each(b, caller=lambda: text) + "}"
 
 
+class _Kept:
+    """In the FPU's registers: a step's x and y, the packed stream, the scratch, steps that are
+    left, where the next unit's cell state is, where the step's y ends, the gates' sums of x."""
+
+    def __init__(self, code: Assembly) -> None:
+        self.x, self.y, self.weights, self.scratch, self.steps, self.cell, self.end = (
+            code.registers(
+                "step_x step_y stream_begin scratch_begin steps_left next_c y_end",
+                kind=Kind.SINGLE,
+            )
+        )
+        self.from_x = code.registers("from_x01 from_x23", kind=Kind.DOUBLE)
+
+
+class _Unit:
+    """The registers of a unit: weights and activations, as they are read; the gates; of four taps
+    the activations, and the words of the gates' weights."""
+
+    def __init__(self, code: Assembly) -> None:
+        self.stream, self.taps, self.end = code.registers("stream taps taps_end")
+        self.gates = code.registers("input forget cell output")
+        self.from_x = code.registers("input_x forget_x cell_x output_x")
+        self.activations, self.low = code.registers("x02 x13"), code.register("w02")
+        self.words = code.registers("input_w forget_w cell_w output_w")
+        self.doubled, self.multiplier, self.half = code.registers("doubled multiplier half")
+        self.c, self.h, self.at = code.registers("c h c_at")
+        self.line = sigmoid.Line(code)
+
+
 def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
-    """The kernel, of a sequence. r0: x, r1: y, r2: the packed stream, r3: scratch."""
+    """The kernel, of a sequence: x, y, the packed stream, scratch.
+
+    Of each step t, per unit, the gates are sat16(round(w x[t]) + round(r h[t - 1])), the cell state
+    c[t] = clip(round(sigmoid(forget) c[t - 1]) + round(sigmoid(input) tanh(cell))), the output
+    y[t] = h[t] = sat(round(sigmoid(output) tanh(c[t])) + zero_point). The stream is that of `pack`.
+    The scratch has x[t] and h[t - 1] as int16, in the order of SXTB16, then c. A step of y is
+    written when that of x has been read. most: so many blocks of four taps are unrolled.
+    """
     code = Assembly()
-    hidden, activations = lstm.hidden, _activation_bytes(lstm)
-    step = lstm.strides[0]
-    code(f"vmov {_X}, r0", f"vmov {_Y}, r1", f"vmov {_WEIGHTS}, r2", f"vmov {_SCRATCH}, r3")
-    _load(code, "r4", lstm.steps)
-    code(f"vmov {_STEPS}, r4")
-    _begin(code, lstm, zero_point)
+    x, y, weights, scratch = code.arguments("x y weights scratch")
+    kept, unit = _Kept(code), _Unit(code)
+    hidden, step = lstm.hidden, lstm.strides[0]
+    code.note(
+        "gate = sat16(round(w x[t]) + round(r h[t - 1])); c[t] = clip(round(sigmoid(forget) "
+        "c[t - 1]) + round(sigmoid(input) tanh(cell))); y[t] = h[t] = sat(round(sigmoid(output) "
+        "tanh(c[t])) + zero_point)."
+    )
+    code.note(
+        "weights: sigmoid's table, a halfword an entry; then of each unit, for x and again for h, "
+        "what the sums of input, forget, cell and output gate begin with, and block after block "
+        "four taps of each. scratch: x[t] and h[t - 1], two taps in a word; c, int16."
+    )
+    code.vmov(kept.x, x)
+    code.vmov(kept.y, y)
+    code.vmov(kept.weights, weights)
+    code.vmov(kept.scratch, scratch)
+    steps, into, source, size = code.registers("steps into source bytes")
+    out, end = code.registers("out out_end")
+    code.number(steps, lstm.steps)
+    code.vmov(kept.steps, steps)
+    code.movw(size, _BLOCK_BYTES * _blocks(lstm.inputs))
+    code.add(into, scratch, size)
+    _begin(code, into, lstm, zero_point)
     code.note("A step: the input, widened to int16, in front of the hidden state.")
     with code.repeat(lstm.steps):
-        code(f"vmov r11, {_X}", f"vmov r12, {_SCRATCH}")
-        _widen(code, lstm.inputs)
-        _load(code, "r4", (step - 1) * lstm.inputs)
-        code("add r11, r11, r4", f"vmov {_X}, r11")
-        code(f"vmov r4, {_Y}", f"movw r5, #{hidden}", "add r5, r4, r5", f"vmov {_ROW}, r5")
-        code(f"vmov r4, {_SCRATCH}", f"movw r5, #{activations}", "add r4, r4, r5")
-        code(f"vmov {_CELLS}, r4", f"vmov lr, {_WEIGHTS}", f"add lr, lr, #{_TABLE_BYTES}")
+        code.vmov(source, kept.x)
+        code.vmov(into, kept.scratch)
+        _widen(code, source, into, lstm.inputs)
+        code.number(size, (step - 1) * lstm.inputs)
+        code.add(source, source, size)
+        code.vmov(kept.x, source)
+        code.vmov(out, kept.y)
+        code.movw(end, hidden)
+        code.add(end, out, end)
+        code.vmov(kept.end, end)
+        code.vmov(unit.at, kept.scratch)
+        code.movw(size, _activation_bytes(lstm))
+        code.add(unit.at, unit.at, size)
+        code.vmov(kept.cell, unit.at)
+        code.vmov(unit.stream, kept.weights)
+        code.add(unit.stream, unit.stream, sigmoid.TABLE_BYTES)
         code.note("Of each unit the gates, the cell state and the output.")
         with code.repeat(hidden):
-            _unit(code, lstm, zero_point, most)
+            _gates(code, unit, kept, lstm, most)
+            _state(code, unit, kept, lstm)
+            code.note("The output: of the cell state's tanh what the output gate lets out.")
+            sigmoid.tanh(code, unit.line, unit.h, unit.c, lstm.tanh)
+            code.mul(unit.h, unit.h, unit.gates[OUTPUT])
+            _round(code, unit, unit.h, lstm.result, 8, zero_point)
+            code.vmov(out, kept.y)
+            code.strb(unit.h, out.after(1))
+            code.vmov(kept.y, out)
+            code.vmov(end, kept.end)
+            code.cmp(out, end)
         code.note("The outputs are the next step's hidden state.")
-        code(f"vmov r11, {_Y}", f"movw r4, #{hidden}", "sub r11, r11, r4", f"vmov r12, {_SCRATCH}")
-        code(f"movw r4, #{_BLOCK_BYTES * _blocks(lstm.inputs)}", "add r12, r12, r4")
-        _widen(code, hidden)
-        _load(code, "r4", (step - 1) * hidden)
-        code("add r11, r11, r4", f"vmov {_Y}, r11")
-        code(f"vmov r4, {_STEPS}", "subs r4, r4, #1", f"vmov {_STEPS}, r4")
+        code.vmov(source, kept.y)
+        code.movw(size, hidden)
+        code.sub(source, source, size)
+        code.vmov(into, kept.scratch)
+        code.movw(size, _BLOCK_BYTES * _blocks(lstm.inputs))
+        code.add(into, into, size)
+        _widen(code, source, into, hidden)
+        code.number(size, (step - 1) * hidden)
+        code.add(source, source, size)
+        code.vmov(kept.y, source)
+        code.vmov(steps, kept.steps)
+        code.subs(steps, steps, 1)
+        code.vmov(kept.steps, steps)
     return code
 
 
-def _load(code: Assembly, register: str, value: int) -> None:
-    """A constant. The flags stay."""
-    code(f"movw {register}, #{value & 0xFFFF}")
-    if value >> 16:
-        code(f"movt {register}, #{value >> 16 & 0xFFFF}")
-
-
-def _begin(code: Assembly, lstm: QuantizedLstm, zero_point: int) -> None:
+def _begin(code: Assembly, into: Register, lstm: QuantizedLstm, zero_point: int) -> None:
     """A hidden state and cell states of 0."""
-    code(f"vmov r12, {_SCRATCH}", f"movw r4, #{_BLOCK_BYTES * _blocks(lstm.inputs)}")
-    code(
-        "add r12, r12, r4",
-        f"mvn r4, #{~zero_point}" if zero_point < 0 else f"mov r4, #{zero_point}",
-    )
-    for value, count in (("r4", _TAPS * _blocks(lstm.hidden)), ("r5", lstm.hidden)):
-        code(f"movw r6, #{count}", "mov r5, #0")
+    h, c, left = code.registers("h_zero c_zero left")
+    if zero_point < 0:
+        code.mvn(h, ~zero_point)
+    else:
+        code.mov(h, zero_point)
+    code.mov(c, 0)
+    for value, count in ((h, _TAPS * _blocks(lstm.hidden)), (c, lstm.hidden)):
+        code.movw(left, count)
         with code.repeat(count):
-            code(f"strh {value}, [r12], #2", "subs r6, r6, #1")
+            code.strh(value, into.after(2))
+            code.subs(left, left, 1)
 
 
-def _widen(code: Assembly, elements: int) -> None:
-    """Bytes at r11 to int16 at r12, both of which end behind them. Of a last block that they do not
-    fill the rest is any: its weights are 0."""
+def _widen(code: Assembly, source: Register, into: Register, elements: int) -> None:
+    """Bytes to int16; both registers end behind them. Of a last block that they do not fill the
+    rest is any: its weights are 0."""
     whole, rest = divmod(elements, _TAPS)
+    left, word, x02, x13 = code.registers("left x0123 x02 x13")
     if whole:
-        code(f"movw r3, #{whole}")
+        code.movw(left, whole)
         with code.repeat(whole):
-            code("ldr r0, [r11], #4", "sxtb16 r1, r0", "sxtb16 r2, r0, ror #8")
-            code("stmia r12!, {r1, r2}", "subs r3, r3, #1")
+            code.ldr(word, source.after(4))
+            code.sxtb16(x02, word)
+            code.sxtb16(x13, word.ror(8))
+            code.stmia(into.moving, [x02, x13])
+            code.subs(left, left, 1)
     for n in range(rest):
-        code("ldrsb r0, [r11], #1", f"strh r0, [r12, #{_ORDER[n]}]")
+        code.ldrsb(word, source.after(1))
+        code.strh(word, into[_ORDER[n]])
 
 
-def _unit(code: Assembly, lstm: QuantizedLstm, zero_point: int, most: int) -> None:
-    """A unit's step, by the stream at lr."""
-    code(f"vmov r12, {_SCRATCH}")
-    _sums(code, _blocks(lstm.inputs), [gate.from_x for gate in lstm.gates], most)
-    code(f"vmov {_FROM_X[0]}, r0, r1", f"vmov {_FROM_X[1]}, r2, r3")
-    _sums(code, _blocks(lstm.hidden), [gate.from_h for gate in lstm.gates], most)
-    code(f"vmov r4, r5, {_FROM_X[0]}", f"vmov r6, r7, {_FROM_X[1]}", f"vmov r12, {_WEIGHTS}")
-    for gate, other in zip(_GATES, ("r4", "r5", "r6", "r7"), strict=True):
-        code(f"add {gate}, {gate}, {other}", f"ssat {gate}, #16, {gate}")
+def _gates(code: Assembly, unit: _Unit, kept: _Kept, lstm: QuantizedLstm, most: int) -> None:
+    """The four gates of a unit, behind their functions."""
+    first, second = kept.from_x
+    code.note("The gates' sums of x, then those of h, four taps at a time, each times its factor.")
+    code.vmov(unit.taps, kept.scratch)
+    _sums(code, unit, _blocks(lstm.inputs), [gate.from_x for gate in lstm.gates], most)
+    code.vmov(first, *unit.gates[:2])
+    code.vmov(second, *unit.gates[2:])
+    _sums(code, unit, _blocks(lstm.hidden), [gate.from_h for gate in lstm.gates], most)
+    code.vmov(*unit.from_x[:2], first)
+    code.vmov(*unit.from_x[2:], second)
+    code.vmov(unit.line.table, kept.weights)
+    for gate, other in zip(unit.gates, unit.from_x, strict=True):
+        code.add(gate, gate, other)
+        code.ssat(gate, 16, gate)
+    code.note("Sigmoid and tanh: straight lines between entries of the table.")
     for index in (INPUT, FORGET, OUTPUT):
-        _sigmoid(code, _GATES[index])
-    _tanh(code, _GATES[CELL], (3, 0))
-    kept, new = _GATES[FORGET], _GATES[INPUT]
-    code(f"vmov r9, {_CELLS}", "ldrsh r4, [r9]", f"mul {kept}, {kept}, r4")
-    code(f"mul {new}, {new}, {_GATES[CELL]}")
-    _round(code, kept, lstm.forget)
-    _round(code, new, lstm.update)
-    code(f"add r0, {kept}, {new}", "ssat r0, #16, r0")
+        sigmoid.sigmoid(code, unit.line, unit.gates[index])
+    sigmoid.tanh(code, unit.line, unit.gates[CELL], unit.gates[CELL], (3, 0))
+
+
+def _state(code: Assembly, unit: _Unit, kept: _Kept, lstm: QuantizedLstm) -> None:
+    """The cell state: of the one before what the forget gate keeps, and what the input gate lets
+    in."""
+    c, old, new = unit.c, unit.gates[FORGET], unit.gates[INPUT]
+    code.note("The cell state: what the forget gate keeps of it, and what the input gate lets in.")
+    code.vmov(unit.at, kept.cell)
+    code.ldrsh(c, unit.at[0])
+    code.mul(old, old, c)
+    code.mul(new, new, unit.gates[CELL])
+    _round(code, unit, old, lstm.forget)
+    _round(code, unit, new, lstm.update)
+    code.add(c, old, new)
+    code.ssat(c, 16, c)
     if lstm.clip is not None:
-        code(f"movw r4, #{lstm.clip}", "cmp r0, r4", "it gt", "movgt r0, r4")
-        code("rsb r4, r4, #0", "cmp r0, r4", "it lt", "movlt r0, r4")
-    code("strh r0, [r9], #2", f"vmov {_CELLS}, r9")
-    _tanh(code, "r0", lstm.tanh)
-    code(f"mul r0, r0, {_GATES[OUTPUT]}")
-    _round(code, "r0", lstm.result, 8, zero_point)
-    code(f"vmov r4, {_Y}", "strb r0, [r4], #1", f"vmov {_Y}, r4", f"vmov r5, {_ROW}", "cmp r4, r5")
+        limit = code.register("limit")
+        code.movw(limit, lstm.clip)
+        code.cmp(c, limit)
+        code.it("gt")
+        code.movgt(c, limit)
+        code.rsb(limit, limit, 0)
+        code.cmp(c, limit)
+        code.it("lt")
+        code.movlt(c, limit)
+    code.strh(c, unit.at.after(2))
+    code.vmov(kept.cell, unit.at)
 
 
-def _sums(code: Assembly, blocks: int, factors: Sequence[Factor], most: int) -> None:
-    """The four gates' sums over the activations from r12 on, which ends behind them; each times its
+def _sums(code: Assembly, unit: _Unit, blocks: int, factors: Sequence[Factor], most: int) -> None:
+    """The four gates' sums over the activations at `taps`, which ends behind them; each times its
     factor, in 16 bits."""
+    x02, x13 = unit.activations
+    low = unit.low
 
     def block() -> None:
-        code("ldmia r12!, {r4, r5}", "ldmia lr!, {r6-r9}")
-        for acc, word in zip(_GATES, ("r6", "r7", "r8", "r9"), strict=True):
-            code(f"sxtb16 r10, {word}", f"sxtb16 {word}, {word}, ror #8")
-            code(f"smlad {acc}, r10, r4, {acc}", f"smlad {acc}, {word}, r5, {acc}")
+        code.ldmia(unit.taps.moving, unit.activations)
+        code.ldmia(unit.stream.moving, unit.words)
+        for gate, word in zip(unit.gates, unit.words, strict=True):
+            code.sxtb16(low, word)
+            code.sxtb16(word, word.ror(8))
+            code.smlad(gate, low, x02, gate)
+            code.smlad(gate, word, x13, gate)
 
-    code("ldmia lr!, {r0-r3}", f"movw r11, #{_BLOCK_BYTES * blocks}", "add r11, r11, r12")
-    code.unroll(blocks, most, block, "cmp r12, r11")
-    for acc, factor in zip(_GATES, factors, strict=True):
-        _round(code, acc, factor)
+    code.ldmia(unit.stream.moving, unit.gates)
+    code.movw(unit.end, _BLOCK_BYTES * blocks)
+    code.add(unit.end, unit.end, unit.taps)
+    code.unroll(blocks, most, block, lambda: code.cmp(unit.taps, unit.end))
+    for gate, factor in zip(unit.gates, factors, strict=True):
+        _round(code, unit, gate, factor)
 
 
-def _round(code: Assembly, acc: str, factor: Factor, bits: int = 16, zero_point: int = 0) -> None:
-    """An accumulator times a factor, with the zero point, in so many bits. r4 to r6 are lost."""
+def _round(
+    code: Assembly,
+    unit: _Unit,
+    acc: Register,
+    factor: Factor,
+    bits: int = 16,
+    zero_point: int = 0,
+) -> None:
+    """An accumulator times a factor, with the zero point, in so many bits."""
     multiplier, shift = factor
-    by = max(-shift, 0)
-    _load(code, "r5", multiplier)
-    code(f"lsl r4, {acc}, #{1 + max(shift, 0)}")
+    by, doubled = max(-shift, 0), unit.doubled
+    code.number(unit.multiplier, multiplier)
+    code.lsl(doubled, acc, 1 + max(shift, 0))
     if by:
-        code(f"mov r6, #{1 << by - 1}", "smmlar r4, r4, r5, r6", f"add {acc}, r4, {acc}, asr #31")
+        code.mov(unit.half, 1 << by - 1)
+        code.smmlar(doubled, doubled, unit.multiplier, unit.half)
+        code.add(acc, doubled, acc.asr(31))
     else:
-        code(f"smmulr {acc}, r4, r5")
+        code.smmulr(acc, doubled, unit.multiplier)
     if not zero_point:
-        code(f"ssat {acc}, #{bits}, {acc}{f', asr #{by}' if by else ''}")
+        code.ssat(acc, bits, acc.asr(by) if by else acc)
         return
     if by:
-        code(f"asr {acc}, {acc}, #{by}")
-    code(f"{'sub' if zero_point < 0 else 'add'} {acc}, {acc}, #{abs(zero_point)}")
-    code(f"ssat {acc}, #{bits}, {acc}")
-
-
-def _line(code: Assembly, bits: int) -> None:
-    """The table at the magnitude in r5, which is `bits` finer than its entries: a straight line
-    between two of them, to r5. The table is at r12; r6 to r8 are lost."""
-    code(f"lsr r6, r5, #{bits}", "add r6, r12, r6, lsl #1", "ldrh r7, [r6]", "ldrh r8, [r6, #2]")
-    code(f"ubfx r5, r5, #0, #{bits}", "sub r8, r8, r7", "mul r5, r5, r8")
-    code(f"add r5, r5, r7, lsl #{bits}")
-
-
-def _magnitude(code: Assembly) -> None:
-    """Of r4, to r5."""
-    code("eor r5, r4, r4, asr #31", "sub r5, r5, r4, asr #31")
-
-
-def _sigmoid(code: Assembly, value: str) -> None:
-    """Steps of 2**-12 to steps of 2**-15. sigmoid(-v) is 1 - sigmoid(v): half is taken away, what
-    is left has the sign, and half is added."""
-    code(f"add r4, {value}, {value}, lsl #1")
-    _magnitude(code)
-    _line(code, 9)
-    code(f"sub r5, r5, #{1 << 24}", "eor r5, r5, r4, asr #31", f"add r5, r5, #{1 << 9}")
-    code("asr r5, r5, #10", f"add {value}, r5, #{1 << 14}")
-
-
-def _tanh(code: Assembly, value: str, factor: Factor) -> None:
-    """Steps to steps of 2**-15, for the factor of `QuantizedLstm.tanh`: 2 sigmoid(2 v) - 1."""
-    multiplier, shift = factor
-    by = (multiplier // 3).bit_length() - 1
-    code(f"add r4, {value}, {value}, lsl #1")
-    if by:
-        code(f"lsl r4, r4, #{by}")
-    if shift:
-        code(f"add r4, r4, #{1 << shift >> 1}", f"asr r4, r4, #{shift}")
-    _magnitude(code)
-    code("usat r5, #16, r5")
-    _line(code, 8)
-    code(f"sub r5, r5, #{1 << 23}", "eor r5, r5, r4, asr #31", f"add r5, r5, #{1 << 7}")
-    code(f"asr {value}, r5, #8")
+        code.asr(acc, acc, by)
+    (code.sub if zero_point < 0 else code.add)(acc, acc, abs(zero_point))
+    code.ssat(acc, bits, acc)

@@ -13,17 +13,10 @@ are those before the end: rows and columns are computed twice, taps are zeros th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import multiplier
-from mcu_deploy.backends.ArmDsp.layers import clamp_refusal, saturate, types_refusal
-from mcu_deploy.backends.ArmDsp.requantization import accumulate, shift_of
-from mcu_deploy.backends.ArmDsp.requantization import refusal as refusal_of
-from mcu_deploy.backends.ArmDsp.six_sums_text import EVEN, ODD, round_in_float
-from mcu_deploy.backends.ArmDsp.staircases import Channel
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,
@@ -39,98 +32,22 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa import Assembly, Kind, Memory, kernel
+from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.loops import nest, plus
-from mcu_deploy.backends.kit.strides import Loops, matrices
-from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.backends.quantized.layers import clamp_refusal, saturate, types_refusal
+from mcu_deploy.backends.quantized.matrices import BLOCK_BYTES, COLUMNS, TAPS, Product, Rounding
+from mcu_deploy.ir import DType
 
 OPERATORS = ("MatMul",)
 
-_TAPS, _ROWS, _COLUMNS = 4, 2, 3  # at a time
-_BLOCK_BYTES = 2 * _TAPS * _COLUMNS
+_ROWS = 2  # at a time
 _MOST_UNROLLED = 8  # blocks of taps
-_SHIFT = 4  # as in product.py
 _CONSTANTS = 24  # bytes: scale and addend or twice the factor, zero point, move, both zero points
 _MOST_DEPTH, _MOST_COLUMNS = 4000, 1000  # that offsets of loads and stores reach
-# In the FPU's registers; the others are lost where results are rounded in floats.
-_A, _B, _Y, _SCRATCH = "s8", "s9", "s10", "s11"
-_INTO, _END, _PAIRS, _PANELS = "s12", "s13", "s14", "s15"
-_ZERO = "s0"  # the second matrix's, while its columns are widened
 _C_CYCLES, _C_BYTES = 40, 40  # of what is around the kernel: of a matrix, of the function
-
-
-@dataclass(frozen=True)
-class Rounding:
-    """words: scale and addend, or twice the factor as float32; then the zero point for floats, and
-    what a sum is moved by. is_real: whether it is in floats."""
-
-    words: tuple[int, int, int, int]
-    shift: int
-    is_real: bool
-
-
-@dataclass(frozen=True)
-class Product:
-    """a: [..., row, tap]; b: [..., tap, column]; y: [..., row, column]."""
-
-    a: TensorType
-    b: TensorType
-    y: TensorType
-
-    @property
-    def rows(self) -> int:
-        return self.a.shape[-2] if self.a.rank > 1 else 1
-
-    @property
-    def columns(self) -> int:
-        return self.b.shape[-1] if self.b.rank > 1 else 1
-
-    @property
-    def depth(self) -> int:
-        return self.a.shape[-1]
-
-    @property
-    def loops(self) -> Loops:
-        """Over the matrices of a, b and y."""
-        return matrices(self.a, self.b)
-
-    @property
-    def rest(self) -> int:
-        """Taps that are no block."""
-        return self.depth % _TAPS
-
-    @property
-    def panel_bytes(self) -> int:
-        """Of the columns in the scratch: what sums start from, and the words."""
-        return 4 * _COLUMNS + _BLOCK_BYTES * -(-self.depth // _TAPS)
-
-    @property
-    def zero_points(self) -> tuple[int, int, int]:
-        a, b, y = (t.scaling.zero_point[0] for t in (self.a, self.b, self.y))
-        return a, b, y
-
-    def rounding(self) -> Rounding | None:
-        """In integers where these give the oracle's bits, else in floats; None where the factor is
-        too large, or no normal number."""
-        factor = multiplier(self.a.scaling, self.b.scaling, self.y.scaling)
-        shift = min(shift_of(factor), _SHIFT)
-        if shift < 0:
-            return None
-        a, b = (
-            [end - zero for end in type_.dtype.range]
-            for type_, zero in zip((self.a, self.b), self.zero_points, strict=False)
-        )
-        ends = [self.depth * left * right for left in a for right in b]
-        if refusal_of(factor):
-            return None
-        zero, bounds = self.zero_points[2], self.y.dtype.range
-        found = accumulate(Channel(factor[0], zero, bounds, (min(ends), max(ends))), 1, shift)
-        if found is None:
-            bits = int(factor.astype(np.float32).view(np.uint32)[0])
-            return Rounding((bits, bits, zero, 0), 0, is_real=True)
-        return Rounding((found.scale, found.addend, 0, found.move), shift, is_real=False)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -192,9 +109,9 @@ def refusal(layer: Layer) -> str:
     product = Product(*types)
     if not product.y.elements:
         return "there is nothing to compute"
-    if not _TAPS <= product.depth <= _MOST_DEPTH or product.columns > _MOST_COLUMNS:
+    if not TAPS <= product.depth <= _MOST_DEPTH or product.columns > _MOST_COLUMNS:
         return (
-            f"it multiplies matrices whose rows have {_TAPS} to {_MOST_DEPTH} elements with those "
+            f"it multiplies matrices whose rows have {TAPS} to {_MOST_DEPTH} elements with those "
             f"of up to {_MOST_COLUMNS} columns"
         )
     return clamp_refusal(layer)
@@ -220,131 +137,247 @@ def _body(product: Product, one: str) -> str:
     return "{\n" + copy + nest("i", loops.extents, caller=lambda: text) + "}"
 
 
+class _Registers:
+    """Of the whole kernel. In the FPU's: a, of a panel of columns b and y, the scratch, where the
+    panel's words end in it, and how many panels are left; of a pair of rows y, and how many pairs
+    are left; the zero point of b, twice in a word. panel, panel_end: the scratch, as it is written
+    and read. sums: of two rows and three columns.
+    """
+
+    def __init__(self, code: Assembly) -> None:
+        self.a, self.b, self.y, self.scratch = code.registers(
+            "all_a panel_b panel_y panel_begin", kind=Kind.SINGLE
+        )
+        self.out, self.end, self.pairs, self.panels, self.b_zero = code.registers(
+            "rows_y end_of_panel pairs_left panels_left b_zero_kept", kind=Kind.SINGLE
+        )
+        self.panel, self.panel_end = code.registers("panel panel_end")
+        self.sums = Sums.of(code)
+
+
 def assemble(product: Product, rounding: Rounding) -> Assembly:
-    """The kernel, of one matrix. r0: a, r1: b, r2: y, r3: the scratch, behind whose panel the
-    constants are."""
+    """The kernel, of one matrix: a, b, y, the scratch.
+
+    y[r][c] = sat((sum over t of (a[r][t] - a_zero) * (b[t][c] - b_zero) + move) * scale >> 32)
+    + addend >> shift), or sat(round(sum * factor) + zero_point) in float32. Where b is widened, the
+    scratch has what the three sums begin with, then 3 * 4 taps a block of 24 bytes. Behind it are
+    the constants: scale and addend, or the factor twice; the zero point of y for floats; move; and
+    twice in a word each, -a_zero and b_zero. y is written while all of a and b is read.
+    """
     code = Assembly()
-    columns, whole = product.columns, product.depth // _TAPS
-    code(f"vmov {_A}, r0", f"vmov {_B}, r1", f"vmov {_Y}, r2", f"vmov {_SCRATCH}, r3")
-    code(f"vmov r4, {_SCRATCH}", f"movw r5, #{4 * _COLUMNS + whole * _BLOCK_BYTES}")
-    code("add r4, r4, r5", f"vmov {_END}, r4")
-    panels = -(-columns // _COLUMNS)
-    code(f"movw r4, #{panels}", f"vmov {_PANELS}, r4")
-    with code.repeat(panels):
+    r = _Registers(code)
+    a, b, y, scratch = code.arguments("a b y scratch")
+    columns, whole = product.columns, product.depth // TAPS
+    code.note(
+        "y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + addend "
+        ">> shift), or of floats sat(round(sum * factor) + y_zero)."
+    )
+    code.note(
+        "scratch: what the sums of three columns begin with, blocks of four taps of each, two in a "
+        "word; then scale and addend, or the factor twice; y_zero of floats; move; -a_zero and "
+        "b_zero, twice in a word each."
+    )
+    code.vmov(r.a, a)
+    code.vmov(r.b, b)
+    code.vmov(r.y, y)
+    code.vmov(r.scratch, scratch)
+    size, panels = code.registers("panel_bytes panels")
+    code.movw(size, 4 * COLUMNS + whole * BLOCK_BYTES)
+    code.add(r.panel_end, scratch, size)
+    code.vmov(r.end, r.panel_end)
+    count = -(-columns // COLUMNS)
+    code.movw(panels, count)
+    code.vmov(r.panels, panels)
+    next_b, next_y = code.registers("next_b next_y")
+    with code.repeat(count):
         code.note("Three columns of b, widened to int16: two taps a word.")
-        _widen(code, product)
-        code.note("With two rows of a: six sums, r0-r5, four taps at a time.")
-        _rows(code, product, rounding)
-        code(f"vmov r6, {_B}", f"vmov r7, {_Y}", f"vmov r8, {_PANELS}")
-        code(f"add r6, r6, #{_COLUMNS}", f"add r7, r7, #{_COLUMNS}", "sub r8, r8, #1")
-        if columns % _COLUMNS and panels > 1:
-            back = _COLUMNS - columns % _COLUMNS
-            code("cmp r8, #1", "itt eq", f"subeq r6, r6, #{back}", f"subeq r7, r7, #{back}")
-        code(f"vmov {_B}, r6", f"vmov {_Y}, r7", f"vmov {_PANELS}, r8", "cmp r8, #0")
+        _widen(code, r, product)
+        code.note("With two rows of a, even and odd: six sums, four taps at a time.")
+        _rows(code, r, product, rounding)
+        code.vmov(next_b, r.b)
+        code.vmov(next_y, r.y)
+        code.vmov(panels, r.panels)
+        code.add(next_b, next_b, COLUMNS)
+        code.add(next_y, next_y, COLUMNS)
+        code.sub(panels, panels, 1)
+        if columns % COLUMNS and count > 1:
+            back = COLUMNS - columns % COLUMNS
+            code.cmp(panels, 1)
+            code.itt("eq")
+            code.subeq(next_b, next_b, back)
+            code.subeq(next_y, next_y, back)
+        code.vmov(r.b, next_b)
+        code.vmov(r.y, next_y)
+        code.vmov(r.panels, panels)
+        code.cmp(panels, 0)
     return code
 
 
 def _offsets(product: Product) -> list[int]:
     """Of the columns of a panel; where there are fewer than three, the last one again."""
-    return [min(k, product.columns - 1) for k in range(_COLUMNS)]
+    return [min(k, product.columns - 1) for k in range(COLUMNS)]
 
 
-def _widen(code: Assembly, product: Product) -> None:
+class _Columns:
+    """The registers that widen a panel: where b is read; of each column two words of taps; what the
+    sums begin with."""
+
+    def __init__(self, code: Assembly) -> None:
+        self.source, self.a_zero, self.b_zero = code.registers("source minus_a_zero b_zero")
+        self.words = code.registers("c0_02 c1_02 c2_02 c0_13 c1_13 c2_13")
+        self.upper = code.registers("upper next_upper")
+        self.starts = code.registers("start0 start1 start2")
+
+
+def _widen(code: Assembly, r: _Registers, product: Product) -> None:
     """Three columns to the panel, and before them what their sums start from."""
     a_zero, b_zero, _ = product.zero_points
-    constants = _BLOCK_BYTES if product.rest else 0
-    code(f"vmov r12, {_B}", f"vmov lr, {_SCRATCH}", f"vmov r6, {_END}")
-    code(f"ldr r8, [r6, #{constants + 12}]")
+    constants = BLOCK_BYTES if product.rest else 0
+    columns = _Columns(code)
+    code.vmov(columns.source, r.b)
+    code.vmov(r.panel, r.scratch)
+    code.vmov(r.panel_end, r.end)
+    code.ldr(columns.starts[0], r.panel_end[constants + 12])
     if a_zero:
-        code(f"ldr r11, [r6, #{constants + 16}]")
+        code.ldr(columns.a_zero, r.panel_end[constants + 16])
     if b_zero:
-        code(f"ldr r7, [r6, #{constants + 20}]", f"vmov {_ZERO}, r7")
-    code("mov r9, r8", "mov r10, r8", f"add lr, lr, #{4 * _COLUMNS}")
-    with code.repeat(product.depth // _TAPS):
-        _widen_block(code, product, _TAPS)
-        code(f"vmov r6, {_END}", "cmp lr, r6")
+        code.ldr(columns.b_zero, r.panel_end[constants + 20])
+        code.vmov(r.b_zero, columns.b_zero)
+    for start in columns.starts[1:]:
+        code.mov(start, columns.starts[0])
+    code.add(r.panel, r.panel, 4 * COLUMNS)
+    with code.repeat(product.depth // TAPS):
+        _widen_block(code, r, columns, product, TAPS)
+        code.vmov(r.panel_end, r.end)
+        code.cmp(r.panel, r.panel_end)
     if product.rest:
-        code(f"sub r12, r12, #{(_TAPS - product.rest) * product.columns}")
-        _widen_block(code, product, product.rest)
-    code(f"vmov lr, {_SCRATCH}", "stmia lr, {r8-r10}")
+        code.sub(columns.source, columns.source, (TAPS - product.rest) * product.columns)
+        _widen_block(code, r, columns, product, product.rest)
+    code.vmov(r.panel, r.scratch)
+    code.stmia(r.panel, columns.starts)
 
 
-def _widen_block(code: Assembly, product: Product, taps: int) -> None:
+def _widen_block(
+    code: Assembly, r: _Registers, columns: _Columns, product: Product, taps: int
+) -> None:
     """Of four taps as many as there are, the last ones: the words of the first and third tap of
     each column, then those of the second and fourth."""
     a_zero, b_zero, _ = product.zero_points
-    load = "ldrsb" if product.b.dtype is DType.INT8 else "ldrb"
+    load = code.ldrsb if product.b.dtype is DType.INT8 else code.ldrb
+    source, words = columns.source, columns.words
     at = [
         k * product.columns + offset for k in (0, 1, 2, 3) for offset in _offsets(product)
     ]  # fmt: skip
-    low, high = at[: 2 * _COLUMNS], at[2 * _COLUMNS :]
-    words = range(2 * _COLUMNS)
-    code(*(f"{load} r{n}, [r12, #{low[n]}]" for n in words))
-    for n in words[::2]:
-        code(f"{load} r6, [r12, #{high[n]}]", f"{load} r7, [r12, #{high[n + 1]}]")
-        code(f"pkhbt r{n}, r{n}, r6, lsl #16", f"pkhbt r{n + 1}, r{n + 1}, r7, lsl #16")
-    code(f"add r12, r12, #{_TAPS * product.columns}")
+    low, high = at[: 2 * COLUMNS], at[2 * COLUMNS :]
+    for word, offset in zip(words, low, strict=True):
+        load(word, source[offset])
+    for n in range(0, 2 * COLUMNS, 2):
+        for upper, offset in zip(columns.upper, high[n : n + 2], strict=True):
+            load(upper, source[offset])
+        for word, upper in zip(words[n : n + 2], columns.upper, strict=True):
+            code.pkhbt(word, word, upper.lsl(16))
+    code.add(source, source, TAPS * product.columns)
     if b_zero:
-        code(f"vmov r6, {_ZERO}", *(f"ssub16 r{n}, r{n}, r6" for n in words))
-    for n in words:
-        first = n // _COLUMNS  # of the word's taps
-        if taps + first + 2 < _TAPS:
-            code(f"mov r{n}, #0")
-        elif taps + first < _TAPS:
-            code(f"bfc r{n}, #0, #16")
+        code.vmov(columns.b_zero, r.b_zero)
+        for word in words:
+            code.ssub16(word, word, columns.b_zero)
+    for n, word in enumerate(words):
+        first = n // COLUMNS  # of the word's taps
+        if taps + first + 2 < TAPS:
+            code.mov(word, 0)
+        elif taps + first < TAPS:
+            code.bfc(word, 0, 16)
     if a_zero:
-        code(*(f"smlad r{8 + n % 3}, r{n}, r11, r{8 + n % 3}" for n in words))
-    code("stmia lr!, {r0-r5}")
+        for word, start in zip(words, 2 * columns.starts, strict=True):
+            code.smlad(start, word, columns.a_zero, start)
+    code.stmia(r.panel.moving, words)
 
 
-def _rows(code: Assembly, product: Product, rounding: Rounding) -> None:
+class _Taps:
+    """The registers that multiply: where the first of two rows is read, four bytes of each row, two
+    of them widened, a word of each column."""
+
+    def __init__(self, code: Assembly) -> None:
+        self.row = code.register("row")
+        self.bytes = code.registers("even_bytes odd_bytes")
+        self.pair = code.register("pair")
+        self.columns = code.registers("column0 column1 column2")
+
+
+def _rows(code: Assembly, r: _Registers, product: Product, rounding: Rounding) -> None:
     """The panel's columns of the product, two rows at a time."""
     rows, depth, columns = product.rows, product.depth, product.columns
-    whole, pairs = depth // _TAPS, -(-rows // _ROWS)
+    whole, count = depth // TAPS, -(-rows // _ROWS)
     pitch = depth if rows > 1 else 0
-    code(f"vmov r12, {_A}", f"vmov r6, {_Y}", f"vmov {_INTO}, r6")
-    code(f"movw r6, #{pairs}", f"vmov {_PAIRS}, r6")
-    with code.repeat(pairs):
-        code(f"vmov lr, {_SCRATCH}", "ldmia lr!, {r0-r2}", "mov r3, r0", "mov r4, r1", "mov r5, r2")
+    taps, sums = _Taps(code), r.sums
+    out, pairs = code.registers("out pairs")
+    code.vmov(taps.row, r.a)
+    code.vmov(out, r.y)
+    code.vmov(r.out, out)
+    code.movw(pairs, count)
+    code.vmov(r.pairs, pairs)
+
+    def compare() -> None:
+        code.vmov(r.panel_end, r.end)
+        code.cmp(r.panel, r.panel_end)
+
+    with code.repeat(count):
+        code.vmov(r.panel, r.scratch)
+        code.ldmia(r.panel.moving, sums.even)
+        for odd, even in zip(sums.odd, sums.even, strict=True):
+            code.mov(odd, even)
         code.unroll(
             whole, _MOST_UNROLLED,
-            lambda: _multiply(code, product, f"[r12, #{pitch}]", "[r12], #4"),
-            f"vmov r6, {_END}", "cmp lr, r6",
+            lambda: _multiply(code, r, taps, product, taps.row[pitch], taps.row.after(4)),
+            compare,
         )  # fmt: skip
         if product.rest:
-            back = _TAPS - product.rest
-            _multiply(code, product, f"[r12, #{pitch - back}]", f"[r12, #-{back}]")
-        _round(code, product, rounding)
-        code(f"vmov r6, {_INTO}")
+            back = TAPS - product.rest
+            _multiply(code, r, taps, product, taps.row[pitch - back], taps.row[-back])
+        _round(code, r, product, rounding)
+        code.vmov(out, r.out)
         at = [row * columns * (rows > 1) + k for row in range(_ROWS) for k in _offsets(product)]
-        code(*(f"strb {acc}, [r6, #{n}]" for acc, n in zip((*EVEN, *ODD), at, strict=True)))
-        code(f"add r12, r12, #{pitch + product.rest}", f"add r6, r6, #{_ROWS * columns}")
-        code(f"vmov r7, {_PAIRS}", "sub r7, r7, #1")
+        for acc, offset in zip(sums.all, at, strict=True):
+            code.strb(acc, out[offset])
+        code.add(taps.row, taps.row, pitch + product.rest)
+        code.add(out, out, _ROWS * columns)
+        code.vmov(pairs, r.pairs)
+        code.sub(pairs, pairs, 1)
         if rows % _ROWS and rows > 1:
-            code("cmp r7, #1", "itt eq", f"subeq r12, r12, #{depth}", f"subeq r6, r6, #{columns}")
-        code(f"vmov {_INTO}, r6", f"vmov {_PAIRS}, r7", "cmp r7, #0")
+            code.cmp(pairs, 1)
+            code.itt("eq")
+            code.subeq(taps.row, taps.row, depth)
+            code.subeq(out, out, columns)
+        code.vmov(r.out, out)
+        code.vmov(r.pairs, pairs)
+        code.cmp(pairs, 0)
 
 
-def _multiply(code: Assembly, product: Product, second: str, first: str) -> None:
+def _multiply(
+    code: Assembly, r: _Registers, taps: _Taps, product: Product, second: Memory, first: Memory
+) -> None:
     """Four taps of two rows at these addresses, and of three columns: 24 products."""
-    extend = "sxtb16" if product.a.dtype is DType.INT8 else "uxtb16"
-    code(f"ldr r10, {second}", f"ldr r9, {first}")
-    for lane in ("", ", ror #8"):
-        code("ldmia lr!, {r6-r8}")
-        for sums, taps in ((EVEN, "r9"), (ODD, "r10")):
-            code(f"{extend} r11, {taps}{lane}")
-            code(*(f"smlad {acc}, r11, r{6 + n}, {acc}" for n, acc in enumerate(sums)))
+    extend = code.sxtb16 if product.a.dtype is DType.INT8 else code.uxtb16
+    code.ldr(taps.bytes[1], second)
+    code.ldr(taps.bytes[0], first)
+    for by in (0, 8):
+        code.ldmia(r.panel.moving, taps.columns)
+        for sums, row in zip(r.sums, taps.bytes, strict=True):
+            extend(taps.pair, row.ror(by) if by else row)
+            for acc, column in zip(sums, taps.columns, strict=True):
+                code.smlad(acc, taps.pair, column, acc)
 
 
-def _round(code: Assembly, product: Product, rounding: Rounding) -> None:
-    """The six sums to elements, by the constants at lr."""
+def _round(code: Assembly, r: _Registers, product: Product, rounding: Rounding) -> None:
+    """The six sums to elements, by the constants behind the panel."""
     code.note("To elements of the output.")
-    code("ldmia lr, {r7-r9}")
-    instruction = saturate(product.y)
-    if rounding.is_real:
-        round_in_float(code, instruction)
+    scale, addend, zero = code.registers("scale addend y_zero")
+    code.ldmia(r.panel, [scale, addend, zero])
+    if rounding.is_real:  # both of the first words are the factor
+        round_in_float(code, r.sums, (scale, addend), zero, saturate(product.y))
         return
-    sums = (*EVEN, *ODD)
-    code(*(f"smmla {acc}, {acc}, r7, r8" for acc in sums))
-    shifted = f", asr #{rounding.shift}" if rounding.shift else ""
-    code(*(f"{instruction} {acc}, #8, {acc}{shifted}" for acc in sums))
+    for acc in r.sums.all:
+        code.smmla(acc, acc, scale, addend)
+    limit = getattr(code, saturate(product.y))
+    for acc in r.sums.all:
+        limit(acc, 8, acc.asr(rounding.shift) if rounding.shift else acc)

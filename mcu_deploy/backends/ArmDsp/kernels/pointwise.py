@@ -11,10 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core
 from mcu_deploy.backends.ArmDsp.chains import fused
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import Product
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -27,6 +24,9 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.product import Product
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -156,8 +156,9 @@ def assemble(
     tile = core.Tile(code, taken)
     pixels, output, weights, scratch = code.arguments("x y weights scratch")
     state, into = tile.taps, tile.stream
+    _describe(taken, code)
     core.hold_table(taken, code, tile, weights)
-    code.note("A tile's state is behind its pixels.")
+    code.note("A tile's state is behind its taps.")
     out, stop = code.registers("out end")
     code.add(state, scratch, tile_bytes)
     code.str(pixels, state[_INPUT])
@@ -216,24 +217,30 @@ def assemble(
     return code
 
 
+def _describe(product: Product, code: Assembly) -> None:
+    for line in product.description():
+        code.note(line)
+    code.note(
+        "x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, "
+        "of four at the end 0 2 1 3."
+    )
+    code.note(
+        "scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last "
+        "tile's outputs go; these, first. In place: a tile is read before it is written."
+    )
+
+
 def _widen(code: Assembly, source: Register, into: Register, channels: int, extend: str) -> None:
     """Three pixels to pairs of int16: of each pair of taps the three pixels."""
     low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
     other_low, other_high = code.registers("c0 c1 c2"), code.registers("d0 d1 d2")
-    widen = getattr(code, extend)
     for at in range(0, channels // 8 * 8, 8):
         for n in range(3):
             code.ldrd(low[n], high[n], source[n * channels + at])
-        for odd, even in zip((*other_low, *other_high), (*low, *high), strict=True):
-            widen(odd, even.ror(8))
-        for even in (*low, *high):
-            widen(even, even)
+        core.widen(code, extend, [*low, *high], [*other_low, *other_high])
         code.stmia(into.moving, [*low, *high, *other_low, *other_high])
     if channels % 8:
         for n in range(3):
             code.ldr(low[n], source[n * channels + channels - 4])
-        for n in range(3):
-            widen(high[n], low[n].ror(8))
-        for n in range(3):
-            widen(low[n], low[n])
+        core.widen(code, extend, low, high)
         code.stmia(into.moving, [*low, *high])

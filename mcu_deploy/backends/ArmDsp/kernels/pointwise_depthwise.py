@@ -14,8 +14,6 @@ from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.lines import BareLines
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -27,6 +25,8 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.lines import BareLines
 
 OPERATORS = ("Conv", "tflite::Conv")
 _MOST_ROWS = 8

@@ -9,6 +9,7 @@ third, which rounds in float32: a factor a filter is all that it needs for that,
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,11 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import core_text as core
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import Product
-from mcu_deploy.backends.ArmDsp.six_sums_text import EVEN, ODD
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -31,7 +28,10 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.product import Product
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -51,11 +51,9 @@ _INPUT, _WEIGHTS, _TILES, _BACK, _CHANNELS, _FILTERS, _NOWHERE = 16, 20, 24, 28,
 
 @dataclass(frozen=True, eq=False)
 class Steps(Product):
-    """The products, by a loop of so many `steps`. s9: where the first round begins; s10: the
-    activations' end."""
+    """The products, by a loop of so many `steps`."""
 
     steps: int = 1
-    end: str = ""
 
     @property
     def begins_early(self) -> bool:
@@ -66,27 +64,59 @@ class Steps(Product):
         """Steps of the first round."""
         return (self.pairs // 2 - 1) % self.steps + 1
 
-    def multiply(self, code: Assembly) -> None:
-        """The six sums: see core.py."""
-        code("mov r0, r2", "mov r1, r2", "mov r3, r5", "mov r4, r5")
-        if self.steps > 1:
-            code("vmov r6, s9", "bx r6")
-        rounds = -(-self.pairs // 2 // self.steps)
+
+class _Loop:
+    """The six sums: see core.py.
+
+    entries: of the steps, and behind the last one. In S registers, entry: where the first round
+    begins; end: of the activations.
+    """
+
+    def __init__(self, code: Assembly, product: Steps, tile: core.Tile) -> None:
+        self.product, self.tile = product, tile
+        self.entries = [code.label() for _ in range(product.steps + 1)]
+        self.entry, self.end = code.registers("entry taps_end", kind=Kind.SINGLE)
+        self._at, self._until = code.registers("at until")
+        self._words, self._x = code.registers("weights0 weights1"), code.registers("x0 x1 x2")
+
+    def begin(self, code: Assembly, behind: Register) -> None:
+        """behind: so many bytes in front of the loop's end the first round begins."""
+        if self.product.steps > 1:
+            code.adr_w(self._at, self.entries[-1])
+            code.sub(self._at, self._at, behind)
+            code.orr(self._at, self._at, 1)
+            code.vmov(self.entry, self._at)
+
+    def assemble(self, code: Assembly) -> None:
+        product, taps = self.product, self.tile.taps
+        for of in self.tile.sums:
+            for acc in of[:2]:
+                code.mov(acc, of[2])
+        has_entries = product.steps > 1
+        if has_entries:
+            code.vmov(self._at, self.entry)
+            code.bx(self._at, to=self.entries[:-1])
+        rounds = -(-product.pairs // 2 // product.steps)
         with code.repeat(rounds):
-            for step in range(self.steps, 0, -1):
-                with code.times((rounds - (step > self.first)) / rounds):
+            for entry, step in zip(self.entries, range(product.steps, 0, -1), strict=False):
+                if has_entries:
+                    code.place(entry)
+                with code.times((rounds - (step > product.first)) / rounds):
                     self._step(code)
-            if self.steps > 1:
-                code.place(self.end)
-            code("vmov r6, s10", "cmp r12, r6")
+            if has_entries:
+                code.place(self.entries[-1])
+            code.vmov(self._until, self.end)
+            code.cmp(taps, self._until)
 
     def _step(self, code: Assembly) -> None:
-        code("ldmia lr!, {r9, r10}")
-        for word in ("r9", "r10"):
-            code("ldmia r12!, {r6-r8}")
-            core.multiply_add(code, ODD, word)
-            code(f"sxtb16 {word}, {word}")
-            core.multiply_add(code, EVEN, word)
+        """All of it in wide encodings: `_STEP_BYTES`."""
+        sums = self.tile.sums
+        code.ldmia_w(self.tile.stream.moving, self._words)
+        for word in self._words:
+            code.ldmia_w(self.tile.taps.moving, self._x)
+            core.multiply_add(code, sums.odd, word, self._x)
+            code.sxtb16(word, word)
+            core.multiply_add(code, sums.even, word, self._x)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -105,7 +135,7 @@ def _proposal(part: SubgraphView, layer: Convolution, kind: str) -> Proposal:
     way = WAYS[kind]
     code = assemble(layer, way)
     stem = f"conv1x1_{kind}_dsp"
-    product = _product(layer, way)
+    product = steps_of(layer, way)
     bytes_ = product.constant_bytes + numbers(product).nbytes
     price = Price(
         Costs(layer.pixels * channels * filters, cycles=round(code.cycles), flash=bytes_),
@@ -125,12 +155,12 @@ def _proposal(part: SubgraphView, layer: Convolution, kind: str) -> Proposal:
     )  # fmt: skip
 
 
-def _product(layer: Convolution, way: Way, end: str = "") -> Steps:
+def steps_of(layer: Convolution, way: Way) -> Steps:
     """Its taps are in the order in which SXTB16 widens four bytes: (0, 2), (1, 3)."""
     filters, channels = layer.weights.shape[:2]
     order = np.arange(0, channels, 4)[:, None] + np.array([0, 2, 1, 3])
     weights = layer.weights.reshape(filters, channels)[:, order.reshape(-1)]
-    return Steps(layer, weights, unrolls_all=True, is_real=way.is_real, steps=way.steps, end=end)
+    return Steps(layer, weights, unrolls_all=True, is_real=way.is_real, steps=way.steps)
 
 
 def numbers(product: Steps) -> Array:
@@ -146,46 +176,110 @@ def numbers(product: Steps) -> Array:
 
 
 def assemble(layer: Convolution, way: Way) -> Assembly:
-    """The kernel. r0: pixels, r1: output, r2: numbers and packed stream, r3: scratch.
-
-    s8: a tile's activations, s9 and s10: as `Steps` has them.
-    """
-    channels = layer.weights.shape[1]
+    """The kernel: pixels, output, numbers and packed stream, scratch."""
     code = Assembly()
-    product = _product(layer, way, code.label())
-    code.note("The layer's sizes go behind the pixels of a tile, to r12.")
-    code("ldmia r2!, {r4-r11}", "add r12, r3, r4", "vmov s8, r3", "add r4, r1, r5")
-    code("strd r1, r4, [r12]", "strd r6, r7, [r12, #8]", f"strd r8, r9, [r12, #{_TILES}]")
-    code(f"str r0, [r12, #{_INPUT}]", f"str r2, [r12, #{_WEIGHTS}]")
-    code(f"strd r10, r5, [r12, #{_CHANNELS}]", "vmov s10, r12")
-    if way.steps > 1:
-        code(f"adr r4, {product.end}f", "sub r4, r4, r11", "orr r4, r4, #1", "vmov s9, r4")
-    code.note("Three pixels, widened to int16: two channels a word, of all three in turn.")
+    product = steps_of(layer, way)
+    tile = core.Tile(code, product)
+    loop, state = _Loop(code, product, tile), tile.taps
+    x, y, weights, scratch = code.arguments("x y weights scratch")
+    activations = code.register("first_taps", kind=Kind.SINGLE)
+    for line in product.description():
+        code.note(line)
+    code.note(
+        "x: [p][channel], y: [p][f]. In front of the stream are words of the layer: the bytes of a "
+        "tile's taps, filters, `second`, `third`, tiles, bytes that the last tile goes back, "
+        "channels, and how far in front of the loop's end its first round begins."
+    )
+    code.note(
+        "scratch: the taps of a tile; words: `next` and `end` of the output, how far `second` and "
+        "`third` pixels are behind, x, the stream, tiles, bytes back, channels, filters; bytes for "
+        "outputs of no pixel. In place: a tile is read before it is written."
+    )
+    _begin(code, loop, (x, y, weights, scratch), activations)
+    tiles, back, channels, filters = code.registers("tiles back channels filters")
+    out, stop, second, third = code.registers("out end second third")
+    sources, into = code.registers("pixel0 pixel1 pixel2"), code.register("into")
+    low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
+    source, row_end = code.registers("source pixel0_end")
+    code.note(
+        "Three pixels, widened to int16: two channels a word, of all three in turn; of each four "
+        "channels 0 and 2, 1 and 3."
+    )
     with code.repeat(-(-layer.pixels // 3), "b"):
-        code(f"ldr r9, [r12, #{_INPUT}]", f"ldr r8, [r12, #{_CHANNELS}]", "add r10, r9, r8")
-        code("add r11, r10, r8", "mov r8, r10", "vmov lr, s8")
-        with code.repeat(channels // 4):
-            code("ldr r0, [r9], #4", "ldr r1, [r10], #4", "ldr r2, [r11], #4")
-            code(*(f"{layer.extend} r{3 + n}, r{n}, ror #8" for n in range(3)))
-            code(*(f"{layer.extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
-            code("cmp r9, r8")
-        code("mov r12, lr", f"ldr lr, [r12, #{_WEIGHTS}]")
-        core.assemble(product, code, "vmov r12, s8", multiply=product.multiply)
+        code.ldr(sources[0], state[_INPUT])
+        code.ldr(channels, state[_CHANNELS])
+        code.add(sources[1], sources[0], channels)
+        code.add(sources[2], sources[1], channels)
+        code.mov(row_end, sources[1])
+        code.vmov(into, activations)
+        with code.repeat(layer.weights.shape[1] // 4):
+            for word, pixel in zip(low, sources, strict=True):
+                code.ldr(word, pixel.after(4))
+            core.widen(code, layer.extend, low, high)
+            code.stmia(into.moving, [*low, *high])
+            code.cmp(sources[0], row_end)
+        code.mov(state, into)
+        code.ldr(tile.stream, state[_WEIGHTS])
+        begin = functools.partial(code.vmov, tile.taps, activations)
+        core.assemble(product, code, tile, begin, multiply=lambda: loop.assemble(code))
         done, ready = code.label(), code.label()
         code.note("The next three pixels.")
-        code(f"ldrd r0, r5, [r12, #{_TILES}]", "ldr r1, [r12]", f"ldr r4, [r12, #{_INPUT}]")
-        code(f"ldrd r2, r3, [r12, #{_CHANNELS}]", "subs r0, r0, #1", f"str r0, [r12, #{_TILES}]")
-        code(f"beq {done}f", "add r2, r2, r2, lsl #1", "add r4, r4, r2", "add r1, r1, r3, lsl #1")
+        code.ldrd(tiles, back, state[_TILES])
+        code.ldr(out, state[0])
+        code.ldr(source, state[_INPUT])
+        code.ldrd(channels, filters, state[_CHANNELS])
+        code.subs(tiles, tiles, 1)
+        code.str(tiles, state[_TILES])
+        code.beq(done)
+        code.add(channels, channels, channels.lsl(1))
+        code.add(source, source, channels)
+        code.add(out, out, filters.lsl(1))
         # The last tile takes the last three pixels: those that others had go nowhere, one or two.
-        code("cmp r0, #1", f"bne {ready}f", f"cbz r5, {ready}f")
+        code.cmp(tiles, 1)
+        code.bne(ready)
+        code.cbz(back, ready)
         with code.rarely():
             two = code.label()
-            code("sub r4, r4, r5", f"add r6, r12, #{_NOWHERE}", "sub r7, r1, r6", "sub r7, r7, #2")
-            code("mov r1, r6", f"ldr r2, [r12, #{_CHANNELS}]", "cmp r5, r2", "mvn r2, #1")
-            code(f"bne {two}f", "mov r2, r7", "add r7, r7, r3")
+            nowhere = code.register("nowhere")
+            code.sub(source, source, back)
+            code.add(nowhere, state, _NOWHERE)
+            code.sub(third, out, nowhere)
+            code.sub(third, third, 2)
+            code.mov(out, nowhere)
+            code.ldr(second, state[_CHANNELS])
+            code.cmp(back, second)
+            code.mvn(second, 1)
+            code.bne(two)
+            code.mov(second, third)
+            code.add(third, third, filters)
             code.place(two)
-            code("strd r2, r7, [r12, #8]")
+            code.strd(second, third, state[8])
         code.place(ready)
-        code("add r2, r1, r3", "strd r1, r2, [r12]", f"str r4, [r12, #{_INPUT}]")
+        code.add(stop, out, filters)
+        code.strd(out, stop, state[0])
+        code.str(source, state[_INPUT])
     code.place(done)
     return code
+
+
+def _begin(
+    code: Assembly, loop: _Loop, arguments: Sequence[Register], activations: Register
+) -> None:
+    """The numbers to where they are needed."""
+    x, y, weights, scratch = arguments
+    code.note("The layer's words go behind the taps of a tile.")
+    numbers = code.registers("size filters second third tiles back channels behind")
+    size, filters, second, third, tiles, back, channels, behind = numbers
+    state, end = loop.tile.taps, code.register("end")
+    code.ldmia(weights.moving, numbers)
+    code.add(state, scratch, size)
+    code.vmov(activations, scratch)
+    code.add(end, y, filters)
+    code.strd(y, end, state[0])
+    code.strd(second, third, state[8])
+    code.strd(tiles, back, state[_TILES])
+    code.str(x, state[_INPUT])
+    code.str(weights, state[_WEIGHTS])
+    code.strd(channels, filters, state[_CHANNELS])
+    code.vmov(loop.end, state)
+    loop.begin(code, behind)

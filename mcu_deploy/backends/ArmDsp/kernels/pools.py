@@ -11,6 +11,10 @@ channel is summed again, in floats.
 
 A padded window is cut to what is inside of the input, by its place. Where an average is of that
 alone, the scale of one element is divided by how many there are.
+
+A pool is read in pool_layer.py, and the integers of an average are found in pool_rounding.py.
+Windows follow each other in pool_code.py, blocks of a window's channels are summed in
+pool_blocks.py, and become outputs in pool_outputs.py.
 """
 
 from __future__ import annotations
@@ -21,8 +25,6 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.pool_code import WORDS, assemble
-from mcu_deploy.backends.ArmDsp.pooling import Pool, Rounding, read, rounding_of
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -33,7 +35,11 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
+from mcu_deploy.backends.isa.dsp.pool_blocks import WORDS
+from mcu_deploy.backends.isa.dsp.pool_code import assemble
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized.pool_layer import Pool, read
+from mcu_deploy.backends.quantized.pool_rounding import Rounding, rounding_of
 
 OPERATORS = (
     "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "tflite::AveragePool",

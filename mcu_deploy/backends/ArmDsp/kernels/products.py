@@ -17,12 +17,12 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array, tflite
 from mcu_deploy.backends.ArmDsp import pairs
-from mcu_deploy.backends.ArmDsp.layers import saturate
 from mcu_deploy.backends.ArmDsp.pairs import Walk
-from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, accumulate, shift_of
-from mcu_deploy.backends.ArmDsp.staircases import Channel
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.quantized.layers import saturate
+from mcu_deploy.backends.quantized.requantization import LARGEST_SHIFT, accumulate, shift_of
+from mcu_deploy.backends.quantized.staircases import Channel
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call
 

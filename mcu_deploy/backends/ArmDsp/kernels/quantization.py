@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import BYTES, saturate
 from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -29,6 +28,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized.layers import BYTES, saturate
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.operators.quantization import call_quantization
 

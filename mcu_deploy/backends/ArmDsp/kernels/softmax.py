@@ -24,9 +24,9 @@ from mcu_deploy.backends.ArmDsp.distances import (
     maximum,
     proposals,
 )
-from mcu_deploy.backends.ArmDsp.layers import saturate, types_refusal
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Label
+from mcu_deploy.backends.quantized.layers import saturate, types_refusal
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.normalization import softmax_extent
 

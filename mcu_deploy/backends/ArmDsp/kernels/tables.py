@@ -16,7 +16,6 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.chains import reader
-from mcu_deploy.backends.ArmDsp.layers import BYTES
 from mcu_deploy.backends.ArmDsp.workloads import workload
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -32,6 +31,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, kernel
+from mcu_deploy.backends.quantized.layers import BYTES
 from mcu_deploy.ir import NodeId
 from mcu_deploy.operators import find, label, registry
 from mcu_deploy.operators.base import of_elements

@@ -22,21 +22,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, pairs_of
 from mcu_deploy.backends.ArmDsp.kernels import convolution
-from mcu_deploy.backends.ArmDsp.layers import Convolution, read
-from mcu_deploy.backends.ArmDsp.product import shift, words
-from mcu_deploy.backends.ArmDsp.winograd_core import (
-    FRAME,
-    LANES,
-    LANES_LOG2,
-    NUMBERS,
-    ORDER,
-    POSITIONS,
-    Coverage,
-    Shape,
-    assemble,
-)
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
     Constant,
@@ -48,6 +34,18 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
+from mcu_deploy.backends.isa.dsp.winograd_core import LANES, LANES_LOG2, assemble
+from mcu_deploy.backends.isa.dsp.winograd_windows import (
+    FRAME,
+    NUMBERS,
+    ORDER,
+    POSITIONS,
+    Coverage,
+    Shape,
+)
+from mcu_deploy.backends.quantized.filter_pairs import Pair, pairs_of
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.product import shift, words
 
 OPERATORS = ("Conv", "tflite::Conv")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import Convolution
+from mcu_deploy.backends.quantized.layers import Convolution
 
 
 @dataclass(frozen=True, eq=False)

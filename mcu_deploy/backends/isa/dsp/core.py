@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mcu_deploy.backends.ArmDsp.product import Product
-from mcu_deploy.backends.ArmDsp.six_sums import Sums, round_in_float, round_twice, to_next
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice, to_next
+from mcu_deploy.backends.quantized.product import Product
 
 
 class Tile:
@@ -28,7 +28,10 @@ class Tile:
     def __init__(self, code: Assembly, product: Product) -> None:
         self.stream, self.taps = code.registers("stream taps")
         self.sums = Sums.of(code)
-        self.biases = code.registers("even_bias odd_bias")
+        # Where they come with the tile, they are the last sums that they begin.
+        self.biases = [self.sums.even[2], self.sums.odd[2]]
+        if product.begins_early:
+            self.biases = code.registers("even_bias odd_bias")
         self.scales = code.registers("even_scale even_addend odd_scale odd_addend")
         # s14 and s15, where kernels of other parts find them.
         self.ends = code.register("out_end", "d7")
@@ -59,7 +62,7 @@ def assemble(
     is_odd = product.filters % 2 == 1
     sums = tile.sums
     out, stop, second, third = code.registers("out end second third")
-    _describe(product, code)
+    _note_round(product, code)
     with code.repeat((product.filters + 1) // 2, "b" if is_odd else "bne"):
         begin()
         if not product.begins_early:
@@ -126,7 +129,7 @@ def _two_pairs(product: Product, code: Assembly, tile: Tile, begin: Callable[[],
     begin()
     with code.repeat(product.filters // 4):
         for pair in (0, 1):
-            _describe(product, code)
+            _note_round(product, code)
             if pair == 1:
                 code.note("These two meet the activations backwards.")
             _sums(product, code, tile, product.unrolled, is_first=True, is_backward=pair == 1)
@@ -206,10 +209,10 @@ def _slowly(
         store()
 
 
-def _describe(product: Product, code: Assembly) -> None:
-    code.note("Two filters, three outputs.")
+def _note_round(product: Product, code: Assembly) -> None:
+    code.note("Two filters, an even and an odd one, for three outputs.")
     if not product.is_wide:
-        code.note("A word of weights has 256 odd + even, twice; by SXTB16 it has the even ones.")
+        code.note("Of a word of weights SXTB16 leaves the even filter's.")
 
 
 def _multiply(product: Product, code: Assembly, tile: Tile, end: Callable[[], None] | None) -> None:
@@ -374,3 +377,13 @@ def multiply_add(
     they begin with."""
     for acc, pixel in zip(sums, x, strict=True):
         code.smlad(acc, word, pixel, start or acc)
+
+
+def widen(
+    code: Assembly, extend: str, words: Sequence[Register], others: Sequence[Register]
+) -> None:
+    """Words of four bytes to pairs of int16: bytes 0 and 2 stay, bytes 1 and 3 go to the others."""
+    for word, other in zip(words, others, strict=True):
+        getattr(code, extend)(other, word.ror(8))
+    for word in words:
+        getattr(code, extend)(word, word)

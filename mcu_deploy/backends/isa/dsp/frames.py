@@ -9,10 +9,12 @@ import functools
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.gather import Gather, SharedGather
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.product import STATE, Product
-from mcu_deploy.backends.ArmDsp.tiles import Tiles
+from mcu_deploy.backends.isa import Register
+from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
+from mcu_deploy.backends.isa.operands import Memory
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.product import STATE, Product
+from mcu_deploy.backends.quantized.tiles import Tiles
 
 # What lies behind a tile's activations: what the core needs, what a tile begins with, what a window
 # that is begun by itself needs, what rows need that are not whole tiles, what groups need, what a
@@ -30,8 +32,6 @@ _OF_PATCHES = (
     "channels", "zeros", "patch", "patches",
 )  # fmt: skip
 _ALIGNED, _MOST_ALIGNED = 128, 256
-# Of each window of a tile that is begun by itself: what leads down its rows, its begin, its patch.
-_SLOTS = 9 * 4
 
 
 class Kernel:
@@ -87,13 +87,19 @@ class Kernel:
         return -(-self.gather.row_bytes * self.layer.window.kernel[0] // 32) * 32
 
     @property
+    def slots_bytes(self) -> int:
+        """Of each window of a tile that is begun by itself: what leads down its rows, its begin,
+        its patch."""
+        return 3 * 4 * self.tiles.windows
+
+    @property
     def nowhere_bytes(self) -> int:
         return -(-self.layer.y.shape[1] // 4) * 4
 
     @property
     def scratch_bytes(self) -> int:
         patches = self.tiles.windows * self.patch_bytes if self.has_patches else 0
-        frame = 4 * len(self.names) + _SLOTS
+        frame = 4 * len(self.names) + self.slots_bytes
         tile = self.product.tile_bytes + self.alignment - 4
         return tile + frame + self.nowhere_bytes + patches
 
@@ -171,21 +177,26 @@ def stated(kernel: Kernel) -> Array:
         "channels": channels,
         "zeros": (zero * 0x0101 ^ 0x8000) - 0x8000,
         "patch": kernel.patch_bytes,
-        "patches": 4 * len(kernel.names) + _SLOTS + kernel.nowhere_bytes,
+        "patches": 4 * len(kernel.names) + kernel.slots_bytes + kernel.nowhere_bytes,
     }
     return np.array([values[name] for name in kernel.names[2:]], np.int64)
 
 
 class Frame:
-    """Offsets behind the activations of a tile."""
+    """What lies behind the activations of a tile, where a register points to. downs, begins,
+    patches: offsets of a word of each window; nowhere: of bytes for outputs of no pixel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, base: Register) -> None:
+        self.base = base
         self._at = {name: 4 * index for index, name in enumerate(kernel.names)}
-        self.slots = 4 * len(kernel.names)
-        self.nowhere = self.slots + _SLOTS
+        self.downs = 4 * len(kernel.names)
+        self.begins = self.downs + 4 * kernel.tiles.windows
+        self.patches = self.begins + 4 * kernel.tiles.windows
+        self.nowhere = self.patches + 4 * kernel.tiles.windows
 
-    def __call__(self, name: str) -> str:
-        return f"[r12, #{self._at[name]}]"
+    def __getitem__(self, name: str) -> Memory:
+        """A number by its name."""
+        return self.base[self._at[name]]
 
     def at(self, name: str) -> int:
         return self._at[name]

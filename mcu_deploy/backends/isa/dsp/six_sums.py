@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from mcu_deploy.backends.ArmDsp.filter_pairs import UNSOLVED
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.quantized.filter_pairs import UNSOLVED
 
 
 class Sums(NamedTuple):

@@ -4,14 +4,15 @@ its code reads: biases, packed weights, scales and addends."""
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.filter_pairs import Pair, in_float, pairs_of
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.requantization import LARGEST_SHIFT, shift_of
+from mcu_deploy.backends.quantized.filter_pairs import Pair, in_float, pairs_of
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.requantization import LARGEST_SHIFT, shift_of
 
 _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
 # So many pairs of taps are unrolled at most; more of them are a loop.
@@ -42,7 +43,7 @@ class Product:
     is_common: the code is of no count of taps.
     is_double: a round has four filters, of which the second two meet the activations backwards, so
     that their pointer is where the next round needs it. Only where it begins early and holds ends.
-    holds_ends: of `STATE` the first two are in s14 and s15, and the others are in the code: that is
+    holds_ends: of `STATE` the first two are in registers, and the others are in the code: that is
     quicker, but for layers of so many filters only, an even number.
     is_real: all filters are rounded in float32, which takes longer and fewer words.
     table: uint8 [256], what a function behind the layer makes of each byte.
@@ -228,6 +229,43 @@ class Product:
                 waiting = []
         return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
+    def description(self) -> Iterator[str]:
+        """For the head of a kernel: what it computes, and the words of its stream."""
+        yield (
+            "y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of "
+            "pixels p, filters f and taps t. Each f and the next one, g, share a stream of words:"
+        )
+        if self.table is not None:
+            yield ("First, once, 256 bytes that a function makes of y, from its least one on.")
+        if self.is_wide:
+            yield ("bias[f]; bias[g]; for each two taps one of w[f], one of w[g], in halves.")
+        else:
+            yield ("bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].")
+        if self.layer.groups > 1:
+            yield ("The streams of groups follow each other.")
+        if self.is_double:
+            yield ("Of every second f and g the last taps come first.")
+        if self.is_real:
+            yield ("factor[f] and factor[g], float32.")
+            return
+        yield (
+            "scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is "
+            "rounded as it has to be, for which the biases are a little moved."
+        )
+        if self.layer.fixed is not None:
+            yield (
+                "Where there are no such integers: the multiplier of f, 0, that of g, and from bit "
+                "0 on the shifts of f and g, a byte each, and the zero point."
+            )
+            return
+        yield (
+            "If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or "
+            "g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of "
+            "the four words the first and the third are factors, the last one is the zero point."
+        )
+        if self.begins_early:
+            yield ("These three are behind the biases of the next f and g.")
+
     def looked_up(self) -> Array:
         """The words in front of all others where there is a table: its entries, from that for the
         lowest element on."""
@@ -238,7 +276,7 @@ class Product:
 
     @property
     def lead(self) -> int:
-        """How far the pointers to the output (s14 and s15) are ahead of it."""
+        """How far the pointers to the output are ahead of it."""
         return 2 if self.is_double else 0
 
 

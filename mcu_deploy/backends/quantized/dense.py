@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import Linear, linear
-from mcu_deploy.backends.ArmDsp.layers import read as read_convolution
-from mcu_deploy.backends.ArmDsp.layers import refusal as refusal_of_types
-from mcu_deploy.backends.ArmDsp.requantization import accumulate, reach, shift_of
-from mcu_deploy.backends.ArmDsp.staircases import Channel
 from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.quantized.layers import Linear, linear
+from mcu_deploy.backends.quantized.layers import read as read_convolution
+from mcu_deploy.backends.quantized.layers import refusal as refusal_of_types
+from mcu_deploy.backends.quantized.requantization import accumulate, reach, shift_of
+from mcu_deploy.backends.quantized.staircases import Channel
 from mcu_deploy.operators.conv import conv_window
 
 LANES = 256  # of the odd output's sum
@@ -179,3 +179,19 @@ def round_pair(even: Channel, odd: Channel, shift: int, lanes: int) -> Rounding 
         return None
     words = (first.scale, first.addend, second.scale, second.addend)
     return Rounding(words, (first.move, second.move))
+
+
+def round_group(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
+    """What the four sums of a group are moved by, and the eight words that round each by itself. An
+    output that has no integer scale makes the first of them 0."""
+    indices = [min(OUTPUTS * group + k, len(layer.factors) - 1) for k in range(OUTPUTS)]
+    channels = [layer.channel(k) for k in indices]
+    first, second = (round_pair(channels[k], channels[k + 1], shift, layer.lanes) for k in (0, 2))
+    if first is not None and second is not None:
+        return [*first.moves, *second.moves], [*first.words, *second.words]
+    if layer.fixed is not None:
+        pairs = layer.fixed[indices]
+        shifts = sum(-int(by) << 8 * n for n, by in enumerate(pairs[:, 1]))
+        return [0] * OUTPUTS, [0, *map(int, pairs[:, 0]), shifts, layer.zero_points[1], 0]
+    factors = layer.factors[indices] / np.array([1, layer.lanes] * 2, np.float32)
+    return [0] * OUTPUTS, [0, *map(int, factors.astype(np.float32).view(np.uint32)), 0, 0, 0]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.staircases import NO_BOUND, Channel, Staircases, steps_of
+from mcu_deploy.backends.quantized.staircases import NO_BOUND, Channel, Staircases, steps_of
 
 # A zero point shifted further would take the sum of SMMLA out of 32 bits.
 LARGEST_SHIFT = 20

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
-from mcu_deploy.backends.ArmDsp import requantization
-from mcu_deploy.backends.ArmDsp.requantization import reach
-from mcu_deploy.backends.ArmDsp.staircases import Channel, elements
 from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.quantized import requantization
+from mcu_deploy.backends.quantized.requantization import reach
+from mcu_deploy.backends.quantized.staircases import Channel, elements
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.conv import conv_window
 from mcu_deploy.operators.windows import Window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from mcu_deploy.backends.ArmDsp.layers import Convolution
+from mcu_deploy.backends.quantized.layers import Convolution
 
 LANES = 4  # channels at a time
 PAIR = 4 * LANES  # bytes of two pixels of the planes

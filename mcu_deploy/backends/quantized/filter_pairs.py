@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.requantization import (
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.requantization import (
     Accumulation,
     accumulations,
     accumulations_late,
 )
-from mcu_deploy.backends.ArmDsp.staircases import Staircases
+from mcu_deploy.backends.quantized.staircases import Staircases
 
 UNSOLVED = 2  # in the place of which filter's sum is late
 
@@ -86,7 +86,7 @@ def in_float(layer: Convolution, even: int, count: int, lanes: tuple[int, int]) 
 
 
 def unsolved(layer: Convolution, even: int, count: int, lanes: tuple[int, int]) -> list[int]:
-    """What `round_in_float` or `round_twice` takes (six_sums.py), in r7, r8 and r9."""
+    """What `round_in_float` or `round_twice` takes (six_sums.py): both scales, and the rest."""
     zero, last = layer.zero_points[1], even + count - 1
     if layer.fixed is not None:
         (m, by), (n, odd_by) = (map(int, layer.fixed[index]) for index in (even, last))

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.ArmDsp.tiles import Tiles
 from mcu_deploy.backends.interface import InPlace
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.tiles import Tiles
 
 _MOST_BYTES = 4096
 _MOST_OF_ROW = 128  # bytes, as a row's copy is unrolled
@@ -69,31 +69,46 @@ class Bordered:
         """A copy in the scratch has all of the input before an output is written."""
         return () if self.is_in_output else (InPlace(0, 0, -self.layer.x.bytes),)
 
-    def assemble(self, code: Assembly, at: int) -> None:
-        """Makes the copy, in the output or so many bytes behind the scratch's begin, and r0 point
-        to it. r0: the image; r1: the output; r3: the scratch."""
+    def assemble(
+        self, code: Assembly, x: Register, y: Register, scratch: Register, at: int
+    ) -> None:
+        """Makes the copy, in the output or so many bytes behind the scratch's begin, and x, which
+        points to the image, point to it."""
         layer, channels = self.layer, self.layer.x.shape[1]
         pitch = self.inside.window.input[1] * channels
         (above, left), (height, width) = layer.window.begin, layer.window.input
         zero = (layer.zero_points[0] & 0xFF) * 0x101
         code.note("The image is copied with its padding.")
-        at, base = (self._room, "r1") if self.is_in_output else (at, "r3")
-        code.offset("r4", at, "r4", base)
-        code("mov r10, r4", f"add r9, r4, #{self.bytes}")
-        code(f"movw r5, #{zero}", f"movt r5, #{zero}", "mov r6, r5")
+        copy, into, end, rows_left = code.registers("copy into end rows_left")
+        at, base = (self._room, y) if self.is_in_output else (at, scratch)
+        code.offset(into, at, into, base)
+        code.mov(copy, into)
+        code.add(end, into, self.bytes)
+        zeros = code.registers("zeros more_zeros")
+        code.movw(zeros[0], zero)
+        code.movt(zeros[0], zero)
+        code.mov(zeros[1], zeros[0])
         with code.repeat(self.bytes // 8):
-            code("stmia r4!, {r5, r6}", "cmp r4, r9")
-        code(f"add r4, r10, #{above * pitch + left * channels}", f"mov r9, #{height}")
-        row = width * channels
+            code.stmia(into.moving, zeros)
+            code.cmp(into, end)
+        code.add(into, copy, above * pitch + left * channels)
+        code.mov(rows_left, height)
+        row, words = width * channels, code.registers("a b c d")
         with code.repeat(height):
             for first in range(0, row // 4, 4):
-                words = [(n, 4 * (first + n)) for n in range(min(4, row // 4 - first))]
-                code(*(f"ldr r{5 + n}, [r0, #{offset}]" for n, offset in words))
-                code(*(f"str r{5 + n}, [r4, #{offset}]" for n, offset in words))
-            done = row // 4 * 4
+                taken = list(zip(range(4 * first, row // 4 * 4, 4), words, strict=False))
+                for offset, word in taken:
+                    code.ldr(word, x[offset])
+                for offset, word in taken:
+                    code.str(word, into[offset])
+            done, rest = row // 4 * 4, words[0]
             if row % 4 >= 2:
-                code(f"ldrh r5, [r0, #{done}]", f"strh r5, [r4, #{done}]")
+                code.ldrh(rest, x[done])
+                code.strh(rest, into[done])
             if row % 2:
-                code(f"ldrb r5, [r0, #{row - 1}]", f"strb r5, [r4, #{row - 1}]")
-            code(f"add r0, r0, #{row}", f"add r4, r4, #{pitch}", "subs r9, r9, #1")
-        code("mov r0, r10")
+                code.ldrb(rest, x[row - 1])
+                code.strb(rest, into[row - 1])
+            code.add(x, x, row)
+            code.add(into, into, pitch)
+            code.subs(rows_left, rows_left, 1)
+        code.mov(x, copy)

@@ -8,13 +8,15 @@ run for each tap, too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.layers import Convolution
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.core import widen
+from mcu_deploy.backends.quantized.layers import Convolution
 
 _MOST_UNROLLED = 6  # words of a run
 # Runs of more words are a loop, whose count is a number of the layer.
@@ -25,7 +27,38 @@ _MOST_WITH_BYTES_BEHIND = 16
 
 # Of a row's pixels, those that are computed because tiles are of three.
 _MOST_FOR_NOBODY = 0.05
-_DOWN = ("add r9, r9, r6", "add r10, r10, r7", "add r11, r11, r8")
+
+
+class Windows:
+    """The registers of a tile's windows: three, or one that the three share.
+
+    sources: where their taps are read; downs: what leads each from behind a row of taps to the next
+    row. low, high: a word of each window or column, and then its taps. left: rows, or rounds of a
+    loop, that are to come; rows_left: rows, meanwhile. counts: rounds and rows, as numbers of the
+    layer.
+    """
+
+    def __init__(self, code: Assembly, is_shared: bool) -> None:
+        def each(name: str, count: int) -> list[Register]:
+            return code.registers(" ".join(f"{name}{n}" for n in range(count)))
+
+        self.downs, self.sources = (
+            each(name, 1 if is_shared else 3) for name in ("down", "window")
+        )
+        self.low, self.high = (each(name, 5 if is_shared else 3) for name in ("a", "b"))
+        self.left = code.register("left")
+        self.rows_left = code.register("rows_left", kind=Kind.SINGLE)
+        self.counts = code.register("rounds_rows", kind=Kind.DOUBLE)
+
+    @property
+    def begun(self) -> list[Register]:
+        """What the frame has from `downs` on."""
+        return [*self.downs, *self.sources]
+
+    def down(self, code: Assembly) -> None:
+        """Leads all to the next row."""
+        for source, down in zip(self.sources, self.downs, strict=True):
+            code.add(source, source, down)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,69 +138,79 @@ class Gather:
             rest = np.pad(rest, ((0, 0), (0, 0), (0, 1)))
         return np.concatenate([words, rest], 2).reshape(whole.shape[0], -1)
 
-    def assemble(self, code: Assembly) -> None:
-        """To lr, of the windows that begin at r9, r10, r11; r6, r7, r8 lead each from behind a row
-        of taps to the next row. s12: `rounds`; s13: the rows. r12 and s11 are lost."""
-        code.note("Their taps, widened to int16: two a word, of all three windows in turn.")
+    def assemble(self, code: Assembly, windows: Windows, into: Register) -> None:
+        """Of three windows, whose sources are lost."""
+        code.note(
+            "Their taps, widened to int16: two a word, of all three windows in turn. Of each four "
+            "bytes of a row they are 0 and 2, 1 and 3; what is left of a row is in its order."
+        )
         if self._has_bytes_behind:
-            self._unrolled_rows(code)
+            self._unrolled_rows(code, windows, into)
             return
-        rows = self.layer.window.kernel[0]
+        rows, left = self.layer.window.kernel[0], windows.left
         has_rows = rows > 1 or self.is_common
         if has_rows:
-            code("vmov r12, s13" if self.is_common else f"mov r12, #{rows}")
+            if self.is_common:
+                code.vmov(left, windows.counts.halves[1])
+            else:
+                code.mov(left, rows)
             if self._has_loop:
-                code("vmov s11, r12")
+                code.vmov(windows.rows_left, left)
         with code.repeat(rows) if has_rows else code.times(1):
             for run in range(self._runs):
-                if run:
-                    skipped = self.pitch - self.channels
-                    code(*(f"add r{n}, r{n}, #{skipped}" for n in (9, 10, 11)))
-                self._run(code)
+                for source in windows.sources if run else ():
+                    code.add(source, source, self.pitch - self.channels)
+                self._run(code, windows, into)
             if has_rows:
-                code(*_DOWN)
+                windows.down(code)
                 if self._has_loop:
-                    code("vmov r12, s11", "subs r12, r12, #1", "vmov s11, r12")
-                else:
-                    code("subs r12, r12, #1")
+                    code.vmov(left, windows.rows_left)
+                code.subs(left, left, 1)
+                if self._has_loop:
+                    code.vmov(windows.rows_left, left)
 
-    def _unrolled_rows(self, code: Assembly) -> None:
+    def _unrolled_rows(self, code: Assembly, windows: Windows, into: Register) -> None:
         rows, words, rest = self.layer.window.kernel[0], self._run_bytes // 4, self._run_bytes % 4
         for row in range(rows):
             for _ in range(words):
-                self._word(code)
+                self._word(code, windows, into)
             for tap in range(row * rest, (row + 1) * rest):
                 behind = 24 * words * (rows - 1 - row) + 12 * (tap // 2) + 2 * (tap % 2)
-                code(*(f"{self._load_byte} r{n}, [r{9 + n}], #1" for n in range(3)))
-                code(*(f"strh r{n}, [lr, #{behind + 4 * n}]" for n in range(3)))
+                self._byte(code, windows, windows.low)
+                for n, x in enumerate(windows.low):
+                    code.strh(x, into[behind + 4 * n])
             if row < rows - 1:
-                code(*_DOWN)
+                windows.down(code)
 
-    @property
-    def _load_byte(self) -> str:
-        return "ldrsb" if self.layer.extend == "sxtb16" else "ldrb"
-
-    def _word(self, code: Assembly) -> None:
-        extend = self.layer.extend
-        code(*(f"ldr r{n}, [r{9 + n}], #4" for n in range(3)))
-        code(*(f"{extend} r{3 + n}, r{n}, ror #8" for n in range(3)))
-        code(*(f"{extend} r{n}, r{n}" for n in range(3)), "stmia lr!, {r0-r5}")
-
-    def _run(self, code: Assembly) -> None:
+    def _run(self, code: Assembly, windows: Windows, into: Register) -> None:
+        low, high, left = windows.low, windows.high, windows.left
         if self._has_loop:
-            code("vmov r12, s12")
+            code.vmov(left, windows.counts.halves[0])
         with code.repeat(self.rounds) if self._has_loop else code.times(1):
             for _ in range(self._unrolled if self._run_bytes >= 4 else 0):
-                self._word(code)
+                self._word(code, windows, into)
             if self._has_loop:
-                code("subs r12, r12, #1")
-        load = self._load_byte
-        for left in range(self._run_bytes % 4, 0, -2):
-            code(*(f"{load} r{n}, [r{9 + n}], #1" for n in range(3)))
-            if left > 1:
-                code(*(f"{load} r{3 + n}, [r{9 + n}], #1" for n in range(3)))
-                code(*(f"pkhbt r{n}, r{n}, r{3 + n}, lsl #16" for n in range(3)))
-            code("stmia lr!, {r0-r2}")
+                code.subs(left, left, 1)
+        for bytes_left in range(self._run_bytes % 4, 0, -2):
+            self._byte(code, windows, low)
+            if bytes_left > 1:
+                self._byte(code, windows, high)
+                for even, odd in zip(low, high, strict=True):
+                    code.pkhbt(even, even, odd.lsl(16))
+            code.stmia(into.moving, low)
+
+    def _word(self, code: Assembly, windows: Windows, into: Register) -> None:
+        """Four taps of each window."""
+        for word, source in zip(windows.low, windows.sources, strict=True):
+            code.ldr(word, source.after(4))
+        widen(code, self.layer.extend, windows.low, windows.high)
+        code.stmia(into.moving, [*windows.low, *windows.high])
+
+    def _byte(self, code: Assembly, windows: Windows, to: Sequence[Register]) -> None:
+        """A tap of each window."""
+        load = code.ldrsb if self.layer.extend == "sxtb16" else code.ldrb
+        for tap, source in zip(to, windows.sources, strict=True):
+            load(tap, source.after(1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,23 +260,30 @@ class SharedGather:
         ordered: Array = pairs.reshape(filters, -1)
         return ordered
 
-    def assemble(self, code: Assembly) -> None:
-        """To lr, of the windows from r9 on; r6 leads from behind a row of taps to the next row."""
-        code.note("Five columns that three windows share, widened to int16, two taps a word.")
-        pitch, extend = self.layer.x.shape[1], self.layer.extend
-        rows, has_loop = self.layer.window.kernel[0], self.rounds > 1
-        code("mov r12, r9", "mov r11, r6", f"mov r10, #{rows}")
+    def assemble(self, code: Assembly, windows: Windows, into: Register) -> None:
+        """Of the window, whose source is lost."""
+        code.note(
+            "Five columns that three windows share, widened to int16, two channels a word: of each "
+            "four of a row 0 and 2 of all columns, then 1 and 3."
+        )
+        pitch, rows, has_loop = self.layer.x.shape[1], self.layer.window.kernel[0], self.rounds > 1
+        low, high, left = windows.low, windows.high, windows.left
+        (source,) = windows.sources
+        code.mov(left, rows)
         with code.repeat(rows):
             if has_loop:
-                code("vmov s11, r10", f"mov r10, #{self.rounds}")
+                code.vmov(windows.rows_left, left)
+                code.mov(left, self.rounds)
             with code.repeat(self.rounds) if has_loop else code.times(1):
                 for _ in range(self._unrolled):
-                    code("ldr r0, [r12], #4")
-                    code(*(f"ldr r{n}, [r12, #{n * pitch - 4}]" for n in range(1, 5)))
-                    code(*(f"{extend} r{5 + n}, r{n}, ror #8" for n in range(5)))
-                    code(*(f"{extend} r{n}, r{n}" for n in range(5)), "stmia lr!, {r0-r9}")
+                    code.ldr(low[0], source.after(4))
+                    for n in range(1, 5):
+                        code.ldr(low[n], source[n * pitch - 4])
+                    widen(code, self.layer.extend, low, high)
+                    code.stmia(into.moving, [*low, *high])
                 if has_loop:
-                    code("subs r10, r10, #1")
+                    code.subs(left, left, 1)
             if has_loop:
-                code("vmov r10, s11")
-            code("add r12, r12, r11", "subs r10, r10, #1")
+                code.vmov(left, windows.rows_left)
+            windows.down(code)
+            code.subs(left, left, 1)

@@ -1,0 +1,387 @@
+"""The assembler of depthwise convolutions: filling planes of four channels, and convolving one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.lines import PAIR, REACH, BareLines
+from mcu_deploy.backends.quantized.requantization import shift_of
+
+LEAST_GAIN = 91
+_MOST_UNROLLED = 6  # pairs of pixels
+
+
+def shift(layer: Convolution) -> int:
+    """Coarse, as the gain makes up for it: more layers share a function."""
+    return shift_of(layer.factors, LEAST_GAIN, 8)
+
+
+def unrolled(count: int) -> tuple[int, int]:
+    """(steps of an iteration, iterations) for a loop of up to `count` steps."""
+    if count <= _MOST_UNROLLED:
+        return count, 1 if count else 0
+    steps = max(range(4, _MOST_UNROLLED + 1), key=lambda n: (-(count % n), n))
+    return steps, count // steps
+
+
+class Gathering:
+    """The registers of a kernel that fills planes, and how it begins.
+
+    pixels: the next one, four channels of it; planes: where it goes; lines: how many; pitch: its
+    last argument, if it has one. minus_zero: twice the zero point's opposite; planes_end: behind
+    the last line. left, right: two pixels, of two pairs; amount: nothing's for long.
+    """
+
+    def __init__(self, code: Assembly, layer: Convolution, line_bytes: int) -> None:
+        arguments = code.arguments("pixels planes lines pitch")
+        self.pixels, self.planes, self.lines, self.pitch = arguments
+        self.minus_zero, self.end, self.amount = code.registers("minus_zero end amount")
+        self.planes_end = code.register("planes_end", kind=Kind.SINGLE)
+        self.left, self.right = code.registers("left0 left1"), code.registers("right0 right1")
+        self._channels01, self._channels23 = code.registers("channels01 channels23")
+        self._channels = code.registers("channel0 channel1 channel2 channel3")
+        self._code, self._layer = code, layer
+        code.note(
+            "Lines of four channels to their planes: of each pair of pixels four words, in each a "
+            "channel's (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the "
+            f"image has no pixel. A line of the planes has {line_bytes} bytes."
+        )
+        code.movw(self.end, line_bytes)
+        code.mla(self.end, self.end, self.lines, self.planes)
+        code.vmov(self.planes_end, self.end)
+        code.number(self.minus_zero, (-layer.zero_points[0] & 0xFFFF) * 0x10001)
+
+    def widen(self, pair: int = 0) -> None:
+        """Two pixels to the planes."""
+        code, left, right = self._code, self.left[pair], self.right[pair]
+        low, high = self._channels01, self._channels23
+        add = getattr(code, self._layer.extend_and_add)
+        code.pkhbt(low, left, right.lsl(16))
+        code.pkhtb(high, right, left.asr(16))
+        words = (low, low.ror(8), high, high.ror(8))
+        for channel, word in zip(self._channels, words, strict=True):
+            add(channel, self.minus_zero, word)
+        code.stmia(self.planes.moving, self._channels)
+
+    def nothing(self, pixel: Register) -> None:
+        """A pixel that the image does not have."""
+        self._code.number(pixel, (self._layer.zero_points[0] & 0xFF) * 0x1010101)
+
+    def compare(self, ahead: int = 0) -> None:
+        """Whether the planes are full. ahead: bytes that `planes` is ahead of the line."""
+        if ahead:
+            self._code.sub(self.amount, self.planes, ahead)
+        self._code.vmov(self.end, self.planes_end)
+        self._code.cmp(self.amount if ahead else self.planes, self.end)
+
+
+def gather(layer: Convolution, lines: BareLines) -> Assembly:
+    """Lines of four channels: the first pixel, planes, how many lines; priced for all.
+
+    A pair of pixels is two words of four bytes, and becomes four words of two int16.
+    """
+    pitch, line_pitch = lines.pitch[0]
+    pairs = lines.input[1] // 2
+    code = Assembly()
+    to = Gathering(code, layer, lines.line_bytes)
+    line_end = code.register("line_end")
+
+    def some(count: int) -> None:
+        """So many pairs, two at a time."""
+        for first in range(0, count, 2):
+            both = range(min(2, count - first))
+            for n in both:
+                at = 2 * (first + n) * pitch
+                code.ldr(to.left[n], to.pixels[at])
+                code.ldr(to.right[n], to.pixels[at + pitch])
+            for n in both:
+                to.widen(n)
+
+    in_reach = max(1, (REACH // pitch + 1) // 2)
+    steps, times = unrolled(pairs)
+    if steps > in_reach:
+        steps = next(n for n in range(in_reach, 0, -1) if pairs % n == 0 or n == 1)
+        times = pairs // steps
+    with code.repeat(lines.input[0]):
+        taken = 0
+        if times > 1:
+            code.add(line_end, to.planes, PAIR * steps * times)
+            with code.repeat(times):
+                some(steps)
+                code.offset(to.pixels, 2 * steps * pitch, to.amount)
+                code.cmp(to.planes, line_end)
+            taken = 2 * steps * times * pitch
+        else:
+            some(steps)
+        # the pairs that the loop leaves, and a last pixel alone
+        for pixel in range(2 * steps * times, lines.input[1], 2):
+            offset = pixel * pitch - taken
+            if offset + pitch > REACH:
+                code.offset(to.pixels, offset, to.amount)
+                taken, offset = taken + offset, 0
+            code.ldr(to.left[0], to.pixels[offset])
+            if pixel + 1 < lines.input[1]:
+                code.ldr(to.right[0], to.pixels[offset + pitch])
+            else:
+                to.nothing(to.right[0])
+            to.widen()
+        if line_pitch != taken:
+            code.offset(to.pixels, line_pitch - taken, to.amount)
+        to.compare()
+    return code
+
+
+def gather_any(layer: Convolution, lines: BareLines) -> Assembly:
+    """As `gather`, of rows, and behind how many of them the bytes of a pixel."""
+    code = Assembly()
+    to = Gathering(code, layer, lines.line_bytes)
+    line_end = code.register("line_end", kind=Kind.SINGLE)
+
+    def some(count: int) -> None:
+        for _ in range(count):
+            code.ldr(to.left[0], to.pixels[0])
+            code.ldr(to.right[0], to.pixels[to.pitch])
+            code.add(to.pixels, to.pixels, to.pitch.lsl(1))
+            to.widen()
+
+    pairs = lines.input[1] // 2
+    steps, times = unrolled(pairs)
+    with code.repeat(lines.input[0]):
+        if times > 1:
+            code.add(to.end, to.planes, PAIR * steps * times)
+            code.vmov(line_end, to.end)
+            with code.repeat(times):
+                some(steps)
+                code.vmov(to.end, line_end)
+                code.cmp(to.planes, to.end)
+        some(pairs - steps * times if times > 1 else pairs)
+        if lines.input[1] % 2:
+            code.ldr(to.left[0], to.pixels[0])
+            code.add(to.pixels, to.pixels, to.pitch)
+            to.nothing(to.right[0])
+            to.widen()
+        to.compare()
+    return code
+
+
+class _Convolving:
+    """The registers of a kernel that convolves a plane.
+
+    plane, y: what is read and written next. weights: of each row of the kernel (w0, w1) and
+    (w1, w2), times the gain. x: a word of the line that each of these rows is at; start: of the
+    sums, where a register has it. S registers: `starts` twice the start, where lines end.
+    """
+
+    def __init__(self, code: Assembly) -> None:
+        self.taps, self.plane, self.y = code.arguments("taps plane y")
+        self.weights = [
+            tuple(code.registers(f"row{row}_w01 row{row}_w12")) for row in range(3)
+        ]  # fmt: skip
+        self.x, self.sums = code.registers("x0 x1 x2"), code.registers("sum0 sum1")
+        self.start, self.scale = code.registers("start scale")
+        self.end, self.amount = code.registers("end amount")
+        self.starts = code.register("starts", kind=Kind.DOUBLE)
+        self.lines_end, self.line_end = code.registers("lines_end line_end", kind=Kind.SINGLE)
+
+
+def rows(layer: Convolution, lines: BareLines) -> Assembly:
+    """A channel's output lines of a band: its taps, its plane, the output."""
+    code = Assembly()
+    of = _Convolving(code)
+    code.note(
+        "Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + "
+        f"gain sum(w[k][l] x[i'][j'])) scale >> {32 + shift(layer)}), rounded down, with x[i'][j'] "
+        "what w[k][l] meets, as the plane has it, or 0 beyond. start has the bias times the gain, "
+        "and the zero point of y and a half, which become its units by the scale."
+    )
+    code.note(
+        "taps, words, those in brackets by their bytes from the lowest on: "
+        "(w[0][0], w[0][1], w[0][2], gain), "
+        "(w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), "
+        "(w[2][0], w[2][1], w[2][2], 0), start, scale."
+    )
+    _take_weights(code, lines, of)
+    alike = groupby(range(lines.band), lines.rows_inside)
+    segments = [(inside, len([*those])) for inside, those in alike]
+    has_edges = segments[0] == ((1, 2), 1) and segments[-1] == ((0, 1), 1)
+    if has_edges:
+        _to_line(code, lines, of, 1)
+        segments = segments[1:-1]
+    for inside, count in segments:
+        code.note(f"Output lines that see rows {', '.join(map(str, inside))} of the kernel.")
+        if count == 1:
+            _Line(code, layer, lines, of, inside).all()
+            continue
+        code.offset(of.end, count * lines.strides[0] * lines.line_bytes, of.end, of.plane)
+        code.vmov(of.lines_end, of.end)
+        with code.repeat(count):
+            _Line(code, layer, lines, of, inside).all()
+            code.vmov(of.end, of.lines_end)
+            code.cmp(of.plane, of.end)
+    if has_edges:
+        code.note("The last line, and by the same code the first one.")
+        _edges(code, layer, lines, of)
+    return code
+
+
+def _take_weights(code: Assembly, lines: BareLines, of: _Convolving) -> None:
+    code.note("The weights times their gain: of each row w0 w1 and w1 w2.")
+    words = code.registers("taps0 taps1 taps2")
+    gain, outer, inner = code.registers("gain w0_w2 w1")
+    code.ldmia(of.taps, [*words, of.start, of.scale])
+    if lines.is_whole:
+        code.offset(of.plane, -lines.before[0] * lines.line_bytes, of.amount)
+    code.vmov(of.starts, of.start, of.start)
+    code.lsr(gain, words[0], 24)
+    for word, (first, second) in zip(words, of.weights, strict=True):
+        code.sxtb16(outer, word)
+        code.sxtb16(inner, word.ror(8))
+        code.smulbb(inner, inner, gain)
+        code.smulbb(first, outer, gain)
+        code.smultb(second, outer, gain)
+        code.pkhbt(first, first, inner.lsl(16))
+        code.pkhbt(second, inner, second.lsl(16))
+
+
+def _to_line(code: Assembly, lines: BareLines, of: _Convolving, by: int) -> None:
+    """So many output lines on, or back."""
+    code.offset(of.plane, by * lines.strides[0] * lines.line_bytes, of.amount)
+    code.offset(of.y, by * lines.pitch[1][1], of.amount)
+
+
+def _edges(code: Assembly, layer: Convolution, lines: BareLines, of: _Convolving) -> None:
+    """The first and the last line, which lack a row of the kernel each, by one piece of code.
+
+    It begins at the last line. The code has the kernel's rows 1 and 2, which it finds one line
+    further for the last line, and it gets rows 0 and 1 in their place for that.
+    """
+    last_plane, last_y = code.registers("last_plane last_y", kind=Kind.SINGLE)
+    last, none = code.registers("last none")
+    code.sub(last, of.plane, lines.line_bytes)
+    code.vmov(last_plane, last)
+    code.vmov(last_y, of.y)
+    _to_line(code, lines, of, 1 - lines.output[0])
+    again, done = code.label(), code.label()
+    code.place(again)
+    with code.times(2):
+        _Line(code, layer, lines, of, (1, 2)).all()
+        code.vmov(of.plane, last_plane)
+        code.cbz(of.plane, done)
+    code.vmov(of.y, last_y)
+    code.mov(none, 0)
+    code.vmov(last_plane, none)
+    for row in (2, 1):
+        for pair, before in zip(of.weights[row], of.weights[row - 1], strict=True):
+            code.mov(pair, before)
+    code.b(again)
+    code.place(done)
+
+
+class _Line:
+    """One line of outputs. `read` and `written`: bytes that plane and y went on since its start."""
+
+    def __init__(
+        self, code: Assembly, layer: Convolution, lines: BareLines, of: _Convolving,
+        rows: Sequence[int],
+    ) -> None:  # fmt: skip
+        self.code, self.layer, self.lines, self.of, self.rows = code, layer, lines, of, rows
+        self.shift = shift(layer)
+        # Where a row of the kernel needs no register, one holds what all sums begin with.
+        self.holds_start = len(rows) < 3
+        self.held = -1  # the word of each row that is in a register
+        self.read = self.written = 0
+
+    def steps(self, output: int) -> list[tuple[int, str, int]]:
+        """What an output's taps add: a word, the instruction, (w0, w1) or (w1, w2)."""
+        start = output * self.lines.strides[0] - self.lines.before[1]
+        first, is_odd = divmod(start, 2)
+        both = (
+            ((first, "smlatb", 0), (first + 1, "smlad", 1))
+            if is_odd
+            else ((first, "smlad", 0), (first + 1, "smlabt", 1))
+        )
+        return [step for step in both if 0 <= step[0] < self.lines.pairs]
+
+    def load(self, word: int) -> None:
+        if word != self.held:
+            offset = PAIR * word - self.read
+            for k in self.rows:
+                self.code.ldr(self.of.x[k], self.of.plane[offset + k * self.lines.line_bytes])
+            self.held = word
+
+    def outputs(self, first: int, count: int) -> None:
+        """One or two neighbours."""
+        code, of, sums = self.code, self.of, self.of.sums[:count]
+        if not self.holds_start:
+            code.vmov(*sums, of.starts if count == 2 else of.starts.halves[0])
+        begun = set() if self.holds_start else {*sums}
+        steps = [(acc, *step) for n, acc in enumerate(sums) for step in self.steps(first + n)]
+        for word in sorted({step[1] for step in steps}):
+            self.load(word)
+            for k in self.rows:
+                for acc, at, multiply_add, half in steps:
+                    if at == word:
+                        start = acc if acc in begun else of.start
+                        getattr(code, multiply_add)(acc, of.x[k], of.weights[k][half], start)
+                        begun.add(acc)
+        for acc in sums:
+            code.smmul(acc, acc, of.scale)
+        for acc in sums:
+            by = acc.asr(self.shift) if self.shift else acc
+            getattr(code, self.layer.saturate)(acc, 8, by)
+        pitch = self.lines.pitch[1][0]
+        for n, acc in enumerate(sums):
+            offset = (first + n) * pitch - self.written
+            if offset > REACH:
+                step = min(offset, REACH)
+                code.addw(of.y, of.y, step)
+                self.written, offset = self.written + step, offset - step
+            code.strb(acc, of.y[offset])
+
+    def loop(self, first: int, steps: int, times: int) -> None:
+        """`times` iterations of `steps` pairs, whose words are all inside of the line."""
+        code, of = self.code, self.of
+        words, pitch = self.lines.strides[0] * steps, self.lines.pitch[1][0]
+        self.load(min(step[0] for step in self.steps(first)))
+        code.offset(of.end, PAIR * words * times, of.end, of.plane)
+        code.vmov(of.line_end, of.end)
+        with code.repeat(times):
+            before = self.written
+            for pair in range(steps):
+                self.outputs(first + 2 * pair, 2)
+            code.offset(of.y, before + 2 * steps * pitch - self.written, of.amount)
+            code.offset(of.plane, PAIR * words, of.amount)
+            code.vmov(of.end, of.line_end)
+            code.cmp(of.plane, of.end)
+        self.written = before + 2 * steps * pitch * times
+        self.read += PAIR * words * times
+        self.held += words * (times - 1)
+
+    def all(self) -> None:
+        code, of, lines = self.code, self.of, self.lines
+        outputs = lines.output[1]
+        if self.holds_start:
+            code.vmov(of.start, of.starts.halves[0])
+        # Two neighbours share their words if the first begins at an even column.
+        at = 1 if lines.strides[0] == 1 and lines.before[1] else 0
+        if at:
+            self.outputs(0, 1)
+        # A pair that begins or ends outside of the line is no step of a loop.
+        if at < outputs and len(self.steps(at)) < 2:
+            self.outputs(at, min(2, outputs - at))
+            at += 2
+        inside = 0
+        while at + 2 * inside + 1 < outputs and len(self.steps(at + 2 * inside + 1)) == 2:
+            inside += 1
+        steps, times = unrolled(inside)
+        if times > 1:
+            self.loop(at, steps, times)
+            at += 2 * steps * times
+        while at < outputs:
+            self.outputs(at, min(2, outputs - at))
+            at += 2
+        code.offset(of.plane, lines.strides[0] * lines.line_bytes - self.read, of.amount)
+        code.offset(of.y, lines.pitch[1][1] - self.written, of.amount)

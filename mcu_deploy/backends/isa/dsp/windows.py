@@ -1,0 +1,268 @@
+"""Windows of a convolution that are begun one by one: at the ends of rows, and where one leaves the
+image, which is copied to a patch then.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.isa.dsp.frames import Frame, Kernel
+from mcu_deploy.backends.isa.dsp.gather import Windows
+
+
+class Registers:
+    """What a kernel of convolution.py names once, beside a tile's registers and its windows'.
+
+    source, column, row: of the next window: its first byte, and where in the image that is. In S
+    registers, activations: of the tile; numbers: what is behind them;
+    stream: what is behind the numbers; group, end: of groups, the next one's stream, and the end of
+    the last one's.
+    """
+
+    def __init__(self, code: Assembly, kernel: Kernel) -> None:
+        self.tile = core.Tile(code, kernel.product)
+        self.windows = Windows(code, kernel.is_shared)
+        self.frame = Frame(kernel, self.tile.taps)
+        self.source, self.column, self.row = code.registers("source column row")
+        self.activations, self.numbers, self.stream, self.group, self.end = code.registers(
+            "first_taps numbers first_weights group_weights weights_end", kind=Kind.SINGLE
+        )
+
+
+def hold_patches(code: Assembly, kernel: Kernel, names: Registers) -> None:
+    """Where the patches are, to the frame."""
+    frame, taps = names.frame, names.tile.taps
+    at, bytes_, *patches = code.registers("at patch_bytes patch0 patch1 patch2")
+    code.ldr(patches[0], frame["patches"])
+    if kernel.is_shared:
+        code.add(patches[0], patches[0], taps)
+        code.str(patches[0], taps[frame.patches])
+        return
+    code.ldr(bytes_, frame["patch"])
+    code.add(patches[0], patches[0], taps)
+    for one, next_ in pairwise(patches):
+        code.add(next_, one, bytes_)
+    code.add(at, taps, frame.patches)
+    code.stmia(at, patches)
+
+
+def begin_each(code: Assembly, kernel: Kernel, names: Registers, ready: Label, done: Label) -> None:
+    """A tile's windows. ready: where it goes on with these; done: where there are no more."""
+    code.note("Other windows are begun one by one.")
+    tiles, frame, taps, at = kernel.tiles, names.frame, names.tile.taps, code.register("at")
+    source, column, row, begun = names.source, names.column, names.row, code.register("begun")
+    count = max(1, tiles.windows * int((~tiles.are_whole()).sum()))
+    absent, following, window = code.label(), code.label(), code.label()
+    numbers = code.registers("column_end row_end step stride columns_inside rows_inside")
+    column_end, row_end, step, stride, columns_inside, rows_inside = numbers
+    row_stride, wrap, down = code.registers("row_stride wrap down")
+    apart = frame.begins - frame.downs
+
+    def load() -> None:
+        code.add(at, taps, frame.at("column end"))
+        code.ldmia(at, numbers)
+
+    code.add(begun, taps, frame.downs)
+    load()
+    code.place(window)
+    with code.times(tiles.windows):
+        same, go_on = code.label(), code.label()
+        code.cmp(column, column_end)
+        code.bne(same)
+        with code.times(tiles.layer.window.output[0] / count):
+            code.ldr(column, frame["column begin"])
+            code.ldr(row_stride, frame["row stride"])
+            code.add(row, row, row_stride)
+            code.ldr(wrap, frame["wrap"])
+            code.add(source, source, wrap)
+        code.place(same)
+        code.cmp(row, row_end)
+        code.beq(done if kernel.is_shared else absent)
+        if tiles.rest:
+            _rest(code, kernel, names)
+        if kernel.has_patches:
+            inside = code.label()
+            code.cmp(column, columns_inside)
+            code.it("lo")
+            code.cmplo(row, rows_inside)
+            code.blo(inside)
+            with code.times(float((~tiles.are_inside()).sum()) / count):
+                _patch(code, kernel, names, begun)
+                load()
+                code.b(go_on)
+            code.place(inside)
+        code.ldr(down, frame["down"])
+        code.str(down, begun[0])
+        code.str(source, begun[apart])
+        code.place(go_on)
+        code.add(source, source, step)
+        code.add(column, column, stride)
+        if not kernel.is_shared:
+            code.place(following)
+            code.add(begun, begun, 4)
+            code.add(at, taps, frame.begins)
+            code.cmp(begun, at)
+            code.bne(window)
+    code.add(at, taps, frame.at("source"))
+    code.stmia(at, [source, column, row])
+    code.add(at, taps, frame.downs)
+    code.ldmia(at, names.windows.begun)
+    code.b(ready)
+    if kernel.is_shared:
+        return
+    with code.rarely():
+        code.place(absent)
+        code.note("There is no such pixel: it takes the one before it again, for nobody.")
+        before, begin, next_, nowhere = code.registers("before begin next nowhere")
+        code.add(at, taps, frame.downs)
+        code.cmp(begun, at)
+        code.beq(done)
+        code.sub(before, begun, 4)
+        code.ldr(down, before[0])
+        code.str(down, begun[0])
+        code.ldr(begin, before[apart])
+        code.str(begin, begun[apart])
+        code.add(nowhere, taps, frame.nowhere - 2)
+        code.ldr(next_, frame["next"])
+        code.sub(nowhere, nowhere, next_)
+        code.sub(at, begun, frame.downs - frame.at("second") + 4)
+        code.str(nowhere, at[0])
+        load()
+        code.b(following)
+
+
+def _rest(code: Assembly, kernel: Kernel, names: Registers) -> None:
+    """Where the pixels of this tile go: those of a row's last tile that do not exist, nowhere."""
+    frame, whole = names.frame, code.label()
+    filters, behind, last_column = code.registers("filters behind last_column")
+    second, third, next_, nowhere = code.registers("second third next nowhere")
+    code.ldr(filters, frame["filters"])
+    code.sub(second, filters, 2)
+    code.str(second, frame["second"])
+    code.add(third, second, filters)
+    code.str(third, frame["third"])
+    code.lsl(behind, filters, 1)
+    code.str(behind, frame["behind"])
+    code.ldr(last_column, frame["last column"])
+    code.cmp(names.column, last_column)
+    code.bne(whole)
+    code.ldr(behind, frame["behind the rest"])
+    code.str(behind, frame["behind"])
+    code.add(nowhere, frame.base, frame.nowhere - 2)
+    code.ldr(next_, frame["next"])
+    code.sub(nowhere, nowhere, next_)
+    if kernel.tiles.rest == 1:
+        code.str(nowhere, frame["second"])
+    code.str(nowhere, frame["third"])
+    code.place(whole)
+
+
+def _patch(code: Assembly, kernel: Kernel, names: Registers, begun: Register) -> None:
+    """Copies a window to its patch. begun: the window's words in the frame."""
+    code.note("One that leaves the image is copied, with the zero point around it.")
+    layer, frame = kernel.layer, names.frame
+    unit = max(unit for unit in (1, 4, 16) if layer.x.shape[1] % unit == 0)
+    width = kernel.gather.row_bytes // unit
+    into, end, at, down = code.registers("into patch_end at down_patch")
+    zeros = code.registers("zeros zeros1 zeros2 zeros3")
+    code.ldr(into, begun[frame.patches - frame.downs])
+    code.ldr(down, frame["down a patch"])
+    code.str(down, begun[0])
+    code.str(into, begun[frame.begins - frame.downs])
+    code.ldr(end, frame["patch"])
+    code.add(end, end, into)
+    code.mov(at, into)
+    code.ldr(zeros[0], frame["zeros"])
+    code.pkhbt(zeros[0], zeros[0], zeros[0].lsl(16))
+    for other in zeros[1:]:
+        code.mov(other, zeros[0])
+    with code.repeat(kernel.patch_bytes // 32):
+        code.stmia(at.moving, zeros)
+        code.stmia(at.moving, zeros)
+        code.cmp(at, end)
+    nothing = code.label()
+    # What of its rows is inside, in columns first: how many are outside in front, and inside.
+    outside, size, span = code.registers("outside inside span")
+    code.rsb(outside, names.column, 0)
+    code.bic(outside, outside, outside.asr(31))
+    code.ldr(size, frame["width"])
+    code.sub(size, size, names.column)
+    code.ldr(span, frame["span"])
+    code.cmp(size, span)
+    code.it("gt")
+    code.movgt(size, span)
+    code.subs(size, size, outside)
+    code.ble(nothing)
+    channels, source, row = code.registers("channels inside_source patch_row")
+    height, rows_left, pitch, into_pitch = code.registers("height rows_left pitch patch_pitch")
+    code.ldr(channels, frame["channels"])
+    code.mul(size, size, channels)
+    code.mul(outside, outside, channels)
+    code.add(source, names.source, outside)
+    code.add(into, into, outside)
+    code.mov(row, names.row)
+    code.ldr(height, frame["height"])
+    code.ldr(rows_left, frame["rows"])
+    code.ldr(pitch, frame["down the image"])
+    code.ldr(into_pitch, frame["row of a patch"])
+    kept = (names.source, names.column), (names.row, begun)
+    saved = code.registers("source_column row_begun", kind=Kind.DOUBLE)
+    if unit == 16:
+        for two, pair in zip(saved, kept, strict=True):
+            code.vmov(two, *pair)
+    with code.repeat(layer.window.kernel[0]):
+        above = code.label()
+        code.cmp(row, height)
+        code.bhs(above)
+        if unit == 16:
+            row_end, words = code.register("row_end"), code.registers("a b c d")
+            code.add(row_end, source, size)
+            with code.repeat(width):
+                code.ldmia(source.moving, words)
+                code.stmia(into.moving, words)
+                code.cmp(source, row_end)
+            code.sub(source, source, size)
+            code.sub(into, into, size)
+        else:
+            left = code.register("left")
+            code.mov(left, size)
+            _row(code, source, into, left, width, unit)
+        code.place(above)
+        code.add(source, source, pitch)
+        code.add(into, into, into_pitch)
+        code.add(row, row, layer.window.dilations[0])
+        code.subs(rows_left, rows_left, 1)
+    if unit == 16:
+        for two, pair in zip(saved, kept, strict=True):
+            code.vmov(*pair, two)
+    code.place(nothing)
+    code.vmov(names.tile.taps, names.numbers)
+
+
+def _row(
+    code: Assembly, source: Register, into: Register, left: Register, width: int, unit: int
+) -> None:
+    """Copies so many bytes as are left, from the last to the first: words, then bytes."""
+    some, done, copied = code.label(), code.label(), code.register("copied")
+    words = width * unit // 4
+    if words:
+        code.subs(left, left, 4)
+        if unit == 1:
+            code.blo(some)
+        with code.repeat(words, "bhs"):
+            code.ldr(copied, source[left])
+            code.str(copied, into[left])
+            code.subs(left, left, 4)
+    if unit == 4:
+        return
+    if words:
+        code.place(some)
+        code.adds(left, left, 4)
+        code.beq(done)
+    with code.repeat(width % 4 or 1):
+        code.subs(left, left, 1)
+        code.ldrb(copied, source[left])
+        code.strb(copied, into[left])
+    code.place(done)

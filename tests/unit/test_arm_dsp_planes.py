@@ -1,0 +1,196 @@
+"""ArmDsp's depthwise kernels, run by the interpreter of instructions: they write what the layers
+have, and their constants are what their headers say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import arm_dsp_cases
+import arm_dsp_convolutions
+import arm_dsp_depthwise_cases
+import arm_dsp_tflite_cases
+import numpy as np
+import pytest
+from sampling import examples
+
+from mcu_deploy import formats, passes
+from mcu_deploy.backends.ArmDsp.kernels import depthwise, depthwise_any
+from mcu_deploy.backends.interface import Target, layer_of
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp.blocks import Blocks
+from mcu_deploy.backends.isa.function import framed
+from mcu_deploy.backends.isa.instruction import Note
+from mcu_deploy.backends.isa.interpreter import Data, Program, call
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.lines import LANES, BareLines, Lines
+from mcu_deploy.backends.quantized.product import shift
+from mcu_deploy.ir.view import view_of_all
+
+M4 = Target("cortex-m4", fpu=True, dsp=True)
+_X, _Y, _PLANES, _STAGED = 0x2000_0000, 0x2010_0000, 0x2020_0000, 0x2030_0000
+_TAPS, _SHAPE = 0x1000_0000, 0x1010_0000
+_EVERY = 6 - examples(5, 1)  # of the kernels that one is tried; with `--all` all are
+Kernel = depthwise.Kernel | depthwise_any.Kernel
+
+_THREES = [c for c in arm_dsp_cases.TAKEN if c.stride and c.channels * c.rows * c.columns < 6000]
+_OTHERS = [c for c in arm_dsp_depthwise_cases.TAKEN if c.filters * np.prod(c.shape[1:]) < 1000]
+_TFLITE = [
+    c for of in arm_dsp_tflite_cases.MODELS.values() for c in of
+    if isinstance(c, arm_dsp_tflite_cases.Depthwise)
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def layers(tmp_path_factory: pytest.TempPathFactory) -> list[Convolution]:
+    folder = tmp_path_factory.mktemp("layers")
+    paths = [
+        arm_dsp_cases.model(_THREES, folder / "threes.onnx"),
+        arm_dsp_convolutions.model(_OTHERS, folder / "others.onnx"),
+        arm_dsp_tflite_cases.model(_TFLITE, folder / "others.tflite"),
+    ]
+    return [layer for path in paths for layer in _depthwise(path)]
+
+
+def _depthwise(path: Path) -> Iterator[Convolution]:
+    view = view_of_all(passes.run(formats.load(path)))
+    for node in view.nodes:
+        found = layer_of(view, node, M4)
+        layer = "" if found is None else read(found)
+        if isinstance(layer, Convolution) and layer.is_depthwise:
+            yield layer
+
+
+def _kernels(layer: Convolution) -> Iterator[Kernel]:
+    """All that a layer may be computed by, of blocks of each size."""
+    if not depthwise.refusal(layer):
+        bare = [BareLines.of(layer, False), BareLines.of(layer, True), BareLines.of_any(layer)]
+        yield from (depthwise.Kernel(layer, lines) for lines in bare if lines.is_reachable)
+    if not depthwise_any.refusal(layer):
+        for is_transposed in (False, True):
+            lines = Lines.of(layer, is_transposed)
+            for n, size in enumerate(Blocks.sizes(lines) if lines.is_reachable else []):
+                rounds_twice, is_unrolled = layer.fixed is not None, n % 2 == 0
+                blocks = Blocks(
+                    lines, layer.saturate, shift(layer), rounds_twice, size, is_unrolled
+                )
+                yield depthwise_any.Kernel(layer, blocks)
+
+
+def test_kernels_write_what_their_layers_have(layers: Sequence[Convolution]) -> None:
+    """Of each layer some ways, in turn."""
+    kinds = set()
+    for number, layer in enumerate(layers):
+        random = np.random.default_rng(number)
+        low, high = layer.x.dtype.range
+        x = random.integers(low, high + 1, (layer.x.shape[1], *layer.window.input))
+        sums = _sums(layer, x)
+        kernels = [*_kernels(layer)]
+        for kernel in kernels[number % _EVERY :: _EVERY] or kernels[:1]:
+            wanted = _elements(kernel, sums)
+            assert np.array_equal(_written(kernel, x), wanted), (number, kernel)
+            kinds.add((type(kernel), kernel.lines.is_transposed))
+    assert len(kinds) == 4
+
+
+def test_headers_say_where_the_weights_are(layers: Sequence[Convolution]) -> None:
+    for kernel in [kernel for layer in layers for kernel in _kernels(layer)][::_EVERY]:
+        words, names = _constant(kernel, "taps"), _stream(kernel.rows)
+        for index, filter_ in enumerate(kernel.layer.weights[:, 0]):
+            weights = filter_.T if kernel.lines.is_transposed else filter_
+            found = np.full(weights.shape, 999)
+            for word, parts in zip(words[index * len(names) :], names, strict=False):
+                for byte, part in zip(word.tobytes(), parts, strict=False):
+                    if tap := re.fullmatch(r"w\[(\d+)\]\[(\d+)\]", part):
+                        found[int(tap[1]), int(tap[2])] = (byte ^ 128) - 128
+                    assert byte == 0 or part != "0"
+            assert np.array_equal(found, weights), (index, names)
+
+
+def _stream(code: Assembly) -> list[tuple[str, ...]]:
+    """A filter's words as the header names them, those in brackets by their bytes."""
+    items = [*code.items]
+    first = next(n for n, item in enumerate(items) if not isinstance(item, Note))
+    header = " ".join(item.text for item in items[:first] if isinstance(item, Note))
+    said = re.search(r"taps, words, [^:]*: (.*?)\.( |$)", header)
+    assert said is not None, header
+    text = said[1]
+    if rows := re.search(r"for k of 0 to (\d+): (.*)", text):
+        every = [rows[2].replace("[k]", f"[{k}]") for k in range(int(rows[1]) + 1)]
+        text = text[: rows.start()] + ", ".join(every)
+    words = re.findall(r"\(([^)]*)\)|([^(), ]+)", text)
+    return [tuple(word.split(", ")) if word else (name,) for word, name in words]
+
+
+def _sums(layer: Convolution, x: np.ndarray) -> np.ndarray:
+    """[filter, row, column], with their bias. x: [channel, row, column]."""
+    filters = layer.weights.shape[0]
+    of = np.repeat(x - layer.zero_points[0], filters // x.shape[0], axis=0)
+    sums = np.zeros((filters, *layer.window.output), np.int64) + layer.bias[:, None, None]
+    for tap in layer.window.taps():
+        source, target = layer.window.slices(tap)
+        sums[target] += layer.weights[:, 0, *tap][:, None, None] * of[source]
+    return sums
+
+
+def _elements(kernel: Kernel, sums: np.ndarray) -> np.ndarray:
+    """What is to be written for sums: of late ones one less, to which C adds one."""
+    elements = np.empty_like(sums)
+    for index, of in enumerate(sums):
+        elements[index] = kernel.layer.channel(index).element(of)
+        if isinstance(kernel, depthwise.Kernel):
+            late = [sum_ for sum_, _ in kernel.roundings[index].late]
+            elements[index] -= np.isin(of - kernel.layer.bias[index], late)
+    return elements
+
+
+def _constant(kernel: Kernel, stem: str) -> np.ndarray:
+    return next(constant.value for constant in kernel.constants() if constant.stem == stem)
+
+
+def _written(kernel: Kernel, x: np.ndarray) -> np.ndarray:
+    """What the C of the kernel's template has its two functions do: [filter, row, column]. x:
+    [channel, row, column]."""
+    layer, lines, channels = kernel.layer, kernel.lines, x.shape[0]
+    filters, line, words = layer.weights.shape[0], lines.line_bytes, len(_stream(kernel.rows))
+    is_staged = isinstance(lines, BareLines) and lines.is_any
+    is_whole = isinstance(lines, BareLines) and lines.is_whole
+    pitch: tuple[int, ...] = () if isinstance(lines, BareLines) else (_SHAPE + 12,)
+    numbers: tuple[int, ...] = () if isinstance(lines, BareLines) else (_SHAPE,)
+    read, written = lines.pitches(layer)
+    gather, rows = (Program(framed(code.items)) for code in (kernel.gather, kernel.rows))
+    memory = Data()
+    planes = memory.lay(_PLANES, bytes(lines.plane_bytes))
+    staged = memory.lay(_STAGED, bytes(LANES * lines.band * lines.output[1]))
+    y = memory.lay(_Y, bytes(filters * int(np.prod(layer.window.output))))
+    pixels = np.moveaxis(x, 0, 2).astype(layer.x.dtype.numpy)
+    taps, shape = (_constant(kernel, stem).tobytes() for stem in ("taps", "shape"))
+    for address, content in ((_X, pixels.tobytes()), (_TAPS, taps), (_SHAPE, shape)):
+        memory.lay(address, content, is_constant=True)
+    for channel in range(0, channels, LANES):
+        first = max(0, min(channel, channels - LANES))
+        planes[:] = bytes(len(planes))
+        at = 0 if is_whole else lines.before[0]
+        done, wanted = 0, lines.held - at
+        for band in range(lines.bands):
+            taken = max(0, min(lines.input[0] - done, wanted))
+            if taken:
+                source, to = _X + first + read[1] * done, _PLANES + line * at
+                call(gather, (source, to, taken, *((channels,) if is_staged else pitch)), memory)
+            planes[line * (at + taken) :] = bytes(line * (wanted - taken))
+            out = _Y + written[1] * lines.band * band
+            for filter_ in range(filters):
+                k = filter_ * channels // filters - first
+                if channel - first <= k < LANES:
+                    given = _TAPS + 4 * words * filter_, _PLANES + 4 * k
+                    to = _STAGED + k if is_staged else out + filter_
+                    call(rows, (*given, to, *numbers), memory)
+            for n in range(lines.band * lines.output[1] if is_staged else 0):
+                begin = out - _Y + channels * n + channel
+                y[begin : begin + LANES] = staged[LANES * n : LANES * (n + 1)]
+            kept = planes[line * lines.band * lines.strides[0] :][: line * lines.lead]
+            planes[: len(kept)] = kept
+            done, at, wanted = done + taken, lines.lead, lines.band * lines.strides[0]
+    elements = np.frombuffer(bytes(y), layer.y.dtype.numpy)
+    return np.moveaxis(elements.reshape(*layer.window.output, filters), 2, 0)
