@@ -1,4 +1,4 @@
-"""docs/backends.md as a reader has it: its listings as files, its commands as a shell runs them."""
+"""Pages of docs/ as a reader has them: listings as files, commands as a shell runs them."""
 
 from __future__ import annotations
 
@@ -11,30 +11,59 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PAGE = REPOSITORY / "docs" / "backends.md"
-TEXT = PAGE.read_text(encoding="utf-8")
-LISTINGS = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?\n)```$", TEXT, re.M | re.S))
-SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
 
 
-def commands(section: str) -> str:
-    """The commands of a section, one after the other."""
-    return "\n".join(re.findall(r"^```sh\n(.*?)^```$", SECTIONS[section], re.M | re.S))
+class Page:
+    """listings: by the names of their files; sections: by their titles."""
+
+    def __init__(self, name: str) -> None:
+        self.path = REPOSITORY / "docs" / name
+        self.text = self.path.read_text(encoding="utf-8")
+        files = r"^`([\w./]+)`:\n\n```\w+\n(.*?\n)```$"
+        self.listings = dict(re.findall(files, self.text, re.M | re.S))
+        parts = r"^## (.*?)\n(.*?)(?=^## |\Z)"
+        self.sections = dict(re.findall(parts, self.text, re.M | re.S))
+
+    def fences(self, section: str, language: str) -> list[str]:
+        """The listings of a section that are in a language."""
+        found: list[str] = re.findall(
+            rf"^```{language}\n(.*?)^```$", self.sections[section], re.M | re.S
+        )
+        return found
+
+    def commands(self, section: str) -> str:
+        """The commands of a section, one after the other."""
+        return "\n".join(self.fences(section, "sh"))
+
+    def write(self, folder: Path, *names: str) -> None:
+        """Writes listings into a folder, by their names."""
+        for name in names:
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(self.listings[name], encoding="utf-8")
+
+    def check_links(self) -> None:
+        """Files that it names, and sections of its own and of other pages."""
+        for target in re.findall(r"\]\(([^)]+)\)", self.text):
+            file, _, anchor = target.partition("#")
+            path = self.path.parent / file if file else self.path
+            assert path.exists(), target
+            if anchor:
+                heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
+                known = {re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in heads}
+                assert anchor in known, target
 
 
-def without_pip(script: str) -> str:
+BACKENDS = Page("backends.md")
+TEXT, LISTINGS, SECTIONS = BACKENDS.text, BACKENDS.listings, BACKENDS.sections
+commands, write = BACKENDS.commands, BACKENDS.write
+
+
+def without_pip(script: str, project: str = "add_project") -> str:
     """Commands for a reader `with_project`: without the one that installs it."""
-    line = "pip install ./add_project\n"
+    line = f"pip install ./{project}\n"
     assert script.count(line) == 1
     return script.replace(line, "")
-
-
-def write(folder: Path, *names: str) -> None:
-    """Writes listings of the page into a folder, by their names."""
-    for name in names:
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(LISTINGS[name], encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -63,19 +92,26 @@ class Reader:
         )  # fmt: skip
         return done.stdout, done.returncode
 
-    def with_project(self, *modules: str, entries: str = "") -> Reader:
-        """After `pip install ./add_project`, without pip, which would want an index for hatchling.
+    def with_project(
+        self,
+        *modules: str,
+        entries: str = "",
+        page: Page = BACKENDS,
+        project: str = "add_project",
+    ) -> Reader:
+        """After `pip install` of a project, without pip, which would want an index for hatchling.
 
         What an installed package is for mcu-deploy: modules on the path, and their entry points.
         entries: what the page says in place of those in pyproject.toml.
         """
         target = self.folder / "site"
-        write(self.folder / "add_project", "pyproject.toml", *modules)
-        project = tomllib.loads(LISTINGS["pyproject.toml"])
-        assert project["tool"]["hatch"]["build"]["targets"]["wheel"] == {"include": ["*.py"]}
-        write(target, *modules)
-        found = project["project"] | (tomllib.loads(entries)["project"] if entries else {})
-        info = target / "example_add_backend-1.0.0.dist-info"
+        page.write(self.folder / project, "pyproject.toml", *modules)
+        described = tomllib.loads(page.listings["pyproject.toml"])
+        assert described["tool"]["hatch"]["build"]["targets"]["wheel"] == {"include": ["*.py"]}
+        page.write(target, *modules)
+        found = described["project"] | (tomllib.loads(entries)["project"] if entries else {})
+        stem = f"{found['name'].replace('-', '_')}-{found['version']}"
+        info = target / f"{stem}.dist-info"
         info.mkdir()
         head = f"Name: {found['name']}\nVersion: {found['version']}\n"
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\n{head}")

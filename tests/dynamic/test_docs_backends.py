@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from backend_cases import Only
 from dynamic.page_cases import (
+    BACKENDS,
     LISTINGS,
-    PAGE,
     REPOSITORY,
     SECTIONS,
     TEXT,
@@ -175,10 +175,6 @@ def test_its_rules_of_names_and_versions() -> None:
 
 
 def test_what_it_names_is_there() -> None:
-    for link in re.findall(r"\]\(([^)#]+)", TEXT):
-        assert (PAGE.parent / link).exists(), link
-    anchors = {re.sub(r"[^\w -]", "", s).lower().replace(" ", "-") for s in SECTIONS}
-    for anchor in re.findall(r"\]\(#([^)]+)\)", TEXT):
-        assert anchor in anchors
+    BACKENDS.check_links()
     for name in optional.names():
         assert f"`{name}`" in TEXT

@@ -26,7 +26,10 @@ from command_line import call
 from mcu_deploy import resources
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-BY_ANOTHER_TEST = {"docs/backends.md"}  # tests/dynamic/test_docs_backends.py
+BY_ANOTHER_TEST = {  # tests/dynamic/test_docs_*.py
+    "docs/backends.md",
+    "docs/kernels.md",
+}
 PAGES = sorted(
     str(path.relative_to(REPOSITORY))
     for path in (

@@ -99,7 +99,7 @@ ldr r0, [r1], #4|ldr r0, [r1, r2]|ldr r0, [sp, #1020]|ldrb r0, [r1, #31]|ldrb r0
 ldrsb r0, [r1]|ldrsb r0, [r1, r2]|strh r0, [r1, #62]|ldmia r0!, {r1-r3}|ldmia r8!, {r1, r2}
 stmia r0!, {r1, r9}|push {r4-r7, lr}|push {r4-r11, lr}|pop {r4, pc}|cbz r0, 1f|beq 1f|b 1f|nop
 smlad r0, r1, r2, r3|vmov s0, r0|ldrd r0, r1, [r2]|bx lr|rev r0, r1|rsbs r0, r1, #0
-itt eq|moveq r0, r1|addeq r0, r0, #200
+itt eq|moveq r0, r1|addeq r0, r0, #200|b.w 1f|beq.w 1f|it eq|moveq.w r0, r1|asr.w r0, r1, #4
 """
 
 

@@ -72,6 +72,8 @@ def _placed(items: Sequence[Item], places: Mapping[Label, int]) -> list[int]:
 
 
 def _bytes(instruction: Instruction, at: int, places: Mapping[Label, int]) -> int:
+    if instruction.mnemonic.endswith(".w"):
+        return 4
     if instruction.name != "b":
         return _of_no_branch(instruction.text)
     label = instruction.operands[0]
