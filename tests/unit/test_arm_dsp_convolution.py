@@ -18,11 +18,10 @@ from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import pointwise_shared, winograd
 from mcu_deploy.backends.interface import Proposals, Target, layer_of
-from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp import frames
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.encoding import addresses
-from mcu_deploy.backends.isa.instruction import Instruction, Note
+from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.product import Product
 from mcu_deploy.backends.quantized.product import words as packed_words
@@ -217,9 +216,7 @@ class Read:
 
 def read_by_head(product: Product) -> Read:
     """The stream of a product by what the head of a kernel says of it, to its last word."""
-    code = Assembly()
-    product.describe(code)
-    head = " ".join(item.text for item in code.items if isinstance(item, Note))
+    head = " ".join(product.description())
     words = iter(product.pack().view(np.int32).tolist())
     weights, biases, is_late = [], [], False
 
