@@ -41,7 +41,8 @@ class Assembly:
         self._timings = timings
         self._times = 1.0
         self._before = ""
-        self._made_before: dict[Instruction, Instruction] = {}
+        self._made_before: dict[object, Instruction] = {}
+        self._costs: dict[tuple[int, str, float], float] = {}
         self._labels = 0
         self._bound: tuple[int, Sequence[Item]] | None = None
         self.cycles = 0.0
@@ -83,15 +84,18 @@ class Assembly:
         return functools.partial(self._made, mnemonic.rstrip("_").replace("_", "."))
 
     def _made(
-        self, mnemonic: str, *operands: Operand | Sequence[Register], to: Sequence[Label] = ()
+        self,
+        mnemonic: str,
+        *operands: Operand | list[Register] | tuple[Register, ...],
+        to: Sequence[Label] = (),
     ) -> None:
-        values: list[Operand] = []
-        for operand in operands:
-            is_list = isinstance(operand, Sequence) and not isinstance(operand, str)
-            values.append(Registers(tuple(operand)) if is_list else operand)  # type: ignore[arg-type]
-        new = Instruction(mnemonic, tuple(values), tuple(to))
+        values = tuple([Registers(tuple(o)) if isinstance(o, list | tuple) else o for o in operands])
         # What is the same is one value, whose facts are found once.
-        self.add_instruction(self._made_before.setdefault(new, new))
+        key = mnemonic, values, *to
+        made = self._made_before.get(key)
+        if made is None:
+            made = self._made_before[key] = Instruction(mnemonic, values, tuple(to))
+        self.add_instruction(made)
 
     def note(self, text: str) -> None:
         """A comment in the C text, for who reads the function. It is a part of the text by which
@@ -100,7 +104,11 @@ class Assembly:
 
     def add_instruction(self, instruction: Instruction, taken: float = 0.0) -> None:
         """taken: of a branch, in which share of its executions it is taken."""
-        self.cycles += self._times * cycles_of(self._timings, instruction, self._before, taken)
+        key = id(instruction), self._before, taken  # it stays, being one of the items
+        cost = self._costs.get(key)
+        if cost is None:
+            cost = self._costs[key] = cycles_of(self._timings, instruction, self._before, taken)
+        self.cycles += self._times * cost
         self._before = instruction.mnemonic
         self._items.append(instruction)
 
@@ -138,7 +146,7 @@ class Assembly:
     @property
     def bytes(self) -> int:
         """Of the code, all encodings taken as short as they can be."""
-        return size([item for item in self.items if not isinstance(item, Note)])
+        return size(self.items)
 
     @contextmanager
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
