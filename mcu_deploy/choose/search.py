@@ -85,24 +85,23 @@ class Search:
         for node in self.graph.nodes:
             self._gone[node.id] += [e for e in node.writes if e not in last]
         # After each node the functions that may still be of use: of others it does not matter
-        # whether they are there.
-        self._useful: dict[NodeId, frozenset[str]] = {}
-        later: frozenset[str] = frozenset()
+        # whether they are there. Each is a bit.
+        self._bits = {key: 1 << n for n, key in enumerate(sorted(shared))}
+        self._flashes: dict[int, tuple[int, tuple[tuple[int, int], ...]]] = {}
+        self._useful: dict[NodeId, int] = {}
+        later = 0
         for node in reversed(list(self.graph.nodes)):
             self._useful[node.id] = later
-            own = self._own[node.id]
-            later = later.union(
-                *(shared.intersection(o.code) for o in (*own, *parts.get(node.id, ())))
-            )
+            for option in (*self._own[node.id], *parts.get(node.id, ())):
+                for function, _ in self._flash(option)[1]:
+                    later |= function
         self._acyclic: dict[frozenset[int], bool] = {}
         self._in_memory: dict[tuple[EdgeId, Order], Order] = {}
         # Many paths come to one state, which is one object, and go on alike.
         self._states: dict[object, State] = {}
-        # So are equal arrangements and sets of functions: both are known by their identity.
+        # So are equal arrangements, which are known by their identity.
         self._arrangements: dict[object, Arrangement] = {}
-        self._sets: dict[frozenset[str], frozenset[str]] = {}
         self._moves: dict[object, _Move] = {}
-        self._added: dict[object, tuple[frozenset[str], int]] = {}
         self._known: dict[State, tuple[Step, ...]] = {}
         inputs = {edge: (self._natural[edge], NO_COPIES) for edge in self.graph.inputs}
         self._arrangements[tuple(inputs.items())] = inputs
@@ -228,16 +227,20 @@ class Search:
             tangle = (*tangle, part)
         if node.id in begun:
             begun = {n: p for n, p in begun.items() if n != node.id}
-        adding = id(state.functions), node.id, id(option)
-        if adding not in self._added:
-            self._added[adding] = self._add(state.functions, node, option)
-        functions, flash = self._added[adding]
+        functions, flash = state.functions, 0
+        if option is not None:
+            flash, own = self._flash(option)
+            for function, size in own:
+                if not functions & function:
+                    flash += size
+                    functions |= function
+        functions &= self._useful[node.id]
         # Parts that are done may be in a cycle with later ones only while others are not done.
         tangle = tangle if begun else ()
         is_bare = part is None and option is not None and option.backend != ""
         place = 0 if option is None else option.place
         adds = Totals(move.time, place, is_bare, flash, state.live + move.peak)
-        key = node.id, id(move.to), frozenset(map(id, tangle)), id(functions)
+        key = node.id, id(move.to), frozenset(map(id, tangle)), functions
         to = self._states.get(key)
         if to is None:
             live = state.live + move.live
@@ -245,18 +248,16 @@ class Search:
         chosen = node.id if option is not None and option.backend else None
         return Step(adds, to, chosen, option)
 
-    def _add(
-        self, functions: frozenset[str], node: Node, option: Option | None
-    ) -> tuple[frozenset[str], int]:
-        """The functions that are there behind a decision and still of use, and the flash that it
-        takes."""
-        flash = 0
-        if option is not None:
-            new = {k: b for k, b in option.code.items() if k not in functions}
-            flash = option.flash + sum(new.values())
-            functions = functions.union(new)
-        useful = functions & self._useful[node.id]
-        return self._sets.setdefault(useful, useful), flash
+    def _flash(self, option: Option) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """The bytes that an option takes whatever else is there; its functions that others may
+        share, each by its bit, and their bytes."""
+        known = self._flashes.get(id(option))
+        if known is None:
+            shared = {k: self._bits[k] for k in option.code if k in self._bits}
+            alone = sum(size for k, size in option.code.items() if k not in shared)
+            functions = tuple((bit, option.code[k]) for k, bit in shared.items())
+            known = self._flashes[id(option)] = option.flash + alone, functions
+        return known
 
     def _is_acyclic(self, tangle: Sequence[Part], part: Part) -> bool:
         """Whether the parts of a tangle, each run as a whole, and the new one have an order.

@@ -41,10 +41,8 @@ class Assembly:
         self._timings = timings
         self._times = 1.0
         self._before = ""
-        self._made_before: dict[object, Instruction] = {}
         self._costs: dict[tuple[int, str, float], float] = {}
-        self._labels = 0
-        self._bound: tuple[int, Sequence[Item]] | None = None
+        self._labels = self._names = 0
         self.cycles = 0.0
 
     def registers(self, names: str, *places: str, kind: Kind = Kind.CORE) -> list[Register]:
@@ -55,17 +53,18 @@ class Assembly:
         wanted = names.split()
         pins: list[Register | None] = [physical(place) for place in places]
         pins = pins or [None] * len(wanted)
-        return [
-            Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
-            for name, pin in zip(wanted, pins, strict=True)
-        ]
+        return [self._named(n, kind, pin, asked) for n, pin in zip(wanted, pins, strict=True)]
 
     def register(self, name: str, place: str = "", kind: Kind = Kind.CORE) -> Register:
         """A new register; see `registers`."""
         line = sys._getframe(1)
         pin = physical(place) if place else None
         asked = f"{line.f_code.co_filename}:{line.f_lineno}"
-        return Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
+        return self._named(name, kind, pin, asked)
+
+    def _named(self, name: str, kind: Kind, pin: Register | None, asked: str) -> Register:
+        self._names += 1
+        return _register(self._names, name, kind, pin, asked)
 
     def arguments(self, names: str) -> list[Register]:
         """The registers that a caller leaves a function's arguments in, r0 to r3, called so."""
@@ -90,12 +89,7 @@ class Assembly:
         to: Sequence[Label] = (),
     ) -> None:
         values = tuple([Registers(tuple(o)) if isinstance(o, list | tuple) else o for o in operands])
-        # What is the same is one value, whose facts are found once.
-        key = mnemonic, values, *to
-        made = self._made_before.get(key)
-        if made is None:
-            made = self._made_before[key] = Instruction(mnemonic, values, tuple(to))
-        self.add_instruction(made)
+        self.add_instruction(_instruction(mnemonic, values, tuple(to)))
 
     def note(self, text: str) -> None:
         """A comment in the C text, for who reads the function. It is a part of the text by which
@@ -139,14 +133,12 @@ class Assembly:
     @property
     def items(self) -> Sequence[Item]:
         """Instructions, whose registers all have their places, labels and notes."""
-        if self._bound is None or self._bound[0] != len(self._items):
-            self._bound = len(self._items), allocated(self._items)
-        return self._bound[1]
+        return _bound(tuple(self._items))
 
     @property
     def bytes(self) -> int:
         """Of the code, all encodings taken as short as they can be."""
-        return size(self.items)
+        return _size(tuple(self._items))
 
     @contextmanager
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
@@ -200,7 +192,41 @@ class Assembly:
     @property
     def digest(self) -> str:
         """Of the text, to know equal functions by."""
-        return hashlib.sha256("\n".join(printed(self.items)).encode()).hexdigest()[:16]
+        return _digest(tuple(self._items))
+
+
+# Many kernels are the same, of layers that are alike and of proposals that share a function. So the
+# n-th register of a kernel is one value in all that ask for it at the same place, instructions that
+# are the same are one, and what follows from all of a kernel's is found once.
+
+
+@functools.lru_cache(1 << 14)
+def _register(
+    number: int, name: str, kind: Kind, pin: Register | None, asked: str
+) -> Register:
+    return Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
+
+
+@functools.lru_cache(1 << 16)
+def _instruction(
+    mnemonic: str, operands: tuple[Operand, ...], targets: tuple[Label, ...]
+) -> Instruction:
+    return Instruction(mnemonic, operands, targets)
+
+
+@functools.lru_cache(1 << 8)
+def _bound(items: tuple[Item, ...]) -> Sequence[Item]:
+    return tuple(allocated(items))
+
+
+@functools.lru_cache(1 << 8)
+def _size(items: tuple[Item, ...]) -> int:
+    return size(_bound(items))
+
+
+@functools.lru_cache(1 << 8)
+def _digest(items: tuple[Item, ...]) -> str:
+    return hashlib.sha256("\n".join(printed(_bound(items))).encode()).hexdigest()[:16]
 
 
 def named(register: Register | str) -> Register:

@@ -71,6 +71,13 @@ class Instruction:
     operands: tuple[Operand, ...] = ()
     targets: tuple[Label, ...] = ()
 
+    def __hash__(self) -> int:  # known after the first time, as those of strings are
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.mnemonic, self.operands, self.targets))
+
     @property
     def name(self) -> str:
         """Its row's name: without condition and width, with S and types."""
