@@ -29,7 +29,6 @@ from mcu_deploy.choose.paths import (
 from mcu_deploy.ir import EdgeId, Graph, Node, NodeId, TensorType
 from mcu_deploy.ir.types import channels_last
 
-
 # Of a node that no backend is asked about.
 _NOBODY = Option("", LayoutRule.NATURAL, 0, 0)
 

@@ -196,7 +196,9 @@ def accumulations_late(
     found = accumulations(stairs, lanes, shift)
     lanes, shift = (np.broadcast_to(each, stairs.factors.shape) for each in (lanes, shift))
     left = np.array([n for n, one in enumerate(found) if one is None], np.int64)
-    for n, tried in zip(left.tolist(), _Late.of(stairs, left, lanes[left], shift[left]), strict=True):
+    for n, tried in zip(
+        left.tolist(), _Late.of(stairs, left, lanes[left], shift[left]), strict=True
+    ):
         found[n] = None if tried is None else _late(tried, int(lanes[n]), int(shift[n]))
     return found
 

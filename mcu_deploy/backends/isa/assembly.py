@@ -88,7 +88,9 @@ class Assembly:
         *operands: Operand | list[Register] | tuple[Register, ...],
         to: Sequence[Label] = (),
     ) -> None:
-        values = tuple([Registers(tuple(o)) if isinstance(o, list | tuple) else o for o in operands])
+        values = tuple(
+            [Registers(tuple(o)) if isinstance(o, list | tuple) else o for o in operands]
+        )
         self.add_instruction(_instruction(mnemonic, values, tuple(to)))
 
     def note(self, text: str) -> None:
@@ -201,9 +203,7 @@ class Assembly:
 
 
 @functools.lru_cache(1 << 14)
-def _register(
-    number: int, name: str, kind: Kind, pin: Register | None, asked: str
-) -> Register:
+def _register(number: int, name: str, kind: Kind, pin: Register | None, asked: str) -> Register:
     return Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
 
 

@@ -220,7 +220,9 @@ def printed(items: Iterable[Item]) -> list[str]:
                 lines.append(f"{NOTE} {text} */")
             case Instruction():
                 has_label = item.label is not None
-                lines.append(item.printed(by_place, direction(item, placed)) if has_label else item.text)
+                lines.append(
+                    item.printed(by_place, direction(item, placed)) if has_label else item.text
+                )
     return lines
 
 
