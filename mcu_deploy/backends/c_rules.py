@@ -8,6 +8,7 @@ then spliced lines, then tokens.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 
@@ -298,20 +299,25 @@ def broken_by(literals: str, naked: bool = False) -> str:
     if re.search(r"\\(?![nt\\\"'])|%(?![\w\[=%])", literals):
         return "an asm"
     text = literals.replace("\\n", "\n").replace("\\t", " ")
+    statements = dict.fromkeys(re.split(r"[;\n]", text))
+    return next((rule for s in statements if (rule := _broken_by_one(s, naked))), "")
+
+
+@functools.lru_cache(1 << 14)  # of many kernels they are the same
+def _broken_by_one(statement: str, naked: bool) -> str:
     label = r"\d+|\.L\w*%=\w*" + r"|\$\.to\d+" * naked
-    for statement in re.split(r"[;\n]", text):
-        rest = re.sub(rf"^(?:\s*(?:{label})\s*:)+", "", statement).strip()
-        if not rest:
-            continue
-        first = rest.split()[0]
-        if re.match(r"[A-Za-z_$][\w.$]*\s*:|[^,]*(?<!%)=", rest):
-            return "an asm symbol"
-        if first.startswith(".") and not {first, rest} & {*ASM_DIRECTIVES}:
-            return "an asm directive"
-        if not first.startswith(".") and not re.fullmatch(r"[A-Za-z][\w.]*", first):
-            return "an asm"
-        if re.search(r"(?<![\w.])\.(?!L)[A-Za-z_]\w*", rest.removeprefix(first)):
-            return "an asm directive"
+    rest = re.sub(rf"^(?:\s*(?:{label})\s*:)+", "", statement).strip()
+    if not rest:
+        return ""
+    first = rest.split()[0]
+    if re.match(r"[A-Za-z_$][\w.$]*\s*:|[^,]*(?<!%)=", rest):
+        return "an asm symbol"
+    if first.startswith(".") and not {first, rest} & {*ASM_DIRECTIVES}:
+        return "an asm directive"
+    if not first.startswith(".") and not re.fullmatch(r"[A-Za-z][\w.]*", first):
+        return "an asm"
+    if re.search(r"(?<![\w.])\.(?!L)[A-Za-z_]\w*", rest.removeprefix(first)):
+        return "an asm directive"
     return ""
 
 

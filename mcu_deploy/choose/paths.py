@@ -74,14 +74,14 @@ class State:
     functions are there that what follows may share.
 
     live: the bytes of the tensors that are still to be read, and of their copies. tangle: the parts
-    that are begun, and those that these may be in a cycle with.
+    that are begun, and those that these may be in a cycle with. functions: of each a bit.
     """
 
     tensors: Arrangement
     live: int = 0
     begun: Mapping[NodeId, Part] = field(default_factory=dict)
     tangle: tuple[Part, ...] = ()
-    functions: frozenset[str] = frozenset()
+    functions: int = 0
 
 
 class Step(NamedTuple):

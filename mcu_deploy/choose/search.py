@@ -10,6 +10,7 @@ time, which holds for chains and for networks with a few branches. Beyond it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose.model import Part, Problem, Uncovered
@@ -27,6 +28,19 @@ from mcu_deploy.choose.paths import (
 )
 from mcu_deploy.ir import EdgeId, Graph, Node, NodeId, TensorType
 from mcu_deploy.ir.types import channels_last
+
+# Of a node that no backend is asked about.
+_NOBODY = Option("", LayoutRule.NATURAL, 0, 0)
+
+
+class _Move(NamedTuple):
+    """How the tensors lie behind a decision; its time with that of copies; by how many bytes more
+    are live behind it and at most during it than before it."""
+
+    to: Arrangement
+    time: int
+    live: int
+    peak: int
 
 
 class Search:
@@ -50,7 +64,11 @@ class Search:
         self.width = width
         self.graph = problem.graph
         self.cut = False
-        self._options, self._parts = options, parts
+        self._parts = parts
+        self._own = {
+            node.id: tuple(options(node.id)) if node.id in problem.candidates else ()
+            for node in self.graph.nodes
+        }
         self._conversion = conversion
         self._outputs = frozenset(self.graph.outputs)
         self._positions = self.graph.topology.positions
@@ -66,21 +84,26 @@ class Search:
         for node in self.graph.nodes:
             self._gone[node.id] += [e for e in node.writes if e not in last]
         # After each node the functions that may still be of use: of others it does not matter
-        # whether they are there.
-        self._useful: dict[NodeId, frozenset[str]] = {}
-        later: frozenset[str] = frozenset()
+        # whether they are there. Each is a bit.
+        self._bits = {key: 1 << n for n, key in enumerate(sorted(shared))}
+        self._flashes: dict[int, tuple[int, tuple[tuple[int, int], ...]]] = {}
+        self._useful: dict[NodeId, int] = {}
+        later = 0
         for node in reversed(list(self.graph.nodes)):
             self._useful[node.id] = later
-            own = options(node.id) if node.id in problem.candidates else ()
-            later = later.union(
-                *(shared.intersection(o.code) for o in (*own, *parts.get(node.id, ())))
-            )
+            for option in (*self._own[node.id], *parts.get(node.id, ())):
+                for function, _ in self._flash(option)[1]:
+                    later |= function
         self._acyclic: dict[frozenset[int], bool] = {}
         self._in_memory: dict[tuple[EdgeId, Order], Order] = {}
         # Many paths come to one state, which is one object, and go on alike.
         self._states: dict[object, State] = {}
+        # So are equal arrangements, which are known by their identity.
+        self._arrangements: dict[object, Arrangement] = {}
+        self._moves: dict[object, _Move] = {}
         self._known: dict[State, tuple[Step, ...]] = {}
         inputs = {edge: (self._natural[edge], NO_COPIES) for edge in self.graph.inputs}
+        self._arrangements[tuple(inputs.items())] = inputs
         self._start = State(inputs, sum(self._bytes[edge] for edge in inputs))
 
     def run(self, weigh: Weigh, width: int | None = None, *, whole: bool = False) -> list[Path]:
@@ -91,10 +114,15 @@ class Search:
         for node in self.graph.nodes:
             fronts: dict[State, list[_Weighed]] = {}
             for path in paths:
+                before = path.totals
                 for step in self._steps(path.state, node):
-                    totals = path.totals.plus(step.adds)
-                    reached = Path(totals, step.to, step, path)
-                    fronts.setdefault(step.to, []).append((weigh(totals), reached))
+                    totals = before.plus(step.adds)
+                    reached = weigh(totals), Path(totals, step.to, step, path)
+                    front = fronts.get(step.to)
+                    if front is None:
+                        fronts[step.to] = [reached]
+                    else:
+                        front.append(reached)
             found = [pair for front in fronts.values() for pair in _best(front)]
             if not found:
                 raise Uncovered(node.id)
@@ -104,13 +132,14 @@ class Search:
                     return []
                 found = _widest(found, width)
             paths = [path for _, path in found]
-        front = _best([(weigh(path.totals), path) for path in paths])
-        return [path for _, path in sorted(front, key=lambda pair: pair[0])]
+        last = _best([(weigh(path.totals), path) for path in paths])
+        return [path for _, path in sorted(last, key=lambda pair: pair[0])]
 
     def _steps(self, state: State, node: Node) -> tuple[Step, ...]:
-        if state not in self._known:
-            self._known[state] = tuple(self._decide(state, node))
-        return self._known[state]
+        known = self._known.get(state)
+        if known is None:
+            known = self._known[state] = tuple(self._decide(state, node))
+        return known
 
     def _decide(self, state: State, node: Node) -> Iterator[Step]:
         """One step for each option. A node that is not asked about wants natural order."""
@@ -119,9 +148,9 @@ class Search:
             yield self._extend(state, node, None, begun)
             return
         if node.id not in self.problem.candidates:
-            yield self._extend(state, node, Option("", LayoutRule.NATURAL, 0, 0), None)
+            yield self._extend(state, node, _NOBODY, None)
             return
-        for option in self._options(node.id):
+        for option in self._own[node.id]:
             yield self._extend(state, node, option, None)
         for option in self._parts.get(node.id, ()):
             part = option.part
@@ -131,7 +160,18 @@ class Search:
 
     def _extend(self, state: State, node: Node, option: Option | None, part: Part | None) -> Step:
         """The step that decides a node: a candidate's, a part's first, or another of a part's."""
-        tensors, live = dict(state.tensors), state.live
+        # The same tensors lie the same way in many states, and options are those of the search.
+        key = id(state.tensors), node.id, id(option), id(part)
+        move = self._moves.get(key)
+        if move is None:
+            move = self._moves[key] = self._move(state.tensors, node, option, part)
+        return self._step(state, node, option, part, move)
+
+    def _move(
+        self, before: Arrangement, node: Node, option: Option | None, part: Part | None
+    ) -> _Move:
+        """What a decision does to the tensors."""
+        tensors, live = dict(before), 0
         time = 0 if option is None else option.time
         elements = 0
         rule = LayoutRule.NATURAL if option is None else option.rule
@@ -169,7 +209,8 @@ class Search:
                     live -= self._bytes[edge] * (1 + len(tensors[edge][1]))
                 del tensors[edge]
         time += self._conversion * elements
-        return self._step(state, node, option, part, tensors, time, live, peak)
+        tensors = self._arrangements.setdefault(tuple(tensors.items()), tensors)
+        return _Move(tensors, time, live, peak)
 
     def _dies(self, edge: EdgeId, nodes: frozenset[NodeId]) -> bool:
         """Whether nothing needs a tensor after these nodes."""
@@ -177,32 +218,45 @@ class Search:
 
     def _step(
         self, state: State, node: Node, option: Option | None, part: Part | None,
-        tensors: Arrangement, time: int, live: int, peak: int,
+        move: _Move,
     ) -> Step:  # fmt: skip
-        functions, begun, tangle = state.functions, state.begun, state.tangle
-        flash = 0
-        if option is not None:
-            flash = option.flash
-            if option.code:
-                new = {k: b for k, b in option.code.items() if k not in functions}
-                functions = functions.union(new)
-                flash += sum(new.values())
-            if part is not None and len(part.nodes) > 1:
-                begun = {**begun, **dict.fromkeys(part.nodes, part)}
-                tangle = (*tangle, part)
+        begun, tangle = state.begun, state.tangle
+        if option is not None and part is not None and len(part.nodes) > 1:
+            begun = {**begun, **dict.fromkeys(part.nodes, part)}
+            tangle = (*tangle, part)
         if node.id in begun:
             begun = {n: p for n, p in begun.items() if n != node.id}
+        functions, flash = state.functions, 0
+        if option is not None:
+            flash, own = self._flash(option)
+            for function, size in own:
+                if not functions & function:
+                    flash += size
+                    functions |= function
         functions &= self._useful[node.id]
         # Parts that are done may be in a cycle with later ones only while others are not done.
         tangle = tangle if begun else ()
         is_bare = part is None and option is not None and option.backend != ""
-        adds = Totals(time, 0 if option is None else option.place, is_bare, flash, peak)
-        key = (node.id, tuple(tensors.items()), frozenset(map(id, tangle)), functions)
+        place = 0 if option is None else option.place
+        adds = Totals(move.time, place, is_bare, flash, state.live + move.peak)
+        key = node.id, id(move.to), frozenset(map(id, tangle)), functions
         to = self._states.get(key)
         if to is None:
-            to = self._states[key] = State(tensors, live, begun, tangle, functions)
+            live = state.live + move.live
+            to = self._states[key] = State(move.to, live, begun, tangle, functions)
         chosen = node.id if option is not None and option.backend else None
         return Step(adds, to, chosen, option)
+
+    def _flash(self, option: Option) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """The bytes that an option takes whatever else is there; its functions that others may
+        share, each by its bit, and their bytes."""
+        known = self._flashes.get(id(option))
+        if known is None:
+            shared = {k: self._bits[k] for k in option.code if k in self._bits}
+            alone = sum(size for k, size in option.code.items() if k not in shared)
+            functions = tuple((bit, option.code[k]) for k, bit in shared.items())
+            known = self._flashes[id(option)] = option.flash + alone, functions
+        return known
 
     def _is_acyclic(self, tangle: Sequence[Part], part: Part) -> bool:
         """Whether the parts of a tangle, each run as a whole, and the new one have an order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mcu_deploy.backends.interface import Region
 from mcu_deploy.choose.select import Choice
@@ -202,18 +203,18 @@ class Plan:
     parallel: tuple[Parallel, ...] = ()
     hot: tuple[Hot, ...] = ()
 
-    @property
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The layers that are called, in the order of their indices."""
         return tuple(steps_of(self.program))
 
-    @property
+    @cached_property
     def times(self) -> tuple[int, ...]:
         """How often each layer runs, as far as it is known; see control.times."""
         numbers = control.times(self.program)
         return tuple(n for n, i in zip(numbers, self.program, strict=True) if isinstance(i, Step))
 
-    @property
+    @cached_property
     def holders(self) -> tuple[NodeId | None, ...]:
         """The innermost If, Loop or Scan that each layer is in; None: it runs once."""
         nodes = control.holders(self.program)

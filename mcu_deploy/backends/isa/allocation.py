@@ -10,7 +10,7 @@ spilling: a kernel that needs more than there are is an error at the name that i
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -99,28 +99,36 @@ def _lives(items: Sequence[Item], names: tuple[Register, ...]) -> _Lives:
     halves of D registers one each, then 48 of the core's words."""
     owners = [n for n, r in enumerate(names) for _ in range(1 + (r.kind is Kind.DOUBLE))]
     base = len(owners)
-    bits = {r: _bits(owners, n) for n, r in enumerate(names)}
+    bits = dict.fromkeys(names, 0)
+    for index, owner in enumerate(owners):
+        bits[names[owner]] |= 1 << index
+
+    @functools.cache
+    def of_one(register: Register) -> int:
+        found = 0
+        if register.whole is not None and register.whole in bits:
+            both = bits[register.whole]
+            found |= both & -both if register.index == 0 else both & (both - 1)
+        elif register in bits:
+            found |= bits[register]
+        if register.place is not None:
+            found |= _units(register.kind, register.place) << base
+        return found
 
     def mask(registers: Iterable[Register]) -> int:
         found = 0
         for register in registers:
-            if register.whole is not None and register.whole in bits:
-                both = bits[register.whole]
-                found |= both & -both if register.index == 0 else both & (both - 1)
-            elif register in bits:
-                found |= bits[register]
-            if register.place is not None:
-                found |= _units(register.kind, register.place) << base
+            found |= of_one(register)
         return found
 
     flow = Flow.of(items)
     unique = {id(i): i for i in items if isinstance(i, Instruction)}
     masks = {key: (mask(i.written), mask(i.read)) for key, i in unique.items()}
-    written, read = zip(*(masks.get(id(item), (0, 0)) for item in items), strict=True)
+    written, read = zip(*[masks.get(id(item), (0, 0)) for item in items], strict=True)
     live = flow.live(written, read)
     together = [0] * (base + 48)
-    for at, now in enumerate(written):
-        others, rest = live[at] | now, now
+    for now, behind in dict.fromkeys(zip(written, live, strict=True)):
+        others, rest = behind | now, now
         while rest:
             bit = rest & -rest
             together[bit.bit_length() - 1] |= others
@@ -140,8 +148,9 @@ def _lives(items: Sequence[Item], names: tuple[Register, ...]) -> _Lives:
             together[bit.bit_length() - 1] |= 1 << one
             others ^= bit
     meets, taken = [0] * len(names), [0] * len(names)
+    of_names = _of_names(owners)
     for index, owner in enumerate(owners):
-        meets[owner] |= _of_names(owners, together[index]) & ~(1 << owner)
+        meets[owner] |= of_names(together[index]) & ~(1 << owner)
         taken[owner] |= together[index] >> base
     number = {r: n for n, r in enumerate(names)}
     short = [0] * len(names)
@@ -173,17 +182,19 @@ def _lives(items: Sequence[Item], names: tuple[Register, ...]) -> _Lives:
     )
 
 
-def _bits(owners: Sequence[int], name: int) -> int:
-    return sum(1 << index for index, owner in enumerate(owners) if owner == name)
+def _of_names(owners: Sequence[int]) -> Callable[[int], int]:
+    """Makes bits of registers bits of names."""
+    every = (1 << len(owners)) - 1
 
+    def moved(bits: int) -> int:
+        found, rest = 0, bits & every
+        while rest:
+            bit = rest & -rest
+            found |= 1 << owners[bit.bit_length() - 1]
+            rest ^= bit
+        return found
 
-def _of_names(owners: Sequence[int], bits: int) -> int:
-    """Bits of registers as bits of names."""
-    if len(owners) == owners[-1] + 1:
-        return bits & ((1 << len(owners)) - 1)
-    return functools.reduce(
-        lambda found, pair: found | (bits >> pair[0] & 1) << pair[1], enumerate(owners), 0
-    )
+    return moved if len(owners) > owners[-1] + 1 else every.__and__
 
 
 def _units(kind: Kind, place: int) -> int:

@@ -41,9 +41,8 @@ class Assembly:
         self._timings = timings
         self._times = 1.0
         self._before = ""
-        self._made_before: dict[Instruction, Instruction] = {}
-        self._labels = 0
-        self._bound: tuple[int, Sequence[Item]] | None = None
+        self._costs: dict[tuple[int, str, float], float] = {}
+        self._labels = self._names = 0
         self.cycles = 0.0
 
     def registers(self, names: str, *places: str, kind: Kind = Kind.CORE) -> list[Register]:
@@ -54,17 +53,18 @@ class Assembly:
         wanted = names.split()
         pins: list[Register | None] = [physical(place) for place in places]
         pins = pins or [None] * len(wanted)
-        return [
-            Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
-            for name, pin in zip(wanted, pins, strict=True)
-        ]
+        return [self._named(n, kind, pin, asked) for n, pin in zip(wanted, pins, strict=True)]
 
     def register(self, name: str, place: str = "", kind: Kind = Kind.CORE) -> Register:
         """A new register; see `registers`."""
         line = sys._getframe(1)
         pin = physical(place) if place else None
         asked = f"{line.f_code.co_filename}:{line.f_lineno}"
-        return Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
+        return self._named(name, kind, pin, asked)
+
+    def _named(self, name: str, kind: Kind, pin: Register | None, asked: str) -> Register:
+        self._names += 1
+        return _register(self._names, name, kind, pin, asked)
 
     def arguments(self, names: str) -> list[Register]:
         """The registers that a caller leaves a function's arguments in, r0 to r3, called so."""
@@ -83,15 +83,15 @@ class Assembly:
         return functools.partial(self._made, mnemonic.rstrip("_").replace("_", "."))
 
     def _made(
-        self, mnemonic: str, *operands: Operand | Sequence[Register], to: Sequence[Label] = ()
+        self,
+        mnemonic: str,
+        *operands: Operand | list[Register] | tuple[Register, ...],
+        to: Sequence[Label] = (),
     ) -> None:
-        values: list[Operand] = []
-        for operand in operands:
-            is_list = isinstance(operand, Sequence) and not isinstance(operand, str)
-            values.append(Registers(tuple(operand)) if is_list else operand)  # type: ignore[arg-type]
-        new = Instruction(mnemonic, tuple(values), tuple(to))
-        # What is the same is one value, whose facts are found once.
-        self.add_instruction(self._made_before.setdefault(new, new))
+        values = tuple(
+            [Registers(tuple(o)) if isinstance(o, list | tuple) else o for o in operands]
+        )
+        self.add_instruction(_instruction(mnemonic, values, tuple(to)))
 
     def note(self, text: str) -> None:
         """A comment in the C text, for who reads the function. It is a part of the text by which
@@ -100,7 +100,11 @@ class Assembly:
 
     def add_instruction(self, instruction: Instruction, taken: float = 0.0) -> None:
         """taken: of a branch, in which share of its executions it is taken."""
-        self.cycles += self._times * cycles_of(self._timings, instruction, self._before, taken)
+        key = id(instruction), self._before, taken  # it stays, being one of the items
+        cost = self._costs.get(key)
+        if cost is None:
+            cost = self._costs[key] = cycles_of(self._timings, instruction, self._before, taken)
+        self.cycles += self._times * cost
         self._before = instruction.mnemonic
         self._items.append(instruction)
 
@@ -131,14 +135,12 @@ class Assembly:
     @property
     def items(self) -> Sequence[Item]:
         """Instructions, whose registers all have their places, labels and notes."""
-        if self._bound is None or self._bound[0] != len(self._items):
-            self._bound = len(self._items), allocated(self._items)
-        return self._bound[1]
+        return _bound(tuple(self._items))
 
     @property
     def bytes(self) -> int:
         """Of the code, all encodings taken as short as they can be."""
-        return size([item for item in self.items if not isinstance(item, Note)])
+        return _size(tuple(self._items))
 
     @contextmanager
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
@@ -194,7 +196,39 @@ class Assembly:
     @property
     def digest(self) -> str:
         """Of the text, to know equal functions by."""
-        return hashlib.sha256("\n".join(printed(self.items)).encode()).hexdigest()[:16]
+        return _digest(tuple(self._items))
+
+
+# Many kernels are the same, of layers that are alike and of proposals that share a function. So the
+# n-th register of a kernel is one value in all that ask for it at the same place, instructions that
+# are the same are one, and what follows from all of a kernel's is found once.
+
+
+@functools.lru_cache(1 << 14)
+def _register(number: int, name: str, kind: Kind, pin: Register | None, asked: str) -> Register:
+    return Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
+
+
+@functools.lru_cache(1 << 16)
+def _instruction(
+    mnemonic: str, operands: tuple[Operand, ...], targets: tuple[Label, ...]
+) -> Instruction:
+    return Instruction(mnemonic, operands, targets)
+
+
+@functools.lru_cache(1 << 8)
+def _bound(items: tuple[Item, ...]) -> Sequence[Item]:
+    return tuple(allocated(items))
+
+
+@functools.lru_cache(1 << 8)
+def _size(items: tuple[Item, ...]) -> int:
+    return size(_bound(items))
+
+
+@functools.lru_cache(1 << 8)
+def _digest(items: tuple[Item, ...]) -> str:
+    return hashlib.sha256("\n".join(printed(_bound(items))).encode()).hexdigest()[:16]
 
 
 def named(register: Register | str) -> Register:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from mcu_deploy.backends.isa.instruction import Instruction, Item
 from mcu_deploy.backends.isa.operands import Label
@@ -49,12 +50,28 @@ _REACH |= {"movs": 255, "cmp": 255, "adds": 255, "subs": 255}
 
 def addresses(items: Sequence[Item]) -> list[int]:
     """Of each item, in bytes from the first; and the size of all. Labels and notes have none."""
-    far: dict[Label, int] = {}
-    near = _placed(items, far)
+    unique = {id(item): item for item in items}
+    # A branch has the size of none until it is known where it goes.
+    sizes = {
+        key: 0 if not isinstance(item, Instruction) else
+        4 if item.mnemonic.endswith(".w") else
+        None if item.name == "b" else _of_no_branch(item.text)
+        for key, item in unique.items()
+    }  # fmt: skip
+    taken = [sizes[id(item)] for item in items]
     # Which branches are short is known when all others are taken for long.
-    return _placed(
-        items, {item: near[n] for n, item in enumerate(items) if isinstance(item, Label)}
-    )
+    near = [*accumulate((4 if size is None else size for size in taken), initial=0)]
+    if None not in sizes.values():
+        return near
+    places = {item: near[n] for n, item in enumerate(items) if isinstance(item, Label)}
+    at, found = 0, []
+    for item, size in zip(items, taken, strict=True):
+        found.append(at)
+        if size is None:
+            assert isinstance(item, Instruction)
+            size = _of_branch(item, at, places)
+        at += size
+    return [*found, at]
 
 
 def size(items: Sequence[Item]) -> int:
@@ -62,20 +79,7 @@ def size(items: Sequence[Item]) -> int:
     return addresses(items)[-1]
 
 
-def _placed(items: Sequence[Item], places: Mapping[Label, int]) -> list[int]:
-    at, found = 0, []
-    for item in items:
-        found.append(at)
-        if isinstance(item, Instruction):
-            at += _bytes(item, at, places)
-    return [*found, at]
-
-
-def _bytes(instruction: Instruction, at: int, places: Mapping[Label, int]) -> int:
-    if instruction.mnemonic.endswith(".w"):
-        return 4
-    if instruction.name != "b":
-        return _of_no_branch(instruction.text)
+def _of_branch(instruction: Instruction, at: int, places: Mapping[Label, int]) -> int:
     label = instruction.operands[0]
     known = places.get(label) if isinstance(label, Label) else None
     distance = 1 << 20 if known is None else abs(known - at)

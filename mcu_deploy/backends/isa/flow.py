@@ -20,11 +20,17 @@ class Flow:
     @staticmethod
     def of(items: Sequence[Item]) -> Flow:
         """ValueError, a sentence: a label is nowhere, or a jump does not say where it goes."""
+        unique = {id(item): item for item in items}
+        labels = {key for key, item in unique.items() if isinstance(item, Label)}
+        jumps = {
+            key for key, item in unique.items()
+            if isinstance(item, Instruction) and (item.jumps_to or item.ends)
+        }  # fmt: skip
         begins = {0}
-        for at, item in enumerate(items):
-            if isinstance(item, Label):
+        for at, key in enumerate(map(id, items)):
+            if key in labels:
                 begins.add(at)
-            elif isinstance(item, Instruction) and (item.jumps_to or item.ends):
+            elif key in jumps:
                 begins.add(at + 1)
         ordered = sorted(begins - {len(items)}) or [0]
         pieces = tuple(zip(ordered, [*ordered[1:], len(items)], strict=True))

@@ -39,6 +39,9 @@ _LIST = re.compile(r"([rsdq])(\d+)-[rsdq](\d+)")
 NOTE = "/*"
 Renamer = Callable[[Register], Register]
 _LAST_BRANCHES = ("b", "bx")
+_ON_STACK = ("push", "pop", "vpush", "vpop")
+# Of an operand that is a register, by its role, whether it is read (false) and written (true).
+_DOES = {"d": (True,), "b": (False, True), "B": (False,), "u": (False,), "l": (False,)}
 
 
 class Shape(NamedTuple):
@@ -51,6 +54,14 @@ class Shape(NamedTuple):
     lists_pc: bool
 
 
+class _Accesses(NamedTuple):
+    """The registers of an instruction."""
+
+    written: tuple[Register, ...]
+    read: tuple[Register, ...]
+    named: tuple[Register, ...]
+
+
 @dataclass(frozen=True)
 class Instruction:
     """mnemonic: as assemblers have it, with condition, types and width. targets: the labels that a
@@ -60,30 +71,40 @@ class Instruction:
     operands: tuple[Operand, ...] = ()
     targets: tuple[Label, ...] = ()
 
-    @cached_property
-    def name(self) -> str:
-        """Its row's name: without condition and width, with S and types."""
-        plain = _WIDTH.sub("", self.mnemonic)
-        whole, dot, types = plain.partition(".")
-        return whole.removesuffix(self.condition) + dot + types
+    def __hash__(self) -> int:  # known after the first time, as those of strings are
+        return self._hash
 
     @cached_property
+    def _hash(self) -> int:
+        return hash((self.mnemonic, self.operands, self.targets))
+
+    @property
+    def name(self) -> str:
+        """Its row's name: without condition and width, with S and types."""
+        return _split(self.mnemonic)[0]
+
+    @property
     def condition(self) -> str:
         """Empty where it has none."""
-        return split(self.mnemonic)[1]
+        return _split(self.mnemonic)[1]
 
     @cached_property
     def shape(self) -> Shape:
-        lists = [o.registers for o in self.operands if isinstance(o, Registers)]
-        words = sum(1 + (r.kind is Kind.DOUBLE) for of in lists for r in of)
+        words, lists_pc = 0, False
+        for operand in self.operands:
+            if type(operand) is Registers:
+                words += sum(1 + (r.kind is Kind.DOUBLE) for r in operand.registers)
+                lists_pc = lists_pc or PC in operand.registers
         is_jump = bool(self.operands) and self.operands[0] is PC
-        return Shape(len(self.operands), words, is_jump, any(PC in of for of in lists))
+        return Shape(len(self.operands), words, is_jump, lists_pc)
 
-    @cached_property
+    @property
     def meaning(self) -> Meaning:
         """ValueError, a sentence: its row is missing, or has other operands."""
-        kinds = "".join(o.kind if isinstance(o, Register) else "." for o in self.operands)
-        found = meaning_of(self.name, kinds)
+        name, kinds = self.name, ""
+        if name == "vmov":
+            kinds = "".join(o.kind if isinstance(o, Register) else "." for o in self.operands)
+        found = meaning_of(name, kinds)
         if found is None or len(found.roles) != len(self.operands):
             raise ValueError(
                 f"`{self}` has no meaning: correct it, or give {self.name} a row with these "
@@ -91,52 +112,50 @@ class Instruction:
             )
         return found
 
-    @cached_property
+    @property
     def written(self) -> tuple[Register, ...]:
         """The registers that it writes."""
-        return tuple(register for register, is_written in self._accesses() if is_written)
+        return self._accesses.written
 
-    @cached_property
+    @property
     def read(self) -> tuple[Register, ...]:
         """The registers that it reads; where it may not run, those that it would write, too."""
-        read = [register for register, is_written in self._accesses() if not is_written]
-        return (*read, *self.written) if self.condition else tuple(read)
+        return self._accesses.read
 
-    @cached_property
+    @property
     def registers(self) -> tuple[Register, ...]:
         """All that its operands name, in their order."""
-        return tuple(dict.fromkeys(register for register, _ in self._accesses()))
+        return self._accesses.named
 
-    def _accesses(self) -> Iterator[tuple[Register, bool]]:
+    @cached_property
+    def _accesses(self) -> _Accesses:
+        found: list[tuple[Register, bool]] = []
         for role, operand in zip(self.meaning.roles, self.operands, strict=True):
-            match operand:
-                case Register():
-                    yield from ((operand, is_in) for is_in in (False, True) if _does(role, is_in))
-                case Shifted(register):
-                    yield register, False
-                case Moving(register):
-                    yield from ((register, False), (register, True))
-                case Registers(registers):
-                    yield from ((register, role == "L") for register in registers)
-                case Memory(base, offset, mode):
-                    yield base, False
-                    if mode is not Mode.OFFSET:
-                        yield base, True
-                    match offset:
-                        case Register():
-                            yield offset, False
-                        case Shifted(register):
-                            yield register, False
-        if self.name in ("push", "pop", "vpush", "vpop"):
-            yield from ((SP, is_written) for is_written in (False, True))
-        if self.name == "bl":
-            yield LR, True
+            kind = type(operand)  # by identity: this is asked of every operand of every kernel
+            if kind is Register:
+                found += [(operand, is_in) for is_in in _DOES.get(role, ())]  # type: ignore[misc]
+            elif kind is not int and kind is not str and kind is not Label:
+                found += _accesses(role, operand)
+        name = self.name
+        if name in _ON_STACK:
+            found += [(SP, False), (SP, True)]
+        if name == "bl":
+            found.append((LR, True))
+        written = tuple([register for register, is_written in found if is_written])
+        read = tuple([register for register, is_written in found if not is_written])
+        named = tuple(dict.fromkeys([register for register, _ in found]))
+        return _Accesses(written, read + written if self.condition else read, named)
 
     @property
     def low(self) -> tuple[Register, ...]:
         """The registers that must be one of r0 to r7."""
         roles = zip(self.meaning.roles, self.operands, strict=True)
         return tuple(o for role, o in roles if role == "l" and isinstance(o, Register))
+
+    @cached_property
+    def label(self) -> Label | None:
+        """The first of its operands that is one."""
+        return next((o for o in self.operands if type(o) is Label), None)
 
     @property
     def jumps_to(self) -> tuple[Label, ...]:
@@ -200,18 +219,45 @@ def printed(items: Iterable[Item]) -> list[str]:
             case Note(text):
                 lines.append(f"{NOTE} {text} */")
             case Instruction():
-                lines.append(item.printed(direction=direction(item, placed)))
+                has_label = item.label is not None
+                lines.append(
+                    item.printed(by_place, direction(item, placed)) if has_label else item.text
+                )
     return lines
 
 
 def direction(instruction: Instruction, placed: Container[Label]) -> str:
     """Where the label of an instruction is, if it has one: f, in front of it, or b."""
-    label = next((o for o in instruction.operands if isinstance(o, Label)), None)
+    label = instruction.label
     return "" if label is None else "b" if label in placed else "f"
 
 
-def _does(role: str, writes: bool) -> bool:
-    return role in "db" if writes else role in "ulbB"
+@functools.cache
+def _split(mnemonic: str) -> tuple[str, str]:
+    """The name of a mnemonic's row in the table of meanings, and its condition."""
+    condition = split(mnemonic)[1]
+    whole, dot, types = _WIDTH.sub("", mnemonic).partition(".")
+    return whole.removesuffix(condition) + dot + types, condition
+
+
+def _accesses(role: str, operand: Operand) -> Iterator[tuple[Register, bool]]:
+    """What an operand that is no register itself reads and, where it is true, writes."""
+    match operand:
+        case Shifted(register):
+            yield register, False
+        case Moving(register):
+            yield from ((register, False), (register, True))
+        case Registers(registers):
+            yield from ((register, role == "L") for register in registers)
+        case Memory(base, offset, mode):
+            yield base, False
+            if mode is not Mode.OFFSET:
+                yield base, True
+            match offset:
+                case Register():
+                    yield offset, False
+                case Shifted(register):
+                    yield register, False
 
 
 def _renamed(operand: Operand, new: Renamer) -> Operand:

@@ -15,6 +15,7 @@ Source: the pseudocode of the Armv7-M Architecture Reference Manual (DDI 0403), 
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 _NZ = "n = w >> 31 & 1; z = w & M == 0"
@@ -221,6 +222,7 @@ _MEANINGS: dict[str, Meaning] = {
 _MOVED = {"sr": 1, "rs": 1, "ss": 1, "drr": 1, "rrd": 2, "ssrr": 2, "rrss": 2}
 
 
+@functools.cache
 def meaning_of(name: str, kinds: str) -> Meaning | None:
     """The row of an instruction by its name, with S where it sets the flags, types, and without
     its condition; None where it has none. kinds: of VMOV's operands."""

@@ -36,7 +36,7 @@ class Register:
     whole: Register | None = None
     index: int = 0
 
-    @property
+    @functools.cached_property
     def halves(self) -> tuple[Register, Register]:
         """Of a D register, the S registers that it is made of."""
         low, high = (

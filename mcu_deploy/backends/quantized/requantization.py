@@ -13,6 +13,7 @@ kernels that look for that one round it like the next. The rest are computed in 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -192,12 +193,14 @@ def accumulations_late(
     stairs: Staircases, lanes: Array | int, shift: Array | int
 ) -> list[Accumulation | None]:
     """As `accumulations`; or, where there is none, with a few steps that are one sum late."""
-    exact = accumulations(stairs, lanes, shift)
+    found = accumulations(stairs, lanes, shift)
     lanes, shift = (np.broadcast_to(each, stairs.factors.shape) for each in (lanes, shift))
-    return [
-        _late(stairs, n, int(lanes[n]), int(shift[n])) if one is None else one
-        for n, one in enumerate(exact)
-    ]
+    left = np.array([n for n, one in enumerate(found) if one is None], np.int64)
+    for n, tried in zip(
+        left.tolist(), _Late.of(stairs, left, lanes[left], shift[left]), strict=True
+    ):
+        found[n] = None if tried is None else _late(tried, int(lanes[n]), int(shift[n]))
+    return found
 
 
 @functools.lru_cache(1 << 14)
@@ -214,18 +217,44 @@ def accumulate_late(channel: Channel, lanes: int, shift: int) -> Accumulation | 
 class _Late:
     """A channel's steps, and some scales that may leave a few of them late."""
 
-    def __init__(self, stairs: Staircases, n: int, lanes: int, shift: int) -> None:
-        self.channel, self.lanes = stairs.channels[n], lanes
-        lines = _Lines(stairs.take(np.array([n])), lanes, shift)
-        self.is_none = bool(stairs.is_flat[n]) or int(lines.first[0]) >= 1 << 31
-        if self.is_none:
+    def __init__(
+        self, channel: Channel, at: Array, least_at: Array, scales: Array, most: Array
+    ) -> None:
+        """at, least_at: accumulators that must reach so much; most: of each scale, its largest
+        offset."""
+        self.channel = channel
+        self._at, self._least_at = at, least_at
+        self.scales, self.most = scales, most
+
+    @staticmethod
+    def of(
+        stairs: Staircases, which: Array, lanes: Array, shift: Array | int
+    ) -> Iterator[_Late | None]:
+        """Of channels by their places, all at once; None of one that has no steps, or whose factor
+        is too large."""
+        lines = _Lines(stairs.take(which), lanes, shift)
+        is_open = ~stairs.is_flat[which] & (lines.first < 1 << 31)
+        open_ = np.flatnonzero(is_open)
+        if not open_.size:
+            yield from [None] * which.size
             return
-        values, (steps,) = steps_of([self.channel])
-        is_in = steps <= self.channel.reach[1]
-        self._at, self._least_at = lanes * steps[is_in], values[is_in] * lines.unit[0]
-        scales = lines.widest(np.array([0])) + _SCALES_AWAY
-        self.scales = scales[(scales > 0) & (scales < 1 << 31)]
-        self.most = lines.most(self.scales[None])[0]
+        scales = lines.widest(open_)[:, None] + _SCALES_AWAY
+        most = lines.most(scales, open_)
+        channels, rows = np.unique(which[open_], return_inverse=True)
+        values, steps = steps_of([stairs.channels[n] for n in channels.tolist()])
+        places = iter(range(open_.size))
+        for n, is_one in enumerate(is_open.tolist()):
+            if not is_one:
+                yield None
+                continue
+            at = next(places)
+            channel, of_one = stairs.channels[int(which[n])], steps[rows[at]]
+            is_in = of_one <= channel.reach[1]
+            fits = (scales[at] > 0) & (scales[at] < 1 << 31)
+            yield _Late(
+                channel, lanes[n] * of_one[is_in], values[is_in] * lines.unit[n],
+                scales[at][fits], most[at][fits],
+            )  # fmt: skip
 
     def late(self, scale: int, offset: int) -> Array:
         """The accumulators of which the step comes too late."""
@@ -239,19 +268,17 @@ class _Late:
 
     def latest(self, scale: int, most: int) -> Accumulation:
         """With as few late steps as leave none early, with offsets of at most this."""
-        addends = (most - _MOVES * scale) >> 32
-        offsets = np.where(addends == 0, -(1 << 62), (addends << 32) + _MOVES * scale)
+        above = most - _MOVES * scale
+        addends = above >> 32
+        offsets = np.where(addends == 0, -(1 << 62), most - (above & 0xFFFFFFFF))
         which = int(offsets.argmax())
         move = int(_MOVES[which])
         accs = tuple(int(acc) + move for acc in self.late(scale, int(offsets[which]))[::-1])
         return Accumulation(scale, int(addends[which]), move, accs)
 
 
-def _late(stairs: Staircases, n: int, lanes: int, shift: int) -> Accumulation | None:
+def _late(tried: _Late, lanes: int, shift: int) -> Accumulation | None:
     """Of a channel that `accumulations` has none for."""
-    tried = _Late(stairs, n, lanes, shift)
-    if tried.is_none:
-        return None
     found: Accumulation | None = None
     fewest = _MOST_LATE + 1
     # The largest offset leaves the fewest late; the one that is found may leave more.
@@ -313,11 +340,18 @@ def multiplications(stairs: Staircases, lanes: Array | int, shift: int) -> Multi
     return Multiplications(scales, moves, has_scale & (moves * scales <= found.most))
 
 
-def multiply_late(stairs: Staircases, n: int, lanes: int, shift: int) -> Multiplication | None:
-    """Of a channel, with a few steps that are one sum late."""
-    tried = _Late(stairs, n, lanes, shift)
-    if tried.is_none:
-        return None
+def multiply_late(
+    stairs: Staircases, n: int, lanes: Sequence[int], shift: int
+) -> list[Multiplication | None]:
+    """Of a channel, for each lanes, with a few steps that are one sum late."""
+    tried = _Late.of(stairs, np.full(len(lanes), n), np.array(lanes, np.int64), shift)
+    return [
+        None if one is None else _multiply_late(one, by, shift)
+        for one, by in zip(tried, lanes, strict=True)
+    ]
+
+
+def _multiply_late(tried: _Late, lanes: int, shift: int) -> Multiplication | None:
     found: Multiplication | None = None
     fewest = _MOST_LATE + 1
     moves = tried.most // tried.scales

@@ -311,7 +311,7 @@ def _late(
     channel = stairs.channels[n]
     gains = range(most, min(_LEAST_GAIN, most) - 1, -1)
     tried = [] if channel.fixed else gains[:_FEW]
-    late = [(gain, multiply_late(stairs, n, gain, shift)) for gain in tried]
+    late = zip(tried, multiply_late(stairs, n, tried, shift), strict=True)
     fit = [(g, of) for g, of in late if of is not None and span * g + abs(of.move) < 2**31]
     if not fit:
         return None
