@@ -24,6 +24,7 @@ from mcu_deploy.formats.onnx_operators import (
     draws_values,
     gives_shapes,
     sized_at_run_time,
+    too_wide,
     text_of,
     why_unknown,
 )
@@ -261,7 +262,7 @@ class _Reader:
                 ) from None
             except Open as shown:
                 constants = {n for n, edge in self.edges.items() if edge in self.editor.constants}
-                clause = sized_at_run_time(node, constants)
+                clause = sized_at_run_time(node, constants) or too_wide(node, str(shown))
                 if clause is not None:
                     raise _LeftOut(clause, weak=False) from None
                 raise _LeftOut(
