@@ -24,8 +24,8 @@ from mcu_deploy.formats.onnx_operators import (
     draws_values,
     gives_shapes,
     sized_at_run_time,
-    too_wide,
     text_of,
+    too_wide,
     why_unknown,
 )
 from mcu_deploy.formats.onnx_subgraphs import free_names, live_nodes, subgraphs_of
