@@ -219,6 +219,7 @@ def test_what_ships_with_mcu_deploy_is_not_left_out(model: Path, tmp_path: Path)
     """It would hide a fault of our own."""
     for text, kind in (("int oops", ToolError), ('puts("x");', HygieneError)):
         registry = with_backends(Spoilt("Bad", "Abs", text), origin=BUILTIN)
-        with Session(registry) as session, pytest.raises(kind):
+        with Session(registry) as session, pytest.raises(kind) as caught:
             build(model, "host", tmp_path / "b", session=session)
+        assert ".." not in str(caught.value) and ".;" not in str(caught.value)
         assert not (tmp_path / "b").exists()
