@@ -326,9 +326,9 @@ def write_network(network: Network, board: Processor, directory: Path, debug: bo
     built = compile_network(board, directory, network.name, debug)
     findings = hygiene.check_object(built, board=board, expected_name=network.name)
     if findings:
-        text = "; ".join(f"{f.message}" for f in findings[:5])
+        text = " ".join(finding.message for finding in findings[:5])
         raise HygieneError(
-            f"The object of network {network.name!r} breaks the rules of an object file: {text}. "
+            f"The object of network {network.name!r} breaks the rules of an object file: {text} "
             "This is a fault of the backend that made the code; report it with the model."
         )
     return built

@@ -41,7 +41,8 @@ def quantize(real: Array, type_: TensorType, activation: tuple[float, float] = U
 def dequantize(value: Array, type_: TensorType) -> npt.NDArray[np.float32]:
     """DequantizeLinear-13: float32(q - zero_point) * scale."""
     scale, zero_point = type_.scaling.broadcast(type_.rank)
-    result = (value.astype(np.int64) - zero_point).astype(np.float32) * scale
+    with np.errstate(over="ignore"):
+        result = (value.astype(np.int64) - zero_point).astype(np.float32) * scale
     return np.asarray(result, dtype=np.float32)
 
 

@@ -37,8 +37,12 @@ def flash(
 
     from mcu_deploy.api import flashing
     from mcu_deploy.api.programs import is_elf
-    from mcu_deploy.errors import UsageError
+    from mcu_deploy.errors import RequestError, UsageError
 
+    if not source.exists():
+        raise RequestError(
+            f"{source} does not exist; name a build folder, an ELF image or a model."
+        )
     if dry_run and not is_folder(source) and not is_elf(source):
         raise UsageError(
             "--dry-run prints paths of a build folder: build the model first, and give the folder."

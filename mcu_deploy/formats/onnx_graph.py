@@ -25,6 +25,7 @@ from mcu_deploy.formats.onnx_operators import (
     gives_shapes,
     sized_at_run_time,
     text_of,
+    too_wide,
     why_unknown,
 )
 from mcu_deploy.formats.onnx_subgraphs import free_names, live_nodes, subgraphs_of
@@ -261,7 +262,7 @@ class _Reader:
                 ) from None
             except Open as shown:
                 constants = {n for n, edge in self.edges.items() if edge in self.editor.constants}
-                clause = sized_at_run_time(node, constants)
+                clause = sized_at_run_time(node, constants) or too_wide(node, str(shown))
                 if clause is not None:
                     raise _LeftOut(clause, weak=False) from None
                 raise _LeftOut(

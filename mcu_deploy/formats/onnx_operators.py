@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, MutableSequence
 
 import onnx
@@ -114,6 +115,9 @@ _SIZING = {
 }  # fmt: skip
 
 
+_WINDOWS = frozenset({"AveragePool", "Conv", "LpPool", "MaxPool"})
+
+
 def sized_at_run_time(node: onnx.NodeProto, constants: Collection[str]) -> str | None:
     """Why the size of a node's output is known only when the model runs, and what to do instead.
 
@@ -134,3 +138,16 @@ def sized_at_run_time(node: onnx.NodeProto, constants: Collection[str]) -> str |
             "compiled; make that tensor a constant of the model"
         )
     return None
+
+
+def too_wide(node: onnx.NodeProto, shape: str) -> str | None:
+    """Why there is no output of a window, where what was inferred of its shape is negative; None
+    for other operators and shapes."""
+    if text_of(node.op_type) not in _WINDOWS or not re.search(r"[ \[]-\d", shape):
+        return None
+    dilations = [list(a.ints) for a in node.attribute if a.name == "dilations"]
+    dilated = f", with its dilations {dilations[0]}," if dilations and max(dilations[0]) > 1 else ""
+    return (
+        f"its kernel{dilated} is larger than its input, of which the output would be {shape}; "
+        "export the model with a smaller kernel or a larger input"
+    )

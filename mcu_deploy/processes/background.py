@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,11 +19,11 @@ _POLL_SECONDS = 0.005
 class ChildProcess:
     """A started program. A context manager: leaving it kills the program with all its children.
 
-    Its output and errors go to files in `folder`, so that no pipe can fill up and stop it. It runs
-    in a session of its own (a Ctrl-C is ours, we end it then), and on Linux the kernel kills it
-    when the thread that started it dies, however that happens (`setpriv --pdeathsig`). Its memory
-    and the files that it writes have the standard limit of `programs`; its time is its user's
-    affair.
+    Its output and errors go to files in memory: no pipe can fill up and stop it, and no full disk
+    swallows its last words. It runs in a session of its own (a Ctrl-C is ours, we end it then), and
+    on Linux the kernel kills it when the thread that started it dies, however that happens
+    (`setpriv --pdeathsig`). Its memory and the files that it writes have the standard limit of
+    `programs`; its time is its user's affair.
     """
 
     def __init__(
@@ -42,20 +43,25 @@ class ChildProcess:
         """
         self.name = name
         self.command = tuple(str(part) for part in command)
-        self._stdout = folder / "stdout.txt"
-        self._stderr = folder / "stderr.txt"
-        with self._stdout.open("wb") as out, self._stderr.open("wb") as err:
-            self._process = programs.start(
-                name,
-                self.command,
-                programs.Limits.standard().memory_bytes,
-                cwd=folder,
-                stdin=subprocess.PIPE if keep_stdin else subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env={**os.environ, **(environment or {})},
-                pass_fds=tuple(pass_fds),
-            )
+        self._stdout = self._file("stdout")
+        self._stderr = self._file("stderr")
+        self._process = programs.start(
+            name,
+            self.command,
+            programs.Limits.standard().memory_bytes,
+            cwd=folder,
+            stdin=subprocess.PIPE if keep_stdin else subprocess.DEVNULL,
+            stdout=self._stdout,
+            stderr=self._stderr,
+            env={**os.environ, **(environment or {})},
+            pass_fds=tuple(pass_fds),
+        )
+
+    def _file(self, name: str) -> int:
+        """The descriptor of a file in memory, which is closed with us."""
+        descriptor = os.memfd_create(name)
+        weakref.finalize(self, os.close, descriptor)
+        return descriptor
 
     @property
     def pid(self) -> int:
@@ -74,11 +80,11 @@ class ChildProcess:
 
     def stdout(self) -> str:
         """What it has printed so far."""
-        return self._stdout.read_text(errors="replace")
+        return _text(self._stdout)
 
     def stderr(self) -> str:
         """What it has complained of so far."""
-        return self._stderr.read_text(errors="replace")
+        return _text(self._stderr)
 
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Waits until `condition` holds or the program ends, at most `seconds`; tells whether the
@@ -122,6 +128,11 @@ class ChildProcess:
 
     def __exit__(self, *raised: object) -> None:
         self.stop()
+
+
+def _text(descriptor: int) -> str:
+    """What is in a file; its offset, which the writer shares with us, stays where it is."""
+    return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")
 
 
 def _signal_name(number: int) -> str:

@@ -10,9 +10,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import formats, interpreter, passes
-from mcu_deploy.arithmetic import requantize
+from mcu_deploy.arithmetic import dequantize, requantize
 from mcu_deploy.arithmetic.tflite import NoMultiplier, quantize_multiplier
-from mcu_deploy.ir import DType
+from mcu_deploy.ir import DType, Quantization, TensorType
 
 
 def _model(tmp_path: Path, nodes: list[onnx.NodeProto], arrays: dict[str, np.ndarray]) -> Path:
@@ -59,6 +59,12 @@ def test_products_saturate_whatever_their_size(
 ) -> None:
     found = requantize(np.array(sums), np.float32(factor), 3, (-128, 127), DType.INT8)
     assert found.tolist() == wanted
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_number_past_float32_is_infinite_and_no_warning_says_so() -> None:
+    type_ = TensorType(DType.INT8, (2,), Quantization((3e38,), (0,)))
+    assert dequantize(np.array([2, -2], np.int8), type_).tolist() == [np.inf, -np.inf]
 
 
 @pytest.mark.parametrize(("y_scale", "is_float"), [(0.05, False), (1e-4, True)])

@@ -197,6 +197,7 @@ def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
         ([], 2, ""),
         (["validate", "MODEL", "--board", "host", "--layers=x"], 2, "built or all"),
         (["nonsense"], 2, "nonsense"),
+        (["flash", "no.elf", "--board", "nucleo_f446re", "--dry-run"], 1, "no.elf does not exist;"),
     ],
 )  # fmt: skip
 def test_mistakes_end_in_a_sentence(

@@ -37,3 +37,18 @@ def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match=r"needs gcc for this machine; install it with `apt-get"):
         plugin(tmp_path)
+
+
+def test_where_there_is_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mcu_count.so").symlink_to("/dev/full")
+    monkeypatch.setattr(cache, "kept", lambda *_: b"x")
+    with pytest.raises(ToolError, match=r"\(No space left on device\); make room in .*TMPDIR"):
+        plugin(tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_where_the_compiler_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.VARIABLE, "off")
+    (tmp_path / "mcu_count.so").symlink_to("/dev/full")
+    with pytest.raises(ToolError, match=r"\(No space left on device\); make room in .*TMPDIR"):
+        plugin(tmp_path)

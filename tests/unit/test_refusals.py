@@ -101,6 +101,18 @@ def test_a_kernel_that_is_too_large_is_told_with_its_dilations_and_pads(
     assert f"its kernel [3, 3]{dilated} is larger than its input [{size}, {size}]" in told
 
 
+@pytest.mark.parametrize(("op", "dilation"), [("MaxPool", 4), ("Conv", 4), ("Conv", 1)])
+def test_a_kernel_that_is_too_large_is_told_where_the_output_has_no_shape(
+    op: str, dilation: int, path: Path
+) -> None:
+    constants = {"w": np.ones((1, 1, 7, 7), np.float32)} if op == "Conv" else {}
+    inputs = ["x", "w"] if op == "Conv" else ["x"]
+    window = node(op, inputs, ["y"], "p", kernel_shape=[7, 7], dilations=[dilation] * 2)
+    told = refusal(path, [window], [1, 1, 5, 5], None, constants=constants)
+    dilated = ", with its dilations [4, 4]," if dilation > 1 else ""
+    assert f"'p': its kernel{dilated} is larger than its input, of which the output would" in told
+
+
 def test_an_operator_that_the_reader_of_tflite_lacks_is_told_so(tmp_path: Path) -> None:
     """MINIMUM is ONNX's Min, which backends have."""
     path = tmp_path / "m.tflite"

@@ -17,17 +17,29 @@ from mcu_deploy.processes import programs
 
 _SOURCE = Path(__file__).resolve().parent / "plugin" / "mcu_count.c"
 _FLAGS = ("-std=gnu99", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden")
+_NO_ROOM = "No space left on device"
 
 
 def plugin(folder: Path) -> Path:
     """The compiled plugin, in `folder`; compiled now where it is not kept yet.
 
-    ToolError: no gcc, or it cannot compile the plugin.
+    ToolError: no gcc, or it cannot compile the plugin, or there is no room for it.
     """
     path = folder / "mcu_count.so"
     key = cache.key([_SOURCE.name, platform.machine(), *_FLAGS, _SOURCE.read_bytes()])
-    path.write_bytes(cache.kept(key, lambda: _compiled(path)))
+    compiled = cache.kept(key, lambda: _compiled(path))
+    try:
+        path.write_bytes(compiled)
+    except OSError as error:
+        raise _full(error.strerror or _NO_ROOM) from error
     return path
+
+
+def _full(reason: str = _NO_ROOM) -> ToolError:
+    return ToolError(
+        f"the counting plugin for QEMU cannot be written ({reason}); make room in "
+        f"{tempfile.gettempdir()}, or name another folder in TMPDIR"
+    )
 
 
 def _compiled(path: Path) -> bytes:
@@ -40,6 +52,8 @@ def _compiled(path: Path) -> bytes:
     done = programs.run([compiler, *_FLAGS, "-o", path, _SOURCE])
     if done.returncode != 0:
         reason = done.exhausted or done.stderr.strip()[-600:]
+        if _NO_ROOM in reason:
+            raise _full()
         raise ToolError(f"{compiler} cannot compile the counting plugin for QEMU: {reason}")
     return path.read_bytes()
 

@@ -206,7 +206,11 @@ class StackAnalysis:
                 [function.name],
             ) from problem
         # Where gcc says 0 and SP moves, it is assembly that moves it: of a naked function, say.
-        known = [item.frame for item in compiled if item.frame or not walked.problem]
+        known = [
+            item.frame
+            for item in compiled
+            if not walked.problem or (item.frame and not walked.by_hand)
+        ]
         # libgcc's assembly has one description for several entries: an upper bound, but a wide one.
         if walked.problem and function.address in self.image.frames:
             known.append(self.image.frames[function.address])

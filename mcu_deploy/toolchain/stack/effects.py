@@ -24,6 +24,8 @@ _PRE_INDEXED = re.compile(r"\[sp, #(?P<bytes>-?\d+)\]!")
 _POST_INDEXED = re.compile(r"\[sp\], #(?P<bytes>-?\d+)")
 _LITERAL = re.compile(r"^pc, \[pc(?:, #(?P<offset>-?\d+))?\]")
 _TABLE = re.compile(r"^pc, \[\w+, \w+, lsl #2\]")
+# How gcc itself sets SP from a register: with a frame pointer, and for large frames on Thumb-1.
+_AS_GCC = re.compile(r"^(?:mov sp, r7|add sp, (?:sp, )?r[0-7])\s*$")
 # Instructions whose first operand is a register that they only read.
 _READS_FIRST = re.compile(r"^(cmp|cmn|tst|teq|str|stm|push|vstr|vstm|vst|msr|pld|vpush)")
 
@@ -157,6 +159,12 @@ def stack_effect(instruction: Instruction) -> int:
     if mnemonic.startswith("msr") and "sp" in operands.lower():
         raise UnknownEffect(f"`{instruction}` sets SP")
     return 0
+
+
+def is_as_gcc(instruction: Instruction) -> bool:
+    """Whether gcc, too, sets SP from a register like this, so that its number of the frame knows
+    of it."""
+    return _AS_GCC.match(f"{_parts(instruction.mnemonic)[0]} {instruction.operands}") is not None
 
 
 def _list_bytes(operands: str) -> int:

@@ -11,7 +11,13 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from mcu_deploy.elf.disassembly import Instruction
-from mcu_deploy.toolchain.stack.effects import UnknownEffect, flow, is_conditional, stack_effect
+from mcu_deploy.toolchain.stack.effects import (
+    UnknownEffect,
+    flow,
+    is_as_gcc,
+    is_conditional,
+    stack_effect,
+)
 from mcu_deploy.toolchain.stack.image import Function, Image
 from mcu_deploy.toolchain.stack.switches import targets
 
@@ -29,12 +35,14 @@ class Frame:
 
     indirect: the depth at the deepest call or jump through a pointer, None where there is none.
     problem: why SP could not be followed; then peak and depths are 0 until `at_least` sets them.
+    by_hand: whether it is assembly in the function that moves SP so, of which gcc knows nothing.
     """
 
     peak: int
     calls: tuple[tuple[int, int], ...]
     indirect: int | None
     problem: str = ""
+    by_hand: bool = False
 
     def at_least(self, size: int) -> Frame:
         """The frame where another source says that it has `size` bytes."""
@@ -176,10 +184,14 @@ def _scan(image: Image, function: Function, compiled: bool, problem: str) -> Fra
     """All calls of a function whose SP cannot be followed."""
     calls: dict[int, int] = {}
     indirect: int | None = None
+    set_by: list[Instruction] = []
     for address in range(function.address, function.end, 2):
         instruction = image.instructions.get(address)
         if instruction is None:
             continue
+        if (unknown := _unknown(instruction)) is not None:
+            set_by.append(instruction)
+            problem = problem if is_as_gcc(instruction) else unknown
         way = flow(instruction)
         if way.calls is not None:
             calls[way.calls] = 0
@@ -190,4 +202,16 @@ def _scan(image: Image, function: Function, compiled: bool, problem: str) -> Fra
         jumps = way.indirect_jump or (way.table and compiled)
         if way.indirect_call or (jumps and not targets(image, function, instruction)):
             indirect = 0
-    return Frame(0, tuple((0, address) for address in sorted(calls)), indirect, problem)
+    # Where no instruction sets SP, a loop moves it: gcc makes none that does.
+    by_hand = not set_by or not all(map(is_as_gcc, set_by))
+    at = tuple((0, address) for address in sorted(calls))
+    return Frame(0, at, indirect, problem, by_hand)
+
+
+def _unknown(instruction: Instruction) -> str | None:
+    """Why it cannot be told what an instruction does to SP; None where it can."""
+    try:
+        stack_effect(instruction)
+    except UnknownEffect as problem:
+        return str(problem)
+    return None
