@@ -7,6 +7,9 @@ registers hold anything.
 
 from __future__ import annotations
 
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.instruction import parsed
+
 _PLAIN = """
 mov r0, r1|mov r0, #200|mov r0, r1, lsl #3|mov r0, r1, asr #7|movs r0, r1|movs r2, #0|mvn r0, r1
 mvn r3, #5|mvns r0, r1|movw r0, #54321|movt r0, #1234
@@ -91,3 +94,9 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 STATEMENTS: tuple[str, ...] = (*_split(_PLAIN), *_split(_MEMORY), *_split(_FLOATS), *_PARTS)
+
+
+def written(code: Assembly, *statements: str) -> None:
+    """Adds statements as assemblers have them, whose registers are the core's."""
+    for statement in statements:
+        code.add_instruction(parsed(statement))

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from isa_statements import written
 
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.instruction import parsed, printed
@@ -67,15 +68,15 @@ def test_conditions_and_flags_are_told_from_names() -> None:
 
 def test_a_kernel_with_a_mistyped_instruction_is_told_of_it() -> None:
     with pytest.raises(ValueError, match="'smladz' on cortex-m4: correct the mnemonic"):
-        Assembly()("smladz r0, r1, r2, r3")
+        written(Assembly(), "smladz r0, r1, r2, r3")
 
 
 def test_a_loop_costs_its_branches() -> None:
     code = Assembly()
     with code.repeat(10):
-        code("ldr r0, [r1], #4", "ldr r2, [r1], #4", "subs r3, r3, #1")
+        written(code, "ldr r0, [r1], #4", "ldr r2, [r1], #4", "subs r3, r3, #1")
         with code.rarely():
-            code("vdiv.f32 s0, s1, s2")
+            written(code, "vdiv.f32 s0, s1, s2")
     assert code.cycles == pytest.approx(10 * (2 + 1 + 1) + 9 * 3 + 1)
 
 
@@ -106,9 +107,9 @@ itt eq|moveq r0, r1|addeq r0, r0, #200|b.w 1f|beq.w 1f|it eq|moveq.w r0, r1|asr.
 @pytest.mark.needs_arm_gcc
 def test_sizes_are_those_of_the_assembler(tmp_path: Path) -> None:
     code = Assembly()
-    code(*re.split(r"[|\n]", STATEMENTS.strip()))
+    written(code, *re.split(r"[|\n]", STATEMENTS.strip()))
     code.place("1")
-    code(*["smlad r0, r1, r2, r3"] * 600, "beq 1b", "bne 2f", "b 1b")
+    written(code, *["smlad r0, r1, r2, r3"] * 600, "beq 1b", "bne 2f", "b 1b")
     code.place("2")
     (tmp_path / "all.s").write_text("\n".join([".syntax unified", *printed(code.items), ""]))
     flags = ["-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mthumb"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from isa_statements import written
 
 from mcu_deploy.backends.interface import Parameter
 from mcu_deploy.backends.isa import Assembly, Label, kernel
@@ -36,7 +37,7 @@ def test_what_a_caller_wants_back_is_saved(used: str, begin: list[str], end: lis
 
 def test_a_kernel_is_one_asm_that_returns() -> None:
     code = Assembly()
-    code("ldrb r2, [r0]", "strb r2, [r1]")
+    written(code, "ldrb r2, [r0]", "strb r2, [r1]")
     made = kernel("copy", (_X, _Y), code, fpu=True)
     assert made.naked
     assert '"    ldrb r2, [r0]\\n"' in made.body
@@ -51,7 +52,7 @@ def test_more_arguments_than_registers_are_an_error() -> None:
 
 def test_without_an_fpu_the_frame_lies_inside_of_the_prologue() -> None:
     code = Assembly()
-    code("vmov s16, r0", "vmov r4, s16")
+    written(code, "vmov s16, r0", "vmov r4, s16")
     rows = kernel("move", (_X,), code, fpu=False).body.split('"')[1::2]
     assert [row.removesuffix("\\n").strip() for row in rows] == [
         ".syntax unified", "push {r4}", "sub sp, sp, #8", "str r0, [sp]", "ldr r4, [sp]",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from isa_statements import written
 
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.instruction import printed
@@ -12,7 +13,7 @@ from mcu_deploy.backends.isa.soft import soft
 def of(*statements: str) -> list[str]:
     """The statements that some become."""
     code = Assembly()
-    code(*statements)
+    written(code, *statements)
     return printed(soft(code.items))
 
 

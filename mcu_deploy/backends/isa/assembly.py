@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from mcu_deploy.backends.isa.allocation import allocated
 from mcu_deploy.backends.isa.encoding import size
-from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, parsed, printed
+from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, printed
 from mcu_deploy.backends.isa.operands import (
     Kind,
     Label,
@@ -70,11 +70,6 @@ class Assembly:
         """The registers that a caller leaves a function's arguments in, r0 to r3, called so."""
         wanted = names.split()
         return self.registers(names, *(f"r{n}" for n in range(len(wanted))))
-
-    def __call__(self, *statements: str) -> None:
-        """Adds statements in the text of assemblers, whose registers are the core's."""
-        for statement in statements:
-            self.add_instruction(parsed(statement))
 
     def __getattr__(self, mnemonic: str) -> Callable[..., None]:
         """Adds an instruction of that name with such operands; a list of registers is a list."""
