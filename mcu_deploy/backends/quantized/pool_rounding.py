@@ -54,7 +54,7 @@ def sums_of(pool: Pool, count: int) -> tuple[Array, Array, Array]:
     magnitude = np.abs(sums) if low >= 0 or high <= 0 else max(-low, high)
     error = (count + 4) * 1.001 * 2.0**-24 * ratio * magnitude + 2.0**-40
     ends = [
-        np.clip(np.rint(sums * ratio + e).astype(np.int64) + pool.zero_points[1], least, most)
+        np.clip(np.rint(sums * ratio + e) + pool.zero_points[1], least, most).astype(np.int64)
         for e in (-error, error)
     ]
     return sums, ends[0], ends[0] != ends[1]
