@@ -18,8 +18,8 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.interface import Target, layer_of
+from mcu_deploy.backends.quantized.dense_product import shift
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.backends.quantized.product import shift
 from mcu_deploy.backends.quantized.requantization import accumulate
 from mcu_deploy.options import Options
 

@@ -19,7 +19,7 @@ from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.backends.quantized import requantization
-from mcu_deploy.backends.quantized.product import words as packed_words
+from mcu_deploy.backends.quantized.dense_product import words as packed_words
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases, steps_of
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.ir.view import view_of_all

@@ -22,9 +22,9 @@ from mcu_deploy.backends.isa.dsp import frames
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.encoding import addresses
 from mcu_deploy.backends.isa.instruction import Instruction
+from mcu_deploy.backends.quantized.dense_product import DenseProduct
+from mcu_deploy.backends.quantized.dense_product import words as packed_words
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.backends.quantized.product import Product
-from mcu_deploy.backends.quantized.product import words as packed_words
 from mcu_deploy.backends.quantized.tiles import Tiles
 from mcu_deploy.ir.view import view_of_all
 
@@ -64,7 +64,7 @@ def test_wide_words_are_two_taps_of_a_filter_and_two_of_the_next(
 
 def test_what_one_word_cannot_hold_has_two(tmp_path: Path) -> None:
     case = Case((8, 4, 4), 4, weights=(-128, -1))
-    product = Product(convolution(case, tmp_path), np.full((4, 8), -128))
+    product = DenseProduct(convolution(case, tmp_path), np.full((4, 8), -128))
     assert "-128" in product.refusal()
     assert titles(case, tmp_path) == ["conv3x3, wide weights"]
 
@@ -214,7 +214,7 @@ class Read:
     biases: np.ndarray
 
 
-def read_by_head(product: Product) -> Read:
+def read_by_head(product: DenseProduct) -> Read:
     """The stream of a product by what the head of a kernel says of it, to its last word."""
     head = " ".join(product.description())
     words = iter(product.pack().view(np.int32).tolist())

@@ -23,9 +23,9 @@ from mcu_deploy.backends.isa.dsp.blocks import Blocks
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Note
 from mcu_deploy.backends.isa.interpreter import Data, Program, call
+from mcu_deploy.backends.quantized.dense_product import shift
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, BareLines, Lines
-from mcu_deploy.backends.quantized.product import shift
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

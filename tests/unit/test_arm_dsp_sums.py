@@ -14,7 +14,7 @@ from sampling import examples
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.ArmDsp.kernels import elementwise
+from mcu_deploy.backends.ArmDsp.kernels import addition
 from mcu_deploy.backends.interface import Proposals, Target, layer_of
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.types import channels_last
@@ -57,7 +57,7 @@ def test_what_was_solved_has_the_bits_of_the_oracle(
     call = a_call(op, scales, [z + 128 for z in zeros] if is_unsigned else zeros, pairs)
     if is_unsigned and call.results[0].dtype is DType.INT8:
         return
-    scaling = elementwise.solve("", call)
+    scaling = addition.solve("", call)
     if scaling is None:
         return
     first = scaling.offset + (scaling.a * 256 * pairs[0] >> 16)
@@ -74,7 +74,7 @@ def test_most_scales_have_integers() -> None:
     random = np.random.default_rng(4)
     pairs = np.zeros((2, 1), np.int64)
     solved = [
-        elementwise.solve(
+        addition.solve(
             "",
             a_call(
                 "Add",

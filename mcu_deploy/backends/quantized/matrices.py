@@ -15,7 +15,7 @@ from mcu_deploy.ir import TensorType
 
 TAPS, COLUMNS = 4, 3  # at a time
 BLOCK_BYTES = 2 * TAPS * COLUMNS
-_SHIFT = 4  # as in product.py
+_SHIFT = 4  # as in dense_product.py
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Rounding:
 
 
 @dataclass(frozen=True)
-class Product:
+class MatrixProduct:
     """a: [..., row, tap]; b: [..., tap, column]; y: [..., row, column]."""
 
     a: TensorType

@@ -16,7 +16,7 @@ import numpy as np
 
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
-from mcu_deploy.backends.ArmDsp.kernels import convolution, depthwise, elementwise, tables
+from mcu_deploy.backends.ArmDsp.kernels import addition, convolution, depthwise, tables
 from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
@@ -72,14 +72,14 @@ class Sum(NamedTuple):
     is_first: whether that input is its first operand."""
 
     layer: Layer
-    scaling: elementwise.Scaling
+    scaling: addition.Scaling
     walk: Walk
     code: Assembly
     is_first: bool
 
     @property
     def stem(self) -> str:
-        return elementwise.stem_of(self.layer, self.scaling.shift, self.walk)
+        return addition.stem_of(self.layer, self.scaling.shift, self.walk)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +242,7 @@ def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
     layer = reader(view, second)
     if layer is None:
         return None
-    if label(layer.domain, layer.op) not in elementwise.OPERATORS:
+    if label(layer.domain, layer.op) not in addition.OPERATORS:
         return None
     edges = [operand.edge for operand in layer.inputs if operand is not None]
     shape = x.type.shape
@@ -251,11 +251,11 @@ def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
     # Words of eight elements are added: a row of the output has whole ones.
     if shape[1] * shape[-1] % 8:
         return None
-    scaling = None if elementwise.refusal(layer) else elementwise.solve(layer.domain, layer.call)
+    scaling = None if addition.refusal(layer) else addition.solve(layer.domain, layer.call)
     if scaling is None:
         return None
     types, walk = [layer.input(k).type for k in (0, 1)], Walk(layer.output.type.elements)
-    code = elementwise.assemble(types, layer.output.type, scaling.shift, walk)
+    code = addition.assemble(types, layer.output.type, scaling.shift, walk)
     return Sum(layer, scaling, walk, code, edges[0] == x.edge)
 
 
@@ -313,7 +313,7 @@ def _constants(strips: Strips, sum_: Sum) -> Constant:
     """For a strip, and for the last one where that has fewer rows."""
     height = strips.behind.layer.window.output[0]
     rows = dict.fromkeys((strips.rows, height - (strips.count - 1) * strips.rows))
-    sets = [elementwise.constants_of(sum_.scaling, Walk(n * strips.written)).value for n in rows]
+    sets = [addition.constants_of(sum_.scaling, Walk(n * strips.written)).value for n in rows]
     return Constant("constants", np.concatenate(sets))
 
 

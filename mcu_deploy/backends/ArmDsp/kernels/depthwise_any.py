@@ -33,9 +33,9 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.isa.dsp.blocks import Blocks, gather
+from mcu_deploy.backends.quantized.dense_product import shift
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, Lines
-from mcu_deploy.backends.quantized.product import shift
 from mcu_deploy.backends.quantized.requantization import accumulations
 from mcu_deploy.backends.quantized.staircases import Staircases
 

@@ -38,7 +38,13 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.loops import nest, plus
 from mcu_deploy.backends.quantized.layers import clamp_refusal, saturate, types_refusal
-from mcu_deploy.backends.quantized.matrices import BLOCK_BYTES, COLUMNS, TAPS, Product, Rounding
+from mcu_deploy.backends.quantized.matrices import (
+    BLOCK_BYTES,
+    COLUMNS,
+    TAPS,
+    MatrixProduct,
+    Rounding,
+)
 from mcu_deploy.ir import DType
 
 OPERATORS = ("MatMul",)
@@ -57,7 +63,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if reason := refusal(node):
         return reason
-    product = Product(node.input(0).type, b.type, node.output.type)
+    product = MatrixProduct(node.input(0).type, b.type, node.output.type)
     rounding = product.rounding()
     if rounding is None:
         return "its factors are too large for a 31-bit scale, or no normal numbers"
@@ -106,7 +112,7 @@ def refusal(layer: Layer) -> str:
         return reason
     if not all(t.scaling.per_tensor for t in types):
         return "a matrix is quantized per axis"
-    product = Product(*types)
+    product = MatrixProduct(*types)
     if not product.y.elements:
         return "there is nothing to compute"
     if not TAPS <= product.depth <= _MOST_DEPTH or product.columns > _MOST_COLUMNS:
@@ -117,7 +123,7 @@ def refusal(layer: Layer) -> str:
     return clamp_refusal(layer)
 
 
-def _in_place(layer: Layer, product: Product) -> tuple[InPlace, ...]:
+def _in_place(layer: Layer, product: MatrixProduct) -> tuple[InPlace, ...]:
     """A matrix is written while all of its factors are read."""
     loops = product.loops
     ends = overlap.strided(loops.extents, loops.steps[2]) + product.rows * product.columns
@@ -128,7 +134,7 @@ def _in_place(layer: Layer, product: Product) -> tuple[InPlace, ...]:
     return tuple(facts)
 
 
-def _body(product: Product, one: str) -> str:
+def _body(product: MatrixProduct, one: str) -> str:
     """C around the kernel of this stem: a loop over the matrices."""
     loops = product.loops
     operands = ", ".join(plus(of, loops.index(k)) for k, of in enumerate("aby"))
@@ -155,7 +161,7 @@ class _Registers:
         self.sums = Sums.of(code)
 
 
-def assemble(product: Product, rounding: Rounding) -> Assembly:
+def assemble(product: MatrixProduct, rounding: Rounding) -> Assembly:
     """The kernel, of one matrix: a, b, y, the scratch.
 
     y[r][c] = sat((sum over t of (a[r][t] - a_zero) * (b[t][c] - b_zero) + move) * scale >> 32)
@@ -213,7 +219,7 @@ def assemble(product: Product, rounding: Rounding) -> Assembly:
     return code
 
 
-def _offsets(product: Product) -> list[int]:
+def _offsets(product: MatrixProduct) -> list[int]:
     """Of the columns of a panel; where there are fewer than three, the last one again."""
     return [min(k, product.columns - 1) for k in range(COLUMNS)]
 
@@ -229,7 +235,7 @@ class _Columns:
         self.starts = code.registers("start0 start1 start2")
 
 
-def _widen(code: Assembly, r: _Registers, product: Product) -> None:
+def _widen(code: Assembly, r: _Registers, product: MatrixProduct) -> None:
     """Three columns to the panel, and before them what their sums start from."""
     a_zero, b_zero, _ = product.zero_points
     constants = BLOCK_BYTES if product.rest else 0
@@ -258,7 +264,7 @@ def _widen(code: Assembly, r: _Registers, product: Product) -> None:
 
 
 def _widen_block(
-    code: Assembly, r: _Registers, columns: _Columns, product: Product, taps: int
+    code: Assembly, r: _Registers, columns: _Columns, product: MatrixProduct, taps: int
 ) -> None:
     """Of four taps as many as there are, the last ones: the words of the first and third tap of
     each column, then those of the second and fourth."""
@@ -304,7 +310,7 @@ class _Taps:
         self.columns = code.registers("column0 column1 column2")
 
 
-def _rows(code: Assembly, r: _Registers, product: Product, rounding: Rounding) -> None:
+def _rows(code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding) -> None:
     """The panel's columns of the product, two rows at a time."""
     rows, depth, columns = product.rows, product.depth, product.columns
     whole, count = depth // TAPS, -(-rows // _ROWS)
@@ -354,7 +360,12 @@ def _rows(code: Assembly, r: _Registers, product: Product, rounding: Rounding) -
 
 
 def _multiply(
-    code: Assembly, r: _Registers, taps: _Taps, product: Product, second: Memory, first: Memory
+    code: Assembly,
+    r: _Registers,
+    taps: _Taps,
+    product: MatrixProduct,
+    second: Memory,
+    first: Memory,
 ) -> None:
     """Four taps of two rows at these addresses, and of three columns: 24 products."""
     extend = code.sxtb16 if product.a.dtype is DType.INT8 else code.uxtb16
@@ -368,7 +379,7 @@ def _multiply(
                 code.smlad(acc, taps.pair, column, acc)
 
 
-def _round(code: Assembly, r: _Registers, product: Product, rounding: Rounding) -> None:
+def _round(code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding) -> None:
     """The six sums to elements, by the constants behind the panel."""
     code.note("To elements of the output.")
     scale, addend, zero = code.registers("scale addend y_zero")

@@ -25,8 +25,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.backends.quantized.product import Product
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -85,7 +85,7 @@ def title(is_double: bool) -> str:
 
 
 def ways(layer: Convolution) -> tuple[bool, ...]:
-    """Whether rounds have four filters, as `Product` has it."""
+    """Whether rounds have four filters, as `DenseProduct` has it."""
     return (False, True) if product(layer).may_be_double else (False,)
 
 
@@ -111,10 +111,12 @@ def refusal(layer: Convolution) -> str:
     return product(layer).refusal()
 
 
-def product(layer: Convolution, is_double: bool = False, table: Array | None = None) -> Product:
+def product(
+    layer: Convolution, is_double: bool = False, table: Array | None = None
+) -> DenseProduct:
     filters, channels = layer.weights.shape[:2]
     weights = layer.weights.reshape(filters, channels)[:, order(channels)]
-    return Product(
+    return DenseProduct(
         layer, weights, unrolls_all=True, holds_ends=True, is_double=is_double, table=table
     )
 
@@ -217,7 +219,7 @@ def assemble(
     return code
 
 
-def _describe(product: Product, code: Assembly) -> None:
+def _describe(product: DenseProduct, code: Assembly) -> None:
     for line in product.description():
         code.note(line)
     code.note(

@@ -30,8 +30,8 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.backends.quantized.product import Product
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -50,7 +50,7 @@ _INPUT, _WEIGHTS, _TILES, _BACK, _CHANNELS, _FILTERS, _NOWHERE = 16, 20, 24, 28,
 
 
 @dataclass(frozen=True, eq=False)
-class Steps(Product):
+class Steps(DenseProduct):
     """The products, by a loop of so many `steps`."""
 
     steps: int = 1

@@ -1,6 +1,6 @@
 """Softmax of ONNX on bytes, over the last axis: four elements at a time.
 
-As CpuRef's, it sums a table of exp at the distances from the row's maximum (distances.py). The
+As CpuRef's, it sums a table of exp at the distances from the row's maximum (softmax_rows.py). The
 contract divides a term by the sum and by the scale, in float32. Here one division a row makes a
 factor; a term times it is within 6 units of the 24 bits of a float of that, so unless it is next to
 the middle of two elements, it rounds to the same one. What is next to it, one word in 250, is
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, exponential_table
-from mcu_deploy.backends.ArmDsp.distances import (
+from mcu_deploy.backends.ArmDsp.softmax_rows import (
     LANES,
     Row,
     each_word,

@@ -19,7 +19,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.gemmlowp import RECIPROCAL_AT_0, RECIPROCAL_SLOPE
-from mcu_deploy.backends.ArmDsp.distances import (
+from mcu_deploy.backends.ArmDsp.softmax_rows import (
     LANES,
     Row,
     each_word,

@@ -43,9 +43,9 @@ from mcu_deploy.backends.isa.dsp.winograd_windows import (
     Coverage,
     Shape,
 )
+from mcu_deploy.backends.quantized.dense_product import shift, words
 from mcu_deploy.backends.quantized.filter_pairs import Pair, pairs_of
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.backends.quantized.product import shift, words
 
 OPERATORS = ("Conv", "tflite::Conv")
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice, to_next
-from mcu_deploy.backends.quantized.product import Product
+from mcu_deploy.backends.quantized.dense_product import DenseProduct
 
 
 class Tile:
@@ -25,7 +25,7 @@ class Tile:
     ends: where the product holds them, of `STATE` the first two. table: the entry for 0.
     """
 
-    def __init__(self, code: Assembly, product: Product) -> None:
+    def __init__(self, code: Assembly, product: DenseProduct) -> None:
         self.stream, self.taps = code.registers("stream taps")
         self.sums = Sums.of(code)
         # Where they come with the tile, they are the last sums that they begin.
@@ -40,7 +40,7 @@ class Tile:
 
 
 def assemble(
-    product: Product,
+    product: DenseProduct,
     code: Assembly,
     tile: Tile,
     begin: Callable[[], None],
@@ -120,7 +120,9 @@ def assemble(
     code.place(after)
 
 
-def _two_pairs(product: Product, code: Assembly, tile: Tile, begin: Callable[[], None]) -> None:
+def _two_pairs(
+    product: DenseProduct, code: Assembly, tile: Tile, begin: Callable[[], None]
+) -> None:
     """As `assemble`. The slow path is there once: `turn` says where it came from."""
     after = code.label()
     slow, scale, store = [[code.label(), code.label()] for _ in range(3)]
@@ -174,7 +176,7 @@ def _two_pairs(product: Product, code: Assembly, tile: Tile, begin: Callable[[],
 
 
 def _slowly(
-    product: Product,
+    product: DenseProduct,
     code: Assembly,
     tile: Tile,
     back: Callable[[], None],
@@ -209,13 +211,15 @@ def _slowly(
         store()
 
 
-def _note_round(product: Product, code: Assembly) -> None:
+def _note_round(product: DenseProduct, code: Assembly) -> None:
     code.note("Two filters, an even and an odd one, for three outputs.")
     if not product.is_wide:
         code.note("Of a word of weights SXTB16 leaves the even filter's.")
 
 
-def _multiply(product: Product, code: Assembly, tile: Tile, end: Callable[[], None] | None) -> None:
+def _multiply(
+    product: DenseProduct, code: Assembly, tile: Tile, end: Callable[[], None] | None
+) -> None:
     """The six sums of activations from `taps` on, which begin with the biases."""
     if not product.has_loop:
         _sums(product, code, tile, product.unrolled, is_first=True)
@@ -233,7 +237,7 @@ def _multiply(product: Product, code: Assembly, tile: Tile, end: Callable[[], No
 
 
 def _sums(
-    product: Product,
+    product: DenseProduct,
     code: Assembly,
     tile: Tile,
     pairs: int,
@@ -303,7 +307,12 @@ def _shared_sums(code: Assembly, tile: Tile, pairs: int, is_first: bool) -> None
 
 
 def _round(
-    product: Product, code: Assembly, tile: Tile, slow: Label, ready: Label, is_near: bool = True
+    product: DenseProduct,
+    code: Assembly,
+    tile: Tile,
+    slow: Label,
+    ready: Label,
+    is_near: bool = True,
 ) -> None:
     """The sums to six elements of the output, by the stream. slow: where two filters go whose
     addend is 0, and come back from to `ready`; is_near: it is in the reach of CBZ.
@@ -340,7 +349,7 @@ def _round(
             getattr(code, saturate)(acc, 8, acc.asr(by) if by else acc)
 
 
-def hold_table(product: Product, code: Assembly, tile: Tile, stream: Register) -> None:
+def hold_table(product: DenseProduct, code: Assembly, tile: Tile, stream: Register) -> None:
     """Where there is a table, the register goes on behind it, and `table` has the entry for 0."""
     if product.table is not None:
         zero = 128 if product.layer.saturate == "ssat" else 0
@@ -350,7 +359,7 @@ def hold_table(product: Product, code: Assembly, tile: Tile, stream: Register) -
         code.add(stream, stream, 256)
 
 
-def _look_up(product: Product, code: Assembly, tile: Tile) -> None:
+def _look_up(product: DenseProduct, code: Assembly, tile: Tile) -> None:
     if product.table is not None:
         code.note("By the table.")
         entry = code.register("entry")

@@ -12,8 +12,8 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Register
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.operands import Memory
+from mcu_deploy.backends.quantized.dense_product import STATE, DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
-from mcu_deploy.backends.quantized.product import STATE, Product
 from mcu_deploy.backends.quantized.tiles import Tiles
 
 # What lies behind a tile's activations: what the core needs, what a tile begins with, what a window
@@ -37,9 +37,9 @@ _ALIGNED, _MOST_ALIGNED = 128, 256
 class Kernel:
     """How a layer's windows are gathered and multiplied.
 
-    is_shared, is_common, is_double, holds_ends, table: as in `Tiles`, `Gather` and `Product`; ends
-    are held where `may_hold_ends`. is_of_rows: its function computes some rows of the output, from
-    where the first is to go. It finds the image at the row that the first window begins at, or
+    is_shared, is_common, is_double, holds_ends, table: as in `Tiles`, `Gather`, `DenseProduct`;
+    ends are held where `may_hold_ends`. is_of_rows: its function computes some rows of the output,
+    from where the first is to go. It finds the image at the row that the first window begins at, or
     would without padding; and in the first words of its scratch, in rows of the image, where the
     windows of the first row begin, and of the one behind the last.
     """
@@ -60,7 +60,7 @@ class Kernel:
         self.tiles = Tiles(layer, is_shared)
         self.gather = SharedGather(layer) if is_shared else Gather(layer, is_common)
         weights = self.gather.weights()
-        self.product = Product(
+        self.product = DenseProduct(
             layer, weights, is_wide, is_shared=is_shared, is_common=is_common,
             holds_ends=holds_ends, is_double=is_double, table=table,
         )  # fmt: skip

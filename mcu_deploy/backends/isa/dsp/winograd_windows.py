@@ -33,7 +33,7 @@ FRAME = 28 + 4 * len(NUMBERS)  # its bytes, behind which the transformed windows
 class Shape:
     """What a function is made for. shift: of the scaled sums; extend: the instruction that widens
     bytes 0 and 2 of the input; saturate: SSAT or USAT; rounds_twice: as TFLite does; is_solved:
-    whether code knows that integers round all filters (`Product.is_solved`)."""
+    whether code knows that integers round all filters (`DenseProduct.is_solved`)."""
 
     channels: int
     filters: int

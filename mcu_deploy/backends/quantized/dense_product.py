@@ -33,7 +33,7 @@ STATE = ("next", "end", "second", "third")
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class DenseProduct:
     """weights: [filter, tap], the taps in the order in which a kernel gathers them. Of a layer in
     groups each is a product for itself; the streams follow each other.
 
