@@ -153,7 +153,11 @@ def _definition(function: CFunction, symbol: str, body: str) -> str:
     opened = wrap(head, parameters, ") {", declaration=True)
     if function.comment:
         opened = "/* " + "\n * ".join(function.comment) + f" */\n{opened}"
-    return opened + body.strip().removeprefix("{")
+    inside = body.strip().removeprefix("{")
+    if function.naked:  # whose comments stand in columns
+        off, on = ("    /* clang-format off */", "    /* clang-format on */")
+        inside = f"\n{off}{inside.removesuffix('}')}{on}\n}}"
+    return opened + inside
 
 
 def headers(lists: Sequence[Sequence[str]]) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from device import test_isa_meaning as rows
 from dynamic.page_cases import REPOSITORY, Page, Reader, without_pip
+from isa_statements import written
 from quantized_nets import QuantizedNet
 
 from mcu_deploy.backends.interface import Parameter, Target, layer_of
@@ -173,11 +174,15 @@ def test_what_is_shown_of_prompts(reader: Reader, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
-def test_the_row_that_it_adds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_row_that_it_adds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     row, statement = PAGE.fences(ROW, "text")
     ((name, added),) = eval("{" + row + "}", {"Meaning": Meaning}).items()
     assert name not in meaning.names()
     monkeypatch.setitem(meaning._MEANINGS, name, added)
+    meaning.meaning_of.cache_clear()  # of the table without the row
+    request.addfinalizer(meaning.meaning_of.cache_clear)
     states, data = rows._states(200), bytes(rows._DATA_BYTES)
     statements = (statement.strip(),)
     (answers,) = rows._answers(tmp_path, statements, states, data)
@@ -255,7 +260,7 @@ def _run(statement: str) -> None:
     code, memory = _code(), Data()
     memory.lay(0x2000_0000, bytes(4))
     memory.lay(0x0800_0000, bytes(4), is_constant=True)
-    code(statement, "bx lr")
+    written(code, statement, "bx lr")
     call(code.items, [0x2000_0000, 0x0800_0000, 1], memory)
 
 

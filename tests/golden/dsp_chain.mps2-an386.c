@@ -75,6 +75,7 @@ MCU_FUNCTION void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
 MCU_KERNEL void _mcu_dsp_chain_gather_planes_dsp(const int8_t *pixels MCU_UNUSED,
                                                  uint8_t *planes MCU_UNUSED,
                                                  int32_t lines MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r7}\n"
             "    movw r3, #32\n"                    /* end, #32 */
@@ -109,6 +110,7 @@ MCU_KERNEL void _mcu_dsp_chain_gather_planes_dsp(const int8_t *pixels MCU_UNUSED
             "    bne 1b\n"
             "    pop {r4-r7}\n"
             "    bx lr\n");
+    /* clang-format on */
 }
 
 /* Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + gain
@@ -122,6 +124,7 @@ MCU_KERNEL void _mcu_dsp_chain_gather_planes_dsp(const int8_t *pixels MCU_UNUSED
 MCU_KERNEL void _mcu_dsp_chain_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                    const uint8_t *plane MCU_UNUSED,
                                                    int8_t *y MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    ldmia r0, {r0, r3-r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
@@ -249,6 +252,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise_plane_dsp(const uint32_t *taps MCU_UNUS
             "    b 2b\n"
             "3:\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_chain_depthwise_late(const uint32_t *taps, const uint32_t *late,
@@ -307,6 +311,7 @@ MCU_FUNCTION void _mcu_dsp_chain_depthwise_late(const uint32_t *taps, const uint
 MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                const uint32_t *weights MCU_UNUSED,
                                                uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    add r3, r3, #48\n"                 /* taps, scratch, #48 */
@@ -507,6 +512,7 @@ MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_
             "    strh r3, [r0, r1]\n"               /* element, [out, left] */
             "    bne 12b\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int8_t *y,

@@ -95,6 +95,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_64d453e5_dsp(const int8_t *x MCU
                                                              int8_t *y MCU_UNUSED,
                                                              const uint32_t *weights MCU_UNUSED,
                                                              uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    ldr r4, [r2], #4\n"                /* taps_bytes, [weights], #4 */
@@ -498,6 +499,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_64d453e5_dsp(const int8_t *x MCU
             "    b 3b\n"
             "4:\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 /* y[p][c] = sat((sum * 2**16 * scale >> 32) + addend >> 16),
@@ -511,6 +513,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_64d453e5_dsp(const int8_t *x MCU
 MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
     const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED, const uint32_t *constants MCU_UNUSED,
     uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r10, lr}\n"
             "    vmov s0, r0\n"                     /* window, x */
@@ -669,6 +672,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
             "    vmov s9, r0\n"                     /* y_rows_left, left */
             "    bne 1b\n"
             "    pop {r4-r10, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_t *y,

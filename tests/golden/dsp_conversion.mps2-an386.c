@@ -67,6 +67,7 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
                                                       int8_t *y MCU_UNUSED,
                                                       const int32_t *constants MCU_UNUSED,
                                                       uint32_t elements MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r7}\n"
             "    vldmia r2!, {s4-s5}\n"             /* constants!, {factors.low, factors.high} */
@@ -149,6 +150,7 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
             "5:\n"
             "    pop {r4-r7}\n"
             "    bx lr\n");
+    /* clang-format on */
 }
 
 /* y[i] = float32(x[i] - zero_point) * scale. constants: 1 / scale and scale, of float32,
@@ -157,6 +159,7 @@ MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUS
                                                         float *y MCU_UNUSED,
                                                         const int32_t *constants MCU_UNUSED,
                                                         uint32_t elements MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r7, lr}\n"
             "    vldmia r2!, {s8-s9}\n"             /* constants!, {factors.low, factors.high} */
@@ -215,6 +218,7 @@ MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUS
             "    bne 4b\n"
             "2:\n"
             "    pop {r4-r7, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -91,6 +91,7 @@ MCU_FUNCTION void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_
 MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                  const uint32_t *weights MCU_UNUSED,
                                                  uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    add r5, r3, #308\n"                /* into, scratch, #308 */
@@ -521,6 +522,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    b 18b\n"
             "6:\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_convolution_reorder_8x36_int8(const int8_t *x, int8_t *y) {

@@ -67,6 +67,7 @@ MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
 MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint32_t *weights MCU_UNUSED,
                                          uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vmov s0, r0\n"                     /* row_x, x */
@@ -195,6 +196,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    b 7b\n"
             "2:\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -76,6 +76,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UN
                                                      uint8_t *planes MCU_UNUSED,
                                                      int32_t lines MCU_UNUSED,
                                                      const int32_t *pitch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r7}\n"
             "    movw r4, #112\n"                   /* end, #112 */
@@ -151,6 +152,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UN
             "    bne 1b\n"
             "    pop {r4-r7}\n"
             "    bx lr\n");
+    /* clang-format on */
 }
 
 /* Lines of a filter by a 5x5 kernel, rows of the image or columns: y[i][j] = sat((sum scale >>
@@ -165,6 +167,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
                                                        const uint8_t *plane MCU_UNUSED,
                                                        int8_t *y MCU_UNUSED,
                                                        const int32_t *shape MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    ldmia r0!, {r4, r5, r7}\n"         /* taps!, {bias, scale, addend} */
@@ -553,6 +556,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_
             "    bx lr\n"
             "7:\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x, int8_t *y,

@@ -67,6 +67,7 @@ MCU_CONSTANT(_mcu_dsp_lstm_lstm_1_weights, uint32_t, 289, 0, 1156);
 MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const uint32_t *weights MCU_UNUSED,
                                                 uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r10, lr}\n"
             "    vmov s4, r0\n"                     /* step_x, x */
@@ -384,6 +385,7 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    vmov s8, r0\n"                     /* steps_left, steps */
             "    bne 3b\n"
             "    pop {r4-r10, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */

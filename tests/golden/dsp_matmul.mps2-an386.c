@@ -67,6 +67,7 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UN
                                                           const int8_t *b MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vmov s0, r0\n"                     /* all_a, a */
@@ -231,6 +232,7 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp_one(const int8_t *a MCU_UN
             "    cmp r0, #0\n"                      /* panels, #0 */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a, const int8_t *b, int8_t *y,

@@ -86,6 +86,7 @@ MCU_FUNCTION void _mcu_dsp_pointwise_reorder_12x8_int8(const int8_t *x, int8_t *
 MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                    const uint32_t *weights MCU_UNUSED,
                                                    uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    add r3, r3, #48\n"                 /* taps, scratch, #48 */
@@ -270,6 +271,7 @@ MCU_KERNEL void _mcu_dsp_pointwise_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, i
             "    b 1b\n"
             "10:\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_pointwise_reorder_8x12_int8(const int8_t *x, int8_t *y) {

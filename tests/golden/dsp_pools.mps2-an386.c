@@ -90,6 +90,7 @@ MCU_FUNCTION void _mcu_dsp_pools_slice_8192_int8(const int8_t *x, int8_t *y) {
 MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                   const uint32_t *constants MCU_UNUSED,
                                                   uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vmov s0, r0\n"                     /* window, x */
@@ -277,6 +278,7 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    add r0, r0, #3584\n"               /* at, at, #3584 */
             "    vmov s0, r0\n"                     /* window, at */
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_pools_reorder_256x32_int8(const int8_t *x, int8_t *y) {
@@ -293,6 +295,7 @@ MCU_FUNCTION void _mcu_dsp_pools_reorder_256x32_int8(const int8_t *x, int8_t *y)
  * In place: of a window 16 channels are read before they are written. */
 MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                   const uint32_t *constants MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r8, lr}\n"
             "    vmov s0, r0\n"                     /* window, x */
@@ -372,6 +375,7 @@ MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov s2, r0\n"                     /* y_rows_left, left */
             "    bne 1b\n"
             "    pop {r4-r8, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_pools_reorder_32x64_int8(const int8_t *x, int8_t *y) {

@@ -67,6 +67,7 @@ MCU_FUNCTION void _mcu_dsp_product_slice_31_int8(const int8_t *x, int8_t *y) {
 MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(
     const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
     const int32_t *constants MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             /* constants, {move, minus_a_zero, minus_b_zero, scale, end, addend} */
@@ -123,6 +124,7 @@ MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(
             "    ssat r12, #8, r12, asr #4\n"       /* a, #8, a, asr #4 */
             "    strb r12, [r2], #1\n"              /* a, [y], #1 */
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -86,6 +86,7 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
                                                            int8_t *y MCU_UNUSED,
                                                            const uint32_t *weights MCU_UNUSED,
                                                            uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r10, lr}\n"
             /* weights!, {size, filters, second, third, tiles, back, channels, behind} */
@@ -246,6 +247,7 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    b 3b\n"
             "11:\n"
             "    pop {r4-r10, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_shared_reorder_12x16_int8(const int8_t *x, int8_t *y) {

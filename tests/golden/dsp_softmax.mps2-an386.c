@@ -60,6 +60,7 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x MCU_UNUSED,
                                                     int8_t *y MCU_UNUSED,
                                                     const uint32_t *exponential MCU_UNUSED,
                                                     uint32_t rows MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r8, lr}\n"
             "    vmov s4, r0\n"                     /* row_x, x */
@@ -197,6 +198,7 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x MCU_UNUSED,
             "    b 5b\n"
             "6:\n"
             "    pop {r4-r8, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */

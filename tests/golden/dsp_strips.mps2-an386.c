@@ -95,6 +95,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(const int8_t *x MCU_UN
                                                           int8_t *y MCU_UNUSED,
                                                           const uint32_t *weights MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    ldr r4, [r2], #4\n"                /* taps_bytes, [weights], #4 */
@@ -752,6 +753,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(const int8_t *x MCU_UN
             "    b 3b\n"
             "4:\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 /* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift).
@@ -759,6 +761,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(const int8_t *x MCU_UN
 MCU_KERNEL void _mcu_dsp_strips_add_int8_21_dsp(const int8_t *a MCU_UNUSED,
                                                 const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const int32_t *constants MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             /* constants, {a_scale, b_scale, offset, run_bytes} */
@@ -814,6 +817,7 @@ MCU_KERNEL void _mcu_dsp_strips_add_int8_21_dsp(const int8_t *a MCU_UNUSED,
             "    cmp r2, r11\n"                     /* y, sum */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8_t *y,

@@ -76,6 +76,7 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint
 MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_UNUSED,
                                                       uint8_t *planes MCU_UNUSED,
                                                       int32_t lines MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r7}\n"
             "    movw r3, #128\n"                   /* end, #128 */
@@ -171,6 +172,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_
             "    bne 1b\n"
             "    pop {r4-r7}\n"
             "    bx lr\n");
+    /* clang-format on */
 }
 
 /* Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + gain
@@ -184,6 +186,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_
 MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
                                                         const uint8_t *plane MCU_UNUSED,
                                                         uint8_t *y MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    ldmia r0, {r0, r3-r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
@@ -384,6 +387,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU
             "    cmp r1, r0\n"                      /* plane, end */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const uint32_t *late,
@@ -444,6 +448,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
                                                          uint8_t *y MCU_UNUSED,
                                                          const uint32_t *weights MCU_UNUSED,
                                                          uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    add lr, r3, #24\n"                 /* taps, scratch, #24 */
@@ -585,6 +590,7 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    b 1b\n"
             "10:\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *x, uint8_t *y,

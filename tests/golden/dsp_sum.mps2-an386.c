@@ -66,6 +66,7 @@ MCU_FUNCTION void _mcu_dsp_sum_slice_8_int8(const int8_t *x, int8_t *y) {
 MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED,
                                              int8_t *y MCU_UNUSED,
                                              const int32_t *constants MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             /* constants, {a_scale, b_scale, offset, run_bytes} */
@@ -121,6 +122,7 @@ MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a MCU_UNUSED, const i
             "    cmp r2, r11\n"                     /* y, sum */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */

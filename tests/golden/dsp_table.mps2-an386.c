@@ -60,6 +60,7 @@ MCU_CONSTANT(_mcu_dsp_table_tanh_1_table, uint8_t, 256, 0, 256);
 MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint8_t *table MCU_UNUSED,
                                          uint32_t elements MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r9, lr}\n"
             "    add r4, r1, r3\n"                  /* end, y, elements */
@@ -134,6 +135,7 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    bne 4b\n"
             "2:\n"
             "    pop {r4-r9, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */

@@ -93,6 +93,7 @@ MCU_FUNCTION void _mcu_dsp_winograd_reorder_48x8_int8(const int8_t *x, int8_t *y
 MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                    const uint32_t *weights MCU_UNUSED,
                                                    uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vpush {d8-d15}\n"
@@ -1405,6 +1406,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    bne 1b\n"
             "    vpop {d8-d15}\n"
             "    pop {r4-r11, pc}\n");
+    /* clang-format on */
 }
 
 MCU_FUNCTION void _mcu_dsp_winograd_reorder_4x48_int8(const int8_t *x, int8_t *y) {
