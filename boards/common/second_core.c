@@ -72,7 +72,17 @@ static const struct {
 static const mcu_core_t this_core = {(uint32_t)&vectors, stack.application, END(stack.application),
                                      stack.handler, END(stack.handler)};
 
-/* As at the end of mcu_reset_handler: thread mode on PSP, handlers on MSP, both guarded. */
+/* As at the end of mcu_reset_handler: thread mode on PSP, handlers on MSP, both guarded. A function
+ * in assembly: what sets SP by hand has no bound of its stack, and second_reset has one. */
+static __attribute__((naked, noreturn)) void to_application(const uint32_t *top
+                                                            __attribute__((unused))) {
+    __asm__("msr psp, r0\n\t"
+            "movs r0, #2\n\t"
+            "msr control, r0\n\t"
+            "isb\n\t"
+            "bl serve");
+}
+
 static __attribute__((noreturn)) void second_reset(void) {
     mcu_second_core_absent = 0;
     mcu_core_init((uint32_t)&vectors);
@@ -81,13 +91,7 @@ static __attribute__((noreturn)) void second_reset(void) {
                    "msr msplim, %1" ::"r"(stack.application),
                    "r"(stack.handler));
 #endif
-    __asm volatile("msr psp, %0\n\t"
-                   "movs r0, #2\n\t"
-                   "msr control, r0\n\t"
-                   "isb\n\t"
-                   "bl serve" ::"r"(END(stack.application))
-                   : "r0", "memory");
-    __builtin_unreachable();
+    to_application(END(stack.application));
 }
 
 static void power_on(void) {

@@ -409,6 +409,11 @@ def test_an_unclear_change_of_sp_is_not_guessed(text: str) -> None:
         stack_effect(instruction(text))
 
 
+@pytest.mark.parametrize("text", ["msr MSPLIM, r0", "msr PSPLIM, r3", "msr CONTROL, r0"])
+def test_what_limits_sp_leaves_it_where_it_is(text: str) -> None:
+    assert stack_effect(instruction(text)) == 0
+
+
 def test_where_control_goes() -> None:
     assert flow(instruction("bl 0x8000")).calls == 0x8000
     assert flow(instruction("bleq 0x8000")).calls == 0x8000

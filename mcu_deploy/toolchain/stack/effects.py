@@ -23,6 +23,7 @@ _IMMEDIATE = re.compile(r"^sp, (?:sp, )?#(?P<bytes>-?\d+)\s*$")
 _PRE_INDEXED = re.compile(r"\[sp, #(?P<bytes>-?\d+)\]!")
 _POST_INDEXED = re.compile(r"\[sp\], #(?P<bytes>-?\d+)")
 _LITERAL = re.compile(r"^pc, \[pc(?:, #(?P<offset>-?\d+))?\]")
+_STACK_POINTER = re.compile(r"(?i)[mp]sp(?:_ns)?\b")  # and not MSPLIM, which limits it
 _TABLE = re.compile(r"^pc, \[\w+, \w+, lsl #2\]")
 # How gcc itself sets SP from a register: with a frame pointer, and for large frames on Thumb-1.
 _AS_GCC = re.compile(r"^(?:mov sp, r7|add sp, (?:sp, )?r[0-7])\s*$")
@@ -156,7 +157,7 @@ def stack_effect(instruction: Instruction) -> int:
         raise UnknownEffect(f"`{instruction}` sets SP")
     if "[sp" in operands and (operands.endswith("!") or "[sp]," in operands):
         raise UnknownEffect(f"`{instruction}` moves SP")
-    if mnemonic.startswith("msr") and "sp" in operands.lower():
+    if mnemonic.startswith("msr") and _STACK_POINTER.match(operands):
         raise UnknownEffect(f"`{instruction}` sets SP")
     return 0
 
