@@ -103,29 +103,23 @@ class Assembly:
         self._before = instruction.mnemonic
         self._items.append(instruction)
 
-    def number(self, register: Register | str, value: int) -> None:
+    def number(self, register: Register, value: int) -> None:
         """A register becomes a number that is not negative."""
-        into = named(register)
-        self.movw(into, value & 0xFFFF)
+        self.movw(register, value & 0xFFFF)
         if value >> 16:
-            self.movt(into, value >> 16)
+            self.movt(register, value >> 16)
 
     def offset(
-        self,
-        register: Register | str,
-        value: int,
-        free: Register | str,
-        source: Register | str = "",
+        self, register: Register, value: int, free: Register, source: Register | None = None
     ) -> None:
         """A register becomes the source, which is itself if none is given, plus any number. Where
         that is too large for an instruction, the register `free` is lost."""
-        into, size = named(register), abs(value)
-        of = named(source) if source else into
+        size, of = abs(value), source or register
         if size > _LARGEST_ADDED:
             self.number(free, size)
-        if value or of is not into:
-            amount = named(free) if size > _LARGEST_ADDED else size
-            (self.sub if value < 0 else self.add)(into, of, amount)
+        if value or of is not register:
+            amount = free if size > _LARGEST_ADDED else size
+            (self.sub if value < 0 else self.add)(register, of, amount)
 
     @property
     def items(self) -> Sequence[Item]:
@@ -224,8 +218,3 @@ def _size(items: tuple[Item, ...]) -> int:
 @functools.lru_cache(1 << 8)
 def _digest(items: tuple[Item, ...]) -> str:
     return hashlib.sha256("\n".join(printed(_bound(items))).encode()).hexdigest()[:16]
-
-
-def named(register: Register | str) -> Register:
-    """A register, by its name if it is the core's."""
-    return physical(register) if isinstance(register, str) else register

@@ -20,19 +20,7 @@ class Flow:
     @staticmethod
     def of(items: Sequence[Item]) -> Flow:
         """ValueError, a sentence: a label is nowhere, or a jump does not say where it goes."""
-        unique = {id(item): item for item in items}
-        labels = {key for key, item in unique.items() if isinstance(item, Label)}
-        jumps = {
-            key for key, item in unique.items()
-            if isinstance(item, Instruction) and (item.jumps_to or item.ends)
-        }  # fmt: skip
-        begins = {0}
-        for at, key in enumerate(map(id, items)):
-            if key in labels:
-                begins.add(at)
-            elif key in jumps:
-                begins.add(at + 1)
-        ordered = sorted(begins - {len(items)}) or [0]
+        ordered = begins(items)
         pieces = tuple(zip(ordered, [*ordered[1:], len(items)], strict=True))
         at_label = {
             items[begin]: n for n, (begin, _) in enumerate(pieces)
@@ -90,3 +78,20 @@ class Flow:
     def entry(written: Sequence[int], read: Sequence[int], live: Sequence[int]) -> int:
         """What lives in front of the first item."""
         return live[0] & ~written[0] | read[0] if live else 0
+
+
+def begins(items: Sequence[Item]) -> list[int]:
+    """The items that begin straight pieces of code: labels, and what is behind jumps."""
+    unique = {id(item): item for item in items}
+    labels = {key for key, item in unique.items() if isinstance(item, Label)}
+    jumps = {
+        key for key, item in unique.items()
+        if isinstance(item, Instruction) and (item.jumps_to or item.ends)
+    }  # fmt: skip
+    found = {0}
+    for at, key in enumerate(map(id, items)):
+        if key in labels:
+            found.add(at)
+        elif key in jumps:
+            found.add(at + 1)
+    return sorted(found - {len(items)}) or [0]

@@ -15,6 +15,7 @@ from typing import Any
 
 from mcu_deploy.backends.isa import f32
 from mcu_deploy.backends.isa.encoding import addresses
+from mcu_deploy.backends.isa.flow import begins
 from mcu_deploy.backends.isa.instruction import Instruction, Item
 from mcu_deploy.backends.isa.operands import (
     PC,
@@ -194,20 +195,10 @@ def _starts(items: Sequence[Item]) -> list[int]:
     """The items that jumps may go to or leave behind them. Where a jump does not say where it goes,
     that is each."""
     code = [item for item in items if isinstance(item, Instruction)]
-    if any(i.name == "bx" and not i.targets and not _returns(i, code) for i in code):
+    # The last one is the kernel's return.
+    if any(i.name == "bx" and not i.targets and i is not code[-1] for i in code):
         return [n for n, item in enumerate(items) if isinstance(item, Instruction)]
-    starts = {0}
-    for n, item in enumerate(items):
-        if isinstance(item, Label):
-            starts.add(n)
-        elif isinstance(item, Instruction) and (item.jumps_to or item.ends or item.name == "bx"):
-            starts.add(n + 1)
-    return sorted(starts - {len(items)})
-
-
-def _returns(instruction: Instruction, code: Sequence[Instruction]) -> bool:
-    """Whether a BX is the kernel's return: it is the last of it."""
-    return instruction is code[-1]
+    return begins(items)
 
 
 def _tree(items: Sequence[Item], code: _Layout, low: int, high: int, depth: int) -> Iterator[str]:

@@ -22,13 +22,10 @@ _NZ = "n = w >> 31 & 1; z = w & M == 0"
 
 
 class Meaning(NamedTuple):
-    """roles: of the operands; statement: what it does; sets: flags that it writes; reads: whether
-    it reads flags."""
+    """roles: of the operands; statement: what it does."""
 
     roles: str
     statement: str
-    sets: bool = False
-    reads: bool = False
 
 
 def _halves(low: str, high: str) -> str:
@@ -52,12 +49,12 @@ _SXTB16 = ("(({N} & 0xFF) ^ 0x80) - 0x80", "(({N} >> 16 & 0xFF) ^ 0x80) - 0x80")
 
 def _with_ge8(is_enough: str, each: str) -> Meaning:
     flags = f"w = sum(({is_enough}) << k // 8 for k in (0, 8, 16, 24)); "
-    return Meaning("duu", f"{flags}{_bytes(each)}; ge = w", sets=True)
+    return Meaning("duu", f"{flags}{_bytes(each)}; ge = w")
 
 
 def _with_ge16(low: str, high: str) -> Meaning:
     flags = f"w = {low}; x = {high}; ge = 3 * (w >= 0) + 12 * (x >= 0); "
-    return Meaning("duu", flags + _halves("w", "x"), sets=True)
+    return Meaning("duu", flags + _halves("w", "x"))
 
 
 def _alu(name: str, value: str, carry: str = "") -> dict[str, Meaning]:
@@ -66,7 +63,7 @@ def _alu(name: str, value: str, carry: str = "") -> dict[str, Meaning]:
     uses = 2 if "{2}" in value or "{2" in value else 1
     return {
         name: Meaning("d" + "u" * uses, f"{{0}} = ({value}) & M"),
-        f"{name}s": Meaning("d" + "u" * uses, f"w = {value}; {flags}{{0}} = w & M", sets=True),
+        f"{name}s": Meaning("d" + "u" * uses, f"w = {value}; {flags}{{0}} = w & M"),
     }
 
 
@@ -76,7 +73,7 @@ def _shift(name: str, value: str, carry: str) -> dict[str, Meaning]:
     flags = f"; {_NZ}; c = {carry} if y else c"
     return {
         name: Meaning("duu", f"{by}{{0}} = ({value}) & M"),
-        f"{name}s": Meaning("duu", f"{by}w = {value}{flags}; {{0}} = w & M", sets=True),
+        f"{name}s": Meaning("duu", f"{by}w = {value}{flags}; {{0}} = w & M"),
     }
 
 
@@ -95,7 +92,7 @@ _MEANINGS: dict[str, Meaning] = {
     "sdiv": Meaning("duu", "w = abs({1.s}) // abs({2.s}) if {2} else 0; "
                     "{0} = (-w if ({1} ^ {2}) & B else w) & M"),
     "neg": Meaning("du", "{0} = -{1} & M"),
-    "adc": Meaning("duu", "{0} = ({1} + {2} + c) & M", reads=True),
+    "adc": Meaning("duu", "{0} = ({1} + {2} + c) & M"),
     "addw": Meaning("duu", "{0} = ({1} + {2}) & M"),
     "subw": Meaning("duu", "{0} = ({1} - {2}) & M"),
     "movw": Meaning("di", "{0} = {1}"), "movt": Meaning("bi", "{0} = {0} & 0xFFFF | {1} << 16"),
@@ -104,10 +101,10 @@ _MEANINGS: dict[str, Meaning] = {
     **_shift("asr", "{1.s} >> min(y, 32)", "{1.s} >> min(y, 32) - 1 & 1"),
     "ror": Meaning("duu", "y = {2} & 31; {0} = ({1} >> y | {1} << 32 - y) & M"),
     "cmp": Meaning("uu", f"w = {{0}} - {{1}}; {_NZ}; c = {{0}} >= {{1}}; "
-                   "v = (({0} ^ {1}) & ({0} ^ w)) >> 31 & 1", sets=True),
+                   "v = (({0} ^ {1}) & ({0} ^ w)) >> 31 & 1"),
     "cmn": Meaning("uu", f"w = {{0}} + {{1}}; {_NZ}; c = w >> 32 & 1; "
-                   "v = (({0} ^ w) & ({1} ^ w)) >> 31 & 1", sets=True),
-    "tst": Meaning("uu", f"w = {{0}} & {{1}}; {_NZ}", sets=True),
+                   "v = (({0} ^ w) & ({1} ^ w)) >> 31 & 1"),
+    "tst": Meaning("uu", f"w = {{0}} & {{1}}; {_NZ}"),
     "clz": Meaning("du", "{0} = 32 - {1}.bit_length()"),
     "rbit": Meaning("du", "{0} = int(f'{{{1}:032b}}'[::-1], 2)"),
     "rev": Meaning("du", "{0} = int.from_bytes({1}.to_bytes(4, 'little'), 'big')"),
@@ -175,7 +172,7 @@ _MEANINGS: dict[str, Meaning] = {
     "usub8": _with_ge8(f"{_U1} >= {_U2}", f"{_U1} - {_U2}"),
     "uqadd8": Meaning("duu", _bytes(f"min({_U1} + {_U2}, 255)")),
     "uqsub8": Meaning("duu", _bytes(f"max({_U1} - {_U2}, 0)")),
-    "sel": Meaning("duu", _bytes(f"{_U1} if ge >> k // 8 & 1 else {_U2}"), reads=True),
+    "sel": Meaning("duu", _bytes(f"{_U1} if ge >> k // 8 & 1 else {_U2}")),
     # Memory.
     "ldr": Meaning("dm", "{0} = m.load({A}, 4)"), "str": Meaning("um", "m.store({A}, 4, {0})"),
     "ldrb": Meaning("dm", "{0} = m.load({A}, 1)"),
@@ -214,8 +211,8 @@ _MEANINGS: dict[str, Meaning] = {
     "vcvtr.s32.f32": Meaning("du", "{0} = f32.nearest({1}, -B, B - 1) & M"),
     "vcvt.u32.f32": Meaning("dui", "{0} = f32.down({1}, {2}, 0, M)"),
     "vcvt.s16.f32": Meaning("dui", "{0} = f32.down({1}, {2}, -0x8000, 0x7FFF) & M"),
-    "vcmp.f32": Meaning("uu", "fn, fz, fc, fv = f32.compare({0}, {1})", sets=True),
-    "vmrs": Meaning("cc", "n, z, c, v = fn, fz, fc, fv", sets=True, reads=True),
+    "vcmp.f32": Meaning("uu", "fn, fz, fc, fv = f32.compare({0}, {1})"),
+    "vmrs": Meaning("cc", "n, z, c, v = fn, fz, fc, fv"),
 }  # fmt: skip
 
 # Moves between files of registers, by the kinds of their operands: how many of them are written.
