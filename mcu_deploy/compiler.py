@@ -17,6 +17,7 @@ from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, Processor
 from mcu_deploy.choose import select, unsupported
+from mcu_deploy.choose.target import target_of
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel, Network
@@ -78,7 +79,7 @@ def compile_covers(
     def networks(network_id: NetworkId) -> list[Network]:
         backends = session.preference(board.core, chosen.backends)
         choosing = _choosing(source, board, session, chosen)
-        covers = choose.covers(source.graph, backends, target_of(board), choosing)
+        covers = choose.covers(source.graph, backends, target_of(board, chosen), choosing)
         planned = (_plan(source, board, session, chosen, *cover) for cover in covers)
         return [_generate(each, path, board, chosen, network_id) for each in planned]
 
@@ -102,7 +103,7 @@ def _open(
     from mcu_deploy import pmx
 
     saved = pmx.load(path)
-    pmx.require_fit(saved.model, path, board, target_of(board), options)
+    pmx.require_fit(saved.model, path, board, target_of(board, options), options)
     model = (
         saved.model if name is None else replace(saved.model, name=names.network_name(name, path))
     )
@@ -130,7 +131,7 @@ def _read(
     memory_pools.require_possible(board, options)
     read = formats.attempt(path, options.shapes)
     if not read.is_whole:
-        raise formats.of_file(path, _refusal(read, preference, target_of(board)))
+        raise formats.of_file(path, _refusal(read, preference, target_of(board, options)))
     return _simplify(read, names.network_name(name, path), options)
 
 
@@ -160,10 +161,10 @@ def _compile(
     choosing = _choosing(source, board, session, options)
     if measured.by_fingerprint:
         everyone = _everyone(session, board, options)
-        known = functools.partial(_measured, everyone, target_of(board), measured)
+        known = functools.partial(_measured, everyone, target_of(board, options), measured)
         choosing = replace(choosing, measured=known)
     preference = session.preference(board.core, options.backends)
-    graph, assignment = choose.assign(source.graph, preference, target_of(board), choosing)
+    graph, assignment = choose.assign(source.graph, preference, target_of(board, options), choosing)
     return _plan(source, board, session, options, graph, assignment, measured)
 
 
@@ -192,7 +193,7 @@ def _plan(
     assignment: choose.Assignment, measured: MeasuredCosts = NOT_MEASURED,
 ) -> CompiledModel:  # fmt: skip
     """From a cover that was applied to a plan."""
-    target = target_of(board)
+    target = target_of(board, options)
     graph, assignment, exposure = _lay_out(source, graph, assignment)
     everyone = _everyone(session, board, options)
     selection = select.select(graph, assignment, everyone, target, measured)
@@ -225,7 +226,7 @@ def _peak(
 ) -> int:  # fmt: skip
     """The bytes that a cover would need, by what its proposals say of their memory."""
     graph, assignment, exposure = _lay_out(source, graph, assignment)
-    choices = select.unmade(graph, assignment, target_of(board), known)
+    choices = select.unmade(graph, assignment, target_of(board, options), known)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     return plan.make(graph, choices, planning(board, options, pinned), (), exposure).bytes
 
@@ -306,12 +307,6 @@ def _layer_backends(session: Session, board: Processor, options: Options) -> dic
         layer: session.named(backend, board.core, f"--layer-backend {layer}={backend}")
         for layer, backend in options.layer_backends.items()
     }
-
-
-def target_of(board: Processor) -> Target:
-    """What backends are told of a board."""
-    has_fpu = board.is_host or board.fpu != "none"
-    return Target(board.core, has_fpu, board.dsp, board.mve)
 
 
 def write_network(network: Network, board: Processor, directory: Path, debug: bool = False) -> Path:

@@ -19,8 +19,9 @@ from mcu_deploy.backends.isa.timing import TIMINGS
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, list_boards, load_board
 from mcu_deploy.choose.select import Choice
+from mcu_deploy.choose.target import target_of
 from mcu_deploy.compiled import Network
-from mcu_deploy.compiler import compile_covers, compile_model, target_of
+from mcu_deploy.compiler import compile_covers, compile_model
 from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers_for
 from mcu_deploy.errors import DeviceError, FitError, RequestError, UsageError
 from mcu_deploy.options import Options
@@ -292,9 +293,10 @@ def _require_cycles(board: Board, connection: Connection, load: Load | None) -> 
             launcher.find()
             return
         reason = f"{launcher.title} does not count by address"
+    of_board = target_of(board, Options())
     others = [
         b.name for b in list_boards()
-        if b.core in TIMINGS and target_of(b) == target_of(board)
+        if b.core in TIMINGS and of_board.has_the_core_of(target_of(b, Options()))
         and any(launcher.counts_addresses for launcher in launchers_for(b))
     ]  # fmt: skip
     raise RequestError(

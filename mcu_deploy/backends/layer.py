@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy.typing as npt
 
+from mcu_deploy.boards import MemoryTiming
 from mcu_deploy.ir import EdgeId, Graph, Node, SubgraphView, TensorType
 from mcu_deploy.operators import Call, find
 
@@ -17,13 +18,20 @@ class Target:
     """What the code will run on: the core ("cortex-m4", "host") and what it has.
 
     fpu: single-precision floats in hardware; dsp: the SIMD instructions of Armv7E-M and Armv8-M
-    (SMLAD); mve: Helium.
+    (SMLAD); mve: Helium; memory: how what code and constants lie in answers, None where that is not
+    known.
     """
 
     core: str = "host"
     fpu: bool = True
     dsp: bool = False
     mve: bool = False
+    # Not hashed: layers are looked up by their targets, and those of one build have one memory.
+    memory: MemoryTiming | None = field(default=None, hash=False)
+
+    def has_the_core_of(self, other: Target) -> bool:
+        """Whether the same code runs on both, however long it takes."""
+        return replace(self, memory=None) == replace(other, memory=None)
 
 
 HOST = Target()

@@ -17,6 +17,7 @@ from mcu_deploy.boards.image import (
 )
 from mcu_deploy.boards.load import list_boards, load_board
 from mcu_deploy.boards.load_core import load_core
+from mcu_deploy.boards.memory_timing import AT_ONCE, USUAL_FLASH, Cache, MemoryTiming
 from mcu_deploy.boards.model import (
     Board,
     Memory,
@@ -30,8 +31,12 @@ from mcu_deploy.boards.model import (
 )
 
 __all__ = [
+    "AT_ONCE",
+    "USUAL_FLASH",
     "Board",
+    "Cache",
     "Memory",
+    "MemoryTiming",
     "Processor",
     "QemuTarget",
     "RenodeTarget",

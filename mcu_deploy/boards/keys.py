@@ -19,8 +19,14 @@ Keys = Mapping[str, Any]
 
 _STACK = {"application?": None, "handler?": None}
 _EACH_PART = {"size": None, "speed?": None}
+_CACHE = {"lines": None, "line_bytes": None, "ways?": None, "policy": None}
+_TIMING = {
+    "wait_states": None, "read_bytes": None, "source": None, "prefetch?": None,
+    "cache?": _CACHE, "instruction_cache?": _CACHE, "data_cache?": _CACHE,
+}  # fmt: skip
 _EACH_MEMORY = {
     "origin": None, "size": None, "kind": None, "speed?": None, "parts?": {"*": _EACH_PART},
+    "timing?": _TIMING,
 }  # fmt: skip
 _STEP = {
     "register": None, "bits?": None,
@@ -40,6 +46,7 @@ _MICROCONTROLLER = {
     "setup?": [_STEP], "boot?": None, "interrupts?": None, "untested?": None, "clock?": None,
     "rated?": {
         "clock_hz": None, "serial_clock_hz": None, "caches?": None, "setup": [_STEP],
+        "timing?": {"*": {f"{key.removesuffix('?')}?": below for key, below in _TIMING.items()}},
     },
     "stack?": _STACK,
     "second_core?": {"driver": None, **_STACK},

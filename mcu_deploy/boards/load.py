@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import get_args
@@ -13,6 +12,7 @@ from mcu_deploy import resources
 from mcu_deploy.boards.cores import compiler_flags, core_facts, core_names
 from mcu_deploy.boards.document import BOARD_FILE, Document, read_document, shipped_boards
 from mcu_deploy.boards.keys import require_keys
+from mcu_deploy.boards.load_memories import read_memories
 from mcu_deploy.boards.model import (
     HOST_CORE,
     Board,
@@ -36,8 +36,6 @@ _USB = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}", re.ASCII)
 _CACHED = ("cortex-m7", "cortex-m55", "cortex-m85")
 _MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
 _MAX_CLOCK = 10**10
-_PART_ALIGNMENT = 32  # of the start of a memory
-_POOL_NAMES = ("workspace", "state", "hot")  # those that lie in some memory, and are not called so
 _STACK_ALIGNMENT = 32  # of stack ends: an MPU region, PSPLIM and the AAPCS are content with it
 
 
@@ -125,10 +123,10 @@ def _microcontroller(top: Table, name: str, core: str, document: Document) -> Bo
     dsp = _option(top, "dsp", facts.dsp, core)
     mve = _option(top, "mve", facts.mve, core)
     cflags = top.strings("cflags") or compiler_flags(core, fpu, dsp, mve)
-    memories = _memories(top)
     emulators = top.table("emulators", required=False)
     stack = top.table("stack", required=False)
     rated = _rated(top)
+    memories = read_memories(top, rated is not None)
     board = Board(
         name=name,
         title=top.string("title"),
@@ -195,67 +193,6 @@ def _option(top: Table, key: str, fact: str, core: str) -> bool:
         has = "always has" if value else "never has"
         top.fail(f"{key} cannot be {str(not value).lower()}: a {core} {has} it; leave the key out")
     return value
-
-
-def _memories(top: Table) -> tuple[Memory, ...]:
-    table = top.table("memories")
-    memories: list[Memory] = []
-    for name in table.names():
-        _require_memory_name(table, name)
-        entry = table.table(name)
-        kind: MemoryKind = "ram"
-        if entry.choice("kind", get_args(MemoryKind)) == "flash":
-            kind = "flash"
-        memory = Memory(
-            name, entry.address("origin", 16), entry.size("size"), kind, _speed(entry, kind)
-        )
-        if entry.has("parts"):
-            memory = replace(memory, parts=_parts(entry, memory))
-        if memory.end > 1 << 32:
-            entry.fail(f"origin + size = {memory.end:#x} goes beyond 4 GiB")
-        for other in memories:
-            if memory.origin < other.end and other.origin < memory.end:
-                table.fail(f"the memories {other.name} and {memory.name} overlap")
-        memories.append(memory)
-    if not memories:
-        table.fail("a board needs at least one memory of kind flash and one of kind ram")
-    names = [name for m in memories for name in (m.name, *(part.name for part in m.parts))]
-    if twice := [name for name in names if names.count(name) > 1]:
-        table.fail(f"the name {twice[0]!r} is given twice, to memories or their parts")
-    return tuple(memories)
-
-
-def _parts(entry: Table, memory: Memory) -> tuple[Memory, ...]:
-    """What [memories.<name>.parts.<part>] divides a memory into, in the order of addresses."""
-    table = entry.table("parts")
-    if memory.kind != "ram":
-        table.fail("only a memory of kind ram has parts; leave them out")
-    parts: list[Memory] = []
-    at = memory.origin
-    for name in table.names():
-        _require_memory_name(table, name)
-        part = table.table(name)
-        size = part.size("size")
-        if size % _PART_ALIGNMENT:
-            part.fail(f"size = {size} must be a multiple of {_PART_ALIGNMENT}")
-        parts.append(Memory(name, at, size, memory.kind, _speed(part, memory.kind)))
-        at += size
-    if at != memory.end:
-        table.fail(f"the parts have {at - memory.origin} bytes together, the memory {memory.size}")
-    return tuple(parts)
-
-
-def _speed(entry: Table, kind: MemoryKind) -> int:
-    if kind != "ram" and entry.has("speed"):
-        entry.fail("speed is for memories of kind ram, which tensors can lie in; leave it out")
-    return entry.integer("speed", 1, 1_000_000, 1)
-
-
-def _require_memory_name(table: Table, name: str) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,30}", name, re.ASCII):
-        table.fail(f"the memory's name {name!r} must be a-z, 0-9 and '_', a letter first")
-    if name in _POOL_NAMES:
-        table.fail(f"the memory's name {name!r} means a pool of a network; choose another")
 
 
 def _roles(table: Table, memories: tuple[Memory, ...]) -> Roles:

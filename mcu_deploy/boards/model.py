@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from mcu_deploy.boards.document import Document
+from mcu_deploy.boards.memory_timing import MemoryTiming
 from mcu_deploy.errors import BoardError
 
 HOST_CORE = "host"
@@ -27,7 +28,9 @@ class Memory:
     SRAM which a debugger or an emulator loads), "ram" what the program writes.
 
     speed: the larger, the faster; only the order counts. parts: contiguous ones of different
-    speeds, of which the memory is made; `Board.divided` has them in its place."""
+    speeds, of which the memory is made; `Board.divided` has them in its place. timing: how it
+    answers at the board's clock; None where that is not known. rated_timing: the same at the clock
+    that the board is rated for, or at its one clock."""
 
     name: str
     origin: int
@@ -35,6 +38,8 @@ class Memory:
     kind: MemoryKind
     speed: int = 1
     parts: tuple[Memory, ...] = ()
+    timing: MemoryTiming | None = None
+    rated_timing: MemoryTiming | None = None
 
     @property
     def end(self) -> int:

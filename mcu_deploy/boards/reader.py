@@ -129,6 +129,10 @@ class Table:
         where = f"{self._where}.{key}" if self._where else key
         return tuple(Table(v, f"{where}[{i}]", self._path) for i, v in enumerate(value))
 
+    def over(self, below: Table) -> Table:
+        """This table with the keys of another one, where it has none of its own."""
+        return Table({**below._values, **self._values}, self._where, self._path)
+
     def names(self) -> tuple[str, ...]:
         """All keys in the order of the file, for tables whose keys are names."""
         return tuple(self._values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -84,12 +85,14 @@ def _as_json(board: Board) -> dict[str, Any]:
         "untested": board.untested,
         "memories": [
             {
-                "name": memory.name,
-                "kind": memory.kind,
-                "origin": memory.origin,
-                "size_bytes": memory.size,
+                "name": m.name,
+                "kind": m.kind,
+                "origin": m.origin,
+                "size_bytes": m.size,
+                "timing": m.timing and asdict(m.timing),
+                "rated_timing": m.rated_timing and asdict(m.rated_timing),
             }
-            for memory in board.memories
+            for m in board.memories
         ],
         "pools": [
             {"name": memory.name, "size_bytes": memory.size, "speed": memory.speed}

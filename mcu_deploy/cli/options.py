@@ -280,6 +280,8 @@ def _parameter(flag: Flag, default: Any) -> inspect.Parameter:
         kind, default = str, ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
         kind, default = list[str] | None, None
+    elif default is None:
+        kind = int | None
     elif isinstance(default, bool) and flag.words is not None:
         kind, default = str, flag.words()[default]
     names = ("-g", flag.name) if flag.name == "--debug" else (flag.name,)

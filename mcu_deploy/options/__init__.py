@@ -207,7 +207,8 @@ class Options(Checked):
     turns in a "shared" one, beside which what outlives a run lies in a pool of its own. half: only
     the head or the tail of the model. memory: "offline", "compact", or a manager of
     plan/managers.py. schedule: a module of plan/schedules. pools: in which memories of the board
-    tensors and constants lie.
+    tensors and constants lie. flash_wait: wait states of the memory of code and constants, None for
+    what the board says.
     """
 
     backends: tuple[str, ...] = _option(
@@ -265,6 +266,11 @@ class Options(Checked):
         words=lambda: tuple(named("mcu_deploy.plan.schedules")),
     )  # fmt: skip
     pools: PoolRequests = field(default_factory=PoolRequests)
+    flash_wait: int | None = _option(
+        None, "--flash-wait", "Wait states of the memory of code and weights, which kernels are "
+        "chosen for; 0: RAM or TCM. By default what the board's file says; 5 with --core.",
+        metavar="CYCLES",
+    )  # fmt: skip
 
 
 # ---- From what is typed ----

@@ -19,7 +19,7 @@ def require_fit(
 
     Options that are left at their defaults are what the file says.
     """
-    if model.target != target:
+    if not model.target.has_the_core_of(target):
         raise RequestError(
             f"{path} was optimised for {_shown(model.target)}, and {board.name} has "
             f"{_shown(target)}: kernels and plan would be others. Run `mcu-deploy optimize MODEL "

@@ -27,8 +27,8 @@ from sampling import examples, first
 from mcu_deploy import choose, codegen, formats, interpreter, passes
 from mcu_deploy.boards import load_board
 from mcu_deploy.choose.select import Selection
+from mcu_deploy.choose.target import target_of
 from mcu_deploy.compiled import Network
-from mcu_deploy.compiler import target_of
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph, verify
 from mcu_deploy.options import Options
@@ -174,7 +174,8 @@ def compiled_net(graph: Graph, name: str) -> Compiled:
     after, choices, memory = planned(graph)
     sources = codegen.generate(after, memory, name, "gcc", "array")
     network = Network(
-        name=name, model=Path(name), target=target_of(load_board("host")), options=Options(),
+        name=name, model=Path(name), target=target_of(load_board("host"), Options()),
+        options=Options(),
         source_tensors={}, graph=after, assignment=assignment, selection=Selection(choices),
         plan=memory, sources=sources,
     )  # fmt: skip

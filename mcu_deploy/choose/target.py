@@ -1,0 +1,32 @@
+"""What the backends are told of a board."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcu_deploy.backends.interface import Target
+from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, Board, MemoryTiming, Processor
+from mcu_deploy.boards.memory_timing import slower
+from mcu_deploy.options import Options
+
+
+def target_of(board: Processor, options: Options) -> Target:
+    """What backends are told of a board: its core, and what code and constants lie in."""
+    has_fpu = board.is_host or board.fpu != "none"
+    return Target(board.core, has_fpu, board.dsp, board.mve, _code_memory(board, options))
+
+
+def _code_memory(board: Processor, options: Options) -> MemoryTiming | None:
+    """How the memory of code and constants answers at the clock that the board is rated for, which
+    an object is made for whatever the start-up of its first firmware sets."""
+    if board.is_host:
+        return AT_ONCE
+    timing: MemoryTiming | None = USUAL_FLASH
+    if isinstance(board, Board):
+        code, weights = board.memory_for("code"), board.memory_for("weights")
+        timing = slower(code.rated_timing, weights.rated_timing)
+    if options.flash_wait is None:
+        return timing
+    if options.flash_wait == 0:
+        return AT_ONCE
+    return replace(timing or USUAL_FLASH, wait_states=options.flash_wait)
