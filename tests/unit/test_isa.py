@@ -39,6 +39,8 @@ from mcu_deploy.elf.disassembly import Instruction
         ("vldmia r0!, {s0-s3, s8}", "", 0, None, None, 6),
         ("vpush {d8-d9}", "", 0, None, None, 5),
         ("vmov d0, r0, r1", "", 0, None, None, 2),
+        ("vmov s0, s1, r0, r1", "", 0, None, None, 2),
+        ("vmov r0, r1, s0, s1", "", 0, None, None, 2),
         ("vmov s0, r0", "", 0, None, None, 1),
         ("vfmaeq.f32 s0, s1, s2", "", 0, None, None, 3),
     ],

@@ -46,7 +46,7 @@ class Rule(Enum):
     LOAD = auto()  # a load right behind a load takes a cycle less, but for Cortex-M0+
     LIST = auto()  # a cycle for each register of the list, and two more where PC is among them
     BRANCH = auto()  # the pipeline's refill where it is taken
-    MOVE = auto()  # VMOV of two registers takes a cycle more
+    MOVE = auto()  # VMOV of two core registers takes a cycle more, to a D or to two S registers
 
 
 Cycles = tuple[float | None, float | None, float | None]

@@ -85,7 +85,7 @@ def _cycles(timings: Timings, mnemonic: str, shape: Shape, before: str, taken: f
             is_conditional = condition or name in ("cbz", "cbnz")
             return known + timings.refill * (taken if is_conditional else 1)
         case Rule.MOVE:
-            return known + (shape.operands == 3)
+            return known + (shape.operands > 2)
     return known
 
 
