@@ -1,6 +1,6 @@
 /* The smallest program around a network: one inference, no board support, no printing.
  *
- * This is the main.c of TVM's ahead-of-time runtime (document 004) in this API. It needs
+ * This is the main.c of TVM's ahead-of-time runtime in this API. It needs
  * what `mcu-deploy build` puts into a folder, kws here:
  *
  *     $ arm-none-eabi-gcc <the board's flags> -I kws/include \

@@ -246,7 +246,7 @@ def _measured(
 
 
 def _strategy(options: Options) -> str:
-    """Who names backends says by that in which order they are to be taken (document 002)."""
+    """Who names backends says by that in which order they are to be taken."""
     if options.strategy != AUTO:
         return options.strategy
     return "greedy" if options.backends else "cost"
@@ -312,7 +312,7 @@ def _layer_backends(session: Session, board: Processor, options: Options) -> dic
 def write_network(network: Network, board: Processor, directory: Path, debug: bool = False) -> Path:
     """Writes a network's sources, compiles them, and checks the object, which it returns.
 
-    Raises HygieneError where the object breaks the rules of DESIGN section 3.
+    Raises HygieneError where the object breaks the rules (docs/check.md).
     """
     headers = directory / HEADERS
     headers.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """What lives longer than one compile: the registry of backends, their contexts, the networks.
 
-Arm NN's runtime, in an ahead-of-time compiler (document 001): to load a network is to compile it in
+Arm NN's runtime, in an ahead-of-time compiler: to load a network is to compile it in
 the session, to unload it is to drop it. A session is a context manager, and sessions in different
 threads share nothing.
 """

@@ -1,5 +1,5 @@
-/* The arena that mcu_run takes its memory from (document 004's aot_platform.c). Not a member of
- * libmcu_crt.a: compile it with your project, and set its size with -D:
+/* The arena that mcu_run takes its memory from (TVM's AOT runtime has it in aot_platform.c). Not a
+ * member of libmcu_crt.a: compile it with your project, and set its size with -D:
  *
  * - MCU_ARENA_NUM_PAGES: how many pages, at least MCU_<NAME>_ARENA_PAGES(MCU_ARENA_PAGE_SIZE_LOG2)
  *   of each model that mcu_run runs (network_<name>.h); MCU_<NAME>_CHECK_ARENA checks it when your
@@ -7,7 +7,7 @@
  * - MCU_ARENA_PAGE_SIZE_LOG2: the page size as a power of two, 4 to 24. Small pages waste less, but
  *   each costs a byte of table and a step of search. Default: 10.
  *
- * Document 004 takes 1 << 10 pages of 1 << 12 bytes: 4 MiB, more RAM than these chips have.
+ * TVM's takes 1 << 10 pages of 1 << 12 bytes: 4 MiB, more RAM than these chips have.
  * It costs MCU_ARENA_NUM_PAGES * ((1 << MCU_ARENA_PAGE_SIZE_LOG2) + 1) bytes of .bss, and a few
  * more.
  * SPDX-License-Identifier: Apache-2.0 */

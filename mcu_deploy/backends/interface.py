@@ -1,4 +1,4 @@
-"""What a backend implements, in Arm NN's words (documents 001 and 003). Teaching: docs/backends.md.
+"""What a backend implements, in Arm NN's words. Teaching: docs/backends.md.
 
 A backend is an entry point to what it creates: cheap to make, without state, gone when it likes.
 What it creates outlives it. This module is all that a backend imports.
@@ -48,7 +48,7 @@ __all__ = [
 ]  # fmt: skip
 
 # The version of this interface, and of crt/include/mcu/backend.h. A change that breaks backends
-# raises the first number, one that does not the second (document 001, "versioning").
+# raises the first number, one that does not the second (Arm NN's rule).
 API_VERSION = (1, 2)
 
 NetworkId = int

@@ -1,6 +1,6 @@
 """Lets a backend that is written in Arm NN's words optimise what a cover gave it.
 
-Document 001: what it substituted, what it failed, what it left untouched.
+That is what it substituted, what it failed, what it left untouched.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Covers a graph: offers, a strategy's choice, and only then the replacements that won.
 
-Nothing is applied before it has won. What a backend fails is offered to the next one (document 001,
-"The Optimizations"): backends that are written in Arm NN's words are let optimise what a first
-cover gave them, what they substitute competes as a part, what they fail is barred, and the cover is
-made again until nothing changes.
+Nothing is applied before it has won. What a backend fails is offered to the next one: backends
+that are written in Arm NN's words are let optimise what a first cover gave them, what they
+substitute competes as a part, what they fail is barred, and the cover is made again until nothing
+changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which files of a folder are dynamic backends: the naming rule of document 001, and the scan.
+"""Which files of a folder are dynamic backends: Arm NN's naming rule, and the scan.
 
     <vendor>_<name>_backend.so[<version>]      Arm_GpuAcc_backend.so.1.2.3
 

@@ -1,6 +1,6 @@
 """Where dynamic backends are looked for: the option, else the environment, else the default list.
 
-The first of these that is set holds alone (document 001, "Dynamic backend loading paths").
+The first of these that is set holds alone (Arm NN's rule).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which backends fit this interface (document 001, "Dynamic backend versioning")."""
+"""Which backends fit this interface (Arm NN's rule)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ Version = tuple[int, int]
 def is_compatible(backend: Version, api: Version) -> bool:
     """Whether a backend written for one version of the interface works with another.
 
-    The major version must be the same, and the backend's minor version not newer. (Document 000
-    would let a newer minor pass; 001 holds.)
+    The major version must be the same, and the backend's minor version not newer.
+    (Arm NN's first plan let a newer minor pass; its guide does not.)
     """
     return backend[0] == api[0] and backend[1] <= api[1]
 

@@ -1,4 +1,4 @@
-"""The rules for the object of a network (DESIGN section 3): symbols, sections, the descriptor."""
+"""The rules for the object of a network (docs/check.md): symbols, sections, the descriptor."""
 
 from __future__ import annotations
 

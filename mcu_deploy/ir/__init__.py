@@ -1,7 +1,7 @@
 """The graph: topology and data, as values.
 
 `Graph` is immutable; a pass makes a `GraphEditor` from it, edits, and takes the next value from
-`finish()`. Document 002 (ppl.nn) describes the split into topology and data that is kept here.
+`finish()`. The split into topology and data is ppl.nn's.
 """
 
 from mcu_deploy.ir.edit import GraphEditor

@@ -1,6 +1,6 @@
 """The graph as an immutable value: topology (who feeds whom) and data (what they are).
 
-Node and edge ids only grow and are never reused (document 002, "ir::Graph"), so an id names the
+Node and edge ids only grow and are never reused (as in ppl.nn's ir::Graph), so an id names the
 same thing in every value that descends from one import.
 """
 
@@ -25,7 +25,7 @@ EdgeId = int
 class Node:
     """An operator: op and domain are ONNX's names; an absent optional input is None.
 
-    extra_inputs: the edges that the node's subgraphs read (document 002, "extra input"). name: the
+    extra_inputs: the edges that the node's subgraphs read (ppl.nn: extra input). name: the
     model's own. short: a name for people, of its own in the whole model (`naming`).
     """
 

@@ -1,6 +1,6 @@
 """Substitution: other nodes in place of a part of the graph, and a fused node's body given back.
 
-Document 001 ("The Optimizations"): a backend answers with pairs of a part and its replacement; the
+As in Arm NN a backend answers with pairs of a part and its replacement; the
 framework applies them to the one graph, so every later view shows them.
 """
 

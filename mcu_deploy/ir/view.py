@@ -1,6 +1,6 @@
 """Partial views: part of a graph as a backend sees it, over the data store of the whole.
 
-Document 002 ("ir::Graph"): every partition sees a whole topology of its own. Ids are those of the
+As in ppl.nn every partition sees a whole topology of its own. Ids are those of the
 graph; an edge that leaves the part has only its producer there, one that enters it only its
 consumers. Shapes, constants and attributes are looked up in the one store, which is not copied.
 """

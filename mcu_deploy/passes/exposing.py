@@ -1,7 +1,7 @@
 """Kept tensors, partitions and states: from the names that a user gives to edges of the plan.
 
 Between import and layouts the tensors that are asked for stand among the graph's outputs, behind
-its own, so that every stage keeps them (document 002: MarkAsOutput); positions in that list are
+its own, so that every stage keeps them (ppl.nn: MarkAsOutput); positions in that list are
 how they are found again when nodes around them have changed.
 """
 

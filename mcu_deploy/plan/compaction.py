@@ -1,6 +1,6 @@
 """Compaction at compile time: an arena that holds no more than the largest sum of live tensors.
 
-Document 002's `compact` maps blocks of memory to consecutive virtual addresses, so that what is
+ppl.nn's `compact` maps blocks of memory to consecutive virtual addresses, so that what is
 free is always one stretch. A microcontroller has no virtual addresses; but here all lifetimes are
 known, so the compiler itself says which tensors move where before which step (memmove), and only
 where a new one finds no gap in an arena of this size.

@@ -2,7 +2,7 @@
 
 What lives only between the layers of a run is taken from a memory manager of crt/ (`managers`),
 into an entry of the table of pointers. Inputs, outputs, kept tensors, states and what passes a
-border of a partition keep fixed places, as in document 002: a caller reaches them between runs.
+border of a partition keep fixed places: a caller reaches them between runs.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Manager:
 
 
 class PageManager(Manager):
-    """Whole pages, first fit (documents 002 and 004): crt/src/memory_page.c.
+    """Whole pages, first fit (as TVM's and ppl.nn's): crt/src/memory_page.c.
 
     A table of one byte for each page stands behind them.
     """
@@ -230,7 +230,7 @@ class BlockManager(Manager):
 @dataclass(frozen=True)
 class BlockConfiguration:
     """nearest: the smallest free block that is large enough (bestfit); else the most recently freed
-    one (mru), both of document 002. The members are those of PageConfiguration.
+    one (mru), both as in ppl.nn. The members are those of PageConfiguration.
     """
 
     nearest: bool

@@ -1,4 +1,4 @@
-"""PMX: a compiled model in a file (document 002, "PMX"; docs/pmx.md).
+"""PMX: a compiled model in a file (docs/pmx.md).
 
 What is saved is all that code generation needs: the optimised graph, who computes what, the chosen
 workloads with their packed constants, and the plan.

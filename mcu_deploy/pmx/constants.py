@@ -1,4 +1,4 @@
-"""Constants: each once in a file, on request compressed one by one (document 002)."""
+"""Constants: each once in a file, on request compressed one by one."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SHARED = (TensorType, CFunction, Region, Argument, Support)
 
 
 class SerializationContext:
-    """The ids that nodes and edges have in a file (document 002): 0, 1, 2 ... in the old order.
+    """The ids that nodes and edges have in a file (as in ppl.nn): 0, 1, 2 ... in the old order.
 
     Ids in a graph only grow, so that passes leave gaps; a file has none. The map is over all graphs
     together, those that nodes hold and those that fused nodes stand for: equal ids stay equal, so

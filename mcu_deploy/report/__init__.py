@@ -1,4 +1,4 @@
-"""What a build says of itself: report.json, with the keys of DESIGN section 2; and --explain."""
+"""What a build says of itself: report.json, with its keys; and --explain."""
 
 from mcu_deploy.report.build import build_report, kept_costs, kept_model, optimized_report
 from mcu_deploy.report.explain import Explanation, explain

@@ -1,4 +1,4 @@
-"""What a network costs beside its layers: below 1 % of the instructions (document 002)."""
+"""What a network costs beside its layers: below 1 % of the instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The twelve unit tests of document 000, by number. Arm NN's runtime is a Session."""
+"""The twelve unit tests of Arm NN's plan for dynamic backends, by number. Its runtime is a Session
+here."""
 
 from __future__ import annotations
 

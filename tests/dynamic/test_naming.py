@@ -1,4 +1,4 @@
-"""The names of dynamic backends: every row of the table in document 001, on real files and links.
+"""The names of dynamic backends: every row of the table in Arm NN's guide, on real files and links.
 
 Each row's file is made in an empty folder, with what its link needs beside it, and the folder is
 scanned. That the last row's file is loaded once only is in test_loading.py.
@@ -14,7 +14,7 @@ import pytest
 from mcu_deploy.dynamic.naming import Candidate, Refusal, scan, why_not
 from mcu_deploy.errors import one_line
 
-# the table of document 001, word for word
+# the table of Arm NN's backend guide, word for word
 TABLE = """
 | Arm_GpuAcc_backend.so                                    | valid: basic backend name                         |
 | Arm_GpuAcc_backend.so.1                                  | valid: single field version number                |

@@ -113,7 +113,7 @@ def test_only_three_functions_are_exported(cmake_build: Path) -> None:
 
 
 def test_create_reference_dynamic_backend(only_reference: CreationOptions, tmp_path: Path) -> None:
-    """CreateReferenceDynamicBackend of document 001: found, registered, created, asked, used."""
+    """CreateReferenceDynamicBackend of Arm NN's guide: found, registered, created, asked, used."""
     case = quantized_conv("conv", Q((1, 3, 6, 5)), (4, 3, 3, 3), {"pads": [1, 1, 1, 1]})
     layer = layer_named(imported(case.model, tmp_path), "Conv")
     with Session(Registry({}), only_reference) as session:
@@ -244,7 +244,7 @@ ON_BOARDS = pytest.mark.parametrize(
 def test_keyword_spotting_end_to_end(
     board: str, only_reference: CreationOptions, kws_dir: Path, tmp_path: Path
 ) -> None:
-    """Document 000's end-to-end test: alone, and layer by layer in turns with CpuRef."""
+    """The end-to-end test of Arm NN's plan: alone, and layer by layer in turns with CpuRef."""
     ways = {
         ID: Options(backends=(ID,)),
         "CpuRef": Options(backends=("CpuRef",)),

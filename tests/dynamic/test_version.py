@@ -1,4 +1,4 @@
-"""The version rule: the five worked examples of document 001, by what they say."""
+"""The version rule: the five worked examples of Arm NN's backend guide, by what they say."""
 
 from __future__ import annotations
 

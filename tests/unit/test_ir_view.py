@@ -1,4 +1,4 @@
-"""Partial views (document 002): whose producers and consumers a partition sees."""
+"""Partial views: whose producers and consumers a partition sees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ A, B, C = range(3)
 
 
 def abc() -> Graph:
-    """Document 002's graph: A feeds B over ab, and C over ac; B and C write the outputs."""
+    """The graph of ppl.nn's page: A feeds B over ab, and C over ac; B and C write the outputs."""
     net = Net()
     x = net.input(4)
     ab, ac = (net.editor.add_edge(name, net.editor.types[x]) for name in ("ab", "ac"))

@@ -1,6 +1,6 @@
 /* Memory managers: one interface, three managers over a block that the caller gives, no heap.
  *
- *     page      whole pages, first fit; the arena of mcu_run is one (document 004)
+ *     page      whole pages, first fit; the arena of mcu_run is one
  *     mru       the most recently freed block that is large enough: fast, memory still in a cache
  *     bestfit   the free block that is nearest in size: least waste
  *

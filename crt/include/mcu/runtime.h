@@ -83,7 +83,7 @@ typedef enum mcu_status {
 const char *mcu_error_string(int32_t status);
 
 /* A compact, row-major CPU tensor over `data`. shape has ndim elements and is not copied: it must
- * live as long as the tensor does (document 004: TVMInitializeDLTensor). */
+ * live as long as the tensor does (TVM: TVMInitializeDLTensor). */
 DLTensor mcu_tensor(void *data, DLDataType dtype, const int64_t *shape, int32_t ndim);
 
 /* The size of a tensor's elements in bytes (shape times dtype); 0 where the tensor is malformed or
@@ -157,7 +157,7 @@ int32_t mcu_instance_reset(mcu_instance_t *instance);
 int32_t mcu_instance_deinit(mcu_instance_t *instance);
 
 /* One inference with a workspace from the arena (memory.h), for programs of one thread
- * (document 004: TVMRuntime_Run). Not re-entrant. Needs crt/arena/arena.c in the program. */
+ * (TVM: TVMRuntime_Run). Not re-entrant. Needs crt/arena/arena.c in the program. */
 int32_t mcu_run(const mcu_model_t *model, DLTensor *inputs, uint32_t num_inputs, DLTensor *outputs,
                 uint32_t num_outputs);
 

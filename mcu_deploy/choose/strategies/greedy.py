@@ -1,4 +1,4 @@
-"""Gives each node to the first backend of the preference that has it (document 002).
+"""Gives each node to the first backend of the preference that has it, as ppl.nn does.
 
 Among the candidates and parts of that backend the best for the goal are taken.
 """

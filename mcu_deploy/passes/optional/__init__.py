@@ -1,6 +1,6 @@
 """Optimisations that a backend may call in its `optimize_subgraph`, one file each.
 
-The framework runs none of them by itself (document 002, "NNOptimizerManager"): which of them help
+The framework runs none of them by itself (ppl.nn: NNOptimizerManager): which of them help
 is for the backend to know. The generic passes of `mcu_deploy.passes` always run, before any
 backend sees the graph.
 

@@ -1,4 +1,4 @@
-"""When which layer runs on which core: one file a schedule (document 002, "Scheduler").
+"""When which layer runs on which core: one file a schedule (ppl.nn: Scheduler).
 
 A module here has NAME, what `--schedule` calls it, and `arrange(jobs)`, which puts jobs into
 stages of one lane or two.
