@@ -97,6 +97,12 @@ class BackendFault(McuDeployError):
         self.backend = backend
 
 
+class FormatFault(McuDeployError):
+    """The module of a model format broke its word: it raised, or gave no model."""
+
+    kind = "format"
+
+
 class Interrupted(McuDeployError):
     """Ctrl-C, on the command line; in Python it stays a KeyboardInterrupt."""
 
@@ -117,6 +123,11 @@ class InternalError(McuDeployError):
             f"mcu-deploy itself failed ({said}). With MCU_DEPLOY_DEBUG=1 in the environment it "
             "shows where; report that, with the model."
         )
+
+
+def raised(error: BaseException) -> str:
+    """What code of others did, a clause."""
+    return one_line(f"it raised {type(error).__name__}: {error}").rstrip(".: ")
 
 
 def one_line(text: str, longest: int = _LONGEST) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcu_deploy import backends
 from mcu_deploy.backends.interface import Backend, Factory
-from mcu_deploy.errors import RequestError, UsageError, one_line
+from mcu_deploy.errors import RequestError, UsageError, one_line, raised
 
 BUILTIN = "mcu-deploy"
 
@@ -114,9 +114,7 @@ def _factory(name: str) -> Factory:
         create: Factory = importlib.import_module(f"{backends.__name__}.{name}").create
         made = create().id
     except (Exception, SystemExit) as error:
-        raise _Unusable(
-            one_line(f"it raised {type(error).__name__}: {error}").rstrip(".")
-        ) from error
+        raise _Unusable(raised(error)) from error
     if made != name:
         raise _Unusable(f"it makes the backend {one_line(repr(made))}, which is not its name")
     return create

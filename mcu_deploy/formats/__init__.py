@@ -9,7 +9,9 @@ say, is a format; adding a file is all that adding a format takes. It may say mo
     data_files(path)       the files beside a model that it keeps its data in
     self_contained(path)   the bytes of a model with these taken into it
 
-Formats that were switched off when the package was built are left out.
+Formats that were switched off when the package was built are left out, and so are those whose
+module cannot be imported: `skipped` says why. What a module raises that is not for users, and what
+it gives that is no model, ends in a FormatFault, which names the format.
 """
 
 from __future__ import annotations
@@ -17,15 +19,16 @@ from __future__ import annotations
 import hashlib
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from mcu_deploy.configuration import formats_off
 from mcu_deploy.discovery import names
-from mcu_deploy.errors import ModelError, Refusal, one_line
+from mcu_deploy.errors import FormatFault, McuDeployError, ModelError, Refusal, one_line, raised
 from mcu_deploy.files.given import is_file, is_folder, why_no_file
-from mcu_deploy.formats.imported import Imported
+from mcu_deploy.formats.imported import Imported, checked
 from mcu_deploy.ir import Graph, naming
 
 _LONGEST = 1000
@@ -33,24 +36,72 @@ _LARGEST_FILE = 1 << 30
 
 
 def _modules(first: str = "") -> Iterator[ModuleType]:
-    """The modules of this package, imported one by one; the one of this name is the first."""
+    """The modules of this package that can be imported, one by one; the one of this name first."""
+    return (found for _, found in _tried(first) if isinstance(found, ModuleType))
+
+
+def skipped() -> dict[str, str]:
+    """The modules that cannot be imported, by their names, with the reasons, which are clauses."""
+    return {name: found for name, found in _tried() if isinstance(found, str)}
+
+
+def _tried(first: str = "") -> Iterator[tuple[str, ModuleType | str]]:
+    """The modules of this package, imported one by one, or why they cannot be."""
     off = formats_off()
     known = [name for name in names(__path__) if name not in off]
     for name in sorted(known, key=lambda name: (name != first, name)):
-        yield importlib.import_module(f"{__name__}.{name}")
+        found: ModuleType | str
+        try:
+            found = importlib.import_module(f"{__name__}.{name}")
+            found = _why_no_format(found) or found
+        except (Exception, SystemExit) as error:
+            found = raised(error)
+        yield name, found
+
+
+def _why_no_format(module: ModuleType) -> str:
+    """Why a module with SUFFIXES is no format, a clause; "" for those that share and for formats."""
+    endings = getattr(module, "SUFFIXES", ())
+    if not isinstance(endings, tuple) or not all(isinstance(e, str) for e in endings):
+        return "its SUFFIXES are no tuple of texts"
+    return "" if not endings or callable(getattr(module, "read", None)) else "it has no read"
+
+
+@contextmanager
+def _blamed(module: ModuleType, path: Path) -> Iterator[None]:
+    """What its module does wrong is the format's fault; what it says to users stays."""
+    try:
+        yield
+    except (McuDeployError, OSError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise _fault(module, path, raised(error)) from error
+
+
+def _fault(module: ModuleType, path: Path, what: str) -> FormatFault:
+    name = module.__name__.rpartition(".")[2]
+    return FormatFault(
+        f"The module of the model format {name} failed on {path}: {what}. Mend {module.__file__} "
+        "(with MCU_DEPLOY_DEBUG=1 in the environment it is said where), or give the model in "
+        "another format."
+    )
+
+
+def _endings(module: ModuleType) -> tuple[str, ...]:
+    return tuple(getattr(module, "SUFFIXES", ()))
 
 
 def _format(path: Path) -> ModuleType | None:
     """The format of a file, by its ending. Most are named like it, and to import all is slow."""
     suffix = path.suffix.lower()
-    found = (m for m in _modules(suffix[1:]) if suffix in getattr(m, "SUFFIXES", ()))
+    found = (m for m in _modules(suffix[1:]) if suffix in _endings(m))
     return next(found, None)
 
 
 def suffixes(*, compiled: bool = True) -> tuple[str, ...]:
     """The endings of all model files; compiled: of those too that hold compiled models."""
     wanted = (m for m in _modules() if compiled or not _is_compiled(m))
-    return tuple(sorted(suffix for m in wanted for suffix in getattr(m, "SUFFIXES", ())))
+    return tuple(sorted(suffix for m in wanted for suffix in _endings(m)))
 
 
 def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Graph:
@@ -81,14 +132,25 @@ def attempt(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None)
     module = require_format(file)
     content = _content(file)
     try:
-        read: Graph | Imported = module.read(file, dict(shapes or {}))
+        with _blamed(module, file):
+            read: object = module.read(file, dict(shapes or {}))
+            found = _imported(module, read)
+            if found is None:
+                what = f"its read gave a {type(read).__name__} and no Graph"
+                raise _fault(module, file, what)
+            graph = naming.number(found.graph)
     except ModelError as error:
         raise of_file(file, error) from error.__cause__
-    found = read if isinstance(read, Imported) else Imported(read)
-    graph = naming.number(found.graph)
     if not _is_compiled(module):
         graph = replace(graph, source_sha256=hashlib.sha256(content).hexdigest())
     return replace(found, graph=graph)
+
+
+def _imported(module: ModuleType, read: object) -> Imported | None:
+    """What a format's `read` gave, as an Imported. A graph alone was not looked at by anybody."""
+    if isinstance(read, Graph):
+        return Imported(read) if _is_compiled(module) else checked(read, (), (), (), ())
+    return read if isinstance(read, Imported) else None
 
 
 def _content(path: Path) -> bytes:
@@ -124,8 +186,10 @@ def require_format(path: Path) -> ModuleType:
         wrong = f"the ending {path.suffix!r}, which is no model format that mcu-deploy reads"
         if not path.suffix:
             wrong = "no ending, by which mcu-deploy knows the format of a model"
+        lacking = "".join(f" The format {n} was skipped: {why}." for n, why in skipped().items())
         raise ModelError(
             f"{path} has {wrong} ({listed}). Give the model file, or convert the model to ONNX."
+            f"{lacking}"
         )
     return module
 
@@ -149,12 +213,21 @@ def _is_compiled(module: ModuleType | None) -> bool:
 
 def data_files(path: Path) -> tuple[Path, ...]:
     """The files that a model file, which was read before, keeps its data in."""
-    find = getattr(_format(path), "data_files", None)
-    return () if find is None else tuple(find(path))
+    module = _format(path)
+    if module is None or not hasattr(module, "data_files"):
+        return ()
+    with _blamed(module, path):
+        return tuple(map(Path, module.data_files(path)))
 
 
 def self_contained(path: Path) -> bytes:
     """The bytes of a model file, which was read before, that needs no other file beside it."""
-    own = getattr(_format(path), "self_contained", None)
-    content: bytes = _content(path) if own is None else own(path)
-    return content
+    module = _format(path)
+    if module is None or not hasattr(module, "self_contained"):
+        return _content(path)
+    with _blamed(module, path):
+        content = module.self_contained(path)
+        if not isinstance(content, bytes):
+            what = f"its self_contained gave a {type(content).__name__} and no bytes"
+            raise _fault(module, path, what)
+        return content

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, ModuleType
 
-from mcu_deploy.errors import McuDeployError, Refusal
+from mcu_deploy.errors import FormatFault, McuDeployError, Refusal
 
 _DIAGNOSES = "protocol"  # of a line: several sentences
 REGRESSIONS = Path(__file__).parent / "regressions"
@@ -64,6 +64,8 @@ def complaint(target: ModuleType, path: Path) -> str:
     """What is wrong with the answer to a file; "" where nothing is."""
     try:
         target.read(path)
+    except FormatFault:
+        return traceback.format_exc(limit=-8)
     except McuDeployError as error:
         text = str(error)
         is_list = isinstance(error, Refusal) or target.__name__.endswith(_DIAGNOSES)

@@ -12,7 +12,8 @@ import pytest
 from mcu_deploy import formats
 from mcu_deploy.api.building import build
 from mcu_deploy.api.validating import validate
-from mcu_deploy.errors import ModelError
+from mcu_deploy.discovery import _names as names
+from mcu_deploy.errors import FormatFault, ModelError
 from mcu_deploy.formats.imported import Imported
 from mcu_deploy.pipelines.first import find_models
 
@@ -37,6 +38,20 @@ def read(path, shapes):
     editor.outputs = [edge]
     return editor.finish(opset=17)
 """
+
+
+BROKEN = {
+    "raises": ("def read(path, shapes): return 1 / 0", "it raised ZeroDivisionError: division by"),
+    "ends": ("def read(path, shapes): raise SystemExit(3)", "it raised SystemExit: 3"),
+    "takes": ("def read(path): return None", r"it raised TypeError: read\(\) takes 1 positional"),
+    "gives": ("def read(path, shapes): return [1]", "its read gave a list and no Graph"),
+}
+UNUSABLE = {
+    "missing": ("import nomodule", "it raised ModuleNotFoundError: No module named 'nomodule'"),
+    "typo": ("def read(:", "it raised SyntaxError: invalid syntax"),
+    "empty": ('SUFFIXES = (".unread",)', "it has no read"),
+    "text": ('SUFFIXES = ".unread"', "its SUFFIXES are no tuple of texts"),
+}
 
 
 @pytest.fixture
@@ -70,4 +85,51 @@ def test_it_is_found_listed_and_its_errors_name_the_file(model: Path) -> None:
     assert formats.data_files(model) == ()
     model.write_text("damaged")
     with pytest.raises(ModelError, match=r"tiny\.OPS: It says that it is damaged"):
+        formats.read(model)
+
+
+def _add(folder: Path, name: str, source: str) -> None:
+    (folder / "formats" / f"{name}.py").write_text(source)
+    names.cache_clear()
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_format_that_breaks_its_word_is_named(
+    name: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, reason = BROKEN[name]
+    _add(tmp_path, name, f'SUFFIXES = (".broken",)\n{source}\n')
+    other = model.with_suffix(".broken")
+    other.touch()
+    with pytest.raises(FormatFault, match=f"the model format {name} failed on .*: {reason}"):
+        formats.read(other)
+    assert formats.read(model).is_whole
+
+
+@pytest.mark.parametrize("what", ["data_files", "self_contained"])
+def test_so_is_one_that_breaks_it_beside_its_models(what: str, model: Path, tmp_path: Path) -> None:
+    _add(tmp_path, what, f'SUFFIXES = (".broken",)\nread = None.__class__\n{what} = lambda p: 1\n')
+    with pytest.raises(FormatFault, match=f"the model format {what} failed"):
+        getattr(formats, what)(model.with_suffix(".broken"))
+
+
+def test_modules_that_are_no_formats_are_skipped_with_a_sentence(
+    model: Path, tmp_path: Path
+) -> None:
+    for name, (source, _) in UNUSABLE.items():
+        _add(tmp_path, name, source)
+    other = model.with_suffix(".unread")
+    other.touch()
+    with pytest.raises(ModelError) as error:
+        formats.read(other)
+    for name, (_, reason) in UNUSABLE.items():
+        assert f"The format {name} was skipped: {reason}" in str(error.value)
+    assert formats.read(model).is_whole
+    assert ".ops" in formats.suffixes()
+
+
+def test_sizes_in_its_graphs_are_looked_at(model: Path) -> None:
+    """Nobody else would: the format needs no more than read."""
+    model.write_text("MatMul")
+    with pytest.raises(ModelError, match="MatMul 'MatMul' of the model cannot be computed"):
         formats.read(model)
