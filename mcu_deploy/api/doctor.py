@@ -19,11 +19,13 @@ from mcu_deploy.device.line.ports import ports
 from mcu_deploy.device.line.transport import DEFAULT_BAUD
 from mcu_deploy.device.line.wire import Echo, NoAnswer
 from mcu_deploy.errors import DeviceError, McuDeployError, ToolError
+from mcu_deploy.formats import skipped
 from mcu_deploy.processes.versions import is_older
 from mcu_deploy.resources import page
 from mcu_deploy.runners.choosing import choose
 from mcu_deploy.runners.interface import Runner, runners
 from mcu_deploy.runners.running import version
+from mcu_deploy.session import Session
 from mcu_deploy.toolchain import Toolchain, gcc_number
 from mcu_deploy.toolchain.compiler import TRIED
 from mcu_deploy.version import VERSION
@@ -61,6 +63,7 @@ def doctor(
     own; it must belong to nobody else. expect: the models that its firmware should hold.
     """
     yield Finding("mcu-deploy", "good", f"{VERSION}, Python {platform.python_version()}")
+    yield from _own_parts()
     yield from _compilers(board)
     emulators = list(_emulators(board))
     yield from emulators
@@ -70,6 +73,16 @@ def doctor(
     yield from _ports(board)
     if port is not None:
         yield line(port, baud, board, expect)
+
+
+def _own_parts() -> Iterator[Finding]:
+    """The backends and model formats, which anybody may add to, and those that cannot be used."""
+    lines: list[str] = []
+    with Session(report=lines.append) as session:
+        yield Finding("backends", "good", ", ".join(session.registry.ids) or "none")
+    lines += [f"The model format {name} was skipped: {why}." for name, why in skipped().items()]
+    for said in lines:
+        yield Finding("add-on", "wrong", said, "mend it, or take it away")
 
 
 def _compilers(board: Board | None) -> Iterator[Finding]:

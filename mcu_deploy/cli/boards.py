@@ -26,7 +26,10 @@ def boards(
     """
     from mcu_deploy import resources
     from mcu_deploy.boards import list_boards
+    from mcu_deploy.session import Session
 
+    with Session() as session:
+        _ = session.registry  # warns of what cannot compile for any board
     known = list_boards()
     if as_json:
         print_json([_as_json(board) for board in known])

@@ -30,7 +30,7 @@ def doctor(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look at compilers, emulators, flashing tools, probes and serial ports.
+    """Look at backends, compilers, emulators, flashing tools, probes and serial ports.
 
     With a board only at what it needs. Ends with exit code 1 where something has to be mended.
     """

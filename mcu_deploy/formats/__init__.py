@@ -60,7 +60,7 @@ def _tried(first: str = "") -> Iterator[tuple[str, ModuleType | str]]:
 
 
 def _why_no_format(module: ModuleType) -> str:
-    """Why a module with SUFFIXES is no format, a clause; "" for those that share and for formats."""
+    """Why a module that says it is a format is none, a clause; "" where nothing is wrong."""
     endings = getattr(module, "SUFFIXES", ())
     if not isinstance(endings, tuple) or not all(isinstance(e, str) for e in endings):
         return "its SUFFIXES are no tuple of texts"
