@@ -210,6 +210,24 @@ def _too_many() -> None:
     _ = code.items
 
 
+def _ordered() -> None:
+    code = _code()
+    x, y = code.arguments("x y")
+    a, b, c = code.registers("a b c")
+    code.ldmia(x.moving, [a, b])
+    code.ldr(c, x[0])
+    code.stmia(y, [c, b, a])
+    _ = code.items
+
+
+def _wide() -> None:
+    code = _code("cortex-m0plus")
+    x, y, z = code.arguments("x y z")
+    code.muls(y, x, z)
+    code.stmia(x, [y, z])
+    _ = code.items
+
+
 def _unwritten() -> None:
     code = _code()
     x, total = code.registers("x total")
@@ -265,7 +283,8 @@ def _run(statement: str) -> None:
 
 
 def _given() -> Iterator[Callable[[], None]]:
-    yield from (_smlad, _too_many, _unwritten, _both, _nowhere, _anywhere, _of_floats, _five)
+    yield from (_smlad, _too_many, _ordered, _wide, _unwritten, _both, _nowhere, _anywhere)
+    yield from (_of_floats, _five)
     yield lambda: _run("ldr r3, [r0, #4]")
     yield lambda: _run("strb r2, [r1]")
     yield lambda: _run("ldrd r2, r3, [r0, #1]")

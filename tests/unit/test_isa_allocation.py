@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,7 +55,9 @@ def test_lists_are_in_their_order() -> None:
     code.ldmia(x.moving, [a, b])
     code.ldr(c, x[0])
     code.stmia(y, [c, b, a])  # a and b cannot be in both orders
-    with pytest.raises(AllocationError, match="no register is left"):
+    with pytest.raises(
+        AllocationError, match=r"`stmia y, \{c, b, a\}` finds no registers as it wants"
+    ):
         code.items  # noqa: B018
     code = Assembly()
     x, y = code.arguments("x y")
@@ -113,7 +116,42 @@ def test_one_name_too_many_is_an_error_where_it_was_asked_for() -> None:
     assert re.match(
         r".*test_isa_allocation\.py:\d+: no register is left for `n14`", str(error.value)
     )
-    assert "n0, n1, n2" in str(error.value)
+    assert "behind `mov n14, #1` there are n0, n1, n2" in str(error.value)
+
+
+def test_the_error_is_of_the_first_instruction_that_finds_none() -> None:
+    """Not of where most names live, which is behind it."""
+    code = Assembly()
+    x, y = code.arguments("x y")
+    names = code.registers(" ".join(f"n{i}" for i in range(13)))
+    for name in names[:12]:
+        code.ldr(name, x.after(4))
+    code.ldr(names[12], x[0])
+    more = code.registers("more still_more")
+    for name in more:
+        code.ldr(name, x.after(4))
+    for name in (*names, *more):
+        code.str(name, y.after(4))
+    with pytest.raises(AllocationError) as error:
+        code.items  # noqa: B018
+    assert "is left for `n12`: behind `ldr n12, [x]` there are n0, x, n1, n2" in str(error.value)
+    assert "n11, n12, y;" in str(error.value)
+
+
+def test_names_of_the_fpu_are_no_reason_for_a_lack_of_core_registers() -> None:
+    code = Assembly()
+    x = code.arguments("x")[0]
+    held = code.registers(" ".join(f"s{i}" for i in range(33)), kind=Kind.SINGLE)
+    for name in held:
+        code.vldr(name, x[0])
+    for name in held:
+        code.vstr(name, x[4])
+    with pytest.raises(AllocationError) as error:
+        code.items  # noqa: B018
+    assert "no register is left for `s32`: behind `vldr s32, [x]` there are s0, s1" in str(
+        error.value
+    )
+    assert str(error.value).endswith("s31, s32; reuse one")
 
 
 def test_a_name_that_nothing_writes_is_an_error() -> None:
@@ -237,3 +275,66 @@ def test_lists_of_the_fpu_have_no_gaps_and_halves_may_come_one_by_one() -> None:
     lists = [line.partition("{")[2] for line in printed(code.items) if "{" in line]
     first, last = map(int, re.findall(r"\d+", lists[0]))
     assert last == first + 3 and first % 2 == 0 and lists[0] == lists[1]
+
+
+def test_a_list_of_the_fpu_may_be_of_several_kinds() -> None:
+    code = Assembly()
+    x, y = code.arguments("x y")
+    single = code.register("single", kind=Kind.SINGLE)
+    pair = code.register("pair", kind=Kind.DOUBLE)
+    four = code.register("four", kind=Kind.VECTOR)
+    code.vldmia(x, [single, *pair.words, *four.words])
+    code.vstmia(y, [single, *pair.words, *four.words])
+    assert printed(code.items) == ["vldmia r0, {s1-s7}", "vstmia r1, {s1-s7}"]
+
+
+def test_a_vector_register_is_four_words_that_others_do_not_take() -> None:
+    """Helium's Q registers lie over S and D registers; their words live and die by themselves."""
+    code = Assembly()
+    x, y = code.arguments("x y")
+    single = code.register("single", kind=Kind.SINGLE)
+    pair = code.register("pair", kind=Kind.DOUBLE)
+    a, b = code.registers("a b", kind=Kind.VECTOR)
+    code.vldr(single, x[0])
+    code.vldmia(x.moving, pair.halves)
+    code.vldmia(x.moving, a.words)
+    code.vldmia(x.moving, b.words)
+    for into, of in zip(a.words, b.words, strict=True):
+        code.vadd_f32(into, into, of)
+    code.vadd_f32(a.words[3], a.words[3], single)
+    code.vadd_f32(a.words[0], a.words[0], pair.halves[1])
+    code.vstmia(y, a.words)
+    lists = [line.partition("{")[2] for line in printed(code.items) if "{" in line]
+    firsts = [int(re.findall(r"\d+", part)[0]) for part in lists]
+    assert firsts[0] % 2 == firsts[1] % 4 == firsts[2] % 4 == 0 and firsts[1] == firsts[3]
+    memory = Data()
+    numbers = np.arange(10, dtype=np.float32) ** 2
+    memory.lay(0x1000, numbers.tobytes())
+    result = memory.lay(0x2000, bytes(16))
+    Program(code.items).run(State({"r0": 0x1000, "r1": 0x2000}), memory)
+    wanted = numbers[2:6] + numbers[6:]
+    wanted[[0, 3]] += numbers[[1, 0]]
+    assert np.frombuffer(result, np.float32).tolist() == wanted.tolist()
+
+
+def test_eight_vector_registers_leave_none_for_a_ninth_nor_for_a_word() -> None:
+    for kind, last in ((Kind.VECTOR, "q8"), (Kind.SINGLE, "word")):
+        code = Assembly()
+        x = code.arguments("x")[0]
+        held = code.registers(" ".join(f"q{i}" for i in range(8)), kind=Kind.VECTOR)
+        held.append(code.register(last, kind=kind))
+        for name in held:
+            code.vldmia(x.moving, name.words)
+        for name in held:
+            code.vstmia(x.moving, name.words)
+        with pytest.raises(AllocationError, match=f"no register is left for `{last}`"):
+            code.items  # noqa: B018
+    code = Assembly()
+    x = code.arguments("x")[0]
+    held = code.registers(" ".join(f"q{i}" for i in range(8)), kind=Kind.VECTOR)
+    for name in held:
+        code.vldmia(x.moving, name.words)
+    for name in held:
+        code.vstmia(x.moving, name.words)
+    taken = re.findall(r"\{(.*)\}", "\n".join(printed(code.items)))[:8]
+    assert sorted(taken) == sorted(f"s{4 * n}-s{4 * n + 3}" for n in range(8))

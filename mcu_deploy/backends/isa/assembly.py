@@ -48,8 +48,9 @@ class Assembly:
     def registers(self, names: str, *places: str, kind: Kind = Kind.CORE) -> list[Register]:
         """New registers that are called so, of names with spaces between them. places: those of
         the core that they are, where they are pinned."""
-        line = sys._getframe(1)
-        asked = f"{line.f_code.co_filename}:{line.f_lineno}"
+        return self._all(names, places, kind, _line(2))
+
+    def _all(self, names: str, places: Sequence[str], kind: Kind, asked: str) -> list[Register]:
         wanted = names.split()
         pins: list[Register | None] = [physical(place) for place in places]
         pins = pins or [None] * len(wanted)
@@ -57,10 +58,7 @@ class Assembly:
 
     def register(self, name: str, place: str = "", kind: Kind = Kind.CORE) -> Register:
         """A new register; see `registers`."""
-        line = sys._getframe(1)
-        pin = physical(place) if place else None
-        asked = f"{line.f_code.co_filename}:{line.f_lineno}"
-        return self._named(name, kind, pin, asked)
+        return self._named(name, kind, physical(place) if place else None, _line(2))
 
     def _named(self, name: str, kind: Kind, pin: Register | None, asked: str) -> Register:
         self._names += 1
@@ -68,8 +66,8 @@ class Assembly:
 
     def arguments(self, names: str) -> list[Register]:
         """The registers that a caller leaves a function's arguments in, r0 to r3, called so."""
-        wanted = names.split()
-        return self.registers(names, *(f"r{n}" for n in range(len(wanted))))
+        places = [f"r{n}" for n in range(len(names.split()))]
+        return self._all(names, places, Kind.CORE, _line(2))
 
     def __getattr__(self, mnemonic: str) -> Callable[..., None]:
         """Adds an instruction of that name with such operands; a list of registers is a list."""
@@ -122,14 +120,14 @@ class Assembly:
             (self.sub if value < 0 else self.add)(register, of, amount)
 
     @property
-    def items(self) -> Sequence[Item]:
+    def items(self) -> tuple[Item, ...]:
         """Instructions, whose registers all have their places, labels and notes."""
-        return _bound(tuple(self._items))
+        return _bound(tuple(self._items), self._timings.is_narrow)
 
     @property
     def bytes(self) -> int:
         """Of the code, all encodings taken as short as they can be."""
-        return _size(tuple(self._items))
+        return _size(self.items)
 
     @contextmanager
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
@@ -185,7 +183,13 @@ class Assembly:
     @property
     def digest(self) -> str:
         """Of the text, to know equal functions by."""
-        return _digest(tuple(self._items))
+        return _digest(self.items)
+
+
+def _line(above: int) -> str:
+    """Where the code so many calls above runs, as "file:line"."""
+    frame = sys._getframe(above)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 # Many kernels are the same, of layers that are alike and of proposals that share a function. So the
@@ -206,15 +210,15 @@ def _instruction(
 
 
 @functools.lru_cache(1 << 8)
-def _bound(items: tuple[Item, ...]) -> Sequence[Item]:
-    return tuple(allocated(items))
+def _bound(items: tuple[Item, ...], is_narrow: bool) -> tuple[Item, ...]:
+    return tuple(allocated(items, is_narrow))
 
 
 @functools.lru_cache(1 << 8)
 def _size(items: tuple[Item, ...]) -> int:
-    return size(_bound(items))
+    return size(items)
 
 
 @functools.lru_cache(1 << 8)
 def _digest(items: tuple[Item, ...]) -> str:
-    return hashlib.sha256("\n".join(printed(_bound(items))).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(printed(items)).encode()).hexdigest()[:16]

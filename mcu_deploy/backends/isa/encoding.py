@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from mcu_deploy.backends.isa.instruction import Instruction, Item
-from mcu_deploy.backends.isa.operands import Label
-from mcu_deploy.backends.isa.table import split
+from mcu_deploy.backends.isa.operands import Label, Register
+from mcu_deploy.backends.isa.table import TABLE, split
 
 _LOW = r"r[0-7]"
 _ANY = r"(?:r\d+|sp|lr)"
@@ -89,6 +89,21 @@ def _of_branch(instruction: Instruction, at: int, places: Mapping[Label, int]) -
 def may_be_short(name: str) -> bool:
     """Whether an instruction of that name has an encoding of 16 bits for some operands."""
     return name in _NARROW or f"{name}s" in _NARROW
+
+
+def takes_high(instruction: Instruction) -> bool:
+    """Whether its encoding of 16 bits takes r8 and up."""
+    pattern = _NARROW.get(instruction.name)
+    is_of_registers = all(isinstance(operand, Register) for operand in instruction.operands)
+    return pattern is not None and is_of_registers and _ANY in pattern.pattern
+
+
+def is_wide(instruction: Instruction) -> bool:
+    """Whether its encoding has 32 bits, and Armv6-M lacks it."""
+    if instruction.name == "b":
+        return instruction.mnemonic.endswith(".w")
+    row = TABLE[split(instruction.mnemonic)[0]]
+    return bool(row.wide | row.features) and _of_no_branch(instruction.text) == 4
 
 
 @functools.lru_cache(1 << 14)

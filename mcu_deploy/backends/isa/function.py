@@ -25,6 +25,7 @@ from mcu_deploy.backends.isa.operands import (
     Registers,
     by_name,
     physical,
+    words_of,
 )  # fmt: skip
 from mcu_deploy.backends.isa.soft import soft
 
@@ -84,9 +85,7 @@ def _saved(code: Sequence[Instruction]) -> tuple[tuple[Register, ...], tuple[Reg
             if register.kind is Kind.CORE:
                 core[place] = physical(f"r{place}") if place < 13 else LR if place == 14 else PC
             else:
-                last_float = max(
-                    last_float, 2 * place + 1 if register.kind is Kind.DOUBLE else place
-                )
+                last_float = max(last_float, words_of(register.kind, place)[-1])
     saved = [
         core[place] for place in sorted(core)
         if _FIRST_SAVED <= place <= _LAST_SAVED or core[place] is LR

@@ -14,7 +14,6 @@ from mcu_deploy.backends.isa.operands import (
     LR,
     PC,
     SP,
-    Kind,
     Label,
     Memory,
     Mode,
@@ -93,7 +92,7 @@ class Instruction:
         words, lists_pc = 0, False
         for operand in self.operands:
             if type(operand) is Registers:
-                words += sum(1 + (r.kind is Kind.DOUBLE) for r in operand.registers)
+                words += sum(r.kind.words for r in operand.registers)
                 lists_pc = lists_pc or PC in operand.registers
         is_jump = bool(self.operands) and self.operands[0] is PC
         return Shape(len(self.operands), words, is_jump, lists_pc)

@@ -28,6 +28,7 @@ from mcu_deploy.backends.isa.operands import (
     Register,
     Registers,
     Shifted,
+    by_place,
     physical_name,
 )  # fmt: skip
 
@@ -312,8 +313,4 @@ def _values(operand: Operand, labels: Mapping[Label, int]) -> list[_Value]:
 
 def _words(register: Register) -> tuple[str, ...]:
     """The names of a register's words."""
-    assert register.place is not None, register
-    if register.kind in (Kind.CORE, Kind.SINGLE):
-        return (physical_name(register.kind, register.place),)
-    count = 2 if register.kind is Kind.DOUBLE else 4
-    return tuple(f"s{count * register.place + n}" for n in range(count))
+    return tuple(map(by_place, register.words))

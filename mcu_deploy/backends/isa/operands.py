@@ -12,12 +12,38 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """A file of registers. S and D registers share their words, as do Q registers with them."""
+    """A file of registers. D and Q registers are made of the words of S registers."""
 
     CORE = "r"
     SINGLE = "s"
     DOUBLE = "d"
     VECTOR = "q"
+
+    @property
+    def words(self) -> int:
+        """How many words each of its registers has."""
+        return _FILES[self][1]
+
+
+# How many registers there are, and the words of each.
+_FILES = {Kind.CORE: (16, 1), Kind.SINGLE: (32, 1), Kind.DOUBLE: (16, 2), Kind.VECTOR: (8, 4)}
+
+
+def words_of(kind: Kind, place: int) -> range:
+    """The words of a register by their numbers: core registers, or the S registers of which D and
+    Q registers are made, the first of D1 being S2, of Q1 S4."""
+    return range(kind.words * place, kind.words * (place + 1))
+
+
+# Words as bits of one number: the core's, then the S registers.
+CORE_BITS, FILE_BITS = (1 << 16) - 1, (1 << 48) - 1
+
+
+@functools.cache
+def bits_of(kind: Kind, place: int) -> int:
+    """The words of a register as bits."""
+    above = 0 if kind is Kind.CORE else CORE_BITS.bit_length()
+    return sum(1 << above + word for word in words_of(kind, place))
 
 
 @dataclass(eq=False)
@@ -25,8 +51,8 @@ class Register:
     """A register by a name that says what it holds. Which one of the core it is, is for the
     allocator to find, but where `place`, its number in its file, pins it.
 
-    asked: the line of the kernel's source that wants it, for errors. whole: the D register that an
-    S register is a half of, its lower or its upper (index 0 or 1).
+    asked: the line of the kernel's source that wants it, for errors. whole: the D or Q register of
+    which an S register is the word `index`, 0 being the lowest.
     """
 
     name: str
@@ -37,12 +63,23 @@ class Register:
     index: int = 0
 
     @functools.cached_property
+    def words(self) -> tuple[Register, ...]:
+        """The registers of a word that it is made of: of a D or Q register the S registers, called
+        `name.low` and `name.high`, or `name.0` to `name.3`; of others itself."""
+        count = self.kind.words
+        if count == 1:
+            return (self,)
+        ends = ("low", "high") if count == 2 else map(str, range(count))
+        places = [None] * count if self.place is None else words_of(self.kind, self.place)
+        return tuple(
+            Register(f"{self.name}.{end}", Kind.SINGLE, place, self.asked, self, n)
+            for n, (end, place) in enumerate(zip(ends, places, strict=True))
+        )
+
+    @property
     def halves(self) -> tuple[Register, Register]:
         """Of a D register, the S registers that it is made of."""
-        low, high = (
-            Register(f"{self.name}.{name}", Kind.SINGLE, _half(self.place, n), self.asked, self, n)
-            for n, name in enumerate(("low", "high"))
-        )
+        low, high = self.words
         return low, high
 
     def __getitem__(self, offset: int | Register | Shifted) -> Memory:
@@ -81,10 +118,6 @@ class Register:
 
     def __repr__(self) -> str:
         return self.name
-
-
-def _half(place: int | None, index: int) -> int | None:
-    return None if place is None else 2 * place + index
 
 
 @dataclass(frozen=True)
@@ -149,7 +182,7 @@ def physical_name(kind: Kind, place: int) -> str:
 
 _PHYSICAL = {
     physical_name(kind, place): Register(physical_name(kind, place), kind, place)
-    for kind, count in ((Kind.CORE, 16), (Kind.SINGLE, 32), (Kind.DOUBLE, 16), (Kind.VECTOR, 8))
+    for kind, (count, _) in _FILES.items()
     for place in range(count)
 }
 SP, LR, PC = _PHYSICAL["sp"], _PHYSICAL["lr"], _PHYSICAL["pc"]

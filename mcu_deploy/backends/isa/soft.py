@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mcu_deploy.backends.isa.instruction import Instruction, Item, parsed
-from mcu_deploy.backends.isa.operands import SP, Kind, Label, Memory, Register, physical
+from mcu_deploy.backends.isa.operands import SP, Kind, Label, Memory, Register, physical, words_of
 
 _SAVED = 24  # bytes, of what the subroutine takes
 _SUBROUTINE, _END = Label(90), Label(91)
@@ -41,7 +41,7 @@ def soft(items: Sequence[Item]) -> list[Item]:
         if isinstance(item, Instruction)
         for register in item.registers
         if register.kind is not Kind.CORE
-        for word in _words(register)
+        for word in _places(register)
     ]
     if not used:
         return [*items]
@@ -55,12 +55,10 @@ def soft(items: Sequence[Item]) -> list[Item]:
     return [*made, parsed(f"add sp, sp, #{size}")]
 
 
-def _words(register: Register) -> tuple[int, ...]:
+def _places(register: Register) -> range:
     """The S registers that a register is made of."""
     assert register.place is not None
-    if register.kind is Kind.DOUBLE:
-        return 2 * register.place, 2 * register.place + 1
-    return (register.place,)
+    return words_of(register.kind, register.place)
 
 
 def _converted(instruction: Instruction, first: int) -> Iterator[Item]:
@@ -71,7 +69,7 @@ def _converted(instruction: Instruction, first: int) -> Iterator[Item]:
         return
 
     def at(register: Register, above: int = 0) -> Memory:
-        return Memory(SP, 4 * (_words(register)[0] - first) + above)
+        return Memory(SP, 4 * (_places(register)[0] - first) + above)
 
     registers = [operand for operand in operands if isinstance(operand, Register)]
     kinds = "".join(register.kind for register in registers)

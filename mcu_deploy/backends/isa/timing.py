@@ -19,18 +19,20 @@ from mcu_deploy.elf import disassembly
 @dataclass(frozen=True)
 class Timings:
     """A core whose cycles are known: the column of its numbers in the table, how many cycles its
-    pipeline takes to refill behind a branch, whether a load behind a load takes one cycle."""
+    pipeline takes to refill behind a branch, whether a load behind a load takes one cycle, and
+    whether nearly all instructions have 16 bits, which name r0 to r7."""
 
     core: str
     column: int
     refill: int
     pairs_loads: bool
+    is_narrow: bool = False
 
 
 _M4 = Timings("cortex-m4", 2, 2, True)
 # The M7 and the M33 publish no timings; the M4's stand for them, and what prints them says so.
 TIMINGS = {
-    "cortex-m0plus": Timings("cortex-m0plus", 0, 1, False),
+    "cortex-m0plus": Timings("cortex-m0plus", 0, 1, False, is_narrow=True),
     "cortex-m3": Timings("cortex-m3", 1, 2, True),
     "cortex-m4": _M4,
     "cortex-m7": _M4,
