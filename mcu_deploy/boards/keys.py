@@ -18,12 +18,12 @@ from mcu_deploy.runners.interface import runners
 Keys = Mapping[str, Any]
 
 _STACK = {"application?": None, "handler?": None}
-_EACH_PART = {"size": None, "speed?": None}
 _CACHE = {"lines": None, "line_bytes": None, "ways?": None, "policy": None}
 _TIMING = {
-    "wait_states": None, "read_bytes": None, "source": None, "prefetch?": None,
+    "wait_states": None, "read_bytes?": None, "source": None, "prefetch?": None,
     "cache?": _CACHE, "instruction_cache?": _CACHE, "data_cache?": _CACHE,
 }  # fmt: skip
+_EACH_PART = {"size": None, "speed?": None, "timing?": _TIMING}
 _EACH_MEMORY = {
     "origin": None, "size": None, "kind": None, "speed?": None, "parts?": {"*": _EACH_PART},
     "timing?": _TIMING,
@@ -44,8 +44,9 @@ _MICROCONTROLLER = {
     "roles": {"vectors": None, "code": None, "weights": None, "data": None, "stack": None},
     "serial": _SERIAL,
     "setup?": [_STEP], "boot?": None, "interrupts?": None, "untested?": None, "clock?": None,
+    "caches?": None,
     "rated?": {
-        "clock_hz": None, "serial_clock_hz": None, "caches?": None, "setup": [_STEP],
+        "clock_hz": None, "serial_clock_hz": None, "setup": [_STEP],
         "timing?": {"*": {f"{key.removesuffix('?')}?": below for key, below in _TIMING.items()}},
     },
     "stack?": _STACK,

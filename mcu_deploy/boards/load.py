@@ -159,7 +159,7 @@ def _microcontroller(top: Table, name: str, core: str, document: Document) -> Bo
             *(read_steps(rated.tables("setup")) if rated else ()),
         ),
         boot=tuple(_own_or_known(top, "boot", name, "boot") for name in top.strings("boot")),
-        caches=_caches(rated, core) if rated else False,
+        caches=_caches(top, core),
         untested=top.boolean("untested", False),
         interrupts=_interrupts(top),
     )
@@ -177,10 +177,10 @@ def _rated(top: Table) -> Table | None:
     return top.table("rated")
 
 
-def _caches(rated: Table, core: str) -> bool:
-    caches = rated.boolean("caches", False)
+def _caches(top: Table, core: str) -> bool:
+    caches = top.boolean("caches", False)
     if caches and core not in _CACHED:
-        rated.fail(f"caches: a {core} has none; only {', '.join(_CACHED)} can have them")
+        top.fail(f"caches: a {core} has none; only {', '.join(_CACHED)} can have them")
     return caches
 
 

@@ -68,7 +68,9 @@ def _parts(entry: Table, memory: Memory) -> tuple[Memory, ...]:
         size = part.size("size")
         if size % _PART_ALIGNMENT:
             part.fail(f"size = {size} must be a multiple of {_PART_ALIGNMENT}")
-        parts.append(Memory(name, at, size, memory.kind, _speed(part, memory.kind)))
+        timing = read_timing(part.table("timing")) if part.has("timing") else None
+        speed = _speed(part, memory.kind)
+        parts.append(Memory(name, at, size, memory.kind, speed, (), timing, timing))
         at += size
     if at != memory.end:
         table.fail(f"the parts have {at - memory.origin} bytes together, the memory {memory.size}")

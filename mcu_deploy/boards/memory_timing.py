@@ -13,6 +13,7 @@ from mcu_deploy.boards.reader import Table
 POLICIES = ("lru", "pseudo-lru", "round-robin", "random", "unknown")
 _MOST_WAITS = 1024
 _WIDEST_READ = 256
+_WORD = 4
 _MOST_LINES = 1 << 16
 
 
@@ -37,7 +38,7 @@ class Cache:
 @dataclass(frozen=True)
 class MemoryTiming:
     """wait_states: cycles of the core beyond the first that a read of the memory itself takes at
-    the board's clock; read_bytes: what one such read brings. instruction_cache and data_cache:
+    the board's clock; read_bytes: what one such read brings, a word where nothing waits. instruction_cache and data_cache:
     what is asked first, by fetches and by reads of data; they are equal and `unified` where one
     cache serves both. prefetch: whether the memory reads on by itself while the core fetches.
     source: of these numbers."""
@@ -56,7 +57,7 @@ class MemoryTiming:
         return self.wait_states == 0
 
 
-AT_ONCE = MemoryTiming(0, 4, source="RAM at the core's clock")
+AT_ONCE = MemoryTiming(0, _WORD, source="RAM at the core's clock")
 
 # What objects for a core alone are made for, as nobody says what they will be linked into: ST's
 # accelerator of the STM32F4 with the wait states of its fastest clock (boards/chips/stm32f40x.toml
@@ -86,9 +87,11 @@ def read_timing(table: Table) -> MemoryTiming:
     if cache is not None and split != (None, None):
         table.fail("cache is one for both; leave out instruction_cache and data_cache, or it")
     instruction_cache, data_cache = (cache, cache) if cache is not None else split
+    wait_states = table.integer("wait_states", 0, _MOST_WAITS + 1)
     return MemoryTiming(
-        wait_states=table.integer("wait_states", 0, _MOST_WAITS + 1),
-        read_bytes=_power_of_two(table, "read_bytes", _WIDEST_READ),
+        wait_states=wait_states,
+        # Where nothing waits it does not matter what else a read brings.
+        read_bytes=_power_of_two(table, "read_bytes", _WIDEST_READ, None if wait_states else _WORD),
         instruction_cache=instruction_cache,
         data_cache=data_cache,
         prefetch=table.boolean("prefetch", False),
@@ -109,8 +112,8 @@ def _cache(table: Table, key: str) -> Cache | None:
     return Cache(lines, line_bytes, ways, entry.choice("policy", POLICIES))
 
 
-def _power_of_two(table: Table, key: str, most: int) -> int:
-    value = table.integer(key, 1, most + 1)
+def _power_of_two(table: Table, key: str, most: int, default: int | None = None) -> int:
+    value = table.integer(key, 1, most + 1, default)
     if value & (value - 1):
         table.fail(f"{key} = {value} must be a power of two")
     return value

@@ -54,11 +54,18 @@ def _rp(read: Read, pll: int) -> tuple[float, ...]:  # the port is at the crysta
     return vco / read(pll + 0xC, 16, 3) / read(pll + 0xC, 12, 3), 12e6
 
 
+def _same70(read: Read) -> tuple[float, ...]:
+    pll = 12e6 * (read(0x400E_0628, 16, 11) + 1) / read(0x400E_0628, 0, 8)
+    assert read(0x400E_0630, 0, 2) == 2 and read(0x400E_0630, 4, 3) == 0
+    return pll, pll / (1, 2, 4, 3)[read(0x400E_0630, 8, 2)]
+
+
 _F4 = ["netduinoplus2", "stm32f407", "nucleo_f446re", "stm32f746", "nucleo_f746zg"]
 _BOARDS = dict.fromkeys(_F4, _f4) | {"stm32f103": _f1, "stm32vldiscovery": _f1}
 _BOARDS |= dict.fromkeys(["nucleo_l476rg", "nucleo_l4r5zi", "nucleo_l552ze"], _g0_l4)
 _BOARDS |= {"nucleo_g0b1re": partial(_g0_l4, g0=True), "nucleo_h753zi": _h7}
 _BOARDS |= {"nucleo_u575zi": _u5, "b_u585i_iot02a": _u5}
+_BOARDS |= {"sam_e70_xplained": _same70}
 _BOARDS |= {"rpi_pico": partial(_rp, pll=0x4002_8000), "rpi_pico2": partial(_rp, pll=0x4005_0000)}
 
 
