@@ -38,10 +38,10 @@ class Cache:
 @dataclass(frozen=True)
 class MemoryTiming:
     """wait_states: cycles of the core beyond the first that a read of the memory itself takes at
-    the board's clock; read_bytes: what one such read brings, a word where nothing waits. instruction_cache and data_cache:
-    what is asked first, by fetches and by reads of data; they are equal and `unified` where one
-    cache serves both. prefetch: whether the memory reads on by itself while the core fetches.
-    source: of these numbers."""
+    the board's clock; read_bytes: what one such read brings, a word where nothing waits.
+    instruction_cache and data_cache: what is asked first, by fetches and by reads of data; they are
+    equal and `unified` where one cache serves both. prefetch: whether the memory reads on by itself
+    while the core fetches. source: of these numbers."""
 
     wait_states: int
     read_bytes: int

@@ -64,6 +64,7 @@ def test_a_file_beside_it_is_inherited_by_its_name(tmp_path: Path) -> None:
         ('inherits = "netduinoplus2"\nboot = ["x"]', "boot = 'x' is neither one of mcu-deploy's"),
         ('inherits = "mps2-an386"\nclock = "rated"', "needs a table [rated]"),
         ('inherits = "mps2-an386"\nclock = "full"', "'full' is not known"),
+        ('inherits = "mps2-an386"\ncaches = true', "caches: a cortex-m4 has none"),
         ('inherits = "mps2-an386"\nsetup = [{ register = 4 }]', "this one has none of them"),
         ('inherits = "mps2-an386"\nsetup = [{ register = 4, set = 1, value = 2 }]', "set, value"),
         ('inherits = "mps2-an386"\nsetup = [{ register = 4, bits = 9, set = 1 }]', "8, 16 or 32"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mcu_deploy import resources
 from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, Cache, list_boards, load_board, load_core
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.errors import BoardError
@@ -116,3 +117,45 @@ def test_emulated_boards_answer_at_once() -> None:
     for board in (b for b in list_boards() if b.name.startswith("mps")):
         memory = target_of(board, Options()).memory
         assert memory is not None and memory.answers_at_once, board.name
+
+
+# FLASH->ACR of the STM32 that ship: its address, and where it has PRFTEN.
+_ACR = {0x4002_2000: 0x100, 0x4002_3C00: 0x100, 0x5200_2000: 0}
+_AXI_DIVIDES = {"nucleo_h753zi": 2}  # the flash's clock is the core's, but for the STM32H7
+
+
+def test_what_the_steps_write_is_what_is_stated() -> None:
+    boards = [b for b in list_boards() if "stm32" in b.serial.driver and b.rated_clock_hz]
+    written = 0
+    for board in (load_board(b.name, "rated") for b in boards):
+        timing = board.memory_for("code").timing
+        assert timing is not None, board.name
+        for step in board.setup:
+            if step.kind != "change" or step.register not in _ACR:
+                continue
+            cycles = _AXI_DIVIDES.get(board.name, 1) * ((step.value & 0xF) + 1)
+            assert timing.wait_states == cycles - 1, board.name
+            prefetch = _ACR[step.register] if board.core != "cortex-m3" else 0x10
+            # An STM32F7 has it on another interface than the one that code is read by.
+            on = bool(step.value & prefetch) and board.core != "cortex-m7"
+            assert timing.prefetch is on, board.name
+            written += 1
+    assert written > 10
+
+
+def test_caches_that_are_stated_are_on() -> None:
+    for board in (b for b in list_boards() if b.core in ("cortex-m7", "cortex-m85")):
+        for memory in board.memories:
+            caches = memory.timing is not None and memory.timing.data_cache is not None
+            assert not caches or board.caches, board.name
+
+
+def test_the_example_of_the_docs_is_an_stm32f4(tmp_path: Path) -> None:
+    page = (resources.root() / "docs" / "boards.md").read_text()
+    section = page.partition("### How memories answer")[2]
+    text = section.partition("```toml\n")[2].partition("```")[0]
+    path = tmp_path / "board.toml"
+    path.write_text(f'inherits = "netduinoplus2"\n{text}')
+    ours, chip = load_board(path).memory("flash"), load_board("netduinoplus2").memory("flash")
+    assert (ours.timing, ours.rated_timing) == (chip.timing, chip.rated_timing)
+    assert ours.rated_timing == USUAL_FLASH
