@@ -29,4 +29,5 @@ def _code_memory(board: Processor, options: Options) -> MemoryTiming | None:
         return timing
     if options.flash_wait == 0:
         return AT_ONCE
-    return replace(timing or USUAL_FLASH, wait_states=options.flash_wait)
+    flash = timing if timing is not None and timing.wait_states else USUAL_FLASH
+    return replace(flash, wait_states=options.flash_wait)

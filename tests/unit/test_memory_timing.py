@@ -111,6 +111,8 @@ def test_wait_states_can_be_asked_for(tmp_path: Path) -> None:
     waiting = target_of(board, Options(flash_wait=2)).memory
     assert waiting is not None and (waiting.wait_states, waiting.read_bytes) == (2, 16)
     assert waiting.instruction_cache == Cache(64, 16, 64, "lru")
+    at_once = target_of(load_board("mps2-an386"), Options(flash_wait=5)).memory
+    assert at_once == USUAL_FLASH  # an emulated board says nothing of a flash
 
 
 def test_emulated_boards_answer_at_once() -> None:
