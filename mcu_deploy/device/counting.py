@@ -45,6 +45,15 @@ _IDLE = "mcu_core_wait"
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """The cycles that a core stands still for its memories, by the emulator's model: for code, and
+    for data."""
+
+    code: int
+    data: int
+
+
+@dataclass(frozen=True)
 class Counts:
     """What one inference costs on a board.
 
@@ -55,7 +64,8 @@ class Counts:
     stack_bytes: the deepest use of the stack in a run, from the start-up's paint; emulator,
     version: what counted; exact: whether every instruction was counted once. by_address: how often
     each address was executed in the run without a hook; layers_by_address: the same of each layer.
-    Both are empty where it was not asked for, or the emulator does not count so.
+    Both are empty where it was not asked for, or the emulator does not count so. waiting: of the
+    run without a hook, None where it was not asked for; layers_waiting: the same of each layer.
     """
 
     total: int
@@ -68,6 +78,8 @@ class Counts:
     cores: tuple[int, ...] = ()
     by_address: Mapping[int, int] = field(default_factory=dict)
     layers_by_address: tuple[Mapping[int, int], ...] = ()
+    waiting: Waiting | None = None
+    layers_waiting: tuple[Waiting, ...] = ()
 
 
 def count_instructions(
@@ -77,17 +89,20 @@ def count_instructions(
     emulator: str | None = None,
     extra_args: Sequence[str] = (),
     by_address: bool = False,
+    memories: str = "",
     timeout: float = 300.0,
 ) -> Counts:
     """Runs bench.elf in an emulator and counts the instructions of one inference.
 
-    emulator: as for `open_emulator`; timeout: seconds of real time. The emulator has ended when
+    emulator: as for `open_emulator`; memories: as of `Marks`, for an emulator that counts by
+    address; timeout: seconds of real time. The emulator has ended when
     this returns. Errors: UsageError (no emulator has the board or can count on it, the file is no
     bench.elf), ToolError (the emulator is missing or fails), DeviceError (the network fails, faults
     or does not end in time).
     """
     launcher = launcher_named(choose_emulator(board, emulator).name)
-    bench = read_bench(bench_elf, by_address=by_address and launcher.counts_addresses)
+    able = launcher.counts_addresses
+    bench = read_bench(bench_elf, by_address=by_address and able, memories=memories if able else "")
     program = launcher.find()
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder:
         job = Job(board, bench.elf, program, tuple(extra_args), Path(folder))
@@ -113,7 +128,7 @@ class Bench:
             run.see(self.names[event.address], event)
         run.finish(trace, timeout)
         indices = range(1 + max(run.layers, default=-1))
-        by_address = bool(self.marks.stretches)
+        by_address, is_followed = bool(self.marks.stretches), bool(self.marks.memories)
         return Counts(
             total=run.total,
             layers=tuple(run.layers[i] for i in indices),
@@ -126,12 +141,16 @@ class Bench:
             layers_by_address=(
                 tuple(run.layers_by_address[i] for i in indices) if by_address else ()
             ),
+            waiting=_waiting(run.waited) if is_followed else None,
+            layers_waiting=(
+                tuple(_waiting(run.layers_waited[i]) for i in indices) if is_followed else ()
+            ),
         )
 
 
-def read_bench(path: Path, *, by_address: bool = False) -> Bench:
-    """Reads a bench.elf. by_address: to count too how often each address is executed. UsageError
-    where it was not linked with bench_main.c."""
+def read_bench(path: Path, *, by_address: bool = False, memories: str = "") -> Bench:
+    """Reads a bench.elf. by_address: to count too how often each address is executed; memories: as
+    of `Marks`. UsageError where it was not linked with bench_main.c."""
     path = path.resolve()
     elf = load_elf(path)
     places = _places(path, elf)
@@ -144,8 +163,20 @@ def read_bench(path: Path, *, by_address: bool = False) -> Bench:
         stop=stop,
         skip=_idle(elf),
         stretches=tuple((places[first], places[last]) for first, last in stretches),
+        memories=memories,
     )
     return Bench(path, marks, {place: name for name, place in places.items()})
+
+
+_Waited = tuple[int, int]  # for code, and for data; in thousandths of a cycle
+
+
+def _between(first: Event, last: Event) -> _Waited:
+    return last.waited[0] - first.waited[0], last.waited[1] - first.waited[1]
+
+
+def _waiting(waited: _Waited) -> Waiting:
+    return Waiting(*(round(time / 1000) for time in waited))
 
 
 class _Run:
@@ -159,18 +190,18 @@ class _Run:
         self.total = 0
         self.cores: tuple[int, ...] = ()
         self.layers: defaultdict[int, int] = defaultdict(int)
+        self.waited: _Waited = (0, 0)
+        self.layers_waited: defaultdict[int, _Waited] = defaultdict(lambda: (0, 0))
         self.ticks = 0
         self._finished = 0
         self._done = False
         self._starts = 0
         self._begin: Event | None = None
-        self._hook = 0
-        self._layer = 0
+        self._hook = self._layer = Event(0, 0)
         self._index = -1
 
     def see(self, mark: _Mark, event: Event) -> None:
         """A marked function is entered."""
-        count = event.count
         match mark:
             case _Mark.MAIN:
                 self._starts += 1
@@ -190,18 +221,21 @@ class _Run:
                 self._begin = event
             case _Mark.END:
                 assert self._begin is not None
-                self.total = count - self._begin.count
+                self.total = event.count - self._begin.count
+                self.waited = _between(self._begin, event)
                 before = self._begin.cores + (0,) * len(event.cores)
                 self.cores = tuple(after - n for after, n in zip(event.cores, before, strict=False))
                 self.by_address = next(self._histograms, {})
             case _Mark.HOOK:
-                self._hook = count
+                self._hook = event
             case _Mark.LAYER_BEGIN:
-                self._layer = count
+                self._layer = event
                 self._index = self.ticks - 1 if self.ticks else self._index + 1
                 self.ticks = 0
             case _Mark.LAYER_END:
-                self.layers[self._index] += self._hook - self._layer
+                self.layers[self._index] += self._hook.count - self._layer.count
+                before, more = self.layers_waited[self._index], _between(self._layer, self._hook)
+                self.layers_waited[self._index] = (before[0] + more[0], before[1] + more[1])
                 self.layers_by_address[self._index].update(next(self._histograms, {}))
                 self._finished += 1
             case _Mark.TICK:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa.instruction import Instruction, Shape
@@ -113,6 +113,20 @@ class Program:
             self._at[instruction.address] = instruction
             self._before[instruction.address] = last
             last = instruction.mnemonic
+
+    def costs(self) -> Iterator[tuple[int, float, float]]:
+        """Of each instruction that the table has cycles of: its address, its cycles where the code
+        goes on behind it, and how many more it takes where it jumps."""
+        for address, code in self._at.items():
+            before = self._before[address]
+            try:
+                stays, jumps = (
+                    cycles(self._timings, code.mnemonic, code.operands, before, taken)
+                    for taken in (0.0, 1.0)
+                )
+            except ValueError:
+                continue
+            yield address, stays, jumps - stays
 
     def cycles(self, counts: Mapping[int, int]) -> int:
         """The modelled cycles of a run that executed each address so often.

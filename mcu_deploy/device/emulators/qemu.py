@@ -18,6 +18,7 @@ from mcu_deploy.device.emulators.trace import (
     is_whole,
     read_events,
     read_histograms,
+    read_waits,
 )
 from mcu_deploy.errors import ToolError
 from mcu_deploy.processes.background import ChildProcess
@@ -98,6 +99,9 @@ class Qemu(Launcher):
             arguments.append("hist=histograms.txt")
         for first, last in marks.stretches:
             arguments += [f"from={first:#x}", f"to={last:#x}"]
+        if marks.memories:
+            (job.folder / "memories.txt").write_text(marks.memories, encoding="ascii")
+            arguments += ["memories=memories.txt", "waits=waits.txt"]
         command = [
             *_base_command(job),
             *("-serial", "none"),
@@ -109,14 +113,19 @@ class Qemu(Launcher):
             counting = f"QEMU cannot count {job.elf.name} for {job.board.name}"
             if finished and process.exit_code != 0 and _CUT not in process.stderr():
                 raise ToolError(f"{counting}: it {_why(process)}")
-        events, histograms = (job.folder / name for name in ("events.txt", "histograms.txt"))
-        for file in (events, *([histograms] if marks.stretches else [])):
-            if finished and not is_whole(file):
+        names = ("events.txt", "histograms.txt", "waits.txt")
+        asked = (True, bool(marks.stretches), bool(marks.memories))
+        files = [job.folder / name for name in names]
+        for file, is_asked in zip(files, asked, strict=True):
+            if finished and is_asked and not is_whole(file):
                 raise ToolError(
                     f"{counting}: {file.name} ends in its middle, as on a full disk; make room in "
                     f"{job.folder.parent}, or name another folder in TMPDIR"
                 )
-        return Trace(read_events(events), finished, version, read_histograms(histograms))
+        events = read_events(files[0])
+        if marks.memories:
+            events = read_waits(files[2], events)
+        return Trace(events, finished, version, read_histograms(files[1]))
 
 
 EMULATOR = Qemu(

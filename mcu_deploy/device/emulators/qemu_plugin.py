@@ -1,4 +1,4 @@
-"""The counting plugin for QEMU: plugin/mcu_count.c, compiled for this machine.
+"""The counting plugin for QEMU: the C files of plugin/, compiled for this machine.
 
 It is compiled on first use, or by `python -m mcu_deploy.device.emulators.qemu_plugin`, and kept in
 the cache (files/cache.py); the package itself is never written to.
@@ -15,7 +15,9 @@ from mcu_deploy.errors import ToolError
 from mcu_deploy.files import cache
 from mcu_deploy.processes import programs
 
-_SOURCE = Path(__file__).resolve().parent / "plugin" / "mcu_count.c"
+_FOLDER = Path(__file__).resolve().parent / "plugin"
+_SOURCES = tuple(_FOLDER / name for name in ("mcu_count.c", "memories.c"))
+_HEADERS = (_FOLDER / "memories.h",)
 _FLAGS = ("-std=gnu99", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden")
 _NO_ROOM = "No space left on device"
 
@@ -26,7 +28,8 @@ def plugin(folder: Path) -> Path:
     ToolError: no gcc, or it cannot compile the plugin, or there is no room for it.
     """
     path = folder / "mcu_count.so"
-    key = cache.key([_SOURCE.name, platform.machine(), *_FLAGS, _SOURCE.read_bytes()])
+    texts = [source.read_bytes() for source in (*_SOURCES, *_HEADERS)]
+    key = cache.key([path.name, platform.machine(), *_FLAGS, *texts])
     compiled = cache.kept(key, lambda: _compiled(path))
     try:
         path.write_bytes(compiled)
@@ -49,7 +52,7 @@ def _compiled(path: Path) -> bytes:
             "the counting plugin for QEMU needs gcc for this machine; "
             "install it with `apt-get install gcc libc6-dev` (or `make setup` in the repository)"
         )
-    done = programs.run([compiler, *_FLAGS, "-o", path, _SOURCE])
+    done = programs.run([compiler, *_FLAGS, "-o", path, *_SOURCES])
     if done.returncode != 0:
         reason = done.exhausted or done.stderr.strip()[-600:]
         if _NO_ROOM in reason:

@@ -4,7 +4,7 @@ instructions. `counting` gives the addresses their meaning."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -16,25 +16,29 @@ class Marks:
     and the run ends at the first. skip: stretches (first address, address after the last) whose
     instructions are not counted, which is where a core idles. stretches: marks (from, to) between
     which it is also counted how often each address is executed, each time: from the last execution
-    of a `from` to the first one of a `to` behind it."""
+    of a `from` to the first one of a `to` behind it. memories: how the memories answer, for the
+    emulator's model of waiting (plugin/memories.h has its lines); "" to have none."""
 
     mark: tuple[int, ...]
     once: tuple[int, ...] = ()
     stop: tuple[int, ...] = ()
     skip: tuple[tuple[int, int], ...] = ()
     stretches: tuple[tuple[int, int], ...] = ()
+    memories: str = ""
 
 
 @dataclass(frozen=True)
 class Event:
     """A marked instruction is about to be executed, by `core`. count: the instructions that this
     core has executed before it since the start, leaving out those at marked addresses and in
-    skipped stretches; others: the same of all cores, where more than one has worked."""
+    skipped stretches; others: the same of all cores, where more than one has worked. waited: how
+    long the core has waited since the start for code, and for data, in thousandths of a cycle."""
 
     address: int
     count: int
     core: int = 0
     others: tuple[int, ...] = ()
+    waited: tuple[int, int] = (0, 0)
 
     @property
     def cores(self) -> tuple[int, ...]:
@@ -81,6 +85,15 @@ def read_events(path: Path) -> tuple[Event, ...]:
     """Reads lines of "<address> <count>" and "<address> <count> <core> <count of core 0> ..."."""
     return tuple(
         Event(row[0], row[1], row[2] if len(row) > 2 else 0, row[3:]) for row in read_rows(path)
+    )
+
+
+def read_waits(path: Path, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """The events with what lines of "<address> <for code> <for data>", one for each, say of them.
+    Those behind the last line are left out."""
+    return tuple(
+        replace(event, waited=(code, data))
+        for event, (_, code, data) in zip(events, read_rows(path), strict=False)
     )
 
 

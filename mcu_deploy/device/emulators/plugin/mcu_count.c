@@ -5,7 +5,7 @@
  * count being that of the core that executed the mark.
  *
  *   qemu-system-arm ... -plugin mcu_count.so,out=FILE,mark=0x100,once=0x80,stop=0x200
- *       [,skip=0x40-0x60][,hist=FILE,from=0x100,to=0x200]
+ *       [,skip=0x40-0x60][,hist=FILE,from=0x100,to=0x200][,memories=FILE,waits=FILE]
  *
  *   mark=A   write a line when the instruction at A is executed
  *   once=A   the same, and stop when it is executed a second time (main: the firmware restarted)
@@ -15,6 +15,9 @@
  *            one of a `to` after it, each time, to F: a line "<address> <count>" for each, and
  *            "<address of to> 0" to end them. Counted is the core that executes the two
  *   from=A, to=A   such marks; there may be several of each
+ *   memories=F     how memories answer, and what instructions take (memories.h)
+ *   waits=F  write for each line of `out` how long the core has waited for them since the start, to
+ *            F: "<address> <for code> <for data>", in thousandths of a cycle. One core may work
  *
  * To stop is to end QEMU's process with code 0: all that it was started for is then in the files,
  * the last line of each of which is "end <lines before it>". Where one could not be written to its
@@ -48,6 +51,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memories.h"
+
 #define EXPORT __attribute__((visibility("default")))
 #define WEAK   __attribute__((weak))
 
@@ -72,8 +77,12 @@ typedef struct qemu_info_t {
     int max_vcpus;
 } qemu_info_t;
 enum { CB_NO_REGS = 0 };     /* QEMU_PLUGIN_CB_NO_REGS */
+enum { MEM_RW = 3 };         /* QEMU_PLUGIN_MEM_RW */
 enum { INLINE_ADD_U64 = 0 }; /* QEMU_PLUGIN_INLINE_ADD_U64 */
+typedef uint32_t meminfo_t;  /* qemu_plugin_meminfo_t */
 typedef void (*instruction_callback_t)(unsigned int vcpu, void *userdata);
+typedef void (*memory_callback_t)(unsigned int vcpu, meminfo_t info, uint64_t address,
+                                  void *userdata);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
                                            void (*callback)(qemu_plugin_id_t,
@@ -81,9 +90,14 @@ void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction,
                                             instruction_callback_t callback, int flags,
                                             void *userdata);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction,
+                                      memory_callback_t callback, int flags, int what,
+                                      void *userdata);
+bool qemu_plugin_mem_is_store(meminfo_t info);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id,
                                     void (*callback)(qemu_plugin_id_t, void *userdata),
                                     void *userdata);
@@ -208,6 +222,7 @@ typedef struct {
 } output_t;
 static output_t out;
 static output_t histogram;
+static output_t waits;
 static pthread_mutex_t output_mutex = PTHREAD_MUTEX_INITIALIZER; /* cores meet marks at once */
 static bool is_counting[MAX_CORES]; /* behind a `from`, and before its `to` */
 
@@ -263,6 +278,7 @@ static void end_output(output_t *output) {
 static void end_outputs(void) {
     end_output(&out);
     end_output(&histogram);
+    end_output(&waits);
 }
 
 /* QEMU ends by itself. */
@@ -306,6 +322,11 @@ static void write_line(const mark_t *mark, unsigned int core) {
     }
     fprintf(out.file, "%s\n", line);
     out.lines++;
+    if (waits.file != NULL) {
+        fprintf(waits.file, "%llx %llu %llu\n", (unsigned long long)mark->address,
+                (unsigned long long)memories_code_wait, (unsigned long long)memories_data_wait);
+        waits.lines++;
+    }
 }
 
 static void on_mark(unsigned int core, void *userdata) {
@@ -333,6 +354,36 @@ static void on_mark(unsigned int core, void *userdata) {
     mark->seen = true;
     pthread_mutex_unlock(&output_mutex);
 }
+
+/* ---- Memories ---- */
+
+static void on_instruction(unsigned int core, void *userdata) {
+    if (core != 0) {
+        fail("a second core works", "waiting is modelled for one");
+    }
+    memories_execute(userdata);
+}
+
+static void on_access(unsigned int core, meminfo_t info, uint64_t address, void *userdata) {
+    (void)core;
+    (void)userdata;
+    if (qemu_plugin_mem_is_store(info)) {
+        memories_write(address);
+    } else {
+        memories_read(address);
+    }
+}
+
+static void follow(struct qemu_plugin_insn *instruction, uint64_t address) {
+    step_t *step = memories_step(address, (uint32_t)qemu_plugin_insn_size(instruction));
+    if (step == NULL) {
+        fail("too many different instructions", "at most 262144");
+    }
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_instruction, CB_NO_REGS, step);
+    qemu_plugin_register_vcpu_mem_cb(instruction, on_access, CB_NO_REGS, MEM_RW, NULL);
+}
+
+/* ---- QEMU calls ---- */
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     (void)id;
@@ -365,6 +416,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
         if (histogram.file != NULL) {
             add_one(instruction, cell_of(address));
         }
+        if (waits.file != NULL) {
+            follow(instruction, address);
+        }
     }
 }
 
@@ -384,6 +438,12 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
             setvbuf(out.file, NULL, _IOLBF, BUFSIZ);
         } else if (strcmp(argv[i], "hist") == 0) {
             open_output(&histogram, value);
+        } else if (strcmp(argv[i], "waits") == 0) {
+            open_output(&waits, value);
+        } else if (strcmp(argv[i], "memories") == 0) {
+            if (!memories_read_file(value)) {
+                fail("cannot read how memories answer", value);
+            }
         } else if (strcmp(argv[i], "skip") == 0) {
             char *end = NULL;
             if (num_skips == MAX_MARKS) {

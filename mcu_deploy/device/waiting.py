@@ -1,0 +1,89 @@
+"""How long a core waits for the memories of its board: what the emulator's plugin is told of them.
+
+docs/costs.md says what the model has in it. Its code is emulators/plugin/memories.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from mcu_deploy.backends.isa.timing import TIMINGS, Program
+from mcu_deploy.boards import Board, Memory
+from mcu_deploy.boards.memory_timing import Cache, MemoryTiming
+from mcu_deploy.elf.disassembly import code_ranges, disassemble
+from mcu_deploy.elf.reader import Elf, load_elf
+
+_UNIT = 1000  # the plugin's times are in thousandths of a cycle
+# Which line of a full set makes room, by the plugin's numbers. Where no manual says it, and where a
+# tree of bits stands for the order, it is taken to be the line that was not used for longest.
+_POLICIES = {"lru": 0, "pseudo-lru": 0, "unknown": 0, "round-robin": 1, "random": 2}
+
+
+def used_memories(board: Board, elf: Elf) -> tuple[Memory, ...]:
+    """The memories of a board that an image has anything in."""
+    spans = [(s.address, s.address + s.size) for s in elf.sections if s.allocated and s.size]
+    return tuple(
+        memory
+        for memory in board.memories
+        if any(first < memory.end and memory.origin < end for first, end in spans)
+    )
+
+
+def no_time(board: Board, elf: Elf) -> str:
+    """A clause that says why nothing is known of how long an image's memories take; "" where all
+    is known."""
+    unknown = [m.name for m in used_memories(board, elf) if m.rated_timing is None]
+    if not unknown:
+        return ""
+    names = " and ".join(unknown)
+    return f"nobody knows how {names} of board {board.name} {_answers(unknown)} at its clock"
+
+
+def memory_lines(board: Board, bench_elf: Path) -> str:
+    """What the plugin's file says (plugin/memories.h) of a bench.elf and the memories in which it
+    lies, as they answer at the rated clock; "" where each of them does at once, so that nothing
+    waits. The cycles are those of `model_cycles`, for whose cores there is something to say."""
+    elf = load_elf(bench_elf.resolve())
+    waiting = tuple(
+        (memory, memory.rated_timing)
+        for memory in used_memories(board, elf)
+        if memory.rated_timing is not None and not memory.rated_timing.answers_at_once
+    )
+    timings = TIMINGS.get(board.core)
+    if not waiting or timings is None:
+        return ""
+    ranges, _ = code_ranges(elf)
+    thumb = [piece for piece in ranges if piece.state == "t"]
+    program = Program(timings, (instruction for _, instruction in disassemble(thumb)))
+    costs = (
+        f"cost {address:x} {round(stays * _UNIT)} {round(more * _UNIT)}"
+        for address, stays, more in program.costs()
+    )
+    return "\n".join([*_lines(waiting), *costs, ""])
+
+
+def _answers(names: list[str]) -> str:
+    return "answers" if len(names) == 1 else "answer"
+
+
+def _lines(memories: Iterable[tuple[Memory, MemoryTiming]]) -> Iterator[str]:
+    """The lines of the memories, each behind those of its caches: one that several memories state
+    alike is one, as the caches of a core are."""
+    numbers: dict[tuple[str, Cache], int] = {}
+    for memory, timing in memories:
+        own = []
+        for kind, cache in (("code", timing.instruction_cache), ("data", timing.data_cache)):
+            if cache is None:
+                own.append(-1)
+                continue
+            key = ("both" if timing.unified else kind, cache)
+            if key not in numbers:
+                numbers[key] = len(numbers)
+                sets, policy = cache.lines // cache.ways, _POLICIES[cache.policy]
+                yield f"cache {sets} {cache.ways} {cache.line_bytes} {policy}"
+            own.append(numbers[key])
+        yield (
+            f"memory {memory.origin:x} {memory.end:x} {timing.wait_states * _UNIT} "
+            f"{timing.read_bytes} {int(timing.prefetch)} {own[0]} {own[1]}"
+        )
