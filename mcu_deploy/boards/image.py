@@ -91,10 +91,12 @@ def _step(step: Step) -> str:
     return f"{{{','.join(f'{n:#x}u' for n in numbers)},{step.bits},{kind}}}"
 
 
-def render_linker_script(board: Board) -> str:
-    """The linker script for a board, from boards/common/link.ld.j2.
+def render_linker_script(board: Board, reset: str = "") -> str:
+    """The linker script for a board, from boards/common/link.ld.j2. reset: the memory with what an
+    emulator's machine reads after a reset, where that is not the board's own vector table.
 
     BoardError for the host, whose own linker needs none."""
     if board.is_host:
         raise BoardError(f"board {board.name} is linked by the machine's own gcc without a script")
-    return templates.environment(common()).get_template("link.ld.j2").render(board=board)
+    template = templates.environment(common()).get_template("link.ld.j2")
+    return template.render(board=board, reset=reset)

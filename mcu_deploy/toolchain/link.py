@@ -15,7 +15,7 @@ from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.flags import HEADERS
 from mcu_deploy.toolchain.sizes import object_sizes
 
-_MODELS = "firmware_models.c"
+MODELS = "firmware_models.c"
 _OVERFLOW = re.compile(r"region `(?P<name>\w+)' overflowed by (?P<bytes>\d+) bytes?")
 _HEAP = frozenset(
     {"malloc", "calloc", "realloc", "free", "_malloc_r", "_free_r", "_sbrk", "_sbrk_r"}
@@ -49,7 +49,7 @@ def link_firmware(
     toolchain = Toolchain.for_board(board)
     directory = directory.resolve()
     models = toolchain.compile_object(
-        _MODELS, f"obj/{program.name}/firmware_models.o", cwd=directory, flags=program.flags,
+        MODELS, f"obj/{program.name}/firmware_models.o", cwd=directory, flags=program.flags,
         include=(directory / HEADERS,),
     )  # fmt: skip
     if platform is None:
