@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from mcu_deploy.api.counted import count
 from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device
 from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.compiled import Network
-from mcu_deploy.device.counting import count_instructions
-from mcu_deploy.device.emulators import launchers_for
-from mcu_deploy.device.modelling import model_cycles
+from mcu_deploy.device.modelling import BoardTime
 from mcu_deploy.errors import BackendFault, McuDeployError, RequestError
 from mcu_deploy.files.samples import random_samples
 from mcu_deploy.report import LayerReport, NetworkReport
@@ -23,10 +22,11 @@ from mcu_deploy.session import Session
 class LayerCost:
     """A layer's cost in `Profile.unit`, its multiply-accumulates and its share of the total.
 
-    short: the layer's own name; name: the model's. cycles: modelled, None where they are not known.
+    short: the layer's own name; name: the model's. cycles: modelled without wait states; time: on
+    the board, modelled with those of its memories; None where they are not known.
     floor: the instructions (and cycles) that its MACs take at least: two each of SMLAD; None for
-    layers in float, and on cores without it or with Helium. share: of the cycles, those of a
-    board's counter or modelled ones, where they are known. is_measured: `cost` is cycles.
+    layers in float, and on cores without it or with Helium. share: of a board's counter, or of the
+    modelled time, or of the modelled cycles, where they are known. is_measured: `cost` is cycles.
     """
 
     index: int
@@ -39,6 +39,7 @@ class LayerCost:
     cycles: int | None = None
     floor: int | None = None
     is_measured: bool = False
+    time: BoardTime | None = None
 
     @property
     def above_floor(self) -> int | None:
@@ -60,7 +61,8 @@ class Profile(Tabled):
     counters: what the backends' profiling contexts added, by backend and name. cores: the total of
     each core that took part, without waiting for the other; `total` is that of the first.
     cycles: modelled for the first core, by the timings of the core `timings`; where they are None,
-    no_cycles is a clause that says why.
+    no_cycles is a clause that says why. time: on the board at the clock that it is rated for,
+    modelled with the wait states of its memories; where it is None, no_time says why.
     """
 
     network: str
@@ -75,6 +77,8 @@ class Profile(Tabled):
     cycles: int | None = None
     timings: str = ""
     no_cycles: str = ""
+    time: BoardTime | None = None
+    no_time: str = ""
 
     @property
     def work(self) -> int:
@@ -97,26 +101,43 @@ class Profile(Tabled):
         alone = sum(layer.cost for layer in self.layers)
         return alone / max(self.cores) if len(self.cores) > 1 else 1.0
 
+    @property
+    def waits(self) -> bool:
+        """Whether the core waits for its memories, as far as that is modelled."""
+        return self.time is not None and self.time.code + self.time.data > 0
+
     def table(self, wide: bool = False) -> Table:
         """A line for each layer, what the model calls it at the end, and the totals below.
 
-        With cycles and their floor a line is full: the operator then stands in the wide table only.
+        With cycles and their floor a line is full: the operator then stands in the wide table only,
+        and so do MACs and floor where the time with wait states is shown.
         """
         layers = self.layers
         modelled = "modelled" if self.unit == "cycles" else "cycles"
         has_cycles = self.cycles is not None
         has_floor = any(layer.above_floor is not None for layer in layers)
+        waits = self.waits
+        times = [layer.time or BoardTime(0, 0, 0, 1) for layer in layers]
+        roomy = wide or not waits
         columns = [
             ("", True, [str(layer.index) for layer in layers]),
             ("layer", True, [layer.short for layer in layers]),
-            ("operator", wide or not has_floor, [layer.op for layer in layers]),
+            ("operator", wide or not (has_floor or waits), [layer.op for layer in layers]),
             (self.unit, True, [number(layer.cost or None) for layer in layers]),
             (modelled, has_cycles, [number(layer.cycles or None) for layer in layers]),
+            ("on board", waits, [number(time.cycles or None) for time in times]),
+            ("ms", waits, [f"{time.milliseconds:.3f}" for time in times]),
+            ("code", waits, [f"{time.code_share:.1%}" for time in times]),
+            ("data", waits, [f"{time.data_share:.1%}" for time in times]),
             ("share", True, [f"{layer.share:.1%}" for layer in layers]),
-            ("MACs", True, [number(layer.macs or None) for layer in layers]),
-            ("floor", has_floor, [number(layer.floor or None) for layer in layers]),
-            ("above it", has_floor, [number(layer.above_floor or None) for layer in layers]),
-            ("per MAC", not has_floor, [f"{x.per_mac:.2f}" if x.per_mac else "" for x in layers]),
+            ("MACs", roomy, [number(layer.macs or None) for layer in layers]),
+            ("floor", has_floor and roomy, [number(layer.floor or None) for layer in layers]),
+            ("above it", has_floor and roomy, [number(x.above_floor or None) for x in layers]),
+            (
+                "per MAC",
+                not has_floor and roomy,
+                [f"{x.per_mac:.2f}" if x.per_mac else "" for x in layers],
+            ),
             ("in the model", True, [layer.name for layer in layers]),
         ]
         shown = {title: cells for title, is_shown, cells in columns if is_shown}
@@ -124,6 +145,8 @@ class Profile(Tabled):
         totals = [_total(self.total, self.unit, self.macs)]
         if self.cycles is not None:
             totals.append(_total(self.cycles, "modelled cycles", self.macs))
+        if self.time is not None:
+            totals.append(_time(self.time))
         title = f"{self.network}: {self.unit} counted by {self.source}"
         rows = tuple(zip(*shown.values(), strict=True))
         return Table(title, tuple(shown), rows, numbers, tuple(totals))
@@ -167,50 +190,44 @@ def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> P
             f"bench.elf runs the first network of the firmware, {folder.networks[0].name!r}. "
             f"Build {entry.name!r} alone to profile it."
         )
-    counts = count_instructions(
-        folder.board,
-        folder.bench,
-        emulator=chosen.emulator,
-        extra_args=chosen.arguments,
-        by_address=True,
-        timeout=chosen.run_timeout or 300.0,
-    )
-    source = f"{counts.emulator} {counts.version}".strip()
+    counted = count(folder, chosen)
+    counts, cycles, time = counted.counts, counted.cycles, counted.time
     made = _profile(
-        folder, entry, counts.layers, counts.total, counts.unit, source, counts.stack_bytes
+        folder, entry, counts.layers, counts.total, counts.unit, counted.source, counts.stack_bytes
     )
     made = replace(made, cores=counts.cores)
-    modelled = model_cycles(folder.board, folder.bench, counts)
-    if isinstance(modelled, str):
-        return replace(made, no_cycles=modelled)
-    layers = tuple(
-        replace(layer, cycles=cycles, share=cycles / modelled.total)
-        for layer, cycles in zip(
-            made.layers, _padded(modelled.layers, len(made.layers)), strict=True
+    if isinstance(cycles, str):
+        return replace(made, no_cycles=cycles, no_time=cycles)
+    layers = [
+        replace(layer, cycles=of_layer, share=of_layer / cycles.total)
+        for layer, of_layer in zip(
+            made.layers, _padded(cycles.layers, len(made.layers)), strict=True
         )
-    )
-    return replace(made, cycles=modelled.total, timings=modelled.core, layers=layers)
+    ]
+    made = replace(made, cycles=cycles.total, timings=cycles.core, layers=tuple(layers))
+    if isinstance(time, str):
+        return replace(made, no_time=time)
+    for i, of_layer in enumerate(time.layers):
+        layers[i] = replace(layers[i], time=of_layer, share=of_layer.cycles / time.total.cycles)
+    return replace(made, time=time.total, layers=tuple(layers))
 
 
 def _beside(
     measured: Profile, folder: BuildFolder, entry: NetworkReport, chosen: Connection
 ) -> Profile:
     """What a board's counter says, with the modelled cycles where an emulator counts for them."""
-    board = folder.board
-    able = [launcher for launcher in launchers_for(board) if launcher.counts_addresses]
-    if not able:
-        return replace(measured, no_cycles=f"no emulator that counts by address has {board.name}")
     try:
-        modelled = emulated(folder, entry, replace(chosen, port=None, emulator=able[0].name))
+        modelled = emulated(folder, entry, replace(chosen, port=None, emulator="qemu"))
     except McuDeployError as error:
-        return replace(measured, no_cycles=str(error).rstrip("."))
+        reason = str(error).rstrip(".")
+        return replace(measured, no_cycles=reason, no_time=reason)
     layers = tuple(
-        replace(layer, cycles=beside.cycles)
+        replace(layer, cycles=beside.cycles, time=beside.time)
         for layer, beside in zip(measured.layers, modelled.layers, strict=True)
     )
     return replace(
         measured, layers=layers, cycles=modelled.cycles, timings=modelled.timings,
-        no_cycles=modelled.no_cycles,
+        no_cycles=modelled.no_cycles, time=modelled.time, no_time=modelled.no_time,
     )  # fmt: skip
 
 
@@ -257,6 +274,16 @@ def _profile(
 def _total(count: int, unit: str, macs: int) -> str:
     per_mac = f" for {macs:,} MACs, {count / macs:.2f} per MAC" if macs else ""
     return f"total {count:,} {unit}{per_mac}"
+
+
+def _time(time: BoardTime) -> str:
+    clock = f"{time.clock_hz / 1e6:g} MHz"
+    if time.code + time.data == 0:
+        return f"modelled time {time.milliseconds:.3f} ms at {clock}: all memories answer at once"
+    return (
+        f"modelled time {time.milliseconds:.3f} ms at {clock}: {time.cycles:,} cycles on board, "
+        f"of which {time.code_share:.1%} wait for code and {time.data_share:.1%} for data",
+    )
 
 
 def _padded(costs: tuple[int, ...], count: int) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcu_deploy.api.profiling import Profile
     from mcu_deploy.api.running import Connection
     from mcu_deploy.boards import Board
+    from mcu_deploy.device.modelling import BoardTime
     from mcu_deploy.report import Report
 
 
@@ -57,6 +58,7 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
             "share": costs[row.index].share,
             "per_mac": costs[row.index].per_mac,
             "modelled_cycles": costs[row.index].cycles,
+            **_time(costs[row.index].time),
             "floor": costs[row.index].floor,
             "above_floor": costs[row.index].above_floor,
         }
@@ -68,6 +70,7 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
         **report.as_json(),
         "instructions": counted,
         "modelled_cycles": result.cycles,
+        **_time(result.time),
         "layers": layers,
         "profile": {
             "unit": result.unit,
@@ -75,6 +78,8 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
             "total": result.total,
             "timings": result.timings,
             "no_cycles": result.no_cycles,
+            "clock_hz": result.time.clock_hz if result.time else None,
+            "no_time": result.no_time,
             "outside_layers": result.outside,
             "overhead": result.overhead,
             "cores": list(result.cores),
@@ -85,6 +90,16 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
     }
 
 
+def _time(time: BoardTime | None) -> dict[str, Any]:
+    """What is modelled with the wait states of the board's memories; null where nothing is."""
+    return {
+        "modelled_board_cycles": time.cycles if time else None,
+        "modelled_milliseconds": time.milliseconds if time else None,
+        "code_wait_share": time.code_share if time else None,
+        "data_wait_share": time.data_share if time else None,
+    }
+
+
 def _print(board: Board, result: Profile, wide: bool) -> None:
     out.print(escape(f"{result.network} on {board.name}: {result.unit} counted by {result.source}"))
     if result.timings:
@@ -92,6 +107,15 @@ def _print(board: Board, result: Profile, wide: bool) -> None:
         out.print(
             f"cycles modelled by the timings of the {result.timings}{stand_in}, without wait states"
         )
+    if result.time is not None and result.waits:
+        out.print(
+            escape(
+                f"on board: modelled with the wait states of {board.name} at "
+                f"{result.time.clock_hz / 1e6:g} MHz; code, data: waiting for them"
+            )
+        )
+    elif result.no_time and not result.no_cycles:
+        out.print(escape(f"no modelled time on the board: {result.no_time}"))
     if result.no_cycles:
         out.print(escape(f"no modelled cycles: {result.no_cycles}"))
     table = result.table(wide)

@@ -1,4 +1,5 @@
-"""The cycles of one inference, modelled by what was executed how often."""
+"""The cycles of one inference, modelled by what was executed how often, and its time on a board, by
+how long its memories let the core wait."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from mcu_deploy.backends.isa.timing import TIMINGS, Program
 from mcu_deploy.boards import Board
-from mcu_deploy.device.counting import Counts
+from mcu_deploy.device.counting import Counts, Waiting
 from mcu_deploy.elf.disassembly import code_ranges, disassemble
 from mcu_deploy.elf.reader import load_elf
 
@@ -20,6 +21,39 @@ class ModelledCycles:
     total: int
     layers: tuple[int, ...]
     core: str
+
+
+@dataclass(frozen=True)
+class BoardTime:
+    """Of a run or a layer: the cycles with those that the core waits for its memories, and how many
+    of them it waits for code, and for data; at a clock in hertz."""
+
+    cycles: int
+    code: int
+    data: int
+    clock_hz: int
+
+    @property
+    def milliseconds(self) -> float:
+        return 1000 * self.cycles / self.clock_hz
+
+    @property
+    def code_share(self) -> float:
+        """The part of the cycles in which the core waits for code."""
+        return self.code / self.cycles if self.cycles else 0.0
+
+    @property
+    def data_share(self) -> float:
+        """The part of the cycles in which the core waits for data."""
+        return self.data / self.cycles if self.cycles else 0.0
+
+
+@dataclass(frozen=True)
+class ModelledTime:
+    """Of a run without a hook, and of each layer by its index."""
+
+    total: BoardTime
+    layers: tuple[BoardTime, ...]
 
 
 def model_cycles(board: Board, bench_elf: Path, counts: Counts) -> ModelledCycles | str:
@@ -37,3 +71,20 @@ def model_cycles(board: Board, bench_elf: Path, counts: Counts) -> ModelledCycle
         return ModelledCycles(program.cycles(counts.by_address), layers, timings.core)
     except ValueError as error:
         return str(error)
+
+
+def model_time(board: Board, counts: Counts, modelled: ModelledCycles) -> ModelledTime:
+    """The time of what was counted, at the clock that the board is rated for. Where nobody followed
+    the memories, each of them answers at once."""
+    clock_hz = board.rated_clock_hz or board.clock_hz
+    nothing = Waiting(0, 0)
+    layers = counts.layers_waiting or (nothing,) * len(modelled.layers)
+
+    def time(cycles: int, waiting: Waiting) -> BoardTime:
+        total = cycles + waiting.code + waiting.data
+        return BoardTime(total, waiting.code, waiting.data, clock_hz)
+
+    return ModelledTime(
+        time(modelled.total, counts.waiting or nothing),
+        tuple(time(*pair) for pair in zip(modelled.layers, layers, strict=True)),
+    )

@@ -37,7 +37,8 @@ def no_time(board: Board, elf: Elf) -> str:
     if not unknown:
         return ""
     names = " and ".join(unknown)
-    return f"nobody knows how {names} of board {board.name} {_answers(unknown)} at its clock"
+    answer = "answers" if len(unknown) == 1 else "answer"
+    return f"the file of board {board.name} does not say how its {names} {answer} (`timing`)"
 
 
 def memory_lines(board: Board, bench_elf: Path) -> str:
@@ -61,10 +62,6 @@ def memory_lines(board: Board, bench_elf: Path) -> str:
         for address, stays, more in program.costs()
     )
     return "\n".join([*_lines(waiting), *costs, ""])
-
-
-def _answers(names: list[str]) -> str:
-    return "answers" if len(names) == 1 else "answer"
 
 
 def _lines(memories: Iterable[tuple[Memory, MemoryTiming]]) -> Iterator[str]:
