@@ -282,7 +282,7 @@ def _time(time: BoardTime) -> str:
         return f"modelled time {time.milliseconds:.3f} ms at {clock}: all memories answer at once"
     return (
         f"modelled time {time.milliseconds:.3f} ms at {clock}: {time.cycles:,} cycles on board, "
-        f"of which {time.code_share:.1%} wait for code and {time.data_share:.1%} for data",
+        f"of which {time.code_share:.1%} wait for code and {time.data_share:.1%} for data"
     )
 
 
