@@ -12,6 +12,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from mcu_deploy.backends.isa.allocation import allocated
 from mcu_deploy.backends.isa.encoding import size
@@ -73,18 +74,10 @@ class Assembly:
         """Adds an instruction of that name with such operands; a list of registers is a list."""
         if mnemonic.startswith("__"):
             raise AttributeError(mnemonic)
-        return functools.partial(self._made, mnemonic.rstrip("_").replace("_", "."))
-
-    def _made(
-        self,
-        mnemonic: str,
-        *operands: Operand | list[Register] | tuple[Register, ...],
-        to: Sequence[Label] = (),
-    ) -> None:
-        values = tuple(
-            [Registers(tuple(o)) if isinstance(o, list | tuple) else o for o in operands]
-        )
-        self.add_instruction(_instruction(mnemonic, values, tuple(to)))
+        # From now on it is a method, which is found in half the time.
+        adding = _adding(mnemonic.rstrip("_").replace("_", "."))
+        setattr(Assembly, mnemonic, adding)
+        return functools.partial(adding, self)
 
     def note(self, text: str) -> None:
         """A comment in the C text, for who reads the function. It is a part of the text by which
@@ -190,6 +183,24 @@ def _line(above: int) -> str:
     """Where the code so many calls above runs, as "file:line"."""
     frame = sys._getframe(above)
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _adding(mnemonic: str) -> Callable[..., None]:
+    """What adds instructions of a mnemonic to code."""
+
+    def add(code: Assembly, *operands: Any, to: Sequence[Label] = ()) -> None:
+        for operand in operands:
+            if type(operand) is list or type(operand) is tuple:
+                operands = tuple([_listed(o) for o in operands])
+                break
+        code.add_instruction(_instruction(mnemonic, operands, tuple(to)))
+
+    return add
+
+
+def _listed(operand: Any) -> Operand:
+    is_list = type(operand) is list or type(operand) is tuple
+    return Registers(tuple(operand)) if is_list else operand
 
 
 # Many kernels are the same, of layers that are alike and of proposals that share a function. So the

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Kind(StrEnum):
@@ -120,8 +121,10 @@ class Register:
         return self.name
 
 
-@dataclass(frozen=True)
-class Shifted:
+# Operands are tuples, whose hashes are quick: kernels are made of hundreds of thousands.
+
+
+class Shifted(NamedTuple):
     """A register as an operand that is shifted or rotated on the way: `x, asr #8`."""
 
     register: Register
@@ -137,8 +140,7 @@ class Mode(StrEnum):
     AFTER = "after"
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(NamedTuple):
     """offset: bytes, or a register, shifted or not."""
 
     base: Register
@@ -146,15 +148,13 @@ class Memory:
     mode: Mode = Mode.OFFSET
 
 
-@dataclass(frozen=True)
-class Moving:
+class Moving(NamedTuple):
     """A base that a list of registers moves on."""
 
     register: Register
 
 
-@dataclass(frozen=True)
-class Registers:
+class Registers(NamedTuple):
     """A list of registers, the lowest of which is at the lowest address."""
 
     registers: tuple[Register, ...]

@@ -16,7 +16,7 @@ from mcu_deploy.backends.isa.table import TABLE, Rule, split
 from mcu_deploy.elf import disassembly
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Timings:
     """A core whose cycles are known: the column of its numbers in the table, how many cycles its
     pipeline takes to refill behind a branch, whether a load behind a load takes one cycle, and
