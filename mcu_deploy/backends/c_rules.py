@@ -109,6 +109,11 @@ def check_function(function: CFunction, helpers: Collection[str]) -> None:
 
     Raises Nonsense with the rule that it breaks.
     """
+    _check_function(function, frozenset(helpers))
+
+
+@functools.lru_cache(1 << 8)  # of layers that are alike they are the same
+def _check_function(function: CFunction, helpers: frozenset[str]) -> None:
     stem = identifier(function.stem, "a function's stem")
     ctype(function.result, f"the result of {stem}")
     for parameter in function.parameters:
@@ -216,11 +221,12 @@ class _Body:
                 raise self._broken(rule, found.start())
 
     def _blanked(self, found: re.Match[str]) -> str:
+        text = found[0]
         if found["open"]:
             raise self._broken("an open end", found.start())
-        quote = found[0][0]
-        inside = "\n".join(" " * len(line) for line in found[0][1:-1].split("\n"))
-        return f" {inside} " if quote == "/" else f"{quote}{inside}{quote}"
+        if text[0] != "/":  # it is in one line, since no line is spliced
+            return f"{text[0]}{' ' * (len(text) - 2)}{text[0]}"
+        return "\n".join(" " * len(line) for line in text.split("\n"))
 
     def _check_brackets(self) -> None:
         """Balanced, the last closes the first; and none opens a function."""

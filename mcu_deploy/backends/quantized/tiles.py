@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,7 @@ class Tiles:
         rows = self.layer.window.output[0]
         return rows * self.in_row if self.is_shared else -(-self.layer.pixels // 3)
 
+    @functools.cached_property
     def _begins(self) -> tuple[Array, Array]:
         """Of each window its first row and column."""
         window = self.layer.window
@@ -74,21 +76,21 @@ class Tiles:
 
     def are_whole(self) -> Array:
         """Of each tile whether its windows lie in one row and inside."""
-        rows, columns = (p[:: self.windows] for p in self._begins())
+        rows, columns = (p[:: self.windows] for p in self._begins)
         begins_inside = (rows >= 0) & (rows < self.inside[0]) & (columns >= 0)
         whole: Array = begins_inside & (columns < self.whole_columns)
         return whole
 
     def are_inside(self) -> Array:
         """Of each window."""
-        rows, columns = self._begins()
+        rows, columns = self._begins
         inside: Array = (rows >= 0) & (rows < self.inside[0])
         return inside & (columns >= 0) & (columns < self.inside[1])
 
     def distance(self) -> int:
         """As `InPlace` has it: a tile is gathered before it is written. Of one in groups only the
         last group of it is."""
-        rows, columns = self._begins()
+        rows, columns = self._begins
         (height, width), (below, right) = self.layer.window.input, self.span
         dilation, channels = self.layer.window.dilations[0], self.layer.x.shape[1]
         first = np.where(rows < 0, rows % dilation, rows)

@@ -210,7 +210,7 @@ def _describe(code: Assembly, kernel: Kernel) -> None:
     for line in kernel.product.description():
         code.note(line)
     first, *others = kernel.names[2:]
-    size = "a word each" if frames.are_words(frames.stated(kernel)) else "a halfword each"
+    size = "a word each" if frames.are_words(kernel.stated) else "a halfword each"
     code.note(
         "x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word "
         f"of the bytes of a tile's taps; {size}, to a whole word, those of the frame from "
@@ -291,7 +291,7 @@ def _begin(code: Assembly, kernel: Kernel, names: Registers, arguments: Sequence
     """Numbers to the frame, and to registers what all tiles need."""
     code.note("The numbers go behind the taps of a tile.")
     x, y, weights, scratch = arguments
-    tile, frame, taken, taps = names.tile, names.frame, frames.stated(kernel), names.tile.taps
+    tile, frame, taken, taps = names.tile, names.frame, kernel.stated, names.tile.taps
     into, end, size, begin, at = code.registers("into end taps_bytes begin at")
     code.ldr(size, weights.after(4))
     code.add(taps, scratch, size)

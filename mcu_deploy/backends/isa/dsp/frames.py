@@ -115,11 +115,63 @@ class Kernel:
             return 4
         return least if self.is_shared else max(least, _ALIGNED)
 
+    @functools.cached_property
+    def stated(self) -> Array:
+        """The numbers in the order of `names`, but for the two that are pointers to the output."""
+        layer, gather, tiles = self.layer, self.gather, self.tiles
+        window, channels, filters = layer.window, layer.x.shape[1], layer.y.shape[1]
+        pitch = window.input[1] * channels
+        down = window.dilations[0] * pitch
+        step = tiles.stride * channels
+        end = tiles.in_row * tiles.stride - window.begin[1]
+        zero = layer.zero_points[0] & 0xFF
+        values = {
+            "second": filters - 2,
+            "third": 2 * filters - 2,
+            "source": -(window.begin[0] * pitch + window.begin[1] * channels),
+            "column": -window.begin[1],
+            "row": -window.begin[0],
+            "tile columns": tiles.whole_columns,
+            "tile rows": tiles.inside[0],
+            "step": step,
+            "down": down - gather.advance,
+            "tile stride": tiles.windows * tiles.stride,
+            "column end": end,
+            "row end": window.output[0] * window.strides[0] - window.begin[0],
+            "window step": step,
+            "stride": tiles.stride,
+            "columns inside": tiles.inside[1],
+            "rows inside": tiles.inside[0],
+            "column begin": -window.begin[1],
+            "row stride": window.strides[0],
+            "wrap": window.strides[0] * pitch - tiles.in_row * step,
+            "filters": filters,
+            "rounds": gather.rounds,
+            "rows": window.kernel[0],
+            "behind": 2 * filters,
+            "last column": end - tiles.stride,
+            "behind the rest": (tiles.rest - 1) * filters,
+            "channels of a group": layer.weights.shape[1],
+            "filters of a group": self.product.filters,
+            "stream": self.product.constant_bytes,
+            "height": window.input[0],
+            "down the image": down,
+            "row of a patch": gather.row_bytes,
+            "down a patch": gather.row_bytes - gather.advance,
+            "width": window.input[1],
+            "span": tiles.span[1],
+            "channels": channels,
+            "zeros": (zero * 0x0101 ^ 0x8000) - 0x8000,
+            "patch": self.patch_bytes,
+            "patches": 4 * len(self.names) + self.slots_bytes + self.nowhere_bytes,
+        }
+        return np.array([values[name] for name in self.names[2:]], np.int64)
+
 
 def numbers(kernel: Kernel) -> Array:
     """What stands in front of the weights: the bytes of a tile's activations, and the layer's
     numbers, two in a word where all fit."""
-    taken = stated(kernel)
+    taken = kernel.stated
     if not are_words(taken):
         halves = np.append(taken, np.zeros(taken.size % 2, np.int64)) & 0xFFFF
         taken = halves[::2] | halves[1::2] << 16
@@ -128,58 +180,6 @@ def numbers(kernel: Kernel) -> Array:
 
 def are_words(taken: Array) -> bool:
     return bool((taken != taken.astype(np.int16)).any())
-
-
-def stated(kernel: Kernel) -> Array:
-    """In the order of the kernel's names, but for the two that are pointers to the output."""
-    layer, gather, tiles = kernel.layer, kernel.gather, kernel.tiles
-    window, channels, filters = layer.window, layer.x.shape[1], layer.y.shape[1]
-    pitch = window.input[1] * channels
-    down = window.dilations[0] * pitch
-    step = tiles.stride * channels
-    end = tiles.in_row * tiles.stride - window.begin[1]
-    zero = layer.zero_points[0] & 0xFF
-    values = {
-        "second": filters - 2,
-        "third": 2 * filters - 2,
-        "source": -(window.begin[0] * pitch + window.begin[1] * channels),
-        "column": -window.begin[1],
-        "row": -window.begin[0],
-        "tile columns": tiles.whole_columns,
-        "tile rows": tiles.inside[0],
-        "step": step,
-        "down": down - gather.advance,
-        "tile stride": tiles.windows * tiles.stride,
-        "column end": end,
-        "row end": window.output[0] * window.strides[0] - window.begin[0],
-        "window step": step,
-        "stride": tiles.stride,
-        "columns inside": tiles.inside[1],
-        "rows inside": tiles.inside[0],
-        "column begin": -window.begin[1],
-        "row stride": window.strides[0],
-        "wrap": window.strides[0] * pitch - tiles.in_row * step,
-        "filters": filters,
-        "rounds": gather.rounds,
-        "rows": window.kernel[0],
-        "behind": 2 * filters,
-        "last column": end - tiles.stride,
-        "behind the rest": (tiles.rest - 1) * filters,
-        "channels of a group": layer.weights.shape[1],
-        "filters of a group": kernel.product.filters,
-        "stream": kernel.product.constant_bytes,
-        "height": window.input[0],
-        "down the image": down,
-        "row of a patch": gather.row_bytes,
-        "down a patch": gather.row_bytes - gather.advance,
-        "width": window.input[1],
-        "span": tiles.span[1],
-        "channels": channels,
-        "zeros": (zero * 0x0101 ^ 0x8000) - 0x8000,
-        "patch": kernel.patch_bytes,
-        "patches": 4 * len(kernel.names) + kernel.slots_bytes + kernel.nowhere_bytes,
-    }
-    return np.array([values[name] for name in kernel.names[2:]], np.int64)
 
 
 class Frame:
