@@ -51,7 +51,8 @@ def _model(path: Path, op: str, seed: int) -> Path:
             nodes.append(helper.make_node("DequantizeLinear", w, real[1:2]))
             nodes.append(helper.make_node(op.capitalize(), real[:2], real[2:], name=f"{op}_{n}"))
             nodes.append(helper.make_node("QuantizeLinear", [real[2], *y], [f"y{n}"]))
-        elif op == "matmul":
+        elif op in ("matmul", "square"):
+            w = [x[0], *w[1:]] if op == "square" else w
             nodes.append(helper.make_node("QLinearMatMul", [*x, *w, *y], [f"y{n}"], name=f"m{n}"))
         else:
             more = {"pads": [1] * 4} if shape[2] == 3 else {}
@@ -84,18 +85,20 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 _OPS = ("1x1", "3x3", "depthwise", "matmul", "add", "mul", "tiny mul", "huge mul")
 _DSP = ("ArmDsp", "CpuRef")
 _CASES = [
-    *(("mps2-an386", _DSP, op, 0) for op in _OPS), *(("host", ("CpuRef",), op, 0) for op in _OPS),
+    *(("mps2-an386", _DSP, op, 0) for op in _OPS), ("host", ("CpuRef",), "largest square", 0),
+    *(("host", ("CpuRef",), op, 0) for op in _OPS),
     *((board, _DSP, op, 0) for board in ("mps2-an500", "mps2-an505") for op in _OPS),
     *(("mps2-an386", _DSP, op, seed) for seed in range(1, 6) for op in _OPS),
     *((board, _DSP, op, 0) for board in ("mps2-an386", "mps2-an505") for op in (
         "tiny 1x1", "huge 1x1", "largest mul", "tiny add", "largest add", "largest matmul",
     )),
+    ("mps2-an386", _DSP, "largest square", 0),
 ]  # fmt: skip
 
 
 @pytest.mark.needs_qemu
 @pytest.mark.needs_arm_gcc
-@pytest.mark.parametrize(("board", "backends", "op", "seed"), first(_CASES, len(_OPS)))
+@pytest.mark.parametrize(("board", "backends", "op", "seed"), first(_CASES, len(_OPS) + 1))
 def test_the_bits_are_the_oracle_s(
     board: str, backends: Sequence[str], op: str, seed: int, samples: Path, tmp_path: Path
 ) -> None:

@@ -118,6 +118,8 @@ def _cases() -> list[Case]:
         _between_convolutions("softmax of channels", "Softmax", {}, axis=1),
         _between_convolutions("multiply channels", "Mul",
                               {"k": rng.standard_normal((4, 1, 1)).astype(np.float32)}),
+        _chain("pad with NaN", [_node("Pad", ["x0", "p", "v"], "y")], (2, 3),
+               {"p": _integers(0, 1, 0, 0), "v": np.array(np.nan, np.float32)}),
         _chain("output twice", [convs[0], _node("Sigmoid", ["a"], "y")], (1, 3, 4, 5), {"w": w}),
     ]  # fmt: skip
     # nodes of one case were given out of order on purpose no more than ONNX allows

@@ -6,8 +6,12 @@ import numpy as np
 
 
 def float_literal(value: float) -> str:
-    """A float32 as a C literal that reads back as the same bits (no infinities)."""
-    number = np.float32(value)
+    """A float32 as a C constant expression of the same value, for gcc. A NaN has no sign."""
+    with np.errstate(over="ignore"):
+        number = np.float32(value)
+    if not np.isfinite(number):
+        sign = "-" if number < 0 else ""
+        return '__builtin_nanf("")' if np.isnan(number) else f"{sign}__builtin_inff()"
     if number == 0 or 1e-4 <= abs(number) < 1e7:
         text = np.format_float_positional(number, unique=True, trim="0")
     else:

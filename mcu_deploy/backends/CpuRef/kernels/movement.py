@@ -33,6 +33,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
@@ -171,8 +172,7 @@ def _pad(layer: Layer) -> Workload:
         *(_inside(extent, before, size) * stride for _, extent, before, size, stride in axes)
     )
     return workload(
-        layer, function, (INPUT, OUTPUT), headers=("math.h",) if "INFINITY" in element else (),
-        in_place=overlap.in_place(layer, lowest),
+        layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest)
     )  # fmt: skip
 
 
@@ -181,9 +181,7 @@ def _fill(value: np.generic) -> str:
     number = value.item()
     if not isinstance(number, float):
         return str(int(number))
-    if math.isinf(number):
-        return "INFINITY" if number > 0 else "-INFINITY"
-    return f"{number!r}F"
+    return f"{number!r}F" if math.isfinite(number) else float_literal(number)
 
 
 def _inside(extent: int, before: int, size: int) -> Array:
