@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcu_deploy import resources
+from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, Cache, list_boards, load_board, load_core
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.errors import BoardError
@@ -119,6 +120,24 @@ def test_emulated_boards_answer_at_once() -> None:
     for board in (b for b in list_boards() if b.name.startswith("mps")):
         memory = target_of(board, Options()).memory
         assert memory is not None and memory.answers_at_once, board.name
+
+
+@pytest.mark.parametrize(
+    ("lines", "fits"),
+    [(64, 896), (16, 224), (15, None)],  # the last is of 240 bytes: a buffer, which no loop fits
+)
+def test_loops_fit_the_cache_that_they_run_from(
+    lines: int, fits: int | None, tmp_path: Path
+) -> None:
+    path = _board(tmp_path, FLASH.replace("lines = 64", f"lines = {lines}"))
+    assert loop_bytes(target_of(load_board(path), Options())) == fits
+    assert loop_bytes(target_of(load_board(path), Options(flash_wait=0))) is None
+
+
+def test_no_loop_is_kept_short_for_a_cache_of_two_lines() -> None:
+    target = target_of(load_board("nucleo_g0b1re"), Options())
+    assert target.memory is not None and target.memory.instruction_cache is not None
+    assert loop_bytes(target) is None
 
 
 # FLASH->ACR of the STM32 that ship: its address, and where it has PRFTEN.

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from mcu_deploy.backends.layer import Target
 
+# A cache that is smaller holds no loop worth the name: it is a buffer of what was read last, and a
+# loop that is kept short for it gains nothing.
+_LEAST_CACHE = 256
+
 
 def loop_bytes(target: Target) -> int | None:
     """The bytes that a hot loop may have, with everything around it that runs as it does; None is
@@ -11,9 +15,11 @@ def loop_bytes(target: Target) -> int | None:
 
     A loop that is longer than a cache of instructions that forgets what was used longest ago misses
     at every line, so it leaves an eighth of the cache for the lines that it begins and ends in and
-    for what it calls. Where the memory answers at once there is nothing to fit.
+    for what it calls. Where the memory answers at once there is nothing to fit, and a cache of a few
+    words (an STM32G0's has 16 bytes) fits none.
     """
     memory = target.memory
     if memory is None or memory.answers_at_once or memory.instruction_cache is None:
         return None
-    return memory.instruction_cache.bytes * 7 // 8
+    cache = memory.instruction_cache.bytes
+    return cache * 7 // 8 if cache >= _LEAST_CACHE else None
