@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_dsp_dense_cases import REFUSED, SMALL, WIDE, Dense, model
+from arm_dsp_dense_cases import REFUSED, SMALL, TAKEN, WIDE, Dense, model
 from arm_dsp_tflite_cases import Dense as TfliteDense
 from arm_dsp_tflite_cases import LayersFile
 from hypothesis import given, settings
@@ -28,9 +30,9 @@ from mcu_deploy.ir.view import view_of_all
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 
-def proposed(cases: list[Dense], folder: Path) -> Proposals:
+def proposed(cases: Sequence[Dense], folder: Path, target: Target = M4) -> Proposals:
     graph = passes.run(formats.load(model(cases, folder / "dense.onnx")))
-    return ArmDsp().propose(view_of_all(graph), M4)
+    return ArmDsp().propose(view_of_all(graph), target)
 
 
 def read_by_the_kernel(stream: np.ndarray, x: np.ndarray, is_common: bool) -> np.ndarray:
@@ -118,6 +120,19 @@ def test_layers_of_other_depths_and_counts_share_the_unrolled_code(tmp_path: Pat
 
 def test_one_small_layer_is_not_worth_the_unrolled_code(tmp_path: Path) -> None:
     assert [p.title for p in proposed([SMALL], tmp_path).proposals] == ["dense"]
+
+
+def test_where_loops_must_be_short_the_function_has_as_many_blocks_as_fit(tmp_path: Path) -> None:
+    shorter = proposed([WIDE, *TAKEN], tmp_path, replace(M4, loop_bytes=896)).proposals
+    sizes = [sum(p.price.code.values()) for p in shorter if p.title == "dense, unrolled"]
+    assert sizes and max(sizes) <= 896
+    # Long rows have four blocks where others have five.
+    assert min(sizes) > 896 - 2 * fully_connected.BLOCK_CODE
+
+
+def test_where_no_second_block_fits_there_is_the_loop_alone(tmp_path: Path) -> None:
+    found = proposed([WIDE], tmp_path, replace(M4, loop_bytes=300)).proposals
+    assert [p.title for p in found] == ["dense"]
 
 
 @pytest.mark.parametrize(("case", "cycles"), [(WIDE, 103_007), (SMALL, 1_434)])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import onnx
@@ -14,7 +15,7 @@ from arm_dsp_cases import Case, model
 from kernel_runs import runs
 from quantized_layers import extremes
 
-from mcu_deploy.backends.ArmDsp.kernels import convolution
+from mcu_deploy.backends.ArmDsp.kernels import convolution, fully_connected
 from mcu_deploy.backends.isa.interpreter import Fault
 from mcu_deploy.options import Options
 
@@ -25,6 +26,9 @@ _FAMILIES = (
 )  # fmt: skip
 # Of these most layers are quicker in other kernels, which do not compete here.
 _ALONE = {"arm_dsp_winograd_cases": convolution}
+# Those that ask how long their loops may be.
+_SHORTER = {"arm_dsp_dense_cases": fully_connected}
+_LOOP_BYTES = 500
 _EVERY = 4  # of the cases in the sample
 _MOST_MACS = 300_000
 
@@ -38,6 +42,24 @@ def _model(family: str, path: Path, every: int) -> Path:
 
 @pytest.mark.parametrize("family", _FAMILIES)
 def test_kernels_give_the_oracles_bits(
+    family: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run(family, tmp_path, request, monkeypatch)
+
+
+@pytest.mark.parametrize(("family", "module"), _SHORTER.items())
+def test_kernels_whose_loops_are_short_give_them_too(
+    family: str,
+    module: ModuleType,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "loop_bytes", lambda target: _LOOP_BYTES)
+    _run(family, tmp_path, request, monkeypatch)
+
+
+def _run(
     family: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if family in _ALONE:

@@ -52,6 +52,7 @@ from mcu_deploy.backends.quantized.dense import (
     round_group,
     rounding,
 )
+from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.operators import label
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
@@ -65,15 +66,17 @@ _WORTH = 1
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
-    """Blocks in a loop, and 16 of them unrolled where the dense layers together are worth it."""
+    """Blocks in a loop, and 16 of them unrolled, or as many as may be, where the dense layers
+    together are worth it."""
     layer = read(node)
     if isinstance(layer, str):
         return layer
     if reason := refusal(layer):
         return reason
-    # Of those that cost the same cycles the first is taken: the code that others need anyway.
-    unrolled = (BLOCKS, 1) if _pays(view, node) else (1,)
     shift, common = rounding(layer)
+    most = unrolled_blocks(layer, shift, common, loop_bytes(node.target))
+    # Of those that cost the same cycles the first is taken: the code that others need anyway.
+    unrolled = (most, 1) if most > 1 and _pays(view, node, most) else (1,)
     return [
         _proposal(
             view, node, layer, n,
@@ -83,7 +86,23 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     ]  # fmt: skip
 
 
-def _pays(view: SubgraphView, node: Layer) -> bool:
+def unrolled_blocks(
+    layer: Dense, shift: int, common: Rounding | None, most_bytes: int | None
+) -> int:
+    """How many blocks stand one behind the other, so that the whole function has no more than
+    most_bytes: a row's widening, which runs once, would else take lines of the weights' loop."""
+    if most_bytes is None:
+        return BLOCKS
+    # Behind a long row's middle is a multiple of BLOCKS.
+    counts = (16, 8, 4, 2) if layer.is_long else range(BLOCKS, 1, -1)
+    for count in counts:
+        is_near = count * BLOCK_CODE < most_bytes
+        if is_near and assemble(layer, shift, common, count).bytes <= most_bytes:
+            return count
+    return 1
+
+
+def _pays(view: SubgraphView, node: Layer, unrolled: int) -> bool:
     """Whether the unrolled blocks save enough, in all layers of the view that could share them."""
     blocks = 0
     for other in view.nodes:
@@ -91,7 +110,7 @@ def _pays(view: SubgraphView, node: Layer) -> bool:
             layer = layer_of(view, other, node.target)
             if other.op != "Conv" or is_of_rows(layer):
                 blocks += layer.macs // (TAPS * OUTPUTS)
-    return blocks * 5 >= _WORTH * BLOCKS * BLOCK_CODE
+    return blocks * 5 >= _WORTH * unrolled * BLOCK_CODE
 
 
 def _proposal(
